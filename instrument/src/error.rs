@@ -1,0 +1,65 @@
+//! The one error of the crate.
+
+use std::fmt;
+
+/// What kind of thing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The words are not a SPIR-V module: cut short, wrong magic, an instruction that runs past the end.
+    Malformed,
+    /// The module breaks a rule that the rewrite relies on.
+    Invalid,
+    /// The module is valid and uses something that this version does not rewrite.
+    Unsupported,
+    /// A limit is exceeded: message size, ids, nesting.
+    Limit,
+}
+
+/// Why a module was not rewritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What kind.
+    pub kind: ErrorKind,
+    /// The step that found it: `scan`, `index`, `layout`, or a pass.
+    pub pass: &'static str,
+    /// Word offset of the instruction concerned in the module as given.
+    pub offset: Option<u32>,
+    /// What is wrong and what to do about it, one sentence.
+    pub message: String,
+}
+
+impl Error {
+    pub(crate) fn new(
+        kind: ErrorKind,
+        pass: &'static str,
+        offset: impl Into<Option<u32>>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind,
+            pass,
+            offset: offset.into(),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ErrorKind::Malformed => "malformed module",
+            ErrorKind::Invalid => "invalid module",
+            ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Limit => "limit exceeded",
+        };
+        match self.offset {
+            Some(offset) => write!(f, "{kind} at word {offset} ({}): {}", self.pass, self.message),
+            None => write!(f, "{kind} ({}): {}", self.pass, self.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Result of the crate's functions.
+pub type Result<T> = std::result::Result<T, Error>;

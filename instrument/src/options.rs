@@ -1,0 +1,86 @@
+//! What a rewrite depends on besides the words: the same words and options give the same output everywhere.
+
+use std::collections::BTreeMap;
+use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTES, minimum_capacity};
+
+/// Everything that a rewrite depends on besides the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Where the device's arena is.
+    pub arena: Arena,
+    /// What ends an invocation once its message is written.
+    pub trap: Trap,
+    /// Which loops watch for aborts of other invocations.
+    pub loop_poll: LoopPoll,
+    /// Largest message in bytes (`maxShaderAbortMessageSize`); a module with a larger one is refused.
+    pub max_message_bytes: u32,
+    /// Rewrites only the first so many aborts, in module order; the others terminate without a message. A bisect switch.
+    pub max_sites: Option<u32>,
+    /// Specialisation data by `SpecId`, for modules in which `OpSpecConstantDataKHR` has one.
+    pub specialization: BTreeMap<u32, Vec<u8>>,
+}
+
+/// Device addresses and size of the arena; see [`vkabort_record::layout`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arena {
+    /// Address of the control block, a multiple of 16.
+    pub address: u64,
+    /// Address of the CURSOR word: the control block's own, or one in faster memory.
+    pub cursor_address: u64,
+    /// Units of the record area.
+    pub capacity: u32,
+}
+
+impl Arena {
+    /// An arena of `bytes` bytes, control block included, at `address`.
+    pub fn at(address: u64, bytes: u32) -> Self {
+        Self {
+            address,
+            cursor_address: address,
+            capacity: bytes.saturating_sub(CONTROL_BYTES) / UNIT_BYTES,
+        }
+    }
+
+    /// Bytes that an arena needs at least for messages of up to `max_message_bytes`.
+    pub fn minimum_bytes(max_message_bytes: u32) -> u32 {
+        CONTROL_BYTES + minimum_capacity(max_message_bytes) * UNIT_BYTES
+    }
+}
+
+/// What ends an aborting invocation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trap {
+    /// It returns; the layer reports the loss.
+    #[default]
+    Return,
+    /// It stores to an address that is never mapped, so that the driver itself loses the device.
+    Fault,
+    /// It loops for ever, so that the driver's watchdog loses the device.
+    Hang,
+}
+
+/// Which loops test the arena's ABORTED word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoopPoll {
+    /// Loops that read memory which other invocations write, and loops without an exit.
+    #[default]
+    Auto,
+    /// Every loop.
+    All,
+    /// None.
+    Off,
+}
+
+impl Default for Options {
+    /// An arena of 1 MiB at an address that no driver hands out: for looking at output, not for running it.
+    fn default() -> Self {
+        Self {
+            arena: Arena::at(0x4142_4F52_5400, 1 << 20),
+            trap: Trap::Return,
+            loop_poll: LoopPoll::Auto,
+            max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
+            max_sites: None,
+            specialization: BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Where every word of the arena stands. GPU code and host code both take it from here.
+//!
+//! The arena is one buffer per device. All words are 32 bits, little-endian.
+//!
+//! ```text
+//! byte   0  CURSOR    next free unit, in units of 16 bytes from the start of the record area
+//!        4  (unused up to 64: the cursor has a cache line of its own)
+//!       64  ABORTED   0, then 1 for ever: some invocation has aborted
+//!       68  DROPPED   aborts that reserved a record past the end of the arena (a lower bound of what was lost)
+//!       72  (unused up to 128)
+//!      128  record area: records back to back, each a whole number of 16-byte units
+//!
+//! record:  word  0  COMMIT    0 until the record is complete, then COMMIT_MAGIC + its unit offset
+//!                1  LENGTH    units of this record, header included; written first
+//!                2  SIZE      bytes of payload: the end of the message type's last byte
+//!                3  SITE      index into the module's site table
+//!                4  HASH_LO   module hash, low half
+//!                5  HASH_HI   module hash, high half
+//!                6  STAGE     SPIR-V execution model of the entry point
+//!                7  reserved, 0
+//!             8-11  IDENTITY  which invocation, by stage (see [`Identity`])
+//!            12...  payload, zero padded to the end of the record
+//! ```
+//!
+//! An invocation that aborts loads CURSOR; if it is past the capacity it terminates without another access
+//! (a storm of millions stays cheap and the cursor never wraps). Otherwise it adds its record's length to
+//! CURSOR, writes LENGTH, the header and the payload, makes them available at device scope, writes COMMIT,
+//! then ABORTED, and terminates. The capacity exceeds the largest record, so the first one always fits.
+
+/// Bytes in a unit: the granularity of CURSOR and LENGTH, and the alignment of every record.
+pub const UNIT_BYTES: u32 = 16;
+/// 32-bit words in a unit.
+pub const UNIT_WORDS: u32 = UNIT_BYTES / 4;
+
+/// Bytes of the control block that precedes the record area.
+pub const CONTROL_BYTES: u32 = 128;
+/// Byte offset of CURSOR in the control block.
+pub const CURSOR_OFFSET: u32 = 0;
+/// Byte offset of ABORTED in the control block: on another cache line than CURSOR, since waiting loops poll it.
+pub const ABORTED_OFFSET: u32 = 64;
+/// Byte offset of DROPPED in the control block.
+pub const DROPPED_OFFSET: u32 = 68;
+
+/// Word offsets in a record's header.
+pub mod header {
+    /// Zero until the record is complete, then [`super::commit_word`].
+    pub const COMMIT: u32 = 0;
+    /// Units of the record, header included.
+    pub const LENGTH: u32 = 1;
+    /// Bytes of payload.
+    pub const SIZE: u32 = 2;
+    /// Site index.
+    pub const SITE: u32 = 3;
+    /// Low half of the module hash.
+    pub const HASH_LO: u32 = 4;
+    /// High half of the module hash.
+    pub const HASH_HI: u32 = 5;
+    /// SPIR-V execution model.
+    pub const STAGE: u32 = 6;
+    /// Four words that say which invocation.
+    pub const IDENTITY: u32 = 8;
+    /// Words of the header: the payload's first word.
+    pub const WORDS: u32 = 12;
+}
+
+/// Bytes of a record's header.
+pub const HEADER_BYTES: u32 = header::WORDS * 4;
+/// Units of a record's header.
+pub const HEADER_UNITS: u32 = HEADER_BYTES / UNIT_BYTES;
+
+const _: () = {
+    assert!(HEADER_BYTES % UNIT_BYTES == 0, "a payload starts on a unit");
+    assert!(CONTROL_BYTES % UNIT_BYTES == 0, "the first record starts on a unit");
+    assert!(
+        ABORTED_OFFSET / 64 != CURSOR_OFFSET / 64,
+        "polling must not contend with reserving"
+    );
+    assert!(DROPPED_OFFSET < CONTROL_BYTES && ABORTED_OFFSET < DROPPED_OFFSET);
+    assert!(header::IDENTITY + 4 == header::WORDS);
+};
+
+/// COMMIT holds this plus the record's unit offset, so that payload bytes rarely look like a record.
+pub const COMMIT_MAGIC: u32 = 0xAB0F_7EED;
+
+/// The COMMIT word of a complete record that starts `unit` units into the record area. Never zero for a
+/// unit offset below 2^30.
+pub const fn commit_word(unit: u32) -> u32 {
+    COMMIT_MAGIC.wrapping_add(unit)
+}
+
+/// Units of a record with `size` bytes of payload.
+pub const fn record_units(size: u32) -> u32 {
+    HEADER_UNITS + size.div_ceil(UNIT_BYTES)
+}
+
+/// The smallest message that `VK_KHR_shader_abort` lets an implementation limit itself to, and our default.
+pub const DEFAULT_MAX_MESSAGE_BYTES: u32 = 65536;
+
+/// Units that an arena must have at least for the first record always to fit.
+pub const fn minimum_capacity(max_message_bytes: u32) -> u32 {
+    record_units(max_message_bytes)
+}
+
+/// Which words of IDENTITY mean what, by stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// Compute, task and mesh: `GlobalInvocationId` x, y, z, then `LocalInvocationIndex`.
+    Global {
+        /// `GlobalInvocationId`.
+        global: [u32; 3],
+        /// `LocalInvocationIndex`.
+        local_index: u32,
+    },
+    /// Vertex: `VertexIndex`, `InstanceIndex`.
+    Vertex {
+        /// `VertexIndex`.
+        vertex: u32,
+        /// `InstanceIndex`.
+        instance: u32,
+    },
+    /// Fragment: `FragCoord` x and y, truncated to whole pixels.
+    Fragment {
+        /// Pixel column and row.
+        pixel: [u32; 2],
+    },
+    /// Tessellation control, tessellation evaluation and geometry: `PrimitiveId`, then `InvocationId` where the
+    /// stage has one.
+    Primitive {
+        /// `PrimitiveId`.
+        primitive: u32,
+        /// `InvocationId`, 0 in tessellation evaluation.
+        invocation: u32,
+    },
+    /// Ray tracing: `LaunchIdKHR`.
+    Launch {
+        /// `LaunchIdKHR`.
+        id: [u32; 3],
+    },
+    /// A stage that this version does not know: the words as they are.
+    Unknown {
+        /// The four words.
+        words: [u32; 4],
+    },
+}
+
+impl Identity {
+    /// Reads the four IDENTITY words of a record whose STAGE is `execution_model`.
+    pub fn from_words(execution_model: u32, words: [u32; 4]) -> Self {
+        let [a, b, c, d] = words;
+        match execution_model {
+            0 => Self::Vertex { vertex: a, instance: b },
+            1..=3 => Self::Primitive {
+                primitive: a,
+                invocation: b,
+            },
+            4 => Self::Fragment { pixel: [a, b] },
+            5 | 5267 | 5268 | 5364 | 5365 => Self::Global {
+                global: [a, b, c],
+                local_index: d,
+            },
+            5313..=5318 => Self::Launch { id: [a, b, c] },
+            _ => Self::Unknown { words },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_its_header_plus_its_payload_in_whole_units() {
+        assert_eq!(record_units(0), 3);
+        assert_eq!(record_units(1), 4);
+        assert_eq!(record_units(16), 4);
+        assert_eq!(record_units(17), 5);
+        assert_eq!(record_units(65536), 3 + 4096);
+    }
+
+    #[test]
+    fn the_commit_word_differs_by_place_and_is_never_the_empty_word() {
+        assert_ne!(commit_word(0), commit_word(1));
+        assert_ne!(commit_word(0), 0);
+        assert_ne!(commit_word((1 << 30) - 1), 0);
+    }
+}

@@ -1,0 +1,13 @@
+//! The contract between the GPU code that vkabort writes and the host code that reads it.
+//!
+//! * [`layout`]: where every word of the arena and of a record stands.
+//! * [`site`]: what is known of every place in a module that may abort, and the [`site::Type`] of its message.
+//! * [`snapshot`]: an owned copy of an arena, and bounded iteration over the records in it.
+//!
+//! Nothing here knows Vulkan, and nothing trusts the memory that it reads: a snapshot is copied first and
+//! indexed with checks afterwards, so a torn or hostile arena yields fewer records, never a panic.
+#![forbid(unsafe_code)]
+
+pub mod layout;
+pub mod site;
+pub mod snapshot;
