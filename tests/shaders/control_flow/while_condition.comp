@@ -1,0 +1,26 @@
+#version 460
+#extension GL_EXT_abort : require
+
+layout(local_size_x = 32) in;
+
+layout(std430, set = 0, binding = 0) buffer Words {
+    uint words[];
+};
+
+bool more(uint i, uint k) {
+    if (words[i] == k) {
+        abortEXT("header %u %u", i, k);
+    }
+    return k < 8;
+}
+
+// The call stands in the loop's header, before the first iteration.
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    uint k = 0;
+    while (more(i, k)) {
+        words[64 + i] += 1;
+        ++k;
+    }
+    words[i] += 1000;
+}

@@ -1,0 +1,19 @@
+#version 460
+#extension GL_EXT_abort : require
+
+layout(local_size_x = 64) in;
+
+layout(std430, set = 0, binding = 0) buffer Words {
+    uint words[];
+};
+
+// As many aborts as there are invocations, when the first word is 7.
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    if (words[0] == 7) {
+        abortEXT("storm %u", i);
+    }
+    if (i < words.length()) {
+        words[i] = i;
+    }
+}
