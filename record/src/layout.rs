@@ -69,8 +69,11 @@ pub const HEADER_BYTES: u32 = header::WORDS * 4;
 pub const HEADER_UNITS: u32 = HEADER_BYTES / UNIT_BYTES;
 
 const _: () = {
-    assert!(HEADER_BYTES % UNIT_BYTES == 0, "a payload starts on a unit");
-    assert!(CONTROL_BYTES % UNIT_BYTES == 0, "the first record starts on a unit");
+    assert!(HEADER_BYTES.is_multiple_of(UNIT_BYTES), "a payload starts on a unit");
+    assert!(
+        CONTROL_BYTES.is_multiple_of(UNIT_BYTES),
+        "the first record starts on a unit"
+    );
     assert!(
         ABORTED_OFFSET / 64 != CURSOR_OFFSET / 64,
         "polling must not contend with reserving"

@@ -1,0 +1,176 @@
+//! Tests of [`super`]. The conversions themselves are compared with C's in `tests/printf.rs`.
+
+use super::*;
+
+fn uint(value: u64) -> Value {
+    Value::Scalar(Scalar::Uint { bits: 32, value })
+}
+
+fn int(value: i64) -> Value {
+    Value::Scalar(Scalar::Int { bits: 32, value })
+}
+
+fn wide(value: u64) -> Value {
+    Value::Scalar(Scalar::Uint { bits: 64, value })
+}
+
+fn f(value: f32) -> Scalar {
+    Scalar::Float {
+        bits: 32,
+        value: f64::from(value),
+    }
+}
+
+fn float(value: f32) -> Value {
+    Value::Scalar(f(value))
+}
+
+fn vec3() -> Value {
+    Value::Vector(vec![f(1.0), f(2.5), f(-3.0)])
+}
+
+fn apply_to(format: &str, values: Vec<Value>) -> Formatted {
+    let fields: Vec<decode::Field> = values
+        .into_iter()
+        .map(|value| decode::Field {
+            name: None,
+            offset: 0,
+            value,
+        })
+        .collect();
+    apply(format, &fields)
+}
+
+fn clean(format: &str, values: Vec<Value>) -> String {
+    let formatted = apply_to(format, values);
+    assert_eq!(formatted.notes, Vec::<String>::new(), "{format}");
+    formatted.text
+}
+
+fn noted(format: &str, values: Vec<Value>) -> (String, String) {
+    let formatted = apply_to(format, values);
+    assert_eq!(formatted.notes.len(), 1, "{format}: {:?}", formatted.notes);
+    (formatted.text, formatted.notes[0].clone())
+}
+
+#[test]
+fn arguments_meet_their_specifiers() {
+    assert_eq!(clean("bad index %u of %i", vec![uint(7), int(-3)]), "bad index 7 of -3");
+    assert_eq!(
+        clean(
+            "%5.1f|%-6x|%c|%s|%%",
+            vec![float(2.25), uint(255), uint(65), Value::Text("né".into())]
+        ),
+        "  2.2|ff    |A|né|%"
+    );
+    assert_eq!(
+        clean("%p", vec![Value::Scalar(Scalar::Pointer(0xdead_beef))]),
+        "0xdeadbeef"
+    );
+    assert_eq!(clean("%d", vec![Value::Scalar(Scalar::Bool(true))]), "1");
+    assert_eq!(clean("no arguments", vec![]), "no arguments");
+}
+
+#[test]
+fn vectors_work_in_both_spellings_and_by_component() {
+    assert_eq!(clean("%v3f", vec![vec3()]), "1.000000, 2.500000, -3.000000");
+    assert_eq!(clean("%3vf", vec![vec3()]), "1.000000, 2.500000, -3.000000");
+    assert_eq!(clean("%1.2v3f", vec![vec3()]), "1.00, 2.50, -3.00");
+    assert_eq!(clean("%.1f/%.1f/%.1f", vec![vec3()]), "1.0/2.5/-3.0");
+    assert_eq!(clean("%.0v2f", vec![float(1.0), float(2.0)]), "1, 2");
+    assert_eq!(clean("%.0v3f %u", vec![vec3(), uint(9)]), "1, 2, -3 9");
+}
+
+#[test]
+fn composites_are_taken_apart_as_the_format_wants() {
+    let matrix = Value::Matrix(vec![vec![f(1.0), f(2.0)], vec![f(3.0), f(4.0)]]);
+    assert_eq!(clean("%.0v2f | %.0v2f", vec![matrix.clone()]), "1, 2 | 3, 4");
+    assert_eq!(clean("%.0f %.0f %.0f %.0f", vec![matrix]), "1 2 3 4");
+    let nested = Value::Struct {
+        name: None,
+        members: vec![decode::Field {
+            name: None,
+            offset: 0,
+            value: Value::Array(vec![uint(1), uint(2)]),
+        }],
+    };
+    assert_eq!(clean("%u-%u %u", vec![nested, uint(3)]), "1-2 3");
+}
+
+#[test]
+fn sixty_four_bits_take_every_spelling_and_thirty_two_keep_the_letter() {
+    let big = 0xdead_beef_0000_0001;
+    assert_eq!(clean("%lu", vec![wide(big)]), big.to_string());
+    assert_eq!(clean("%ul!", vec![wide(big)]), format!("{big}!"));
+    assert_eq!(clean("%lx", vec![wide(big)]), format!("{big:x}"));
+    assert_eq!(clean("%llu", vec![wide(big)]), big.to_string());
+    assert_eq!(
+        clean(
+            "%v2ul;",
+            vec![Value::Vector(vec![
+                Scalar::Uint { bits: 64, value: 1 },
+                Scalar::Uint { bits: 64, value: 2 }
+            ])]
+        ),
+        "1, 2;"
+    );
+    assert_eq!(clean("%ulights", vec![uint(4)]), "4lights");
+    assert_eq!(clean("%u", vec![wide(big)]), big.to_string(), "the type decides");
+}
+
+#[test]
+fn the_type_wins_over_the_specifier() {
+    let (text, note) = noted("at %u!", vec![float(0.5)]);
+    assert_eq!(
+        (text.as_str(), note.as_str()),
+        ("at 0.5!", "the argument of `%u` is a float (f32)")
+    );
+    assert_eq!(noted("%.2f", vec![uint(3)]).0, "3");
+    assert_eq!(noted("%d", vec![uint(4_294_967_295)]).0, "4294967295");
+    assert_eq!(noted("%u", vec![int(-1)]).0, "-1");
+    assert_eq!(clean("%x", vec![int(-1)]), "ffffffff");
+    assert_eq!(noted("%u", vec![Value::Text("text".into())]).0, "text");
+    assert_eq!(noted("%s", vec![uint(7)]).0, "7");
+    assert_eq!(
+        noted("%v2f", vec![vec3()]),
+        (
+            "1.000000, 2.500000, -3.000000".into(),
+            "the argument of `%v2f` is a vector of 3".into()
+        )
+    );
+}
+
+#[test]
+fn too_few_arguments_leave_the_specifier_visible() {
+    assert_eq!(noted("a %d b %-5.3f c", vec![int(1)]).0, "a 1 b %-5.3f<missing> c");
+    assert_eq!(noted("%v3f", vec![]).0, "%v3f<missing>");
+    assert_eq!(noted("%.0v3f", vec![float(1.0), float(2.0)]).0, "1, 2<missing>");
+    assert_eq!(clean("%d %d", vec![int(1), Value::Missing]), "1 <missing>");
+}
+
+#[test]
+fn too_many_arguments_are_appended() {
+    assert_eq!(noted("bad", vec![uint(7), vec3()]).0, "bad [7, (1.0, 2.5, -3.0)]");
+    assert_eq!(noted("bad %f\n", vec![vec3()]).0, "bad 1.000000 [2.5, -3.0]\n");
+    assert_eq!(noted("", vec![uint(7)]).0, "[7]");
+    let named = decode::Field {
+        name: Some("limit".into()),
+        offset: 0,
+        value: uint(9),
+    };
+    assert_eq!(apply("over", &[named]).text, "over [limit: 9]");
+}
+
+#[test]
+fn stray_percent_signs_are_kept() {
+    assert_eq!(noted("100%!", vec![]).0, "100%!");
+    assert_eq!(noted("%*d", vec![]).0, "%*d");
+}
+
+#[test]
+fn characters_that_cannot_be_printed_are_escaped() {
+    assert_eq!(
+        clean("%c%c%c", vec![uint(27), uint(0xe9), uint(0xd800)]),
+        "\\x1bé\\u{d800}"
+    );
+}

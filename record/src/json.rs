@@ -1,0 +1,104 @@
+//! The report as JSON lines, and back.
+//!
+//! One object per line: an `abort` for every site, then one `summary`. `record/schema/report.schema.json` describes them;
+//! [`SCHEMA_VERSION`] grows when a key changes its meaning or goes away. The reader knows every key and refuses others.
+
+use crate::report::{Report, SiteReport, Summary};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+/// The `version` of every line.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The JSON Schema of a line.
+pub const SCHEMA: &str = include_str!("../schema/report.schema.json");
+
+/// Why a line could not be read.
+#[derive(Debug)]
+pub struct ReadError {
+    /// Line number, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl Report {
+    /// The whole report, each line ended.
+    pub fn json_lines(&self) -> String {
+        let sites = self.sites.iter().map(|site| line("abort", site));
+        sites.chain([line("summary", &self.summary)]).collect()
+    }
+
+    /// All reports in a log: each ends with its summary line. Lines that are not JSON objects are the application's own
+    /// output and are stepped over; sites without a summary behind them (the process died) make a last report.
+    ///
+    /// # Errors
+    ///
+    /// A [`ReadError`] for a line that is a JSON object and not a line of a report of this version.
+    pub fn read_json_lines(text: &str) -> Result<Vec<Self>, ReadError> {
+        let mut reports = Vec::new();
+        let mut current = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            if !line.trim_start().starts_with('{') {
+                continue;
+            }
+            match read_line(line).map_err(|message| ReadError {
+                line: index + 1,
+                message,
+            })? {
+                Line::Abort(site) => current.sites.push(*site),
+                Line::Summary(summary) => {
+                    current.summary = summary;
+                    reports.push(std::mem::take(&mut current));
+                }
+            }
+        }
+        if !current.sites.is_empty() {
+            current.summary.invocations = current.sites.iter().map(|s| s.invocations).sum();
+            reports.push(current);
+        }
+        Ok(reports)
+    }
+}
+
+enum Line {
+    Abort(Box<SiteReport>),
+    Summary(Summary),
+}
+
+/// The content's own keys behind `type` and `version`, so that a person sees first what a line is.
+fn line(ty: &str, content: &impl Serialize) -> String {
+    // Plain structures with string keys: serialising them cannot fail.
+    let body = serde_json::to_string(content).unwrap_or_else(|_| "{}".to_owned());
+    let keys = body.strip_prefix('{').unwrap_or(&body);
+    format!("{{\"type\":\"{ty}\",\"version\":{SCHEMA_VERSION},{keys}\n")
+}
+
+fn read_line(line: &str) -> Result<Line, String> {
+    let mut object: Map<String, Json> = serde_json::from_str(line).map_err(|e| e.to_string())?;
+    let ty = object.remove("type").ok_or("an object without `type`")?;
+    match object.remove("version").as_ref().and_then(Json::as_u64) {
+        Some(version) if version == u64::from(SCHEMA_VERSION) => {}
+        Some(version) => {
+            return Err(format!(
+                "version {version} of the format; this program reads version {SCHEMA_VERSION}"
+            ));
+        }
+        None => return Err("an object without `version`".to_owned()),
+    }
+    let content = Json::Object(object);
+    match ty.as_str() {
+        Some("abort") => serde_json::from_value(content).map(|site| Line::Abort(Box::new(site))),
+        Some("summary") => serde_json::from_value(content).map(Line::Summary),
+        _ => return Err(format!("unknown type {ty}")),
+    }
+    .map_err(|e| e.to_string())
+}

@@ -1,0 +1,237 @@
+//! Tests of [`super`].
+
+use super::*;
+use crate::site::{Length, Member, Type};
+
+const HASH: ModuleHash = ModuleHash(0x1234_5678_9abc_def0);
+
+fn table() -> Arc<SiteTable> {
+    let uint = Type::Int {
+        bits: 32,
+        signed: false,
+    };
+    let site = |id, function: &str, entry_points: Vec<u32>| Site {
+        id: SiteId(id),
+        word_offset: 100 + id,
+        function: function.to_owned(),
+        entry_points,
+        callers: vec![],
+        location: None,
+        message: Type::Struct {
+            name: None,
+            members: vec![
+                Member {
+                    name: None,
+                    offset: 0,
+                    ty: Type::Array {
+                        length: Length::Constant(8),
+                        stride: 1,
+                        element: Box::new(Type::Int { bits: 8, signed: true }),
+                        utf: true,
+                    },
+                },
+                Member {
+                    name: Some("i".into()),
+                    offset: 8,
+                    ty: uint.clone(),
+                },
+            ],
+        },
+        text: Some("bad %u".into()),
+    };
+    let entry = |name: &str, execution_model, local_size| EntryPoint {
+        name: name.to_owned(),
+        execution_model,
+        local_size,
+    };
+    Arc::new(SiteTable {
+        module_hash: HASH,
+        entry_points: vec![entry("main", 5, Some([4, 2, 1])), entry("fs", 4, None)],
+        sites: vec![site(0, "main", vec![0]), site(1, "check", vec![0, 1])],
+    })
+}
+
+fn record(unit: u32, site: u32, execution_model: u32, identity: [u32; 4], value: u32) -> Record {
+    Record {
+        unit,
+        module_hash: HASH,
+        site: SiteId(site),
+        execution_model,
+        identity: Identity::from_words(execution_model, identity),
+        payload: [b"bad %u\0\0".as_slice(), &value.to_le_bytes()].concat(),
+    }
+}
+
+fn modules(_: ModuleHash) -> ModuleInfo {
+    ModuleInfo {
+        sites: Some(table()),
+        name: Some("cull".into()),
+        ..ModuleInfo::default()
+    }
+}
+
+fn records(records: Vec<Record>) -> Records {
+    Records {
+        records,
+        ..Records::default()
+    }
+}
+
+#[test]
+fn sites_come_in_the_order_of_their_first_aborts_with_their_counts() {
+    let found = records(vec![
+        record(0, 1, 4, [10, 20, 0, 0], 5),
+        record(1, 0, 5, [5, 1, 0, 5], 7),
+        record(2, 1, 5, [0, 0, 0, 0], 5),
+        record(3, 0, 5, [9, 3, 0, 5], 8),
+        record(4, 0, 5, [4, 2, 0, 0], 7),
+    ]);
+    let report = Report::build(&found, &modules, &ReportOptions::default());
+    assert_eq!(
+        report.sites.iter().map(|s| s.site).collect::<Vec<_>>(),
+        [Some(SiteId(1)), Some(SiteId(0))]
+    );
+    let shared = &report.sites[0];
+    let stages: Vec<(&str, &[String], u64)> = shared
+        .stages
+        .iter()
+        .map(|s| (s.stage.as_str(), s.entry_points.as_slice(), s.invocations))
+        .collect();
+    assert_eq!(
+        stages,
+        [
+            ("fragment", &["fs".to_owned()][..], 1),
+            ("compute", &["main".to_owned()][..], 1)
+        ]
+    );
+    assert_eq!(shared.extent, None, "pixels and invocations do not make one box");
+    let main = &report.sites[1];
+    assert_eq!((main.invocations, main.distinct_messages), (3, 2));
+    assert_eq!(
+        main.extent,
+        Some(Extent {
+            min: [4, 1, 0],
+            max: [9, 3, 0]
+        })
+    );
+    let texts: Vec<&str> = main.samples.iter().map(|s| s.message.text.as_str()).collect();
+    assert_eq!(texts, ["bad 7", "bad 8", "bad 7"]);
+    assert_eq!(report.first_message().as_deref(), Some("bad 5"));
+    assert_eq!(report.summary.invocations, 5);
+}
+
+#[test]
+fn local_and_workgroup_ids_follow_from_the_workgroups_size_if_it_agrees() {
+    let found = records(vec![record(0, 0, 5, [5, 3, 0, 5], 1), record(1, 0, 5, [5, 3, 0, 6], 2)]);
+    let report = Report::build(&found, &modules, &ReportOptions::default());
+    let invocation = |index: usize| report.sites[0].samples[index].invocation;
+    assert_eq!(
+        invocation(0),
+        Some(Invocation::Global {
+            global: [5, 3, 0],
+            local_index: 5,
+            local: Some([1, 1, 0]),
+            workgroup: Some([1, 1, 0])
+        })
+    );
+    assert_eq!(
+        invocation(1),
+        Some(Invocation::Global {
+            global: [5, 3, 0],
+            local_index: 6,
+            local: None,
+            workgroup: None
+        }),
+        "another size ran"
+    );
+    assert_eq!(
+        Invocation::new(
+            Identity::Global {
+                global: [1, 1, 1],
+                local_index: 0
+            },
+            Some([0, 1, 1])
+        ),
+        Invocation::Global {
+            global: [1, 1, 1],
+            local_index: 0,
+            local: None,
+            workgroup: None
+        }
+    );
+}
+
+#[test]
+fn a_full_arena_names_the_setting_to_raise() {
+    let found = Records {
+        dropped: 3,
+        unfinished: 1,
+        full: true,
+        ..Records::default()
+    };
+    let options = ReportOptions {
+        arena_bytes: Some(4096),
+        ..ReportOptions::default()
+    };
+    let report = Report::build(&found, &modules, &options);
+    assert_eq!(report.summary.raise.as_deref(), Some("arena_size"));
+    assert!(!report.is_empty() && report.sites.is_empty());
+    assert!(Report::build(&records(vec![]), &modules, &options).is_empty());
+}
+
+#[test]
+fn unknown_modules_and_sites_out_of_range_are_reported_by_their_bytes() {
+    let found = records(vec![record(0, 99, 5, [0; 4], 7)]);
+    let known = Report::build(&found, &modules, &ReportOptions::default());
+    assert_eq!(known.sites[0].function, None);
+    assert_eq!(known.first_message().as_deref(), Some("bad 7"), "by convention");
+    let unknown = Report::build(&found, &|_| ModuleInfo::default(), &ReportOptions::default());
+    assert_eq!(unknown.sites[0].module_hash, Some(HASH));
+    assert_eq!(unknown.sites[0].stages[0].stage, "compute");
+}
+
+#[test]
+fn bare_messages_find_their_site_or_say_which_it_may_be() {
+    let payload = |text: &[u8], value: u32| [text, b"\0\0", &value.to_le_bytes()].concat();
+    let payloads = [payload(b"bad %u", 1), payload(b"bad %u", 2), payload(b"odd %u", 3)];
+    let module = modules(HASH);
+    let report = Report::from_payloads(
+        payloads.iter().map(Vec::as_slice),
+        std::slice::from_ref(&module),
+        &ReportOptions::default(),
+    );
+    assert_eq!(report.sites.len(), 2);
+    let bad = &report.sites[0];
+    assert_eq!(
+        (bad.invocations, bad.function.as_deref(), bad.also_possible.len()),
+        (2, None, 2)
+    );
+    assert_eq!(bad.samples[0].message.text, "bad 1");
+    assert_eq!(bad.samples[0].message.decoding, crate::message::Decoding::Typed);
+    assert_eq!(report.sites[1].samples[0].message.text, "odd 3");
+    let mut one = (*table()).clone();
+    one.sites.truncate(1);
+    let module = ModuleInfo {
+        sites: Some(Arc::new(one)),
+        ..ModuleInfo::default()
+    };
+    let report = Report::from_payloads([payloads[0].as_slice()], &[module], &ReportOptions::default());
+    assert_eq!(report.sites[0].function.as_deref(), Some("main"));
+    assert_eq!(report.sites[0].stages[0].stage, "compute");
+}
+
+#[test]
+fn a_storm_shows_few_samples_and_counts_all() {
+    let found = records(
+        (0..10_000)
+            .map(|i| record(i, 0, 5, [i, 0, 0, i % 4], i % 100))
+            .collect(),
+    );
+    let report = Report::build(&found, &modules, &ReportOptions::default());
+    let site = &report.sites[0];
+    assert_eq!(
+        (site.invocations, site.distinct_messages, site.samples.len()),
+        (10_000, 100, 4)
+    );
+    assert_eq!(site.extent.map(|e| e.max), Some([9_999, 0, 0]));
+}

@@ -1,0 +1,105 @@
+//! Values as people read them, where no format string says how.
+
+use crate::decode::{Field, Value};
+use crate::scalar::Scalar;
+
+/// Elements of an array that are spelled out; the rest is counted. The JSON report has all of them.
+const SHOWN_ELEMENTS: usize = 16;
+
+/// One line: `7`, `(1, 2, 3)`, `[1, 2, ... 65534 more]`, `{index: 7, position: (0.5, 0.5)}`.
+pub fn show(value: &Value) -> String {
+    let mut out = String::new();
+    write(value, &mut out);
+    out
+}
+
+/// `name: value`, or the value alone.
+pub fn show_field(field: &Field) -> String {
+    show_named(field.name.as_deref(), &field.value)
+}
+
+/// The same from parts.
+pub fn show_named(name: Option<&str>, value: &Value) -> String {
+    match name {
+        Some(name) => format!("{}: {}", crate::string::printable(name), show(value)),
+        None => show(value),
+    }
+}
+
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Scalar(scalar) => out.push_str(&scalar.to_string()),
+        Value::Text(text) => {
+            out.push('"');
+            out.push_str(text);
+            out.push('"');
+        }
+        Value::Vector(components) => vector(components, out),
+        Value::Matrix(columns) => list(out, '(', ')', columns, |column, out| vector(column, out)),
+        Value::Array(elements) => list(out, '[', ']', elements, write),
+        Value::Struct { members, .. } => list(out, '{', '}', members, |member, out| out.push_str(&show_field(member))),
+        Value::Missing => out.push_str("<missing>"),
+    }
+}
+
+fn vector(components: &[Scalar], out: &mut String) {
+    list(out, '(', ')', components, |scalar, out| {
+        out.push_str(&scalar.to_string())
+    });
+}
+
+fn list<T>(out: &mut String, open: char, close: char, items: &[T], mut item: impl FnMut(&T, &mut String)) {
+    out.push(open);
+    for (index, value) in items.iter().take(SHOWN_ELEMENTS).enumerate() {
+        if index > 0 {
+            out.push_str(", ");
+        }
+        item(value, out);
+    }
+    if items.len() > SHOWN_ELEMENTS {
+        out.push_str(&format!(", ... {} more", items.len() - SHOWN_ELEMENTS));
+    }
+    out.push(close);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_read_like_values() {
+        let uint = |value| Scalar::Uint { bits: 32, value };
+        let value = Value::Struct {
+            name: Some("Hit".into()),
+            members: vec![
+                Field {
+                    name: Some("index".into()),
+                    offset: 0,
+                    value: Value::Scalar(uint(7)),
+                },
+                Field {
+                    name: None,
+                    offset: 4,
+                    value: Value::Vector(vec![uint(1), uint(2)]),
+                },
+                Field {
+                    name: Some("why".into()),
+                    offset: 12,
+                    value: Value::Text("late".into()),
+                },
+                Field {
+                    name: None,
+                    offset: 16,
+                    value: Value::Missing,
+                },
+            ],
+        };
+        assert_eq!(show(&value), r#"{index: 7, (1, 2), why: "late", <missing>}"#);
+        let many = Value::Array((0..20).map(|n| Value::Scalar(uint(n))).collect());
+        assert_eq!(
+            show(&many),
+            "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ... 4 more]"
+        );
+        assert_eq!(show(&Value::Array(vec![])), "[]");
+    }
+}

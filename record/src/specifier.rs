@@ -1,0 +1,248 @@
+//! The grammar of format strings: text and conversion specifiers.
+//!
+//! ```text
+//! %[flags][width][.precision][vN][length]conversion      flags: - + space # 0     length: h hh l ll
+//! %[flags][width][.precision]Nv[length]conversion        N: 2, 3 or 4             conversion: diouxXaAeEfFgGcsp%
+//! ```
+//!
+//! A 64-bit integer may also be spelled with the length behind: `%ul`, `%xl`, `%dl`. That `l` is part of the specifier only
+//! where the argument has 64 bits, so [`Piece::Conversion`] says whether one follows and leaves it in the text.
+
+use crate::convert::{Field, MAX_FIELD};
+
+/// A piece of a format string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Text to be copied; `%%` arrives here as `%`.
+    Text(&'a str),
+    /// A `%` that starts no specifier, with what made it none.
+    Stray(&'a str),
+    /// A conversion specifier.
+    Conversion(Conversion<'a>),
+}
+
+/// One conversion specifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversion<'a> {
+    /// As it stands in the format.
+    pub source: &'a str,
+    /// Flags, width, precision.
+    pub field: Field,
+    /// Components of a vector.
+    pub vector: Option<usize>,
+    /// `h`, `hh`, `l`, `ll` or nothing.
+    pub length: &'a str,
+    /// The letter.
+    pub letter: char,
+    /// The character behind is an `l`.
+    pub l_follows: bool,
+}
+
+/// The pieces of `format`, in order; together they cover it.
+pub fn parse(format: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = format;
+    while let Some(percent) = rest.find('%') {
+        let (text, tail) = rest.split_at(percent);
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text));
+        }
+        rest = if let Some(behind) = tail.strip_prefix("%%") {
+            pieces.push(Piece::Text(&tail[..1]));
+            behind
+        } else {
+            let (piece, behind) = specifier(tail);
+            pieces.push(piece);
+            behind
+        };
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    pieces
+}
+
+/// The specifier that `tail` starts with, and what is behind it.
+fn specifier(tail: &str) -> (Piece<'_>, &str) {
+    let mut at = Cursor { text: tail, index: 1 };
+    let mut field = Field::default();
+    while let Some(flag) = at.take(|c| "-+ #0".contains(c)) {
+        match flag {
+            '-' => field.left = true,
+            '+' => field.plus = true,
+            ' ' => field.space = true,
+            '#' => field.alternate = true,
+            _ => field.zero = true,
+        }
+    }
+    let mut width = at.digits();
+    let mut precision = at.take(|c| c == '.').map(|_| at.digits());
+    let mut vector = None;
+    if at.take(|c| c == 'v').is_some() {
+        let behind = at.digits();
+        vector = match (behind.is_empty(), &mut precision) {
+            (false, _) => behind.parse().ok(),
+            // `%2v`: the last digit before the v is the count, what precedes it is the width or the precision.
+            (true, Some(digits)) => take_last_digit(digits),
+            (true, None) => take_last_digit(&mut width),
+        };
+        if !vector.is_some_and(|n| (2..=4).contains(&n)) {
+            return at.stray();
+        }
+    }
+    field.width = number(width);
+    field.precision = precision.map(number);
+    let length = at.length();
+    let Some(letter) = at.take(|c| "diouxXaAeEfFgGcsp".contains(c)) else {
+        return at.stray();
+    };
+    let (source, behind) = at.split();
+    let conversion = Conversion {
+        source,
+        field,
+        vector,
+        length,
+        letter,
+        l_follows: behind.starts_with('l'),
+    };
+    (Piece::Conversion(conversion), behind)
+}
+
+fn number(digits: &str) -> usize {
+    if digits.is_empty() {
+        0
+    } else {
+        digits.parse().unwrap_or(MAX_FIELD).min(MAX_FIELD)
+    }
+}
+
+fn take_last_digit(digits: &mut &str) -> Option<usize> {
+    let last = digits.len().checked_sub(1)?;
+    let (before, digit) = digits.split_at_checked(last)?;
+    *digits = before;
+    digit.parse().ok()
+}
+
+/// A position in an ASCII prefix of `text`.
+struct Cursor<'a> {
+    text: &'a str,
+    index: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.index..).unwrap_or_default()
+    }
+
+    fn take(&mut self, wanted: impl Fn(char) -> bool) -> Option<char> {
+        let c = self.rest().chars().next().filter(|&c| wanted(c))?;
+        self.index += c.len_utf8();
+        Some(c)
+    }
+
+    fn digits(&mut self) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        self.index += end;
+        rest.get(..end).unwrap_or_default()
+    }
+
+    fn length(&mut self) -> &'a str {
+        let rest = self.rest();
+        let found = ["hh", "ll", "h", "l"].into_iter().find(|l| rest.starts_with(l));
+        let length = found.and_then(|l| rest.get(..l.len())).unwrap_or_default();
+        self.index += length.len();
+        length
+    }
+
+    fn split(&self) -> (&'a str, &'a str) {
+        self.text.split_at_checked(self.index).unwrap_or((self.text, ""))
+    }
+
+    fn stray(&self) -> (Piece<'a>, &'a str) {
+        let (source, behind) = self.split();
+        (Piece::Stray(source), behind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only(format: &str) -> Conversion<'_> {
+        match parse(format).as_slice() {
+            [Piece::Conversion(conversion)] => conversion.clone(),
+            other => panic!("{format}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_specifier_has_its_flags_width_precision_length_and_letter() {
+        let c = only("%-+ #012.34llx");
+        let f = c.field;
+        assert!(f.left && f.plus && f.space && f.alternate && f.zero);
+        assert_eq!((f.width, f.precision, c.length, c.letter), (12, Some(34), "ll", 'x'));
+        assert_eq!(only("%.f").field.precision, Some(0));
+        assert_eq!(only("%hhu").length, "hh");
+        assert_eq!(only("%99999999999999999999d").field.width, MAX_FIELD);
+    }
+
+    #[test]
+    fn vectors_have_both_spellings() {
+        assert_eq!(only("%v2f").vector, Some(2));
+        assert_eq!(only("%2vf").vector, Some(2));
+        let c = only("%1.2v4f");
+        assert_eq!((c.field.width, c.field.precision, c.vector), (1, Some(2), Some(4)));
+        let c = only("%8.33vf");
+        assert_eq!((c.field.width, c.field.precision, c.vector), (8, Some(3), Some(3)));
+        let c = only("%103vlu");
+        assert_eq!((c.field.width, c.vector, c.length), (10, Some(3), "l"));
+        assert!(matches!(
+            parse("%v5f").as_slice(),
+            [Piece::Stray("%v5"), Piece::Text("f")]
+        ));
+        assert!(matches!(
+            parse("%vf").as_slice(),
+            [Piece::Stray("%v"), Piece::Text("f")]
+        ));
+    }
+
+    #[test]
+    fn what_is_no_specifier_stays_in_the_text() {
+        assert_eq!(
+            parse("100%% %y %"),
+            [
+                Piece::Text("100"),
+                Piece::Text("%"),
+                Piece::Text(" "),
+                Piece::Stray("%"),
+                Piece::Text("y "),
+                Piece::Stray("%")
+            ]
+        );
+        assert!(matches!(parse("%é").as_slice(), [Piece::Stray("%"), Piece::Text("é")]));
+    }
+
+    #[test]
+    fn an_l_behind_is_seen_and_left() {
+        assert!(matches!(
+            parse("%ul").as_slice(),
+            [Piece::Conversion(Conversion { l_follows: true, .. }), Piece::Text("l")]
+        ));
+    }
+
+    #[test]
+    fn the_pieces_cover_the_format() {
+        for format in ["", "a%db%%c%-5.3v2lfd%", "%%%", "é%é%5é"] {
+            let joined: String = parse(format)
+                .iter()
+                .map(|p| match p {
+                    Piece::Text("%") => "%%",
+                    Piece::Text(t) | Piece::Stray(t) => t,
+                    Piece::Conversion(c) => c.source,
+                })
+                .collect();
+            assert_eq!(joined, format);
+        }
+    }
+}

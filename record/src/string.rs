@@ -1,0 +1,103 @@
+//! Strings inside messages. The length of the array decides where one ends, never a NUL: producers differ in whether
+//! they write one, and nothing promises it.
+
+/// `bytes` as text that is safe to print: UTF-8 as it is, invalid bytes and control characters as `\xNN`.
+/// Line feeds and tabs stay.
+pub fn escape(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        escape_controls(chunk.valid(), &mut text);
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
+/// The same for text that is UTF-8 already: names and paths that a shader carries are as foreign as its messages.
+pub fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    escape_controls(text, &mut safe);
+    safe
+}
+
+fn escape_controls(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() && c.is_ascii() => out.push_str(&format!("\\x{:02x}", c as u32)),
+            // C1 controls and the characters that reorder a line: a message must not rewrite the terminal.
+            c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
+                out.push_str(&format!("\\u{{{:x}}}", c as u32));
+            }
+            c => out.push(c),
+        }
+    }
+}
+
+/// `bytes` without the NULs at their end.
+pub fn trim_padding(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
+    bytes.get(..end).unwrap_or_default()
+}
+
+/// Whether `bytes` are surely meant as text: UTF-8 without control characters other than white space.
+pub fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes)
+        .is_ok_and(|text| text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t' | '\r')))
+}
+
+/// Whether a `uint` array with these bytes is one of Slang's strings: some text and then the one to four NULs that
+/// fill its last word.
+pub fn is_packed_text(bytes: &[u8]) -> bool {
+    let text = trim_padding(bytes);
+    !text.is_empty() && (1..=4).contains(&(bytes.len() - text.len())) && is_text(text)
+}
+
+/// Lower-case hexadecimal digits, nothing between.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The bytes that a string of hexadecimal digits stands for; `None` for anything else.
+pub fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
+    let digits = digits?;
+    (digits.len() % 2 == 0).then(|| digits.chunks_exact(2).map(|d| d[0] << 4 | d[1]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_utf8_and_controls_are_escaped() {
+        assert_eq!(escape("größer".as_bytes()), "größer");
+        assert_eq!(escape(b"a\xff\xfeb"), "a\\xff\\xfeb");
+        assert_eq!(escape(b"cut \xe2\x82"), "cut \\xe2\\x82");
+        assert_eq!(escape(b"\x1b[31mred\x00!\n\t"), "\\x1b[31mred\\x00!\n\t");
+        assert_eq!(escape("\u{202e}x\u{9b}".as_bytes()), "\\u{202e}x\\u{9b}");
+    }
+
+    #[test]
+    fn packed_text_needs_text_and_one_to_four_nuls() {
+        assert!(is_packed_text(b"abc\0"));
+        assert!(is_packed_text(b"abcd\0\0\0\0"));
+        assert!(!is_packed_text(b"abcd"));
+        assert!(!is_packed_text(b"abc\0\0\0\0\0"));
+        assert!(!is_packed_text(b"\0\0\0\0"));
+        assert!(!is_packed_text(b"a\0b\0"));
+        assert!(!is_packed_text(b"\x07\0\0\0"));
+        assert!(!is_packed_text(b""));
+    }
+
+    #[test]
+    fn hexadecimal_goes_both_ways() {
+        assert_eq!(hex(&[0, 0xab, 0x10]), "00ab10");
+        assert_eq!(unhex("00AB10"), Some(vec![0, 0xab, 0x10]));
+        assert_eq!(unhex(""), Some(vec![]));
+        assert_eq!(unhex("0"), None);
+        assert_eq!(unhex("0g"), None);
+        assert_eq!(unhex("é"), None);
+    }
+}

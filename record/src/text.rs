@@ -1,0 +1,383 @@
+//! The report as text for people: the message first, then where, who and how often.
+
+use crate::decode::{Field, Value};
+use crate::message::{Decoding, Message};
+use crate::report::{Extent, Invocation, Report, SiteReport, Summary};
+use crate::show::show_field;
+use crate::site::{Frame, Location};
+use crate::string::{hex, printable};
+use std::fmt::Write;
+
+/// Bytes of a message without any known meaning that are spelled out.
+const SHOWN_BYTES: usize = 64;
+
+impl Report {
+    /// The whole report, each line ended. `color`: with ANSI colours.
+    pub fn text(&self, color: bool) -> String {
+        let mut view = View {
+            out: String::new(),
+            paint: Paint { on: color },
+        };
+        for (index, site) in self.sites.iter().enumerate() {
+            if index > 0 {
+                view.out.push('\n');
+            }
+            view.site(site);
+        }
+        view.summary(&self.summary, self.sites.is_empty());
+        view.out
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Paint {
+    on: bool,
+}
+
+impl Paint {
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.on {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn error(self, text: &str) -> String {
+        self.wrap("1;31", text)
+    }
+
+    fn strong(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    fn frame(self, text: &str) -> String {
+        self.wrap("1;34", text)
+    }
+}
+
+struct View {
+    out: String,
+    paint: Paint,
+}
+
+impl View {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    /// `   = text`
+    fn fact(&mut self, margin: usize, text: &str) {
+        let mark = self.paint.frame("=");
+        self.line(&format!("{:margin$} {mark} {text}", ""));
+    }
+
+    fn site(&mut self, site: &SiteReport) {
+        let paint = self.paint;
+        let first = site.samples.first();
+        let message = first.map(|s| s.message.text.as_str()).unwrap_or_default();
+        let headline = match message.trim_end().is_empty() {
+            true => "(empty message)".to_owned(),
+            false => indent_continuation(message.trim_end(), "    "),
+        };
+        let title = paint.error("vkabort: shader aborted");
+        self.line(&format!("{title}: {}", paint.strong(&headline)));
+        let margin = site.location.as_ref().map_or(2, |l| l.line.to_string().len().max(2));
+        self.place(margin, site);
+        if let Some(who) = who(site) {
+            self.fact(margin, &who);
+        }
+        if let Some(objects) = objects(site) {
+            self.fact(margin, &objects);
+        }
+        if let Some(invocation) = first.and_then(|s| s.invocation) {
+            self.fact(margin, &format!("invocation {}", show_invocation(&invocation)));
+        }
+        self.counts(margin, site);
+        for place in &site.also_possible {
+            self.fact(margin, &format!("one of: {}", printable(place)));
+        }
+        if let Some(first) = first {
+            self.values(margin, &first.message);
+        }
+    }
+
+    /// The arrow and the source line, as compilers show them.
+    fn place(&mut self, margin: usize, site: &SiteReport) {
+        let paint = self.paint;
+        let arrow = paint.frame("-->");
+        match (&site.location, site.word_offset) {
+            (Some(location), _) => self.line(&format!("{:margin$}{arrow} {}", "", show_location(location))),
+            (None, Some(word)) => self.line(&format!("{:margin$}{arrow} {}, word {word}", "", module(site))),
+            _ => {}
+        }
+        let Some((location, source)) = site.location.as_ref().and_then(|l| Some((l, l.source.as_deref()?))) else {
+            return;
+        };
+        let bar = paint.frame("|");
+        self.line(&format!("{:margin$} {bar}", ""));
+        let number = paint.frame(&format!("{:>margin$}", location.line));
+        let source = printable(source.trim_end_matches(['\r', '\n'])).replace('\t', "    ");
+        self.line(&format!("{number} {bar} {source}"));
+        if let Some(column) = caret(location) {
+            self.line(&format!("{:margin$} {bar} {:column$}{}", "", "", paint.error("^")));
+        }
+    }
+
+    fn counts(&mut self, margin: usize, site: &SiteReport) {
+        let mut text = match site.invocations {
+            0 | 1 => String::new(),
+            n => format!("{n} invocations aborted here"),
+        };
+        if site.stages.len() > 1 {
+            let stages: Vec<String> = site
+                .stages
+                .iter()
+                .filter(|s| s.invocations > 0)
+                .map(|s| format!("{} {}", s.invocations, s.stage))
+                .collect();
+            if !stages.is_empty() {
+                let _ = write!(text, " ({})", stages.join(", "));
+            }
+        }
+        if let Some(Extent { min, max }) = site.extent {
+            let pixels = matches!(
+                site.samples.first().and_then(|s| s.invocation),
+                Some(Invocation::Fragment { .. })
+            );
+            let show = |id: [u32; 3]| match pixels {
+                true => format!("({}, {})", id[0], id[1]),
+                false => show_id(id),
+            };
+            let kind = if pixels { "pixels" } else { "ids" };
+            let _ = write!(text, ", {kind} {} to {}", show(min), show(max));
+        }
+        if text.is_empty() {
+            return;
+        }
+        if site.distinct_messages > 1 {
+            let _ = write!(text, ", {} different messages", site.distinct_messages);
+        }
+        self.fact(margin, &text);
+        if site.distinct_messages > 1 {
+            let first = site.samples.first().map(|s| s.message.bytes.as_slice());
+            for sample in site.samples.iter().skip(1) {
+                if Some(sample.message.bytes.as_slice()) == first {
+                    continue;
+                }
+                let message = indent_continuation(sample.message.text.trim_end(), "        ");
+                let who = match &sample.invocation {
+                    Some(invocation) => format!("  [{}]", show_invocation(invocation)),
+                    None => String::new(),
+                };
+                self.line(&format!("{:margin$}   {message}{who}", ""));
+            }
+            let shown = site
+                .samples
+                .iter()
+                .map(|s| &s.message.bytes)
+                .collect::<std::collections::HashSet<_>>();
+            if (shown.len() as u64) < site.distinct_messages {
+                self.line(&format!("{:margin$}   ...", ""));
+            }
+        }
+    }
+
+    /// What the message's text does not already say: named arguments, disagreements, bytes.
+    fn values(&mut self, margin: usize, message: &Message) {
+        if let Value::Struct { members, .. } = &message.value {
+            let text_leads = matches!(members.first().map(|m| &m.value), Some(Value::Text(_)));
+            let named: Vec<String> = members
+                .iter()
+                .filter(|m: &&Field| m.name.is_some())
+                .map(show_field)
+                .collect();
+            if text_leads && !named.is_empty() && message.decoding == Decoding::Typed {
+                self.fact(margin, &format!("with {}", named.join(", ")));
+            }
+        }
+        for note in &message.notes {
+            self.fact(margin, &format!("note: {}", printable(note)));
+        }
+        match message.decoding {
+            Decoding::Typed if message.rest.is_empty() => {}
+            Decoding::Typed => self.fact(margin, &format!("bytes left: {}", show_bytes(&message.rest))),
+            Decoding::Convention | Decoding::Raw => {
+                if message.decoding == Decoding::Convention {
+                    self.fact(
+                        margin,
+                        "note: the site is not known: the types are guessed from the format",
+                    );
+                }
+                self.fact(margin, &format!("bytes: {}", show_bytes(&message.bytes)));
+            }
+        }
+    }
+
+    fn summary(&mut self, summary: &Summary, nothing_else: bool) {
+        let title = self.paint.strong("vkabort");
+        if summary.full {
+            let count = match summary.dropped {
+                0 => "more aborts".to_owned(),
+                1 => "at least 1 more abort".to_owned(),
+                n => format!("at least {n} more aborts"),
+            };
+            let room = match summary.arena_bytes {
+                Some(bytes) => format!("the arena of {} bytes", bytes),
+                None => "the arena".to_owned(),
+            };
+            let advice = match &summary.raise {
+                Some(setting) => format!(": raise the setting `{setting}` to see them"),
+                None => String::new(),
+            };
+            self.line(&format!("{title}: {count} found no room in {room}{advice}"));
+        }
+        match summary.unfinished {
+            0 => {}
+            1 => self.line(&format!("{title}: 1 message was begun and never completed")),
+            n => self.line(&format!("{title}: {n} messages were begun and never completed")),
+        }
+        if nothing_else && !summary.full && summary.unfinished == 0 {
+            self.line(&format!("{title}: no shader aborted"));
+        }
+    }
+}
+
+/// `compute entry point `main`, module "cull" (hash), function `check` called from `main` (file:line)`
+fn who(site: &SiteReport) -> Option<String> {
+    let mut parts: Vec<String> = site
+        .stages
+        .iter()
+        .map(|s| {
+            let names: Vec<String> = s.entry_points.iter().map(|e| format!("`{}`", printable(e))).collect();
+            match names.as_slice() {
+                [] => format!("{} shader", s.stage),
+                [name] => format!("{} entry point {name}", s.stage),
+                _ => format!("{} entry points {}", s.stage, names.join(" or ")),
+            }
+        })
+        .collect();
+    let stands_in_the_arrow = site.location.is_none() && site.word_offset.is_some();
+    if site.module_hash.is_some() && !stands_in_the_arrow {
+        parts.push(module(site));
+    }
+    let entry = site.stages.iter().flat_map(|s| &s.entry_points).next();
+    if let Some(function) = &site.function {
+        let called: Vec<String> = site.callers.iter().rev().map(show_frame).collect();
+        if !called.is_empty() {
+            parts.push(format!(
+                "function `{}` called from {}",
+                printable(function),
+                called.join(" from ")
+            ));
+        } else if entry != Some(function) {
+            parts.push(format!("function `{}`", printable(function)));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn module(site: &SiteReport) -> String {
+    match (&site.module_name, site.module_hash) {
+        (Some(name), Some(hash)) => format!("module \"{}\" ({hash})", printable(name)),
+        (Some(name), None) => format!("module \"{}\"", printable(name)),
+        (None, Some(hash)) => format!("module {hash}"),
+        (None, None) => "unknown module".to_owned(),
+    }
+}
+
+fn objects(site: &SiteReport) -> Option<String> {
+    let list = |kind: &str, names: &[String]| {
+        let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", printable(n))).collect();
+        match quoted.as_slice() {
+            [] => None,
+            [one] => Some(format!("{kind} {one}")),
+            _ => Some(format!("{kind}s {}", quoted.join(", "))),
+        }
+    };
+    let parts: Vec<String> = [list("pipeline", &site.pipelines), list("queue", &site.queues)]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn show_frame(frame: &Frame) -> String {
+    match &frame.location {
+        Some(location) => format!("`{}` ({})", printable(&frame.function), show_location(location)),
+        None => format!("`{}`", printable(&frame.function)),
+    }
+}
+
+/// `file:line:column`, without what is unknown.
+pub fn show_location(location: &Location) -> String {
+    let file = printable(&location.file);
+    match (location.line, location.column) {
+        (0, _) => file,
+        (line, 0) => format!("{file}:{line}"),
+        (line, column) => format!("{file}:{line}:{column}"),
+    }
+}
+
+/// `global (7, 0, 0), local (7, 0, 0) in workgroup (0, 0, 0)`, `pixel (3, 4)`, by stage.
+pub fn show_invocation(invocation: &Invocation) -> String {
+    match *invocation {
+        Invocation::Global {
+            global,
+            local: Some(local),
+            workgroup: Some(workgroup),
+            ..
+        } => format!(
+            "global {}, local {} in workgroup {}",
+            show_id(global),
+            show_id(local),
+            show_id(workgroup)
+        ),
+        Invocation::Global {
+            global, local_index, ..
+        } => format!("global {}, local index {local_index}", show_id(global)),
+        Invocation::Vertex { vertex, instance } => format!("vertex {vertex}, instance {instance}"),
+        Invocation::Fragment { pixel: [x, y] } => format!("pixel ({x}, {y})"),
+        Invocation::Primitive { primitive, invocation } => format!("primitive {primitive}, invocation {invocation}"),
+        Invocation::Launch { id } => format!("launch {}", show_id(id)),
+        Invocation::Unknown { words: [a, b, c, d] } => format!("identity words {a:#x} {b:#x} {c:#x} {d:#x}"),
+    }
+}
+
+fn show_id([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
+}
+
+fn show_bytes(bytes: &[u8]) -> String {
+    let groups: Vec<String> = bytes
+        .iter()
+        .take(SHOWN_BYTES)
+        .copied()
+        .collect::<Vec<u8>>()
+        .chunks(4)
+        .map(hex)
+        .collect();
+    let more = match bytes.len().checked_sub(SHOWN_BYTES) {
+        None | Some(0) => String::new(),
+        Some(n) => format!(" ... {n} more"),
+    };
+    format!("{}{more}", groups.join(" "))
+}
+
+/// Where the caret stands under the printed source line: tabs are four columns wide there.
+fn caret(location: &Location) -> Option<usize> {
+    let column = (location.column as usize).checked_sub(1)?;
+    let source = location.source.as_deref()?;
+    let before: Vec<char> = source.chars().take(column).collect();
+    (before.len() == column && column < source.trim_end().chars().count())
+        .then(|| before.iter().map(|&c| if c == '\t' { 4 } else { 1 }).sum())
+}
+
+fn indent_continuation(text: &str, indent: &str) -> String {
+    text.replace('\n', &format!("\n{indent}"))
+}
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

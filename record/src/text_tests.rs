@@ -1,0 +1,242 @@
+//! Whole reports as expected text.
+
+use super::*;
+use crate::layout::Identity;
+use crate::report::{ModuleInfo, ReportOptions};
+use crate::site::{EntryPoint, Length, Member, ModuleHash, Site, SiteId, SiteTable, Type};
+use crate::snapshot::{Record, Records};
+use std::sync::Arc;
+
+const HASH: ModuleHash = ModuleHash(0x5a6b_0000_0000_0001);
+
+fn location(line: u32, column: u32, source: Option<&str>) -> Location {
+    Location {
+        file: "shaders/cull.comp".into(),
+        line,
+        column,
+        source: source.map(str::to_owned),
+    }
+}
+
+fn table() -> SiteTable {
+    SiteTable {
+        module_hash: HASH,
+        entry_points: vec![EntryPoint {
+            name: "main".into(),
+            execution_model: 5,
+            local_size: Some([8, 1, 1]),
+        }],
+        sites: vec![Site {
+            id: SiteId(0),
+            word_offset: 321,
+            function: "check".into(),
+            entry_points: vec![0],
+            callers: vec![Frame {
+                function: "main".into(),
+                location: Some(location(52, 0, None)),
+            }],
+            location: Some(location(31, 9, Some("\tif (i > 6) abortEXT(\"bad index %u\", i);"))),
+            message: Type::Struct {
+                name: None,
+                members: vec![
+                    Member {
+                        name: None,
+                        offset: 0,
+                        ty: Type::Array {
+                            length: Length::Constant(16),
+                            stride: 1,
+                            element: Box::new(Type::Int { bits: 8, signed: true }),
+                            utf: true,
+                        },
+                    },
+                    Member {
+                        name: Some("i".into()),
+                        offset: 16,
+                        ty: Type::Int {
+                            bits: 32,
+                            signed: false,
+                        },
+                    },
+                ],
+            },
+            text: Some("bad index %u".into()),
+        }],
+    }
+}
+
+fn record(global: u32, index: u32) -> Record {
+    Record {
+        unit: 0,
+        module_hash: HASH,
+        site: SiteId(0),
+        execution_model: 5,
+        identity: Identity::Global {
+            global: [global, 0, 0],
+            local_index: global % 8,
+        },
+        payload: [b"bad index %u\0\0\0\0".as_slice(), &index.to_le_bytes()].concat(),
+    }
+}
+
+fn text(records: Vec<Record>, known: bool) -> String {
+    let table = Arc::new(table());
+    let info = move |_| match known {
+        true => ModuleInfo {
+            sites: Some(table.clone()),
+            name: Some("cull".into()),
+            pipelines: vec!["cull pass".into()],
+            queues: vec!["compute".into()],
+        },
+        false => ModuleInfo::default(),
+    };
+    let records = Records {
+        records,
+        ..Records::default()
+    };
+    Report::build(&records, &info, &ReportOptions::default()).text(false)
+}
+
+#[test]
+fn one_abort_with_everything_known() {
+    assert_eq!(
+        text(vec![record(15, 7)], true),
+        r#"vkabort: shader aborted: bad index 7
+  --> shaders/cull.comp:31:9
+   |
+31 |     if (i > 6) abortEXT("bad index %u", i);
+   |            ^
+   = compute entry point `main`, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
+   = pipeline "cull pass", queue "compute"
+   = invocation global (15, 0, 0), local (7, 0, 0) in workgroup (1, 0, 0)
+   = with i: 7
+"#
+    );
+}
+
+#[test]
+fn many_aborts_at_one_site() {
+    let records = (3..15).map(|i| record(i, i % 5)).collect();
+    assert_eq!(
+        text(records, true),
+        r#"vkabort: shader aborted: bad index 3
+  --> shaders/cull.comp:31:9
+   |
+31 |     if (i > 6) abortEXT("bad index %u", i);
+   |            ^
+   = compute entry point `main`, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
+   = pipeline "cull pass", queue "compute"
+   = invocation global (3, 0, 0), local (3, 0, 0) in workgroup (0, 0, 0)
+   = 12 invocations aborted here, ids (3, 0, 0) to (14, 0, 0), 5 different messages
+     bad index 4  [global (4, 0, 0), local (4, 0, 0) in workgroup (0, 0, 0)]
+     bad index 0  [global (5, 0, 0), local (5, 0, 0) in workgroup (0, 0, 0)]
+     bad index 1  [global (6, 0, 0), local (6, 0, 0) in workgroup (0, 0, 0)]
+     ...
+   = with i: 3
+"#
+    );
+}
+
+#[test]
+fn an_abort_of_an_unknown_module() {
+    assert_eq!(
+        text(vec![record(15, 7)], false),
+        "vkabort: shader aborted: bad index 7
+   = compute shader, module 5a6b000000000001
+   = invocation global (15, 0, 0), local index 7
+   = note: the site is not known: the types are guessed from the format
+   = bytes: 62616420 696e6465 78202575 00000000 07000000
+"
+    );
+}
+
+#[test]
+fn an_abort_in_a_module_without_debug_info() {
+    let mut table = table();
+    for site in &mut table.sites {
+        site.location = None;
+        site.callers.clear();
+        site.function = "%12".into();
+    }
+    let table = Arc::new(table);
+    let info = |_| ModuleInfo {
+        sites: Some(table.clone()),
+        ..ModuleInfo::default()
+    };
+    let records = Records {
+        records: vec![record(0, 9)],
+        ..Records::default()
+    };
+    assert_eq!(
+        Report::build(&records, &info, &ReportOptions::default()).text(false),
+        "vkabort: shader aborted: bad index 9
+  --> module 5a6b000000000001, word 321
+   = compute entry point `main`, function `%12`
+   = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
+   = with i: 9
+"
+    );
+}
+
+#[test]
+fn what_did_not_fit_is_said_with_the_setting_to_raise() {
+    let records = Records {
+        unfinished: 2,
+        dropped: 5,
+        full: true,
+        ..Records::default()
+    };
+    let options = ReportOptions {
+        arena_bytes: Some(1 << 20),
+        ..ReportOptions::default()
+    };
+    assert_eq!(
+        Report::build(&records, &|_| ModuleInfo::default(), &options).text(false),
+        "vkabort: at least 5 more aborts found no room in the arena of 1048576 bytes: raise the setting `arena_size` to see them
+vkabort: 2 messages were begun and never completed
+"
+    );
+    assert_eq!(Report::default().text(false), "vkabort: no shader aborted\n");
+}
+
+#[test]
+fn colours_change_nothing_but_the_colours() {
+    let mut report = Report::default();
+    report.sites.push(SiteReport {
+        location: Some(location(5, 3, Some("a b c"))),
+        ..SiteReport::default()
+    });
+    let colored = report.text(true);
+    let mut plain = String::new();
+    let mut rest = colored.as_str();
+    while let Some((before, after)) = rest.split_once('\x1b') {
+        plain.push_str(before);
+        rest = after.split_once('m').map_or("", |(_, behind)| behind);
+    }
+    plain.push_str(rest);
+    assert!(colored.len() > plain.len());
+    assert_eq!(plain, report.text(false));
+    assert!(
+        plain.starts_with("vkabort: shader aborted: (empty message)\n"),
+        "{plain}"
+    );
+}
+
+#[test]
+fn foreign_names_cannot_drive_the_terminal() {
+    let mut report = Report::default();
+    report.sites.push(SiteReport {
+        module_hash: Some(HASH),
+        module_name: Some("\x1b[2J".into()),
+        pipelines: vec!["\x07".into()],
+        function: Some("f\x1b".into()),
+        location: Some(Location {
+            file: "\x1b]0;x".into(),
+            line: 1,
+            column: 1,
+            source: Some("\x1b[31m".into()),
+        }),
+        also_possible: vec!["\x1b".into()],
+        ..SiteReport::default()
+    });
+    assert!(!report.text(false).contains(['\x1b', '\x07']));
+}
