@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::site::{Length, Member, Type};
+use std::sync::Arc;
 
 const HASH: ModuleHash = ModuleHash(0x1234_5678_9abc_def0);
 

@@ -1,0 +1,370 @@
+//! The JSON report against its schema, and read back by the strict reader.
+//!
+//! The schema is checked by a small interpreter of the part of JSON Schema that it uses; a keyword that the interpreter
+//! does not know is a failure, so the schema cannot say more than is checked.
+
+use serde_json::{Map, Value as Json};
+use std::sync::Arc;
+use vkabort_record::json::{SCHEMA, SCHEMA_VERSION};
+use vkabort_record::layout::Identity;
+use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::site::{EntryPoint, Frame, Length, Location, Member, ModuleHash, Site, SiteId, SiteTable, Type};
+use vkabort_record::snapshot::{Record, Records};
+
+fn check(schema: &Json, value: &Json, root: &Json) -> Result<(), String> {
+    let Json::Object(keywords) = schema else {
+        return Err(format!("{schema} is no schema"));
+    };
+    for (keyword, rule) in keywords {
+        check_keyword(keyword, rule, keywords, value, root).map_err(|e| format!("{keyword}: {e}"))?;
+    }
+    Ok(())
+}
+
+fn check_keyword(keyword: &str, rule: &Json, all: &Map<String, Json>, value: &Json, root: &Json) -> Result<(), String> {
+    let fail = |what: &str| Err(format!("{value} {what} {rule}"));
+    let list = || rule.as_array().cloned().unwrap_or_default();
+    match keyword {
+        "$schema" | "title" | "description" | "$defs" => Ok(()),
+        "$ref" => {
+            let path = rule
+                .as_str()
+                .and_then(|r| r.strip_prefix('#'))
+                .ok_or("a foreign reference")?;
+            check(root.pointer(path).ok_or("a dangling reference")?, value, root)
+        }
+        "type" => {
+            let names = if rule.is_array() { list() } else { vec![rule.clone()] };
+            let fits = names.iter().any(|name| match name.as_str() {
+                Some("object") => value.is_object(),
+                Some("array") => value.is_array(),
+                Some("string") => value.is_string(),
+                Some("integer") => value.is_i64() || value.is_u64(),
+                Some("number") => value.is_number(),
+                Some("boolean") => value.is_boolean(),
+                Some("null") => value.is_null(),
+                _ => panic!("type {name}"),
+            });
+            if fits { Ok(()) } else { fail("is not of type") }
+        }
+        "const" => {
+            if value == rule {
+                Ok(())
+            } else {
+                fail("is not")
+            }
+        }
+        "enum" => {
+            if list().contains(value) {
+                Ok(())
+            } else {
+                fail("is none of")
+            }
+        }
+        "anyOf" | "oneOf" => {
+            let errors: Vec<String> = list().iter().filter_map(|s| check(s, value, root).err()).collect();
+            let fitting = list().len() - errors.len();
+            match (keyword, fitting) {
+                (_, 0) => Err(errors.join("\n  ")),
+                ("oneOf", 2..) => fail("fits several of"),
+                _ => Ok(()),
+            }
+        }
+        "minimum" => match (value.as_u64(), rule.as_u64()) {
+            (Some(v), Some(r)) if v >= r => Ok(()),
+            _ if value.is_null() => Ok(()),
+            _ => fail("is less than"),
+        },
+        "maximum" => match (value.as_u64(), rule.as_u64()) {
+            (Some(v), Some(r)) if v <= r => Ok(()),
+            _ => fail("is more than"),
+        },
+        "pattern" => {
+            let Some(text) = value.as_str() else { return Ok(()) };
+            let hex = text.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c));
+            let fits = match rule.as_str() {
+                Some("^[0-9a-f]{16}$") => text.len() == 16 && hex,
+                Some("^([0-9a-f][0-9a-f])*$") => text.len() % 2 == 0 && hex,
+                Some("^0x[0-9a-f]{16}$") => text.len() == 18 && text.starts_with("0x"),
+                _ => panic!("pattern {rule}"),
+            };
+            if fits { Ok(()) } else { fail("does not match") }
+        }
+        "items" => value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .try_for_each(|item| check(rule, item, root)),
+        "minItems" | "maxItems" => match (value.as_array(), rule.as_u64()) {
+            (Some(items), Some(n)) if items.len() as u64 == n => Ok(()),
+            _ => fail("has not as many items as"),
+        },
+        "required" => list().iter().filter_map(Json::as_str).try_for_each(|key| {
+            value
+                .get(key)
+                .map(|_| ())
+                .ok_or(format!("`{key}` is missing in {value}"))
+        }),
+        "properties" => value.as_object().into_iter().flatten().try_for_each(|(key, v)| {
+            rule.get(key)
+                .map_or(Ok(()), |s| check(s, v, root).map_err(|e| format!("{key}: {e}")))
+        }),
+        "additionalProperties" => {
+            assert_eq!(rule, &Json::Bool(false));
+            let known = all.get("properties").ok_or("no properties")?;
+            value
+                .as_object()
+                .into_iter()
+                .flatten()
+                .try_for_each(|(key, _)| known.get(key).map(|_| ()).ok_or(format!("unknown key `{key}`")))
+        }
+        other => panic!("the schema uses `{other}`, which this test does not know"),
+    }
+}
+
+fn schema() -> Json {
+    serde_json::from_str(SCHEMA).expect("the schema is JSON")
+}
+
+fn location(line: u32) -> Location {
+    Location {
+        file: "a.slang".into(),
+        line,
+        column: 4,
+        source: Some("abort();".into()),
+    }
+}
+
+/// A message with a value of every kind.
+fn message() -> Type {
+    let array = |length, stride, element, utf| Type::Array {
+        length: Length::Constant(length),
+        stride,
+        element: Box::new(element),
+        utf,
+    };
+    let float = |bits| Type::Float { bits };
+    let int = |bits, signed| Type::Int { bits, signed };
+    let types = vec![
+        array(4, 1, int(8, false), true),
+        int(8, true),
+        int(16, false),
+        int(64, true),
+        int(64, false),
+        float(16),
+        float(32),
+        float(64),
+        Type::Bool,
+        Type::Pointer,
+        Type::Vector {
+            count: 3,
+            component: Box::new(float(32)),
+        },
+        Type::Matrix {
+            columns: 2,
+            rows: 2,
+            component: Box::new(float(32)),
+            stride: 8,
+            row_major: true,
+        },
+        array(2, 4, int(32, false), false),
+        Type::Struct {
+            name: Some("Inner".into()),
+            members: vec![Member {
+                name: None,
+                offset: 0,
+                ty: int(32, false),
+            }],
+        },
+        int(32, false),
+    ];
+    let mut offset = 0;
+    let members = types
+        .into_iter()
+        .enumerate()
+        .map(|(index, ty)| {
+            let member = Member {
+                name: (index % 2 == 1).then(|| format!("m{index}")),
+                offset,
+                ty,
+            };
+            offset += member.ty.size();
+            member
+        })
+        .collect();
+    Type::Struct {
+        name: Some("Message".into()),
+        members,
+    }
+}
+
+fn table() -> SiteTable {
+    SiteTable {
+        module_hash: ModuleHash(7),
+        entry_points: [0, 2, 4, 5, 5313]
+            .into_iter()
+            .map(|execution_model| EntryPoint {
+                name: format!("e{execution_model}"),
+                execution_model,
+                local_size: (execution_model == 5).then_some([2, 1, 1]),
+            })
+            .collect(),
+        sites: vec![Site {
+            id: SiteId(0),
+            word_offset: 99,
+            function: "f".into(),
+            entry_points: vec![0, 1, 2, 3, 4],
+            callers: vec![
+                Frame {
+                    function: "main".into(),
+                    location: Some(location(3)),
+                },
+                Frame {
+                    function: "%9".into(),
+                    location: None,
+                },
+            ],
+            location: Some(location(9)),
+            message: message(),
+            text: None,
+        }],
+    }
+}
+
+fn reports() -> Vec<Report> {
+    let size = message().size() as usize;
+    let payload = |fill: u8, cut: usize| {
+        let mut bytes = b"%u\0\0".to_vec();
+        bytes.resize(size - cut, fill);
+        bytes
+    };
+    let record = |model: u32, site, payload| Record {
+        unit: 0,
+        module_hash: ModuleHash(7),
+        site: SiteId(site),
+        execution_model: model,
+        identity: Identity::from_words(model, [3, 4, 5, 1]),
+        payload,
+    };
+    let records = Records {
+        records: vec![
+            record(5, 0, payload(0xff, 0)),
+            record(0, 0, payload(0x3e, 0)),
+            record(2, 0, payload(0x7f, 9)),
+            record(4, 0, payload(0x81, 2)),
+            record(5313, 0, payload(0, 0)),
+            record(999, 1, b"limit %f\0\0\0\0\x01\0\0\0".to_vec()),
+            record(5, 2, vec![1, 2, 3, 4, 5, 6, 7, 8, 9]),
+            record(5, 2, vec![]),
+        ],
+        unfinished: 1,
+        dropped: 2,
+        full: true,
+    };
+    let table = Arc::new(table());
+    let info = move |_| ModuleInfo {
+        sites: Some(table.clone()),
+        name: Some("module \"x\"".into()),
+        pipelines: vec!["p".into(), "q".into()],
+        queues: vec!["graphics".into()],
+    };
+    let options = ReportOptions {
+        samples: 8,
+        arena_bytes: Some(1 << 20),
+        device: Some("llvmpipe".into()),
+    };
+    vec![
+        Report::build(&records, &info, &options),
+        Report::build(&records, &|_| ModuleInfo::default(), &ReportOptions::default()),
+        Report::from_payloads(
+            [payload(1, 0).as_slice(), b"text\0\0\0\0".as_slice(), &[9; 4]],
+            &[info(ModuleHash(7))],
+            &options,
+        ),
+        Report::from_payloads(
+            [payload(1, 0).as_slice()],
+            &[info(ModuleHash(7)), info(ModuleHash(7))],
+            &options,
+        ),
+        Report::default(),
+    ]
+}
+
+#[test]
+fn every_line_fits_the_schema_and_reads_back_as_it_was() {
+    let schema = schema();
+    let mut log = String::from("output of the application\n");
+    let mut lines = 0;
+    for report in reports() {
+        let text = report.json_lines();
+        for line in text.lines() {
+            let json: Json = serde_json::from_str(line).expect("a line is JSON");
+            check(&schema, &json, &schema).unwrap_or_else(|e| panic!("{line}\n{e}"));
+            assert!(line.starts_with("{\"type\":\""), "{line}");
+            lines += 1;
+        }
+        log.push_str(&text);
+        log.push_str("more output\n\n");
+    }
+    assert_eq!(lines, 3 + 3 + 3 + 1 + 5);
+    assert_eq!(Report::read_json_lines(&log).expect("reads back"), reports());
+}
+
+#[test]
+fn every_kind_of_value_and_invocation_occurs() {
+    let text: String = reports().iter().map(Report::json_lines).collect();
+    for needed in [
+        "string", "i8", "u16", "i64", "u64", "f16", "f32", "f64", "bool", "pointer", "vector", "matrix", "array",
+        "struct", "missing", "u32",
+    ] {
+        assert!(text.contains(&format!("\"type\":\"{needed}\"")), "{needed}");
+    }
+    for needed in ["global", "vertex", "fragment", "primitive", "launch", "unknown"] {
+        assert!(text.contains(&format!("\"by\":\"{needed}\"")), "{needed}");
+    }
+    for needed in ["typed", "convention", "raw"] {
+        assert!(text.contains(&format!("\"decoding\":\"{needed}\"")), "{needed}");
+    }
+    assert!(text.contains("\"nan\""));
+}
+
+#[test]
+fn the_schema_refuses_what_is_wrong() {
+    let schema = schema();
+    let line = reports()[0].json_lines().lines().next().expect("a line").to_owned();
+    let original: Json = serde_json::from_str(&line).expect("JSON");
+    let broken = |edit: &dyn Fn(&mut Json)| {
+        let mut json = original.clone();
+        edit(&mut json);
+        check(&schema, &json, &schema).is_err() && Report::read_json_lines(&json.to_string()).is_err()
+    };
+    assert!(!broken(&|_| {}));
+    assert!(broken(&|j| j["extra"] = Json::Null));
+    assert!(broken(&|j| j["version"] = (SCHEMA_VERSION + 1).into()));
+    assert!(broken(&|j| j["type"] = "other".into()));
+    assert!(broken(&|j| j["module_hash"] = "xyz".into()));
+    assert!(broken(&|j| j["samples"][0]["invocation"]["extra"] = 1.into()));
+    assert!(broken(&|j| j["samples"][0]["message"]["bytes"] = "abc".into()));
+    assert!(broken(
+        &|j| j["samples"][0]["message"]["value"]["members"][0]["offset"] = "0".into()
+    ));
+    assert!(broken(
+        &|j| j["samples"][0]["message"]["value"]["members"][1]["extra"] = 0.into()
+    ));
+    assert!(broken(&|j| {
+        j.as_object_mut().expect("an object").remove("stages");
+    }));
+}
+
+#[test]
+fn a_log_that_ends_early_keeps_its_sites_and_errors_name_their_line() {
+    let text = reports()[0].json_lines();
+    let without_summary: String = text.lines().take(2).map(|l| format!("{l}\n")).collect();
+    let read = Report::read_json_lines(&without_summary).expect("reads");
+    assert_eq!(read.len(), 1);
+    assert_eq!(read[0].sites.len(), 2);
+    assert_eq!(read[0].summary.invocations, 6);
+    let error = Report::read_json_lines("\n{\"type\":\"abort\"}\n").expect_err("no version");
+    assert_eq!(error.line, 2);
+    assert!(Report::read_json_lines("{\n").is_err());
+}
