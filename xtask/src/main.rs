@@ -1,2 +1,85 @@
-//! Stub.
-fn main() {}
+//! The project's commands: `cargo xtask demo | test | drivers`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "commands talk to the person who runs them"
+)]
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::process::ExitCode;
+use xtask::environment;
+
+/// The commands of the vkabort repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Show the layer at work: a shader aborts, the program reads the message back and recovers.
+    Demo {
+        /// The machine's own driver (auto), lavapipe, lavapipe-backports, swiftshader, newest, or the path of a
+        /// driver manifest.
+        #[arg(long, default_value = "auto")]
+        driver: String,
+        /// Where the Khronos validation layer stands.
+        #[arg(long, value_enum, default_value = "off")]
+        validation: Validation,
+        /// Run the same program without the layer.
+        #[arg(long)]
+        without_layer: bool,
+    },
+    /// Set up what is missing and run every check: format, lints, unit, golden and end-to-end tests.
+    Test,
+    /// Bring the drivers to test on into `.vkabort/`.
+    Drivers {
+        /// Also the newest Mesa, loader and validation layer, from Debian unstable (takes root).
+        #[arg(long)]
+        newest: bool,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Validation {
+    /// Nowhere.
+    Off,
+    /// Between the layer and the driver: checks what the driver gets.
+    Below,
+    /// Between the program and the layer: checks what programs see.
+    Above,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Demo {
+            driver,
+            validation,
+            without_layer,
+        } => {
+            let place = match validation {
+                Validation::Off => environment::Validation::Off,
+                Validation::Below => environment::Validation::Below,
+                Validation::Above => environment::Validation::Above,
+            };
+            xtask::demo::demo(&driver, place, without_layer).map(|status| {
+                let code = status.code().and_then(|code| u8::try_from(code).ok());
+                if code.is_none() {
+                    eprintln!("The demo ended with {status}.");
+                }
+                ExitCode::from(code.unwrap_or(1))
+            })
+        }
+        Task::Test => xtask::test::test().map(|()| ExitCode::SUCCESS),
+        Task::Drivers { newest } => xtask::provision::provision(newest).map(|()| {
+            xtask::provision::report();
+            ExitCode::SUCCESS
+        }),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("{error:#}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,73 @@
+//! `cargo xtask demo`: a shader aborts on this machine, and its messages are read back.
+
+use crate::drivers::{self, Driver, Known};
+use crate::environment::{Environment, Validation};
+use crate::{debian, layer, process, provision, target};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::ExitStatus;
+
+/// The demo's exit code where there is no Vulkan device.
+const NO_DEVICE: i32 = 3;
+
+/// Sets up what is missing, builds, and runs the demo. Returns how it ended.
+///
+/// # Errors
+///
+/// Something could not be set up or built.
+pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result<ExitStatus> {
+    let chosen = choose(driver)?;
+    let mut environment = Environment {
+        layer: if without_layer { None } else { Some(layer::build()?) },
+        validation: match validation {
+            Validation::Off => None,
+            place => Some((place, validation_folder(chosen.as_ref())?)),
+        },
+        driver: chosen,
+        scratch: target().join("vkabort/demo"),
+    };
+    let program = layer::build_demo()?;
+    let status = start(&environment, &program)?;
+    if driver != "auto" || status.code() != Some(NO_DEVICE) {
+        return Ok(status);
+    }
+    println!("\nThe drivers of this machine have no device; using lavapipe, which runs on the CPU.");
+    environment.driver = choose(Known::Lavapipe.name())?;
+    start(&environment, &program)
+}
+
+fn start(environment: &Environment, program: &Path) -> Result<ExitStatus> {
+    let mut command = environment.command(program)?;
+    command
+        .status()
+        .with_context(|| format!("cannot start `{}`", process::shown(&command)))
+}
+
+/// The driver of that name, brought if it is not there; none for the machine's own.
+fn choose(name: &str) -> Result<Option<Driver>> {
+    if name == "auto" {
+        if !drivers::has_loader() || !drivers::has_system_driver() {
+            debian::install(&["libvulkan1", "mesa-vulkan-drivers"], "running Vulkan programs")?;
+        }
+        return Ok(None);
+    }
+    if Path::new(name).is_file() {
+        return Ok(Some(Driver::of_manifest(&Path::new(name).canonicalize()?)));
+    }
+    let Some(known) = Known::ALL.into_iter().find(|known| known.name() == name) else {
+        let names: Vec<_> = Known::ALL.map(Known::name).to_vec();
+        bail!(
+            "no driver is called {name}; there are auto, {}, and the paths of driver manifests",
+            names.join(", ")
+        );
+    };
+    provision::bring(known, &mut None)?;
+    known.find().map(Some).map_err(anyhow::Error::msg)
+}
+
+fn validation_folder(driver: Option<&Driver>) -> Result<std::path::PathBuf> {
+    if drivers::validation_layer(driver).is_err() {
+        provision::bring(Known::SwiftShader, &mut None)?;
+    }
+    drivers::validation_layer(driver).map_err(anyhow::Error::msg)
+}

@@ -1,0 +1,194 @@
+//! The environment in which a program meets exactly the driver and the layers that it should.
+//!
+//! It works with every loader since 1.3.207. Old loaders cannot be told where implicit layers are except by
+//! `XDG_DATA_DIRS`, and order explicit layers by the folders of `VK_LAYER_PATH`; new ones order them by
+//! `VK_INSTANCE_LAYERS`. Folders of the person who runs the program are replaced by empty ones, so that neither other
+//! layers nor settings files leak in.
+
+use crate::drivers::Driver;
+use crate::layer::{self, Layer};
+use anyhow::{Context, Result};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the validation layer stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validation {
+    /// Nowhere.
+    Off,
+    /// Between our layer and the driver: it checks what the driver gets.
+    Below,
+    /// Between the application and our layer: it checks what applications see.
+    Above,
+}
+
+/// The environment of one program.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// The driver, or whatever the machine has.
+    pub driver: Option<Driver>,
+    /// The layer, if it is to be there.
+    pub layer: Option<Layer>,
+    /// Where the validation layer stands, and the folder that has it.
+    pub validation: Option<(Validation, PathBuf)>,
+    /// A folder for the program: its home, settings and data.
+    pub scratch: PathBuf,
+}
+
+impl Environment {
+    /// A command that runs `program` in this environment. Nothing else of ours is set.
+    ///
+    /// # Errors
+    ///
+    /// The scratch folder cannot be made.
+    pub fn command(&self, program: &Path) -> Result<Command> {
+        let mut command = match self.driver.as_ref().and_then(|driver| driver.interpreter.as_ref()) {
+            None => Command::new(program),
+            Some(interpreter) => {
+                let mut command = Command::new(interpreter);
+                command
+                    .arg("--library-path")
+                    .arg(joined(&self.libraries())?)
+                    .arg(program);
+                command
+            }
+        };
+        for (name, _) in std::env::vars_os() {
+            let name_text = name.to_string_lossy();
+            if ["VK_", "VKABORT_", "XDG_", "LD_", "MESA_", "LIBGL_"]
+                .iter()
+                .any(|ours| name_text.starts_with(ours))
+            {
+                command.env_remove(&name);
+            }
+        }
+        let home = self.scratch.join("home");
+        let empty = self.scratch.join("empty");
+        for folder in [&home, &empty] {
+            fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        }
+        command.env("HOME", &home).current_dir(&home);
+        for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME"] {
+            command.env(name, &empty);
+        }
+        if let Some(driver) = &self.driver {
+            command
+                .env("VK_DRIVER_FILES", &driver.manifest)
+                .env("VK_ICD_FILENAMES", &driver.manifest);
+            if driver.interpreter.is_none() && !driver.libraries.is_empty() {
+                command.env("LD_LIBRARY_PATH", joined(&driver.libraries)?);
+            }
+        }
+        self.add_layers(&mut command, &empty)?;
+        Ok(command)
+    }
+
+    fn libraries(&self) -> Vec<PathBuf> {
+        self.driver.iter().flat_map(|driver| driver.libraries.clone()).collect()
+    }
+
+    fn add_layers(&self, command: &mut Command, empty: &Path) -> Result<()> {
+        let mut data = vec![empty.to_path_buf()];
+        let mut folders = Vec::new();
+        let mut names = Vec::new();
+        let above = matches!(self.validation, Some((Validation::Above, _)));
+        if let Some((_, folder)) = self.validation.as_ref().filter(|(place, _)| *place != Validation::Off) {
+            folders.push(folder.clone());
+            names.push("VK_LAYER_KHRONOS_validation");
+        }
+        match &self.layer {
+            // Implicit layers always stand above explicit ones: to be below, ours is explicit too.
+            Some(layer) if above => {
+                folders.push(layer.explicit.clone());
+                names.push(layer::NAME);
+            }
+            Some(layer) => {
+                data = vec![layer.implicit.clone()];
+                command.env(layer::ENABLE, "1");
+            }
+            None => {}
+        }
+        if self.driver.is_none() {
+            // The machine's own drivers are found through the same variable.
+            data.extend(["/usr/local/share", "/usr/share"].map(PathBuf::from));
+        }
+        command.env("XDG_DATA_DIRS", joined(&data)?);
+        if !names.is_empty() {
+            command
+                .env("VK_LAYER_PATH", joined(&folders)?)
+                .env("VK_INSTANCE_LAYERS", names.join(":"));
+        }
+        Ok(())
+    }
+}
+
+fn joined(paths: &[PathBuf]) -> Result<OsString> {
+    std::env::join_paths(paths).context("a path contains a colon")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn variables(validation: Option<Validation>, with_layer: bool) -> Result<BTreeMap<String, String>> {
+        let scratch = std::env::temp_dir().join(format!("vkabort-environment-{}", std::process::id()));
+        let environment = Environment {
+            driver: Some(Driver::of_manifest(Path::new("/d/icd.json"))),
+            layer: with_layer.then(|| Layer {
+                implicit: "/l/implicit".into(),
+                explicit: "/l/explicit".into(),
+            }),
+            validation: validation.map(|place| (place, "/v".into())),
+            scratch,
+        };
+        let command = environment.command(Path::new("/bin/true"))?;
+        let text = |value: &std::ffi::OsStr| value.to_string_lossy().into_owned();
+        Ok(command
+            .get_envs()
+            .filter_map(|(name, value)| Some((text(name), text(value?))))
+            .collect())
+    }
+
+    #[test]
+    fn alone_the_layer_is_implicit_and_nothing_is_explicit() -> Result<()> {
+        let set = variables(None, true)?;
+        assert_eq!(set["XDG_DATA_DIRS"], "/l/implicit");
+        assert_eq!(set["VKABORT_ENABLE"], "1");
+        assert_eq!(set["VK_DRIVER_FILES"], "/d/icd.json");
+        assert!(!set.contains_key("VK_INSTANCE_LAYERS"));
+        Ok(())
+    }
+
+    #[test]
+    fn validation_below_is_explicit_under_the_implicit_layer() -> Result<()> {
+        let set = variables(Some(Validation::Below), true)?;
+        assert_eq!(set["VKABORT_ENABLE"], "1");
+        assert_eq!(set["VK_INSTANCE_LAYERS"], "VK_LAYER_KHRONOS_validation");
+        Ok(())
+    }
+
+    #[test]
+    fn validation_above_comes_first_in_folders_and_names() -> Result<()> {
+        let set = variables(Some(Validation::Above), true)?;
+        assert!(!set.contains_key("VKABORT_ENABLE"));
+        assert_eq!(set["VK_LAYER_PATH"], "/v:/l/explicit");
+        assert_eq!(
+            set["VK_INSTANCE_LAYERS"],
+            format!("VK_LAYER_KHRONOS_validation:{}", layer::NAME)
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn without_the_layer_nothing_names_it() -> Result<()> {
+        let set = variables(None, false)?;
+        assert!(
+            set.values()
+                .all(|value| !value.contains("vkabort_shader_abort") && !value.contains("/l/"))
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Builds the layer and the demo, and writes manifests that name the build by its absolute path.
+
+use crate::{process, root, target};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The layer's name.
+pub const NAME: &str = "VK_LAYER_vkabort_shader_abort";
+/// The variable that switches the implicit layer on.
+pub const ENABLE: &str = "VKABORT_ENABLE";
+
+/// A built layer: folders with its manifest, one for each way of switching it on.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// A folder for `XDG_DATA_DIRS`: the manifest stands in `vulkan/implicit_layer.d` below it.
+    pub implicit: PathBuf,
+    /// A folder for `VK_LAYER_PATH`.
+    pub explicit: PathBuf,
+}
+
+/// Builds the layer in release and writes its manifests into the target directory.
+///
+/// # Errors
+///
+/// The build fails, or the manifests in `manifest/` are not what they should be.
+pub fn build() -> Result<Layer> {
+    let library = artifact("vkabort-layer", "VkLayer_vkabort_shader_abort")?;
+    let folder = target().join("vkabort");
+    let layer = Layer {
+        implicit: folder.join("implicit"),
+        explicit: folder.join("explicit"),
+    };
+    for template in templates()? {
+        let place = if template.pointer("/layer/enable_environment").is_some() {
+            layer.implicit.join("vulkan/implicit_layer.d")
+        } else {
+            layer.explicit.clone()
+        };
+        write_manifest(template, &library, &place)?;
+    }
+    for folder in [&layer.implicit, &layer.explicit] {
+        if !folder.is_dir() {
+            bail!("manifest/ has no manifest for {}", folder.display());
+        }
+    }
+    Ok(layer)
+}
+
+/// Builds the demo in release. Returns its path.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_demo() -> Result<PathBuf> {
+    artifact("vkabort-demo", "vkabort-demo")
+}
+
+/// Builds a package in release and returns the library or program that its target of this name makes.
+fn artifact(package: &str, name: &str) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args(["build", "--quiet", "--release", "--package", package])
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(root())
+        .stderr(Stdio::inherit());
+    let output = command
+        .output()
+        .with_context(|| format!("cannot start `{}`", process::shown(&command)))?;
+    if !output.status.success() {
+        bail!("`{}` failed ({})", process::shown(&command), output.status);
+    }
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["reason"] == "compiler-artifact" && message["target"]["name"] == name)
+        .filter_map(|message| {
+            let executable = message["executable"].as_str();
+            executable
+                .or_else(|| message["filenames"][0].as_str())
+                .map(PathBuf::from)
+        })
+        .find(|path| path.extension().is_none_or(|extension| extension != "rlib"))
+        .with_context(|| format!("cargo built no {name}"))
+}
+
+fn templates() -> Result<Vec<Value>> {
+    let folder = root().join("manifest");
+    let mut templates = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let text = fs::read_to_string(&path)?;
+            templates.push(serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))?);
+        }
+    }
+    Ok(templates)
+}
+
+/// Writes only what differs: processes of tests that run side by side may be reading the file.
+fn write_manifest(mut template: Value, library: &Path, folder: &Path) -> Result<()> {
+    let layer = template.get_mut("layer").context("a manifest without `layer`")?;
+    layer["library_path"] = Value::from(library.to_str().context("the target directory's name is not UTF-8")?);
+    let text = serde_json::to_string_pretty(&template)?;
+    let path = folder.join(format!("{NAME}.json"));
+    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+}

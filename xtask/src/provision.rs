@@ -1,0 +1,163 @@
+//! Brings the drivers that [`crate::drivers`] looks for.
+
+use crate::debian::{self, Archive};
+use crate::drivers::{Known, has_loader};
+use crate::{process, store};
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Brings everything that the tests need, and the newest drivers too if asked. What is there already stays.
+///
+/// # Errors
+///
+/// Something could not be brought.
+pub fn provision(newest: bool) -> Result<()> {
+    let mut archive = None;
+    for known in Known::ALL {
+        if known == Known::Newest && !newest {
+            continue;
+        }
+        bring(known, &mut archive)?;
+    }
+    Ok(())
+}
+
+/// Brings one driver, if it is not there. `archive` is opened when first needed.
+///
+/// # Errors
+///
+/// It could not be brought.
+pub fn bring(known: Known, archive: &mut Option<Archive>) -> Result<()> {
+    if known.find().is_ok() {
+        return Ok(());
+    }
+    if known == Known::Lavapipe {
+        return debian::install(&["libvulkan1", "mesa-vulkan-drivers"], "running Vulkan programs");
+    }
+    let archive = match archive {
+        Some(archive) => archive,
+        None => archive.insert(Archive::open(&store().join("apt"))?),
+    };
+    // Unpacked beside its place and moved there when it is whole, so that an interrupted run leaves nothing half done.
+    let folder = known.folder();
+    let fresh = folder.with_extension("new");
+    let _ = fs::remove_dir_all(&fresh);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&fresh)?;
+    let version = match known {
+        Known::Lavapipe => bail!("lavapipe is installed, not unpacked"),
+        Known::LavapipeBackports => unpack_lavapipe(archive, &fresh, &folder)?,
+        Known::SwiftShader => unpack_swiftshader(archive, &fresh, &folder)?,
+        Known::Newest => bootstrap_newest(archive, &fresh, &folder)?,
+    };
+    fs::write(fresh.join("version"), &version)?;
+    fs::rename(&fresh, &folder)?;
+    println!("{}: unpacked {version} into {}", known.name(), folder.display());
+    Ok(())
+}
+
+/// Mesa of the backports. The libraries that it shares with the release's Mesa come with that one.
+fn unpack_lavapipe(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
+    let version = archive.version("mesa-vulkan-drivers", true)?;
+    archive.unpack(&["mesa-vulkan-drivers", "libdrm2", "libdrm-amdgpu1"], true, fresh)?;
+    let library = "usr/lib/x86_64-linux-gnu/libvulkan_lvp.so";
+    write_driver_manifest(fresh, &folder.join(library), "1.4.305")?;
+    Ok(format!("mesa-vulkan-drivers {version}"))
+}
+
+/// SwiftShader, the validation layer and a newer loader, all of which Debian's Chromium carries.
+fn unpack_swiftshader(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
+    let version = archive.version("chromium-common", false)?;
+    archive.unpack(&["chromium-common"], false, fresh)?;
+    let libraries = "usr/lib/chromium";
+    for large in [
+        "resources.pak",
+        "icudtl.dat",
+        "locales",
+        "chrome_crashpad_handler",
+        "chrome_200_percent.pak",
+    ] {
+        let path = fresh.join(libraries).join(large);
+        let _ = if path.is_dir() {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+    }
+    write_driver_manifest(fresh, &folder.join(libraries).join("libvk_swiftshader.so"), "1.3.0")?;
+    let validation = folder.join(libraries).join("libVkLayer_khronos_validation.so");
+    write_validation_manifest(fresh, &validation)?;
+    Ok(format!("chromium-common {version}"))
+}
+
+/// Debian unstable in a folder. Programs of this system run with its libraries through its dynamic linker.
+fn bootstrap_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
+    if !process::exists("debootstrap") && !Path::new("/usr/sbin/debootstrap").is_file() {
+        debian::install(&["debootstrap"], "a folder with Debian unstable")?;
+    }
+    let packages = "mesa-vulkan-drivers,libvulkan1,vulkan-validationlayers,vulkan-tools,spirv-tools,glslang-tools";
+    let include = format!("--include={packages}");
+    let mut command = Command::new("/usr/sbin/debootstrap");
+    command
+        .args(["--variant=minbase", &include, "sid"])
+        .arg(fresh)
+        .arg(&archive.mirror);
+    if !process::is_root() {
+        bail!("debootstrap needs root; run\n\n    sudo cargo xtask drivers --newest\n");
+    }
+    process::output(&mut command)?;
+    let libraries = "usr/lib/x86_64-linux-gnu";
+    write_driver_manifest(fresh, &folder.join(libraries).join("libvulkan_lvp.so"), "1.4.0")?;
+    write_validation_manifest(fresh, &folder.join(libraries).join("libVkLayer_khronos_validation.so"))?;
+    let mut query = Command::new("dpkg-query");
+    query
+        .arg(format!("--root={}", fresh.display()))
+        .args(["-W", "-f", "${Version}", "mesa-vulkan-drivers"]);
+    Ok(format!("sid's mesa-vulkan-drivers {}", process::output(&mut query)?))
+}
+
+fn write_driver_manifest(folder: &Path, library: &Path, api_version: &str) -> Result<()> {
+    let manifest = json!({
+        "file_format_version": "1.0.0",
+        "ICD": { "library_path": library, "api_version": api_version },
+    });
+    let text = serde_json::to_string_pretty(&manifest)?;
+    fs::write(folder.join("icd.json"), text).context("cannot write a driver manifest")
+}
+
+fn write_validation_manifest(folder: &Path, library: &Path) -> Result<()> {
+    let manifest = json!({
+        "file_format_version": "1.2.0",
+        "layer": {
+            "name": "VK_LAYER_KHRONOS_validation",
+            "type": "GLOBAL",
+            "library_path": library,
+            "api_version": "1.4.341",
+            "implementation_version": "1",
+            "description": "Khronos Validation Layer",
+        },
+    });
+    let folder = folder.join("validation");
+    fs::create_dir_all(&folder)?;
+    let text = serde_json::to_string_pretty(&manifest)?;
+    fs::write(folder.join("VkLayer_khronos_validation.json"), text).context("cannot write a layer manifest")
+}
+
+/// Prints what there is.
+pub fn report() {
+    println!("loader: {}", if has_loader() { "installed" } else { "not installed" });
+    for known in Known::ALL {
+        match known.find() {
+            Ok(driver) if driver.version.is_empty() => println!("{}: {}", known.name(), driver.manifest.display()),
+            Ok(driver) => println!("{}: {} ({})", known.name(), driver.manifest.display(), driver.version),
+            Err(reason) => println!("{}: {reason}", known.name()),
+        }
+    }
+    match crate::drivers::validation_layer(None) {
+        Ok(folder) => println!("validation layer: {}", folder.display()),
+        Err(reason) => println!("validation layer: {reason}"),
+    }
+}

@@ -1,0 +1,97 @@
+//! `cargo xtask test`: sets up what is missing and runs everything that must hold.
+
+use crate::drivers::Known;
+use crate::{debian, process, provision, root};
+use anyhow::{Result, bail};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Runs every check. Stops at the first that fails.
+///
+/// # Errors
+///
+/// Something could not be set up, or a check failed.
+pub fn test() -> Result<()> {
+    let mut times = Times::default();
+    times.measure("set-up", set_up)?;
+    times.measure("format", || process::run(&mut cargo(&["fmt", "--all", "--check"])))?;
+    times.measure("clippy", || {
+        process::run(&mut cargo(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]))
+    })?;
+    times.measure("unit and golden tests", || {
+        process::run(&mut cargo(&["test", "--workspace", "--exclude", "vkabort-tests"]))
+    })?;
+    times.measure("end-to-end tests", || {
+        process::run(&mut cargo(&["test", "--package", "vkabort-tests"]))
+    })?;
+
+    println!("\nDrivers:");
+    provision::report();
+    println!("\nTimes:");
+    times.print();
+    println!("\nAll checks passed.");
+    Ok(())
+}
+
+fn cargo(words: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(words).current_dir(root());
+    // Here a driver that is missing is a failure: they have just been set up.
+    command.env("VKABORT_REQUIRE_DRIVERS", "1");
+    command
+}
+
+fn set_up() -> Result<()> {
+    // glslang and SPIRV-Tools, which make and check the tests' shaders, are C++.
+    if !process::exists("c++") {
+        debian::install(&["g++"], "building the tests")?;
+    }
+    for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
+        let present = process::output(&mut cargo(&[&program["cargo-".len()..], "--version"])).is_ok();
+        if !present && process::exists("rustup") {
+            println!("Adding {component} to the Rust toolchain.");
+            process::output(
+                Command::new("rustup")
+                    .args(["component", "add", component])
+                    .current_dir(root()),
+            )?;
+        } else if !present {
+            bail!("the Rust toolchain here has no {component}; install it");
+        }
+    }
+    provision::provision(false)?;
+    for known in Known::ALL.into_iter().filter(|known| known.is_required()) {
+        known.find().map_err(anyhow::Error::msg)?;
+    }
+    provision::report();
+    Ok(())
+}
+
+/// How long each part took.
+#[derive(Default)]
+struct Times(Vec<(&'static str, Duration)>);
+
+impl Times {
+    fn measure(&mut self, name: &'static str, part: impl FnOnce() -> Result<()>) -> Result<()> {
+        println!("\n== {name}");
+        let start = Instant::now();
+        part()?;
+        self.0.push((name, start.elapsed()));
+        Ok(())
+    }
+
+    fn print(&self) {
+        for (name, time) in &self.0 {
+            println!("{:>7.1} s  {name}", time.as_secs_f64());
+        }
+        let total: Duration = self.0.iter().map(|(_, time)| *time).sum();
+        println!("{:>7.1} s  in all", total.as_secs_f64());
+    }
+}
