@@ -1,10 +1,11 @@
 //! The report as JSON lines, and back.
 //!
-//! One object per line: an `abort` for every site, then one `summary`. `record/schema/report.schema.json` describes them;
+//! One object per line: an `abort` for every site, then one `summary`. A log has `log` lines between the reports.
+//! `record/schema/report.schema.json` describes them;
 //! [`SCHEMA_VERSION`] grows when a key changes its meaning or goes away. The reader knows every key and refuses others.
 
 use crate::report::{Report, SiteReport, Summary};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 /// The `version` of every line.
@@ -55,6 +56,7 @@ impl Report {
                 message,
             })? {
                 Line::Abort(site) => current.sites.push(*site),
+                Line::Log => {}
                 Line::Summary(summary) => {
                     current.summary = summary;
                     reports.push(std::mem::take(&mut current));
@@ -69,9 +71,20 @@ impl Report {
     }
 }
 
+/// A line of a log that is not part of a report: `{"type":"log","level":"info","message":"..."}`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LogLine {
+    #[serde(rename = "level")]
+    _level: String,
+    #[serde(rename = "message")]
+    _message: String,
+}
+
 enum Line {
     Abort(Box<SiteReport>),
     Summary(Summary),
+    Log,
 }
 
 /// The content's own keys behind `type` and `version`, so that a person sees first what a line is.
@@ -85,6 +98,10 @@ fn line(ty: &str, content: &impl Serialize) -> String {
 fn read_line(line: &str) -> Result<Line, String> {
     let mut object: Map<String, Json> = serde_json::from_str(line).map_err(|e| e.to_string())?;
     let ty = object.remove("type").ok_or("an object without `type`")?;
+    if ty == "log" {
+        let log: Result<LogLine, _> = serde_json::from_value(Json::Object(object));
+        return log.map(|_| Line::Log).map_err(|e| e.to_string());
+    }
     match object.remove("version").as_ref().and_then(Json::as_u64) {
         Some(version) if version == u64::from(SCHEMA_VERSION) => {}
         Some(version) => {

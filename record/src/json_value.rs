@@ -254,26 +254,6 @@ pub mod hex_bytes {
     }
 }
 
-/// A module hash as a string of 16 hexadecimal digits: 64-bit numbers do not survive every JSON reader.
-pub mod hex_hash {
-    use crate::site::ModuleHash;
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    /// For `#[serde(with)]`.
-    pub fn serialize<S: Serializer>(hash: &Option<ModuleHash>, serializer: S) -> Result<S::Ok, S::Error> {
-        hash.map(|h| h.to_string()).serialize(serializer)
-    }
-
-    /// For `#[serde(with)]`.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ModuleHash>, D::Error> {
-        Option::<String>::deserialize(deserializer)?
-            .map(|digits| u64::from_str_radix(&digits, 16).map(ModuleHash))
-            .transpose()
-            .map_err(|_| D::Error::custom("a module hash is 16 hexadecimal digits"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

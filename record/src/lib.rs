@@ -14,6 +14,7 @@ pub mod convert;
 pub mod decode;
 pub mod fallback;
 pub mod format;
+pub mod framing;
 mod gather;
 pub mod json;
 pub mod json_value;

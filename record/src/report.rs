@@ -79,7 +79,6 @@ pub struct Summary {
 #[serde(deny_unknown_fields)]
 pub struct SiteReport {
     /// Hash of the module; unknown for messages that came without a record.
-    #[serde(with = "crate::json_value::hex_hash")]
     pub module_hash: Option<ModuleHash>,
     /// Debug-utils name of the module.
     pub module_name: Option<String>,

@@ -7,8 +7,29 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// 64-bit hash of a module's original words, little-endian (XXH3). Stored in every record.
+///
+/// In JSON it is a string of 16 hexadecimal digits: many readers lose the low bits of 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct ModuleHash(pub u64);
+
+impl From<ModuleHash> for String {
+    fn from(hash: ModuleHash) -> Self {
+        hash.to_string()
+    }
+}
+
+impl TryFrom<String> for ModuleHash {
+    type Error = &'static str;
+
+    fn try_from(digits: String) -> Result<Self, Self::Error> {
+        let hexadecimal = digits.len() == 16 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        match u64::from_str_radix(&digits, 16) {
+            Ok(hash) if hexadecimal => Ok(Self(hash)),
+            _ => Err("a module hash is 16 hexadecimal digits"),
+        }
+    }
+}
 
 impl fmt::Display for ModuleHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

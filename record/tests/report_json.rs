@@ -293,7 +293,10 @@ fn reports() -> Vec<Report> {
 #[test]
 fn every_line_fits_the_schema_and_reads_back_as_it_was() {
     let schema = schema();
-    let mut log = String::from("output of the application\n");
+    let log_line = r#"{"type":"log","level":"info","message":"hello"}"#;
+    let json: Json = serde_json::from_str(log_line).expect("a line is JSON");
+    check(&schema, &json, &schema).expect("log lines fit");
+    let mut log = format!("output of the application\n{log_line}\n");
     let mut lines = 0;
     for report in reports() {
         let text = report.json_lines();
@@ -342,6 +345,7 @@ fn the_schema_refuses_what_is_wrong() {
     assert!(broken(&|j| j["extra"] = Json::Null));
     assert!(broken(&|j| j["version"] = (SCHEMA_VERSION + 1).into()));
     assert!(broken(&|j| j["type"] = "other".into()));
+    assert!(broken(&|j| j["type"] = "log".into()));
     assert!(broken(&|j| j["module_hash"] = "xyz".into()));
     assert!(broken(&|j| j["samples"][0]["invocation"]["extra"] = 1.into()));
     assert!(broken(&|j| j["samples"][0]["message"]["bytes"] = "abc".into()));
