@@ -1,2 +1,33 @@
-//! Stub.
-fn main() {}
+//! The command `vkabort`.
+//!
+//! `args` says what can be asked, `commands` has one file for each answer, `module`, `tables` and `io` read and write what
+//! they share. Results go to standard output, everything else to standard error.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod failure;
+mod io;
+mod module;
+mod tables;
+
+use args::{Args, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let result = match args.command {
+        Command::Instrument(args) => commands::instrument::run(&args),
+        Command::Sites(args) => commands::sites::run(&args),
+        Command::Decode(args) => commands::decode::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => {
+            io::note(&format!("error: {failure}"));
+            failure.exit_code()
+        }
+    }
+}

@@ -20,10 +20,16 @@ pub fn show_field(field: &Field) -> String {
 
 /// The same from parts.
 pub fn show_named(name: Option<&str>, value: &Value) -> String {
-    match name {
+    match name.filter(|name| !is_made_up(name)) {
         Some(name) => format!("{}: {}", crate::string::printable(name), show(value)),
         None => show(value),
     }
+}
+
+/// Names that compilers give to members without one: they say nothing to a person.
+fn is_made_up(name: &str) -> bool {
+    let digits = name.strip_prefix("__member").or_else(|| name.strip_prefix("_m"));
+    digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn write(value: &Value, out: &mut String) {
@@ -78,7 +84,7 @@ mod tests {
                     value: Value::Scalar(uint(7)),
                 },
                 Field {
-                    name: None,
+                    name: Some("__member1".into()),
                     offset: 4,
                     value: Value::Vector(vec![uint(1), uint(2)]),
                 },

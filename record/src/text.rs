@@ -1,9 +1,7 @@
 //! The report as text for people: the message first, then where, who and how often.
 
-use crate::decode::{Field, Value};
 use crate::message::{Decoding, Message};
 use crate::report::{Extent, Invocation, Report, SiteReport, Summary};
-use crate::show::show_field;
 use crate::site::{Frame, Location};
 use crate::string::{hex, printable};
 use std::fmt::Write;
@@ -99,7 +97,7 @@ impl View {
             self.fact(margin, &format!("one of: {}", printable(place)));
         }
         if let Some(first) = first {
-            self.values(margin, &first.message);
+            self.doubts(margin, &first.message);
         }
     }
 
@@ -184,19 +182,8 @@ impl View {
         }
     }
 
-    /// What the message's text does not already say: named arguments, disagreements, bytes.
-    fn values(&mut self, margin: usize, message: &Message) {
-        if let Value::Struct { members, .. } = &message.value {
-            let text_leads = matches!(members.first().map(|m| &m.value), Some(Value::Text(_)));
-            let named: Vec<String> = members
-                .iter()
-                .filter(|m: &&Field| m.name.is_some())
-                .map(show_field)
-                .collect();
-            if text_leads && !named.is_empty() && message.decoding == Decoding::Typed {
-                self.fact(margin, &format!("with {}", named.join(", ")));
-            }
-        }
+    /// Disagreements, and the bytes that the text does not account for.
+    fn doubts(&mut self, margin: usize, message: &Message) {
         for note in &message.notes {
             self.fact(margin, &format!("note: {}", printable(note)));
         }

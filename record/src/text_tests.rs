@@ -108,7 +108,6 @@ fn one_abort_with_everything_known() {
    = compute entry point `main`, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
    = pipeline "cull pass", queue "compute"
    = invocation global (15, 0, 0), local (7, 0, 0) in workgroup (1, 0, 0)
-   = with i: 7
 "#
     );
 }
@@ -131,7 +130,6 @@ fn many_aborts_at_one_site() {
      bad index 0  [global (5, 0, 0), local (5, 0, 0) in workgroup (0, 0, 0)]
      bad index 1  [global (6, 0, 0), local (6, 0, 0) in workgroup (0, 0, 0)]
      ...
-   = with i: 3
 "#
     );
 }
@@ -172,7 +170,6 @@ fn an_abort_in_a_module_without_debug_info() {
   --> module 5a6b000000000001, word 321
    = compute entry point `main`, function `%12`
    = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
-   = with i: 9
 "
     );
 }

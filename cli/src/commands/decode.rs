@@ -1,0 +1,85 @@
+//! `vkabort decode`
+
+use crate::args::{DecodeArgs, InputFormat};
+use crate::failure::{Failure, Result};
+use crate::{io, tables};
+use std::process::ExitCode;
+use vkabort_record::framing::{Framing, split};
+use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
+use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::site::ModuleHash;
+use vkabort_record::snapshot::Snapshot;
+
+/// Decodes a file of messages.
+pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
+    let modules = tables::read(&args.sites)?;
+    let bytes = io::read(&args.input)?;
+    let name = io::name(&args.input, "standard input");
+    let options = ReportOptions {
+        samples: args.samples,
+        ..ReportOptions::default()
+    };
+    let report = match args.input_format {
+        InputFormat::Auto if is_arena(&bytes) => arena(&bytes, args, &modules, options),
+        InputFormat::Arena => arena(&bytes, args, &modules, options),
+        InputFormat::Payload => Report::from_payloads([bytes.as_slice()], &modules, &options),
+        InputFormat::Auto | InputFormat::Messages => messages(&name, &bytes, &modules, &options)?,
+    };
+    let text = if args.json {
+        report.json_lines()
+    } else {
+        report.text(io::stdout_color())
+    };
+    io::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An arena in which somebody aborted has a record header behind its control block, complete or with its length.
+fn is_arena(bytes: &[u8]) -> bool {
+    let word = |offset: u32| {
+        let chunk = bytes.get(offset as usize..)?.first_chunk::<4>()?;
+        Some(u32::from_le_bytes(*chunk))
+    };
+    word(CONTROL_BYTES + header::COMMIT * 4) == Some(commit_word(0)) && word(ABORTED_OFFSET) == Some(1)
+}
+
+fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: ReportOptions) -> Report {
+    let size = args
+        .arena_size
+        .unwrap_or(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    let capacity = size.saturating_sub(CONTROL_BYTES) / UNIT_BYTES;
+    let records = Snapshot::from_bytes(bytes).records(capacity);
+    let known = |hash: ModuleHash| {
+        let of_hash = |m: &&ModuleInfo| m.sites.as_ref().is_some_and(|t| t.module_hash == hash);
+        modules.iter().find(of_hash).cloned().unwrap_or_default()
+    };
+    let options = ReportOptions {
+        arena_bytes: Some(u64::from(size)),
+        ..options
+    };
+    Report::build(&records, &known, &options)
+}
+
+fn messages(name: &str, bytes: &[u8], modules: &[ModuleInfo], options: &ReportOptions) -> Result<Report> {
+    let found = split(bytes);
+    if found.payloads.is_empty() && !bytes.is_empty() {
+        return Err(Failure::input(format!(
+            "{name}: no message data: the first 8 bytes are no size of a message in {} bytes; \
+             use --input-format payload for a single message without its size, arena for a dump of an arena",
+            bytes.len()
+        )));
+    }
+    if !found.rest.is_empty() {
+        io::note(&format!(
+            "{name}: the data ends inside a message: {} bytes from offset {} on are left out",
+            found.rest.len(),
+            bytes.len() - found.rest.len()
+        ));
+    }
+    if found.framing == Framing::Packed {
+        io::note(&format!(
+            "{name}: the messages are not padded to multiples of 8 bytes, as the specification wants"
+        ));
+    }
+    Ok(Report::from_payloads(found.payloads, modules, options))
+}

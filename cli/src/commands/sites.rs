@@ -1,0 +1,200 @@
+//! `vkabort sites`
+
+use crate::args::SitesArgs;
+use crate::failure::Result;
+use crate::io;
+use crate::module::Module;
+use crate::tables;
+use std::fmt::Write;
+use std::process::ExitCode;
+use vkabort_instrument::Options;
+use vkabort_record::site::{EntryPoint, Length, Site, SiteTable, Type, stage_name};
+use vkabort_record::string::printable;
+use vkabort_record::text::show_location;
+
+/// Lists the abort sites of modules.
+pub fn run(args: &SitesArgs) -> Result<ExitCode> {
+    let mut found = Vec::new();
+    let mut text = String::new();
+    for path in &args.inputs {
+        let module = Module::read(path)?;
+        match tables::of_module(&module, &Options::default())? {
+            Some(table) => {
+                show_table(&module.name, &table, &mut text);
+                found.push(table);
+            }
+            None => {
+                let _ = writeln!(text, "{}: no abort sites", module.name);
+            }
+        }
+    }
+    if args.json {
+        // Plain structures with string keys: serialising them cannot fail.
+        text = serde_json::to_string_pretty(&found).unwrap_or_default() + "\n";
+    }
+    io::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_table(name: &str, table: &SiteTable, out: &mut String) {
+    let count = match table.sites.len() {
+        0 => "no abort sites".to_owned(),
+        1 => "1 abort site".to_owned(),
+        n => format!("{n} abort sites"),
+    };
+    let _ = writeln!(out, "{name}: {count}, module {}", table.module_hash);
+    let entries: Vec<String> = table.entry_points.iter().map(show_entry).collect();
+    let _ = writeln!(out, "  entry points: {}", entries.join(", "));
+    for site in &table.sites {
+        out.push('\n');
+        show_site(table, site, out);
+    }
+}
+
+fn show_entry(entry: &EntryPoint) -> String {
+    let name = printable(&entry.name);
+    let stage = stage_name(entry.execution_model);
+    match entry.local_size {
+        Some([x, y, z]) => format!("{stage} `{name}` ({x} x {y} x {z})"),
+        None => format!("{stage} `{name}`"),
+    }
+}
+
+fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
+    let place = site
+        .location
+        .as_ref()
+        .map_or_else(|| "unknown place".to_owned(), show_location);
+    let function = printable(&site.function);
+    let _ = writeln!(
+        out,
+        "  #{}  {place}  in `{function}`, word {}",
+        site.id.0, site.word_offset
+    );
+    if let Some(source) = site.location.as_ref().and_then(|l| l.source.as_deref()) {
+        let _ = writeln!(out, "      | {}", printable(source.trim()));
+    }
+    let callers: Vec<String> = site
+        .callers
+        .iter()
+        .map(|frame| match &frame.location {
+            Some(location) => format!("`{}` ({})", printable(&frame.function), show_location(location)),
+            None => format!("`{}`", printable(&frame.function)),
+        })
+        .collect();
+    if !callers.is_empty() {
+        let _ = writeln!(
+            out,
+            "      called from  {}",
+            callers.iter().rev().cloned().collect::<Vec<_>>().join(" from ")
+        );
+    }
+    let reached: Vec<String> = site
+        .entry_points
+        .iter()
+        .filter_map(|&index| table.entry_points.get(usize::try_from(index).ok()?))
+        .map(|entry| format!("{} `{}`", stage_name(entry.execution_model), printable(&entry.name)))
+        .collect();
+    let reached = if reached.is_empty() {
+        "nothing: dead code".to_owned()
+    } else {
+        reached.join(", ")
+    };
+    let _ = writeln!(out, "      reached by   {reached}");
+    if let Some(text) = &site.text {
+        let _ = writeln!(out, "      text         {:?}", printable(text));
+    }
+    let _ = writeln!(out, "      message      {} bytes", site.message.size());
+    show_member(None, 0, &site.message, 0, out);
+}
+
+/// One line per member: offset, type, name; the members of a structure below it, one step to the right.
+fn show_member(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut String) {
+    // Types nest as deep as a module says: what is deeper than this is of no use on a screen.
+    if depth > 32 {
+        return;
+    }
+    let inner = element(ty);
+    if let (Type::Struct { members, .. }, true) = (inner, depth > 0 || !matches!(ty, Type::Struct { .. })) {
+        line(name, offset, ty, depth, out);
+        for member in members {
+            show_member(
+                member.name.as_deref(),
+                offset.saturating_add(member.offset),
+                &member.ty,
+                depth + 1,
+                out,
+            );
+        }
+    } else if let Type::Struct { members, .. } = ty {
+        for member in members {
+            show_member(
+                member.name.as_deref(),
+                offset.saturating_add(member.offset),
+                &member.ty,
+                depth + 1,
+                out,
+            );
+        }
+    } else {
+        line(name, offset, ty, depth, out);
+    }
+}
+
+fn line(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut String) {
+    let indent = "  ".repeat(depth.saturating_sub(1));
+    let name = name.map(|n| format!("  {}", printable(n))).unwrap_or_default();
+    let _ = writeln!(out, "      {offset:>9}  {indent}{}{name}", type_name(ty));
+}
+
+/// The type of an array's elements, through arrays of arrays.
+fn element(ty: &Type) -> &Type {
+    let mut inner = ty;
+    while let Type::Array { element, .. } = inner {
+        inner = element;
+    }
+    inner
+}
+
+fn type_name(ty: &Type) -> String {
+    match ty {
+        Type::Int { bits, signed: true } => format!("i{bits}"),
+        Type::Int { bits, signed: false } => format!("u{bits}"),
+        Type::Float { bits } => format!("f{bits}"),
+        Type::Bool => "bool".to_owned(),
+        Type::Pointer => "pointer".to_owned(),
+        Type::Vector { count, component } => format!("{} x {count}", type_name(component)),
+        Type::Matrix {
+            columns,
+            rows,
+            component,
+            stride,
+            row_major,
+        } => {
+            let order = if *row_major { "row" } else { "column" };
+            format!(
+                "{} x {columns} columns x {rows} rows, {order}-major, stride {stride}",
+                type_name(component)
+            )
+        }
+        Type::Array {
+            length,
+            stride,
+            element,
+            utf,
+        } => {
+            let length = match length {
+                Length::Constant(n) => n.to_string(),
+                Length::Specialised { spec_id, default } => format!("SpecId {spec_id}, default {default}"),
+            };
+            match utf {
+                true => format!("string[{length}]"),
+                false => format!("{}[{length}], stride {stride}", type_name(element)),
+            }
+        }
+        Type::Struct { name, .. } => match name {
+            Some(name) => format!("struct {}", printable(name)),
+            None => "struct".to_owned(),
+        },
+    }
+}

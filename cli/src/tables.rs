@@ -1,0 +1,57 @@
+//! Site tables: from files that `vkabort sites --json` or `vkabort instrument --sites` wrote, or from modules.
+
+use crate::failure::{Failure, Result};
+use crate::io;
+use crate::module::Module;
+use std::sync::Arc;
+use vkabort_instrument::{Options, Outcome, instrument};
+use vkabort_record::report::ModuleInfo;
+use vkabort_record::site::SiteTable;
+
+/// The sites of a module: none if it has no aborts.
+pub fn of_module(module: &Module, options: &Options) -> Result<Option<SiteTable>> {
+    match instrument(&module.words, options) {
+        Ok(Outcome::Unchanged) => Ok(None),
+        Ok(Outcome::Instrumented(instrumented)) => Ok(Some(instrumented.sites)),
+        Err(error) => Err(Failure::input(format!("{}: {error}", module.name))),
+    }
+}
+
+/// Reads the tables that `--sites` names: each file is a module, or JSON with one table or a list of tables.
+pub fn read(paths: &[String]) -> Result<Vec<ModuleInfo>> {
+    let mut known = Vec::new();
+    for path in paths {
+        let bytes = io::read(path)?;
+        let name = io::name(path, "standard input");
+        let tables = if Module::starts(&bytes) {
+            let module = Module::parse(name.clone(), &bytes)?;
+            of_module(&module, &Options::default())?.into_iter().collect()
+        } else {
+            parse(&name, &bytes)?
+        };
+        known.extend(tables.into_iter().map(|table| {
+            ModuleInfo {
+                sites: Some(Arc::new(table)),
+                name: std::path::Path::new(path)
+                    .file_stem()
+                    .map(|stem| stem.to_string_lossy().into_owned()),
+                ..ModuleInfo::default()
+            }
+        }));
+    }
+    Ok(known)
+}
+
+fn parse(name: &str, bytes: &[u8]) -> Result<Vec<SiteTable>> {
+    let is_list = bytes.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'[');
+    let parsed = if is_list {
+        serde_json::from_slice(bytes)
+    } else {
+        serde_json::from_slice(bytes).map(|table| vec![table])
+    };
+    parsed.map_err(|error| {
+        Failure::input(format!(
+            "{name}: no site table: {error}; expected a SPIR-V module or the output of `vkabort sites --json`"
+        ))
+    })
+}

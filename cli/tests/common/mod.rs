@@ -1,0 +1,169 @@
+//! Runs the command, and modules assembled by hand for it.
+// Each test file uses a part of this.
+#![allow(dead_code)]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What a run of the command gave.
+pub struct Ran {
+    pub code: i32,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Ran {
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).expect("the output is text")
+    }
+
+    /// The output of a run that must have gone well.
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code, 0, "stderr: {}", self.stderr);
+        self
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().expect("it ended by itself"),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).expect("errors are text"),
+        }
+    }
+}
+
+/// Runs `vkabort` with an environment that holds nothing of the machine's Vulkan set-up.
+pub fn vkabort(args: &[&str], input: &[u8]) -> Ran {
+    run_in(Path::new("."), args, input)
+}
+
+/// The same, in a folder.
+pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_vkabort"))
+        .args(args)
+        .current_dir(folder)
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_vec();
+    // A command that fails early closes its input: that is not what the test is about.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("the command ends");
+    writer.join().expect("the input is written");
+    output.into()
+}
+
+/// A folder of its own for a test.
+pub fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if path.exists() {
+        std::fs::remove_dir_all(&path).expect("the old folder goes");
+    }
+    std::fs::create_dir_all(&path).expect("a folder can be made");
+    path
+}
+
+/// One instruction.
+fn op(code: u32, operands: &[u32]) -> Vec<u32> {
+    let mut words = vec![(operands.len() as u32 + 1) << 16 | code];
+    words.extend(operands);
+    words
+}
+
+/// A literal string: NUL-terminated, padded.
+fn text(text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
+    bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect()
+}
+
+fn op_text(code: u32, operands: &[u32], string: &str, more: &[u32]) -> Vec<u32> {
+    op(code, &[operands, &text(string), more].concat())
+}
+
+fn module(bound: u32, instructions: &[Vec<u32>]) -> Vec<u32> {
+    let mut words = vec![0x0723_0203, 0x0001_0300, 0, bound, 0];
+    words.extend(instructions.concat());
+    words
+}
+
+/// A compute shader that does nothing.
+pub fn plain() -> Vec<u32> {
+    module(
+        5,
+        &[
+            op(17, &[1]),
+            op(14, &[0, 1]),
+            op_text(15, &[5, 4], "main", &[]),
+            op(16, &[4, 17, 1, 1, 1]),
+            op(19, &[1]),
+            op(33, &[2, 1]),
+            op(54, &[1, 4, 0, 2]),
+            op(248, &[3]),
+            op(253, &[]),
+            op(56, &[]),
+        ],
+    )
+}
+
+/// A compute shader whose `main` calls `check`, which aborts with `{code: 7, value: 0.5}` at hand.comp:12:5.
+pub fn aborting() -> Vec<u32> {
+    let [void, function, main, label, check, check_label, result] = [1, 2, 3, 4, 5, 6, 7];
+    let [uint, float, message, seven, half, constant, file] = [8, 9, 10, 11, 12, 13, 14];
+    module(
+        15,
+        &[
+            op(17, &[1]),
+            op(17, &[5120]),
+            op_text(10, &[], "SPV_KHR_abort", &[]),
+            op(14, &[0, 1]),
+            op_text(15, &[5, main], "main", &[]),
+            op(16, &[main, 17, 8, 1, 1]),
+            op_text(7, &[file], "hand.comp", &[]),
+            op_text(5, &[main], "main", &[]),
+            op_text(5, &[check], "check", &[]),
+            op_text(5, &[message], "Message", &[]),
+            op_text(6, &[message, 0], "code", &[]),
+            op_text(6, &[message, 1], "value", &[]),
+            op(72, &[message, 0, 35, 0]),
+            op(72, &[message, 1, 35, 4]),
+            op(19, &[void]),
+            op(33, &[function, void]),
+            op(21, &[uint, 32, 0]),
+            op(22, &[float, 32]),
+            op(30, &[message, uint, float]),
+            op(43, &[uint, seven, 7]),
+            op(43, &[float, half, 0.5f32.to_bits()]),
+            op(44, &[message, constant, seven, half]),
+            op(54, &[void, main, 0, function]),
+            op(248, &[label]),
+            op(8, &[file, 30, 1]),
+            op(57, &[void, result, check]),
+            op(253, &[]),
+            op(56, &[]),
+            op(54, &[void, check, 0, function]),
+            op(248, &[check_label]),
+            op(8, &[file, 12, 5]),
+            op(5121, &[message, constant]),
+            op(56, &[]),
+        ],
+    )
+}
+
+pub fn little(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+pub fn big(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_be_bytes()).collect()
+}

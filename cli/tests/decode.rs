@@ -1,0 +1,245 @@
+//! `vkabort decode`
+
+mod common;
+
+use common::{folder, run_in, vkabort};
+use serde_json::Value as Json;
+use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, commit_word, header, record_units};
+use vkabort_record::report::Report;
+use vkabort_record::site::{EntryPoint, Length, Location, Member, ModuleHash, Site, SiteId, SiteTable, Type};
+use vkabort_record::snapshot::message_data;
+
+const HASH: ModuleHash = ModuleHash(0xfeed_0000_0000_0001);
+
+fn table() -> SiteTable {
+    let site = |id, length: u32, text: &str, ty| Site {
+        id: SiteId(id),
+        word_offset: 50 + id,
+        function: "main".into(),
+        entry_points: vec![0],
+        callers: vec![],
+        location: Some(Location {
+            file: "cull.comp".into(),
+            line: 10 + id,
+            column: 5,
+            source: None,
+        }),
+        message: Type::Struct {
+            name: None,
+            members: vec![
+                Member {
+                    name: None,
+                    offset: 0,
+                    ty: Type::Array {
+                        length: Length::Constant(length),
+                        stride: 1,
+                        element: Box::new(Type::Int { bits: 8, signed: true }),
+                        utf: true,
+                    },
+                },
+                Member {
+                    name: None,
+                    offset: length,
+                    ty,
+                },
+            ],
+        },
+        text: Some(text.to_owned()),
+    };
+    SiteTable {
+        module_hash: HASH,
+        entry_points: vec![EntryPoint {
+            name: "main".into(),
+            execution_model: 5,
+            local_size: Some([4, 1, 1]),
+        }],
+        sites: vec![
+            site(
+                0,
+                8,
+                "bad %u",
+                Type::Int {
+                    bits: 32,
+                    signed: false,
+                },
+            ),
+            site(1, 8, "far %u", Type::Float { bits: 32 }),
+        ],
+    }
+}
+
+fn payload(text: &[u8; 8], value: u32) -> Vec<u8> {
+    [text.as_slice(), &value.to_le_bytes()].concat()
+}
+
+/// An arena of `units` with two aborts of each site.
+fn arena(units: u32) -> Vec<u8> {
+    let mut words = vec![0u32; (CONTROL_BYTES / 4 + units * 4) as usize];
+    let mut cursor = 0;
+    let records = [
+        (0, payload(b"bad %u\0\0", 7)),
+        (1, payload(b"far %u\0\0", 0.5f32.to_bits())),
+    ];
+    for (index, (site, payload)) in records.iter().cycle().take(4).enumerate() {
+        let at = (CONTROL_BYTES / 4 + cursor * 4) as usize;
+        let length = record_units(payload.len() as u32);
+        let mut record = vec![0; (length * 4) as usize];
+        record[header::COMMIT as usize] = commit_word(cursor);
+        record[header::LENGTH as usize] = length;
+        record[header::SIZE as usize] = payload.len() as u32;
+        record[header::SITE as usize] = *site;
+        record[header::HASH_LO as usize] = HASH.0 as u32;
+        record[header::HASH_HI as usize] = (HASH.0 >> 32) as u32;
+        record[header::STAGE as usize] = 5;
+        record[header::IDENTITY as usize] = index as u32;
+        record[header::IDENTITY as usize + 3] = index as u32;
+        for (word, bytes) in record[header::WORDS as usize..].iter_mut().zip(payload.chunks_exact(4)) {
+            *word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+        words[at..at + record.len()].copy_from_slice(&record);
+        cursor += length;
+    }
+    words[0] = cursor;
+    words[(ABORTED_OFFSET / 4) as usize] = 1;
+    words[(DROPPED_OFFSET / 4) as usize] = 0;
+    common::little(&words)
+}
+
+fn with_table(name: &str) -> std::path::PathBuf {
+    let folder = folder(name);
+    std::fs::write(folder.join("sites.json"), serde_json::to_vec(&table()).expect("JSON")).expect("written");
+    folder
+}
+
+#[test]
+fn an_arena_is_recognised_and_decoded_by_its_sites() {
+    let folder = with_table("arena");
+    let ran = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &arena(64)).ok();
+    assert_eq!(
+        ran.text(),
+        "vkabort: shader aborted: bad 7
+  --> cull.comp:10:5
+   = compute entry point `main`, module \"sites\" (feed000000000001)
+   = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
+   = 2 invocations aborted here, ids (0, 0, 0) to (2, 0, 0)
+
+vkabort: shader aborted: far 0.5
+  --> cull.comp:11:5
+   = compute entry point `main`, module \"sites\" (feed000000000001)
+   = invocation global (1, 0, 0), local (1, 0, 0) in workgroup (0, 0, 0)
+   = 2 invocations aborted here, ids (1, 0, 0) to (3, 0, 0)
+   = note: the argument of `%u` is a float (f32)
+"
+    );
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn the_json_is_what_the_reader_reads() {
+    let folder = with_table("json");
+    let ran = run_in(&folder, &["decode", "-", "--json", "--sites", "sites.json"], &arena(64)).ok();
+    let reports = Report::read_json_lines(ran.text()).expect("reads");
+    assert_eq!(reports.len(), 1);
+    assert_eq!(reports[0].sites.len(), 2);
+    assert_eq!(reports[0].summary.invocations, 4);
+    let first: Json = serde_json::from_str(ran.text().lines().next().expect("a line")).expect("JSON");
+    assert_eq!(first["samples"][0]["message"]["text"], "bad 7");
+    assert_eq!(first["module_hash"], "feed000000000001");
+}
+
+#[test]
+fn message_data_is_matched_to_its_sites_in_both_framings() {
+    let folder = with_table("messages");
+    let payloads = [
+        payload(b"bad %u\0\0", 7),
+        payload(b"far %u\0\0", 0.5f32.to_bits()),
+        payload(b"bad %u\0\0", 8),
+    ];
+    let padded = message_data(payloads.iter().map(Vec::as_slice));
+    let packed: Vec<u8> = payloads
+        .iter()
+        .flat_map(|p| [(p.len() as u64).to_le_bytes().as_slice(), p].concat())
+        .collect();
+    let padded = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &padded).ok();
+    assert_eq!(
+        padded.text(),
+        "vkabort: shader aborted: bad 7
+  --> cull.comp:10:5
+   = compute entry point `main`, module \"sites\" (feed000000000001)
+   = 2 invocations aborted here, 2 different messages
+     bad 8
+
+vkabort: shader aborted: far 0.5
+  --> cull.comp:11:5
+   = compute entry point `main`, module \"sites\" (feed000000000001)
+   = note: the argument of `%u` is a float (f32)
+"
+    );
+    assert_eq!(padded.stderr, "");
+    let packed = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &packed).ok();
+    assert_eq!(packed.text(), padded.text());
+    assert!(packed.stderr.contains("not padded"), "{}", packed.stderr);
+}
+
+#[test]
+fn without_sites_the_conventions_are_tried_and_the_bytes_shown() {
+    let data = message_data([payload(b"bad %u\0\0", 7).as_slice(), &7u32.to_le_bytes()]);
+    let ran = vkabort(&["decode", "-"], &data).ok();
+    assert_eq!(
+        ran.text(),
+        "vkabort: shader aborted: bad 7
+   = note: the site is not known: the types are guessed from the format
+   = bytes: 62616420 25750000 07000000
+
+vkabort: shader aborted: 7 (0x00000007)
+   = bytes: 07000000
+"
+    );
+    let ran = vkabort(
+        &["decode", "-", "--input-format", "payload"],
+        &payload(b"bad %x\0\0", 255),
+    )
+    .ok();
+    assert!(
+        ran.text().starts_with("vkabort: shader aborted: bad ff\n"),
+        "{}",
+        ran.text()
+    );
+    assert_eq!(
+        vkabort(&["decode", "-"], b"").ok().text(),
+        "vkabort: no shader aborted\n"
+    );
+}
+
+#[test]
+fn cut_and_wrong_data_is_said_to_be_so() {
+    let data = message_data([payload(b"bad %u\0\0", 7).as_slice(), &payload(b"bad %u\0\0", 8)]);
+    let ran = vkabort(&["decode", "-"], &data[..30]).ok();
+    assert!(ran.text().starts_with("vkabort: shader aborted: bad 7\n"));
+    assert!(
+        ran.stderr.contains("6 bytes from offset 24 on are left out"),
+        "{}",
+        ran.stderr
+    );
+    let ran = vkabort(&["decode", "-"], b"certainly no message data");
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("standard input: no message data"), "{}", ran.stderr);
+    let folder = folder("wrong");
+    std::fs::write(folder.join("sites.json"), b"{\"module_hash\": 1}").expect("written");
+    let ran = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &data);
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("sites.json: no site table"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_dump_of_the_used_part_needs_the_arenas_size_to_tell_a_full_one() {
+    let whole = arena(16);
+    let used = vkabort(&["decode", "-", "--arena-size", "16M"], &whole).ok();
+    assert!(!used.text().contains("no room"), "{}", used.text());
+    let full = vkabort(&["decode", "-", "--arena-size", "256"], &whole).ok();
+    assert!(
+        full.text().contains("raise the setting `arena_size`"),
+        "{}",
+        full.text()
+    );
+}

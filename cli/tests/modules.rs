@@ -1,0 +1,174 @@
+//! `vkabort instrument`, `vkabort sites`, `vkabort completions` and wrong usage.
+
+mod common;
+
+use common::{aborting, big, folder, little, plain, run_in, vkabort};
+use serde_json::Value as Json;
+
+#[test]
+fn a_module_without_aborts_comes_out_as_it_went_in() {
+    let ran = vkabort(&["instrument", "-", "-o", "-"], &little(&plain())).ok();
+    assert_eq!(ran.stdout, little(&plain()));
+    assert!(ran.stderr.contains("nothing to rewrite"), "{}", ran.stderr);
+    let ran = vkabort(&["instrument", "-", "-o", "-"], &big(&plain())).ok();
+    assert_eq!(ran.stdout, big(&plain()), "the word order of the input");
+}
+
+#[test]
+fn an_aborting_module_is_rewritten_in_its_own_word_order_with_its_sites() {
+    let folder = folder("rewritten");
+    std::fs::write(folder.join("in.spv"), little(&aborting())).expect("written");
+    std::fs::write(folder.join("big.spv"), big(&aborting())).expect("written");
+    let ran = run_in(
+        &folder,
+        &[
+            "instrument",
+            "in.spv",
+            "-o",
+            "out.spv",
+            "--sites",
+            "sites.json",
+            "--json",
+        ],
+        b"",
+    )
+    .ok();
+    let summary: Json = serde_json::from_str(ran.text()).expect("JSON");
+    assert_eq!(summary["outcome"], "instrumented");
+    assert_eq!(summary["sites"], 1);
+    let new = std::fs::read(folder.join("out.spv")).expect("the new module");
+    assert_ne!(new, little(&aborting()));
+    let words: Vec<u32> = new
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect();
+    assert!(!words.contains(&(3 << 16 | 5121)), "no OpAbortKHR is left");
+    assert!(!words.contains(&5120), "nor its capability");
+    run_in(&folder, &["instrument", "big.spv", "-o", "big.out.spv"], b"").ok();
+    assert_eq!(std::fs::read(folder.join("big.out.spv")).expect("written"), big(&words));
+    let table: Json =
+        serde_json::from_slice(&std::fs::read(folder.join("sites.json")).expect("the sites")).expect("JSON");
+    assert_eq!(table["module_hash"], summary["module_hash"]);
+    assert_eq!(table["sites"][0]["function"], "check");
+}
+
+#[test]
+fn options_change_the_output() {
+    let out = |options: &[&str]| {
+        let args = [&["instrument", "-", "-o", "-"], options].concat();
+        vkabort(&args, &little(&aborting())).ok().stdout
+    };
+    let usual = out(&[]);
+    assert!(out(&[]) == usual, "the same words and options give the same output");
+    for options in [
+        ["--arena-address", "0x100000"],
+        ["--arena-size", "2M"],
+        ["--trap", "hang"],
+        ["--trap", "fault"],
+        ["--max-sites", "0"],
+    ] {
+        assert!(out(&options) != usual, "{options:?}");
+    }
+}
+
+#[test]
+fn sites_are_listed_for_people_and_for_programs() {
+    let folder = folder("sites");
+    std::fs::write(folder.join("in.spv"), little(&aborting())).expect("written");
+    std::fs::write(folder.join("plain.spv"), little(&plain())).expect("written");
+    let ran = run_in(&folder, &["sites", "in.spv", "plain.spv"], b"").ok();
+    let text = ran.text();
+    let hash = text.split("module ").nth(1).and_then(|t| t.get(..16)).expect("a hash");
+    assert_eq!(
+        text,
+        format!(
+            "in.spv: 1 abort site, module {hash}
+  entry points: compute `main` (8 x 1 x 1)
+
+  #0  hand.comp:12:5  in `check`, word {}
+      called from  `main` (hand.comp:30:1)
+      reached by   compute `main`
+      message      8 bytes
+              0  u32  code
+              4  f32  value
+plain.spv: no abort sites
+",
+            aborting().len() - 4
+        )
+    );
+    let ran = run_in(&folder, &["sites", "--json", "in.spv"], b"").ok();
+    let tables: Json = serde_json::from_str(ran.text()).expect("JSON");
+    assert_eq!(tables[0]["module_hash"], hash);
+    assert_eq!(tables[0]["sites"][0]["message"]["members"][1]["name"], "value");
+}
+
+#[test]
+fn wrong_input_names_the_file_the_word_and_what_to_do() {
+    let cases: [(&[u8], &str); 4] = [
+        (b"", "standard input: 0 bytes are too few"),
+        (b"#version 460\n", "this looks like text: compile or assemble it first"),
+        (
+            &[0x7f, b'E', b'L', b'F', 0xff],
+            "word 0 is 0x464c457f, not the magic number",
+        ),
+        (&little(&plain())[..42], "the file ends inside word 10"),
+    ];
+    for (input, expected) in cases {
+        for command in [&["sites", "-"][..], &["instrument", "-", "-o", "-"]] {
+            let ran = vkabort(command, input);
+            assert_eq!(ran.code, 3);
+            assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+            assert!(ran.stderr.starts_with("vkabort: error: "), "{}", ran.stderr);
+            assert!(ran.stdout.is_empty());
+        }
+    }
+    let mut cut = aborting();
+    cut.truncate(cut.len() - 2);
+    let ran = vkabort(&["sites", "-"], &little(&cut));
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("at word "), "{}", ran.stderr);
+}
+
+#[test]
+fn missing_files_and_wrong_usage_have_their_own_exit_codes() {
+    let ran = vkabort(&["sites", "no/such/file.spv"], b"");
+    assert_eq!(ran.code, 4);
+    assert!(
+        ran.stderr.contains("no/such/file.spv: cannot be read"),
+        "{}",
+        ran.stderr
+    );
+    let ran = vkabort(&["instrument", "-", "-o", "no/such/folder/x.spv"], &little(&plain()));
+    assert_eq!(ran.code, 4);
+    assert_eq!(vkabort(&["instrument", "-"], b"").code, 2);
+    assert_eq!(vkabort(&["no-such-command"], b"").code, 2);
+    assert_eq!(
+        vkabort(&["instrument", "-", "-o", "-", "--arena-address", "0x8"], b"").code,
+        2
+    );
+    assert_eq!(
+        vkabort(&["instrument", "-", "-o", "-", "--specialize", "7=0"], b"").code,
+        2
+    );
+    let ran = vkabort(&["instrument", "-", "-o", "-", "--json"], &little(&plain()));
+    assert_eq!((ran.code, ran.stdout.len()), (3, 0));
+    let ran = vkabort(&["instrument", "-", "-o", "-", "--arena-size", "4K"], &little(&plain()));
+    assert_eq!(ran.code, 3);
+    assert!(
+        ran.stderr.contains("too small for messages of 65536 bytes"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn help_names_the_exit_codes_and_completions_know_the_commands() {
+    let help = vkabort(&["--help"], b"").ok();
+    assert!(help.text().contains("Exit codes:"));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = vkabort(&["completions", shell], b"").ok();
+        for command in ["instrument", "sites", "decode"] {
+            assert!(script.text().contains(command), "{shell} {command}");
+        }
+    }
+}
