@@ -1,1 +1,19 @@
-//! Tests.
+//! End-to-end tests: programs of ours that use the standard API through the real loader, on real drivers.
+//!
+//! Nothing here links the layer. Each case of [`cases`] runs in a process of its own (the program `vkabort-e2e`), since
+//! the loader's state and the environment that configures it belong to a process; [`harness`] starts those processes
+//! for every driver, alone and with the validation layer on either side of ours.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "test programs report what they found"
+)]
+
+pub mod assembly;
+pub mod case;
+pub mod cases;
+pub mod expected;
+pub mod glsl;
+pub mod harness;
+pub mod validation;
+pub mod vk;

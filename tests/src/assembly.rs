@@ -1,0 +1,158 @@
+//! SPIR-V assembly text to words, with the instructions that the assembler does not know yet.
+//!
+//! SPIRV-Tools' assembler takes a word as it is after `!`. That is enough for capabilities, execution modes,
+//! decorations and instructions without a result. Instructions with a result cannot be written that way, since the
+//! assembler numbers ids itself; they are written with a known instruction of the same form, and the opcode is
+//! replaced afterwards.
+
+use crate::expected::Payload;
+use anyhow::{Context, Result};
+use spirv_tools::TargetEnv;
+use spirv_tools::assembler::{self, Assembler};
+use std::collections::BTreeSet;
+
+/// Enumerants by name: capabilities, an execution mode and a decoration.
+const ENUMERANTS: [(&str, u32); 5] = [
+    ("AbortKHR", 5120),
+    ("UTFEncodedKHR", 5145),
+    ("ConstantDataKHR", 5146),
+    ("PoisonFreezeKHR", 5156),
+    ("ArithmeticPoisonKHR", 5157),
+];
+
+/// Instructions with a type and a result: the name, the opcode, and the stand-in that the assembler knows.
+const RESULTS: [(&str, u16, &str); 4] = [
+    ("OpConstantDataKHR", 5147, "OpConstantComposite"),
+    ("OpSpecConstantDataKHR", 5148, "OpSpecConstantComposite"),
+    ("OpPoisonKHR", 5158, "OpUndef"),
+    ("OpFreezeKHR", 5159, "OpCopyObject"),
+];
+
+/// `OpAbortKHR`: three words, opcode 5121.
+const ABORT: &str = "!0x00031401";
+
+/// Assembles `text` for Vulkan 1.2.
+///
+/// # Errors
+///
+/// The text is not SPIR-V assembly.
+pub fn assemble(text: &str) -> Result<Vec<u32>> {
+    let mut replaced = BTreeSet::new();
+    let mut instructions = 0;
+    let translated: Vec<String> = text
+        .lines()
+        .map(|line| translate(line, &mut replaced, &mut instructions))
+        .collect();
+    let options = assembler::AssemblerOptions::default();
+    let binary = assembler::create(Some(TargetEnv::Vulkan_1_2)).assemble(&translated.join("\n"), options)?;
+    let mut words = binary.as_words().to_vec();
+    let mut at = 5;
+    let mut index = 0;
+    while let Some(&first) = words.get(at) {
+        let length = (first >> 16) as usize;
+        if let Some(&(_, opcode)) = replaced.iter().find(|(instruction, _)| *instruction == index) {
+            let word = words.get_mut(at).context("an instruction past the end")?;
+            *word = first & 0xFFFF_0000 | u32::from(opcode);
+        }
+        at += length.max(1);
+        index += 1;
+    }
+    Ok(words)
+}
+
+/// One line in the assembler's own words. `replaced` collects the number of each instruction whose opcode has to be
+/// replaced, with the opcode.
+fn translate(line: &str, replaced: &mut BTreeSet<(usize, u16)>, instructions: &mut usize) -> String {
+    let line = line.split(';').next().unwrap_or_default().trim();
+    if line.is_empty() {
+        return String::new();
+    }
+    let index = *instructions;
+    *instructions += 1;
+    if let Some(operands) = line.strip_prefix("OpAbortKHR") {
+        return format!("{ABORT}{operands}");
+    }
+    for (name, opcode, stand_in) in RESULTS {
+        let Some((result, operands)) = line.split_once(&format!("= {name} ")) else {
+            continue;
+        };
+        replaced.insert((index, opcode));
+        let mut operands = operands.splitn(2, char::is_whitespace);
+        let ty = operands.next().unwrap_or_default();
+        return format!(
+            "{result}= {stand_in} {ty} {}",
+            literal_words(operands.next().unwrap_or_default())
+        );
+    }
+    let words = line
+        .split(' ')
+        .map(|word| match ENUMERANTS.iter().find(|(name, _)| *name == word) {
+            Some((_, value)) => format!("!{value}"),
+            None => word.to_owned(),
+        });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The data of a constant: a quoted string becomes its bytes, a NUL and zeros up to a whole word; numbers are words;
+/// ids stay.
+fn literal_words(data: &str) -> String {
+    let data = data.trim();
+    if let Some(text) = data.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        let bytes = Payload::text(text).bytes();
+        let (words, _) = bytes.as_chunks::<4>();
+        return words
+            .iter()
+            .map(|word| format!("!{:#010x}", u32::from_le_bytes(*word)))
+            .collect::<Vec<_>>()
+            .join(" ");
+    }
+    let word = |word: &str| {
+        if word.starts_with('%') {
+            word.to_owned()
+        } else {
+            format!("!{word}")
+        }
+    };
+    data.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether an instruction with these words stands in the module.
+    fn contains(words: &[u32], opcode: u32, operands: &[u32]) -> bool {
+        let first = ((operands.len() as u32 + 1) << 16) | opcode;
+        let instruction: Vec<u32> = std::iter::once(first).chain(operands.iter().copied()).collect();
+        words.windows(instruction.len()).any(|window| window == instruction)
+    }
+
+    #[test]
+    fn instructions_that_the_assembler_does_not_know_come_out_with_their_opcodes() -> Result<()> {
+        let words = assemble(
+            r#"
+            OpCapability Shader
+            OpCapability AbortKHR ; a comment
+            OpCapability ConstantDataKHR
+            OpMemoryModel Logical GLSL450
+            OpDecorate %1 UTFEncodedKHR
+            %2 = OpTypeInt 8 0
+
+            %3 = OpConstantDataKHR %1 "abc"
+            %4 = OpSpecConstantDataKHR %1 7 8
+            %5 = OpFreezeKHR %2 %4
+            OpAbortKHR %1 %3
+            "#,
+        )?;
+        let decorate = words.windows(3).find(|window| window[0] == 3 << 16 | 71);
+        let target = decorate.map(|window| window[1]).context("no OpDecorate")?;
+        assert!(contains(&words, 17, &[5120]) && contains(&words, 17, &[5146]));
+        assert!(contains(&words, 71, &[target, 5145]));
+        assert!(words.windows(2).any(|w| w[0] == 4 << 16 | 5147 && w[1] == target));
+        assert!(words.contains(&u32::from_le_bytes(*b"abc\0")));
+        assert!(words.windows(5).any(|w| w[0] == 5 << 16 | 5148 && w[3..] == [7, 8]));
+        assert!(words.contains(&(4 << 16 | 5159)));
+        assert!(words.windows(2).any(|w| w[0] == 3 << 16 | 5121 && w[1] == target));
+        Ok(())
+    }
+}

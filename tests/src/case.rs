@@ -1,0 +1,140 @@
+//! What a case is, and how the process that runs it ends.
+
+use crate::validation::Messages;
+use anyhow::Result;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One end-to-end test.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// `file::what_holds`.
+    pub name: &'static str,
+    /// Does it.
+    pub run: fn(&Context) -> Result<()>,
+    /// Which layers it runs with.
+    pub layers: Layers,
+    /// What the process writes to stderr.
+    pub log: Log,
+    /// How long it may take.
+    pub limit: Duration,
+}
+
+impl Case {
+    /// A case that runs with our layer, alone and with the validation layer on either side, and whose log does not
+    /// matter.
+    pub const fn new(name: &'static str, run: fn(&Context) -> Result<()>) -> Self {
+        Self {
+            name,
+            run,
+            layers: Layers::Ours,
+            log: Log::Any,
+            limit: Duration::from_secs(60),
+        }
+    }
+
+    /// The same without our layer.
+    pub const fn without_layer(self) -> Self {
+        Self {
+            layers: Layers::None,
+            ..self
+        }
+    }
+
+    /// The same, and each text must stand in the log.
+    pub const fn logs(self, texts: &'static [&'static str]) -> Self {
+        Self {
+            log: Log::Contains(texts),
+            ..self
+        }
+    }
+
+    /// The same, and nothing may stand in the log.
+    pub const fn silent(self) -> Self {
+        Self {
+            log: Log::Silent,
+            ..self
+        }
+    }
+
+    /// The same with another time limit.
+    pub const fn within(self, seconds: u64) -> Self {
+        Self {
+            limit: Duration::from_secs(seconds),
+            ..self
+        }
+    }
+}
+
+/// Which layers a case runs with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layers {
+    /// Ours: alone, with the validation layer below it, with the validation layer above it.
+    Ours,
+    /// None.
+    None,
+}
+
+/// What the process writes to stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Log {
+    /// Whatever it likes.
+    Any,
+    /// Nothing.
+    Silent,
+    /// Each of these texts.
+    Contains(&'static [&'static str]),
+}
+
+/// What a running case gets.
+pub struct Context {
+    /// What the validation layer said.
+    pub messages: Arc<Messages>,
+}
+
+/// The case does not apply to this device.
+#[derive(Debug)]
+pub struct Skip(pub String);
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "skipped: {}", self.0)
+    }
+}
+
+impl std::error::Error for Skip {}
+
+/// Exit code of a process whose case held.
+pub const PASSED: u8 = 0;
+/// Exit code of a process whose case failed.
+pub const FAILED: u8 = 1;
+/// Exit code of a process whose case does not apply to the device.
+pub const SKIPPED: u8 = 77;
+
+/// Runs a case in this process. Prints why it failed or does not apply, and returns the exit code.
+pub fn run_here(case: &Case) -> u8 {
+    let context = Context {
+        messages: Arc::new(Messages::default()),
+    };
+    let result = (case.run)(&context);
+    let said = context.messages.take();
+    match result {
+        Err(error) if error.is::<Skip>() => {
+            println!("{error}");
+            SKIPPED
+        }
+        Err(error) => {
+            println!("{error:?}");
+            said.iter()
+                .for_each(|message| println!("the validation layer said: {message}"));
+            FAILED
+        }
+        Ok(()) if said.is_empty() => PASSED,
+        Ok(()) => {
+            said.iter()
+                .for_each(|message| println!("the validation layer said: {message}"));
+            FAILED
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Where aborts stand: the entry point, functions it calls, every path; and what the rest of the dispatch does.
+
+use super::{MARK, marked, run_to_loss, same_set, same_words};
+use crate::case::{Case, Context};
+use crate::expected::Payload;
+use crate::glsl;
+use crate::vk::{Buffer, Device, Gpu, Kernel};
+use anyhow::{Result, ensure};
+use ash::vk;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("abort::in_the_entry_point", entry_point).logs(&["word 5 is 7", "word 38 is 7", "entry_point"]),
+    Case::new("abort::in_a_function_that_a_function_calls", callee).logs(&["checked(9)"]),
+    Case::new("abort::on_every_path", every_path),
+    Case::new("abort::never_taken_changes_nothing", never_taken).silent(),
+];
+
+fn entry_point(context: &Context) -> Result<()> {
+    let words = marked(&[5, 38, 63]);
+    let (after, payloads) = run_to_loss(context, "abort/entry_point.comp", &words)?;
+    let message = |i: u32| Payload::text("word %u is %u").scalar(i).scalar(MARK).bytes();
+    same_set(payloads, vec![message(5), message(38), message(63)])?;
+    let expected: Vec<u32> = words
+        .iter()
+        .map(|&word| if word == MARK { MARK } else { word + 1000 })
+        .collect();
+    same_words(&after, &expected)
+}
+
+fn callee(context: &Context) -> Result<()> {
+    let mut words = marked(&[9, 40]);
+    words.extend([0; 64]);
+    let (after, payloads) = run_to_loss(context, "abort/callee.comp", &words)?;
+    let message = |i: u32| Payload::text("checked(%u)").scalar(i).bytes();
+    same_set(payloads, vec![message(9), message(40)])?;
+    let (first, second) = words.split_at(64);
+    let mut expected: Vec<u32> = first
+        .iter()
+        .map(|&word| if word == MARK { MARK } else { word * 2 })
+        .collect();
+    expected.extend(
+        first
+            .iter()
+            .zip(second)
+            .map(|(&word, &zero)| if word == MARK { zero } else { word }),
+    );
+    same_words(&after, &expected)
+}
+
+fn every_path(context: &Context) -> Result<()> {
+    for (mark, text) in [(MARK, "first way, %u"), (0, "second way, %u")] {
+        let mut words = marked(&[]);
+        words[0] = mark;
+        let (after, payloads) = run_to_loss(context, "abort/every_path.comp", &words)?;
+        let expected = (0..64u32).map(|i| Payload::text(text).scalar(i).bytes()).collect();
+        same_set(payloads, expected)?;
+        same_words(&after, &words)?;
+    }
+    Ok(())
+}
+
+fn never_taken(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    for shader in [
+        "abort/entry_point.comp",
+        "control_flow/nested.comp",
+        "message/structures.comp",
+    ] {
+        let words = marked(&[]);
+        let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
+        let kernel = Kernel::new(&device, &glsl::compile(shader)?, &[&buffer])?;
+        let (_submission, result) = kernel.run(super::GROUPS)?;
+        ensure!(result == vk::Result::SUCCESS, "{shader} ended with {result:?}");
+        let after = buffer.read();
+        let added = if shader.contains("nested") { 1004 } else { 1000 };
+        same_words(&after[..64], &words.iter().map(|word| word + added).collect::<Vec<_>>())?;
+    }
+    ensure!(
+        device.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
+        "a healthy device has fault reports"
+    );
+    ensure!(device.payloads()?.is_empty(), "a healthy device has messages");
+    Ok(())
+}

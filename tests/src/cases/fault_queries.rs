@@ -1,0 +1,200 @@
+//! `vkGetDeviceFaultReportsKHR` and `vkGetDeviceFaultDebugInfoKHR`, as the specification says.
+
+use super::{GROUPS, marked};
+use crate::case::{Case, Context};
+use crate::glsl;
+use crate::vk::khr::fault_flags;
+use crate::vk::{Buffer, Device, Gpu, Kernel};
+use anyhow::{Result, ensure};
+use ash::vk;
+use std::time::{Duration, Instant};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("fault_queries::reports_come_once_and_the_last_says_lost", reports),
+    Case::new("fault_queries::no_room_for_reports_is_incomplete", no_room),
+    Case::new("fault_queries::a_healthy_device_times_out", healthy),
+    Case::new("fault_queries::a_blocked_reader_wakes_at_the_abort", blocked_reader),
+    Case::new(
+        "fault_queries::message_data_is_sized_then_filled_the_same_every_time",
+        message_data,
+    ),
+    Case::new("fault_queries::a_short_buffer_is_not_overrun", short_buffer),
+];
+
+/// Runs a dispatch in which three invocations abort, then `check` on the lost device.
+fn on_lost_device(context: &Context, check: fn(&Device<'_>) -> Result<()>) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &marked(&[1, 2, 60]))?;
+    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let (_submission, result) = kernel.run(GROUPS)?;
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    check(&device)
+}
+
+fn reports(context: &Context) -> Result<()> {
+    on_lost_device(context, |device| {
+        let fault = device.fault()?;
+        let (result, count) = fault.report_count(u64::MAX);
+        ensure!(
+            result == vk::Result::SUCCESS && count > 0,
+            "{result:?}, {count} reports"
+        );
+        ensure!(fault.report_count(0) == (result, count), "counting took reports away");
+        let mut all = Vec::new();
+        for taken in 0..count {
+            let (result, reports) = fault.reports(0, 1);
+            let left = count - taken - 1;
+            let expected = if left > 0 {
+                vk::Result::INCOMPLETE
+            } else {
+                vk::Result::SUCCESS
+            };
+            ensure!(
+                result == expected && reports.len() == 1,
+                "{result:?}, {} reports",
+                reports.len()
+            );
+            all.extend(reports);
+        }
+        ensure!(fault.report_count(0) == (vk::Result::TIMEOUT, 0), "reports came twice");
+        for (i, report) in all.iter().enumerate() {
+            let last = i + 1 == all.len();
+            ensure!(
+                (report.flags & fault_flags::DEVICE_LOST != 0) == last,
+                "report {i} has flags {:x}",
+                report.flags
+            );
+            ensure!(!report.text().is_empty(), "report {i} has no description");
+        }
+        Ok(())
+    })
+}
+
+fn no_room(context: &Context) -> Result<()> {
+    on_lost_device(context, |device| {
+        let fault = device.fault()?;
+        let (_, count) = fault.report_count(u64::MAX);
+        let (result, reports) = fault.reports(0, 0);
+        ensure!(
+            result == vk::Result::INCOMPLETE && reports.is_empty(),
+            "{result:?}, {} reports",
+            reports.len()
+        );
+        let (result, reports) = fault.reports(0, count + 5);
+        ensure!(result == vk::Result::SUCCESS, "{result:?}");
+        ensure!(reports.len() == count as usize, "{} reports of {count}", reports.len());
+        Ok(())
+    })
+}
+
+fn healthy(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let fault = device.fault()?;
+    for (timeout, least) in [(0, 0), (50_000_000, 45)] {
+        let start = Instant::now();
+        let found = fault.report_count(timeout);
+        let took = start.elapsed();
+        ensure!(found == (vk::Result::TIMEOUT, 0), "{found:?}");
+        ensure!(
+            took >= Duration::from_millis(least) && took < Duration::from_secs(5),
+            "{took:?} for {timeout} ns"
+        );
+        let (result, reports) = fault.reports(timeout, 2);
+        ensure!(
+            result == vk::Result::TIMEOUT && reports.is_empty(),
+            "{result:?}, {} reports",
+            reports.len()
+        );
+    }
+    let found = fault.message_size();
+    ensure!(found == (vk::Result::SUCCESS, 0), "{found:?}");
+    Ok(())
+}
+
+fn blocked_reader(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &marked(&[1]))?;
+    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let submission = kernel.record(GROUPS)?;
+    let fault = *device.fault()?;
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(move || (fault.report_count(u64::MAX), Instant::now()));
+        std::thread::sleep(Duration::from_millis(100));
+        ensure!(!reader.is_finished(), "the reader did not block");
+        let mut result = submission.submit();
+        if result == vk::Result::SUCCESS {
+            result = submission.wait();
+        }
+        let lost = Instant::now();
+        ensure!(
+            result == vk::Result::ERROR_DEVICE_LOST,
+            "the dispatch ended with {result:?}"
+        );
+        let Ok(((result, count), woke)) = reader.join() else {
+            anyhow::bail!("the reader panicked")
+        };
+        ensure!(
+            result == vk::Result::SUCCESS && count > 0,
+            "{result:?}, {count} reports"
+        );
+        let late = woke.saturating_duration_since(lost);
+        ensure!(late < Duration::from_secs(1), "the reader woke {late:?} after the loss");
+        Ok(())
+    })
+}
+
+fn message_data(context: &Context) -> Result<()> {
+    on_lost_device(context, |device| {
+        let fault = device.fault()?;
+        let (result, size) = fault.message_size();
+        // Three of: a size, 14 bytes of format and 2 of padding, two numbers.
+        ensure!(
+            result == vk::Result::SUCCESS && size == 3 * (8 + 16 + 8),
+            "{result:?}, {size} bytes"
+        );
+        let first = fault.message_data()?;
+        let mut larger = vec![0xCD; first.len() + 64];
+        let (result, written) = fault.messages_into(&mut larger);
+        ensure!(
+            result == vk::Result::SUCCESS && written == size,
+            "{result:?}, {written} bytes"
+        );
+        let (same, rest) = larger.split_at(first.len());
+        ensure!(same == first, "the second answer differs");
+        ensure!(
+            rest.iter().all(|&byte| byte == 0xCD),
+            "bytes past the data were written"
+        );
+        ensure!(fault.message_size() == (result, size), "the size changed");
+        Ok(())
+    })
+}
+
+fn short_buffer(context: &Context) -> Result<()> {
+    on_lost_device(context, |device| {
+        let fault = device.fault()?;
+        let whole = fault.message_data()?;
+        for room in [0, 1, 7, 8, 9, 31, 32, 40, whole.len() - 1] {
+            let mut short = vec![0xCD; whole.len() + 16];
+            let (result, written) = fault.messages_into(&mut short[..room]);
+            let written = usize::try_from(written)?;
+            ensure!(
+                result == vk::Result::INCOMPLETE,
+                "{result:?} with room for {room} bytes"
+            );
+            ensure!(written <= room, "{written} bytes written to {room}");
+            ensure!(short[..written] == whole[..written], "other bytes with room for {room}");
+            ensure!(
+                short[room..].iter().all(|&byte| byte == 0xCD),
+                "overrun with room for {room} bytes"
+            );
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,142 @@
+//! Message types that compilers of today do not make: every offset and stride is followed, and holes are zero.
+
+use super::{MARK, marked, run_words_to_loss, same_set};
+use crate::assembly::assemble;
+use crate::case::{Case, Context};
+use crate::vk::{Device, Gpu};
+use anyhow::Result;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("layout::holes_between_members_are_zero", holes),
+    Case::new("layout::row_major_matrices_and_wide_strides", row_major),
+    Case::new("layout::a_bare_scalar", bare_scalar),
+    Case::new("layout::members_in_another_order_than_their_offsets", other_order),
+];
+
+/// A shader in which the invocations whose word is 7 abort with the message `%message` of type `%type`. `types` declares
+/// the type and constants; `body` computes the message from `%i`, the invocation, and `%f`, the same as a float.
+fn shader(decorations: &str, types: &str, body: &str) -> String {
+    format!(
+        r#"
+    OpCapability Shader
+    OpCapability AbortKHR
+    OpExtension "SPV_KHR_abort"
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main "main" %id %words
+    OpExecutionMode %main LocalSize 32 1 1
+    OpDecorate %id BuiltIn GlobalInvocationId
+    OpDecorate %array ArrayStride 4
+    OpDecorate %block Block
+    OpMemberDecorate %block 0 Offset 0
+    OpDecorate %words DescriptorSet 0
+    OpDecorate %words Binding 0
+    {decorations}
+    %void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %float = OpTypeFloat 32
+    %vec2 = OpTypeVector %float 2
+    %uvec3 = OpTypeVector %uint 3
+    %zero = OpConstant %uint 0
+    %two = OpConstant %uint 2
+    %mark = OpConstant %uint {MARK}
+    %input = OpTypePointer Input %uvec3
+    %id = OpVariable %input Input
+    %array = OpTypeRuntimeArray %uint
+    %block = OpTypeStruct %array
+    %buffer = OpTypePointer StorageBuffer %block
+    %element = OpTypePointer StorageBuffer %uint
+    %words = OpVariable %buffer StorageBuffer
+    {types}
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    %invocation = OpLoad %uvec3 %id
+    %i = OpCompositeExtract %uint %invocation 0
+    %f = OpConvertUToF %float %i
+    %pointer = OpAccessChain %element %words %zero %i
+    %value = OpLoad %uint %pointer
+    %bad = OpIEqual %bool %value %mark
+    OpSelectionMerge %end None
+    OpBranchConditional %bad %abort %end
+    %abort = OpLabel
+    {body}
+    OpAbortKHR %type %message
+    %end = OpLabel
+    OpReturn
+    OpFunctionEnd
+"#
+    )
+}
+
+/// Invocations 5 and 38 abort with these bytes.
+fn check(context: &Context, assembly: &str, expected: impl Fn(u32) -> Vec<u8>) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let (_, payloads) = run_words_to_loss(&device, &assemble(assembly)?, &marked(&[5, 38]))?;
+    same_set(payloads, vec![expected(5), expected(38)])
+}
+
+/// Bytes at offsets, zero elsewhere.
+fn at(parts: &[(usize, u32)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (offset, word) in parts {
+        if bytes.len() < offset + 4 {
+            bytes.resize(offset + 4, 0);
+        }
+        bytes[*offset..offset + 4].copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
+fn holes(context: &Context) -> Result<()> {
+    let assembly = shader(
+        "OpMemberDecorate %type 0 Offset 4
+         OpMemberDecorate %type 1 Offset 24
+         OpMemberDecorate %type 2 Offset 60",
+        "%type = OpTypeStruct %uint %float %uint",
+        "%message = OpCompositeConstruct %type %i %f %mark",
+    );
+    check(context, &assembly, |i| {
+        at(&[(4, i), (24, (i as f32).to_bits()), (60, MARK)])
+    })
+}
+
+fn row_major(context: &Context) -> Result<()> {
+    let assembly = shader(
+        "OpMemberDecorate %type 0 Offset 0
+         OpMemberDecorate %type 0 RowMajor
+         OpMemberDecorate %type 0 MatrixStride 16
+         OpMemberDecorate %type 1 Offset 32
+         OpDecorate %wide ArrayStride 12",
+        "%matrix = OpTypeMatrix %vec2 2
+         %wide = OpTypeArray %uint %two
+         %one = OpConstant %float 1
+         %type = OpTypeStruct %matrix %wide",
+        "%first = OpCompositeConstruct %vec2 %f %one
+         %second = OpCompositeConstruct %vec2 %one %f
+         %m = OpCompositeConstruct %matrix %first %second
+         %a = OpCompositeConstruct %wide %i %mark
+         %message = OpCompositeConstruct %type %m %a",
+    );
+    check(context, &assembly, |i| {
+        let (f, one) = ((i as f32).to_bits(), 1f32.to_bits());
+        // Rows of 16 bytes: the first components of both columns, then the second ones.
+        at(&[(0, f), (4, one), (16, one), (20, f), (32, i), (44, MARK)])
+    })
+}
+
+fn bare_scalar(context: &Context) -> Result<()> {
+    let assembly = shader("", "", "%message = OpIAdd %uint %i %mark").replace("%type", "%uint");
+    check(context, &assembly, |i| (i + MARK).to_le_bytes().to_vec())
+}
+
+fn other_order(context: &Context) -> Result<()> {
+    let assembly = shader(
+        "OpMemberDecorate %type 0 Offset 8
+         OpMemberDecorate %type 1 Offset 0",
+        "%type = OpTypeStruct %uint %uint",
+        "%message = OpCompositeConstruct %type %i %mark",
+    );
+    check(context, &assembly, |i| at(&[(0, MARK), (8, i)]))
+}

@@ -1,0 +1,112 @@
+//! The cases, one file for each thing that has to hold.
+
+mod abort;
+mod bad_input;
+mod control_flow;
+mod fault_queries;
+mod layout;
+mod lost;
+mod message;
+mod queries;
+mod recovery;
+mod stage;
+mod storm;
+mod untouched;
+
+use crate::case::Case;
+use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::{case::Context, glsl};
+use anyhow::{Result, ensure};
+use ash::vk;
+
+/// Every case.
+pub fn all() -> Vec<Case> {
+    [
+        abort::CASES,
+        bad_input::CASES,
+        control_flow::CASES,
+        fault_queries::CASES,
+        layout::CASES,
+        lost::CASES,
+        message::CASES,
+        queries::CASES,
+        recovery::CASES,
+        stage::CASES,
+        storm::CASES,
+        untouched::CASES,
+    ]
+    .concat()
+}
+
+/// Words in the storage buffer that most shaders work on, and invocations of most dispatches.
+const COUNT: usize = 64;
+/// Workgroups of most dispatches: 32 invocations each.
+const GROUPS: u32 = 2;
+/// What makes an invocation abort when it stands in its word.
+const MARK: u32 = 7;
+
+/// Words 100, 101, .. with [`MARK`] at `marked`.
+fn marked(marked: &[usize]) -> Vec<u32> {
+    (0..COUNT)
+        .map(|i| if marked.contains(&i) { MARK } else { 100 + i as u32 })
+        .collect()
+}
+
+/// Runs a shader of `shaders/` over these words. Returns the words afterwards and the payloads, in order; the device
+/// has to be lost.
+fn run_to_loss(context: &Context, shader: &str, words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    run_words_to_loss(&device, &glsl::compile(shader)?, words)
+}
+
+/// The same, on a device that is there, with SPIR-V that is there.
+fn run_words_to_loss(device: &Device<'_>, spirv: &[u32], words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
+    let buffer = Buffer::storage(device, words)?;
+    let kernel = Kernel::new(device, spirv, &[&buffer])?;
+    let (_submission, result) = kernel.run(GROUPS)?;
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    Ok((buffer.read(), device.payloads()?))
+}
+
+/// Compares lists that may be in any order, and prints the difference.
+fn same_set(mut found: Vec<Vec<u8>>, mut expected: Vec<Vec<u8>>) -> Result<()> {
+    found.sort();
+    expected.sort();
+    for payload in &expected {
+        ensure!(
+            found.contains(payload),
+            "expected {}\nfound    {}",
+            vkabort_demo::decode::hex(payload),
+            found
+                .iter()
+                .map(|payload| vkabort_demo::decode::hex(payload))
+                .collect::<Vec<_>>()
+                .join("\n         ")
+        );
+    }
+    ensure!(
+        found.len() == expected.len(),
+        "{} messages, expected {}",
+        found.len(),
+        expected.len()
+    );
+    Ok(())
+}
+
+/// Compares buffers word by word, and prints the first that differs.
+fn same_words(found: &[u32], expected: &[u32]) -> Result<()> {
+    ensure!(
+        found.len() == expected.len(),
+        "{} words, expected {}",
+        found.len(),
+        expected.len()
+    );
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        ensure!(found == expected, "word {i} is {found}, expected {expected}");
+    }
+    Ok(())
+}

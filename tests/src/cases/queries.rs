@@ -1,0 +1,173 @@
+//! What the physical device says it has.
+
+use crate::case::{Case, Context};
+use crate::vk::khr::{self, FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties};
+use crate::vk::{Device, DeviceOptions, Gpu};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk;
+use std::ptr;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("queries::extensions_with_versions", extensions),
+    Case::new("queries::extension_list_in_a_short_array", short_array),
+    Case::new("queries::features_in_any_order", features),
+    Case::new("queries::properties", properties),
+    Case::new("queries::commands_by_device_only_where_enabled", commands),
+    Case::new("queries::an_instance_of_vulkan_1_1", older_instance),
+    Case::new("queries::without_the_layer_the_extension_is_absent", absent).without_layer(),
+];
+
+fn extensions(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let found = gpu.extensions()?;
+    for name in khr::EXTENSION_NAMES {
+        let same: Vec<_> = found
+            .iter()
+            .filter(|e| e.extension_name_as_c_str() == Ok(name))
+            .collect();
+        ensure!(same.len() == 1, "{name:?} is listed {} times", same.len());
+        ensure!(
+            same[0].spec_version == 1,
+            "{name:?} has version {}",
+            same[0].spec_version
+        );
+    }
+    Ok(())
+}
+
+fn short_array(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let enumerate = gpu.instance.fp_v1_0().enumerate_device_extension_properties;
+    let mut total = 0;
+    // SAFETY: a null array asks for the count.
+    let result = unsafe { enumerate(gpu.physical, ptr::null(), &raw mut total, ptr::null_mut()) };
+    ensure!(result == vk::Result::SUCCESS && total > 3, "{result:?}, {total}");
+    for room in [0, 1, total - 1, total, total + 5] {
+        let mut list = vec![vk::ExtensionProperties::default(); room as usize];
+        let mut count = room;
+        // SAFETY: the array has room for `count` elements.
+        let result = unsafe { enumerate(gpu.physical, ptr::null(), &raw mut count, list.as_mut_ptr()) };
+        let expected = if room < total {
+            vk::Result::INCOMPLETE
+        } else {
+            vk::Result::SUCCESS
+        };
+        ensure!(
+            result == expected && count == room.min(total),
+            "{result:?}, {count} of {total} with room for {room}"
+        );
+        let filled = list
+            .iter()
+            .filter(|e| e.extension_name_as_c_str().is_ok_and(|name| !name.is_empty()))
+            .count();
+        ensure!(filled == count as usize, "{filled} names for {count}");
+    }
+    Ok(())
+}
+
+fn features(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    for abort_first in [true, false] {
+        let mut abort = ShaderAbortFeatures::new(false);
+        let mut fault = FaultFeatures::new(false);
+        let mut data = khr::ShaderConstantDataFeatures::new(false);
+        let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut chain = vk::PhysicalDeviceFeatures2::default();
+        chain = if abort_first {
+            chain
+                .push_next(&mut abort)
+                .push_next(&mut vulkan12)
+                .push_next(&mut fault)
+                .push_next(&mut data)
+        } else {
+            chain
+                .push_next(&mut data)
+                .push_next(&mut fault)
+                .push_next(&mut vulkan12)
+                .push_next(&mut abort)
+        };
+        // SAFETY: the handle belongs to the living instance; the chain is valid.
+        unsafe { gpu.instance.get_physical_device_features2(gpu.physical, &mut chain) };
+        ensure!(abort.shader_abort == vk::TRUE, "shaderAbort is off");
+        ensure!(fault.device_fault == vk::TRUE, "deviceFault is off");
+        ensure!(data.shader_constant_data == vk::TRUE, "shaderConstantData is off");
+        ensure!(
+            vulkan12.buffer_device_address == vk::TRUE,
+            "the driver's own features are gone"
+        );
+    }
+    Ok(())
+}
+
+fn properties(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let mut abort = ShaderAbortProperties::default();
+    let mut fault = FaultProperties::default();
+    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+    let mut chain = vk::PhysicalDeviceProperties2::default()
+        .push_next(&mut abort)
+        .push_next(&mut driver)
+        .push_next(&mut fault);
+    // SAFETY: the handle belongs to the living instance; the chain is valid.
+    unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
+    let same = chain.properties.device_id == gpu.properties.device_id;
+    ensure!(same, "the driver's own properties are wrong");
+    ensure!(
+        abort.max_shader_abort_message_size >= 65536,
+        "{} bytes",
+        abort.max_shader_abort_message_size
+    );
+    ensure!(
+        fault.max_device_fault_count >= 1,
+        "{} reports",
+        fault.max_device_fault_count
+    );
+    ensure!(
+        driver.driver_id != vk::DriverId::default(),
+        "the driver's own properties are missing"
+    );
+    Ok(())
+}
+
+fn commands(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let look_up = |device: &Device<'_>, name: &std::ffi::CStr| {
+        // SAFETY: the device is alive and the name NUL-terminated.
+        unsafe { gpu.instance.get_device_proc_addr(device.raw.handle(), name.as_ptr()) }
+    };
+    let with = Device::new(&gpu)?;
+    let without = Device::with(
+        &gpu,
+        DeviceOptions {
+            abort: false,
+            ..DeviceOptions::default()
+        },
+    )?;
+    for name in [c"vkGetDeviceFaultReportsKHR", c"vkGetDeviceFaultDebugInfoKHR"] {
+        look_up(&with, name).with_context(|| format!("{name:?} is not there"))?;
+        ensure!(
+            look_up(&without, name).is_none(),
+            "{name:?} is there for a device that did not ask"
+        );
+    }
+    Ok(())
+}
+
+fn older_instance(context: &Context) -> Result<()> {
+    let gpu = Gpu::open_as(context, vk::API_VERSION_1_1)?;
+    for name in khr::EXTENSION_NAMES {
+        ensure!(gpu.has_extension(name)?, "{name:?} is not there");
+    }
+    Ok(())
+}
+
+fn absent(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    for name in khr::EXTENSION_NAMES {
+        ensure!(
+            !gpu.has_extension(name)?,
+            "{name:?} is there: this driver cannot show what the layer adds"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,41 @@
+//! A million invocations that all abort.
+
+use crate::case::{Case, Context};
+use crate::glsl;
+use crate::vk::{Buffer, Device, Gpu, Kernel};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk;
+use std::collections::BTreeSet;
+
+pub(super) const CASES: &[Case] = &[Case::new("storm::a_million_aborts_leave_whole_messages", storm).within(120)];
+
+/// Workgroups of 64 invocations.
+const STORM_GROUPS: u32 = 16384;
+
+fn storm(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &super::marked(&[0]))?;
+    let kernel = Kernel::new(&device, &glsl::compile("storm/storm.comp")?, &[&buffer])?;
+    let (_submission, result) = kernel.run(STORM_GROUPS)?;
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    let payloads = device.payloads()?;
+    ensure!(payloads.len() > 1000, "only {} messages", payloads.len());
+    let mut seen = BTreeSet::new();
+    for payload in &payloads {
+        let text = b"storm %u\0\0\0\0";
+        let number = payload.strip_prefix(text).and_then(|rest| rest.first_chunk::<4>());
+        let number = u32::from_le_bytes(*number.context("a message is torn")?);
+        ensure!(payload.len() == text.len() + 4, "a message has {} bytes", payload.len());
+        ensure!(number < STORM_GROUPS * 64, "invocation {number} does not exist");
+        ensure!(seen.insert(number), "invocation {number} aborted twice");
+    }
+    ensure!(
+        buffer.read() == super::marked(&[0]),
+        "an invocation stored after its abort"
+    );
+    Ok(())
+}

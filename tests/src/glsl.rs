@@ -1,0 +1,51 @@
+//! Compiles the shaders of `shaders/` at run time, so that no SPIR-V is checked in for tests.
+
+use anyhow::{Context, Result, bail};
+use glslang::{
+    Compiler, CompilerOptions, ShaderInput, ShaderMessage, ShaderSource, ShaderStage, SourceLanguage, SpirvVersion,
+    Target, VulkanVersion,
+};
+use std::path::{Path, PathBuf};
+
+/// The folder of the tests' shaders.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders")
+}
+
+/// Compiles `shaders/<name>` for Vulkan 1.2 and SPIR-V 1.5.
+///
+/// # Errors
+///
+/// The file is not there or does not compile.
+pub fn compile(name: &str) -> Result<Vec<u32>> {
+    compile_file(&folder().join(name), VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
+}
+
+/// Compiles a file, whose extension says the stage.
+///
+/// # Errors
+///
+/// The file is not there or does not compile.
+pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let stage = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("comp") => ShaderStage::Compute,
+        Some("vert") => ShaderStage::Vertex,
+        Some("frag") => ShaderStage::Fragment,
+        _ => bail!("{} does not say its stage", path.display()),
+    };
+    let compiler = Compiler::acquire().context("glslang did not start")?;
+    let source = ShaderSource::from(text);
+    let options = CompilerOptions {
+        source_language: SourceLanguage::GLSL,
+        target: Target::Vulkan { version, spirv_version },
+        version_profile: None,
+        messages: ShaderMessage::DEFAULT | ShaderMessage::SPV_RULES | ShaderMessage::VULKAN_RULES,
+    };
+    let input = ShaderInput::new(&source, stage, &options, None::<&[(&str, Option<&str>)]>, None)?;
+    let words = compiler.create_shader(input)?.compile()?;
+    if words.is_empty() {
+        bail!("glslang made no SPIR-V of {}", path.display());
+    }
+    Ok(words)
+}

@@ -1,0 +1,183 @@
+//! A device with one queue, and the abort extensions if wanted.
+
+use super::{Gpu, khr};
+use anyhow::{Context, Result};
+use ash::vk;
+use std::ffi::CStr;
+
+/// What a device is created with.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceOptions {
+    /// The three abort extensions and their features.
+    pub abort: bool,
+    /// Name `bufferDeviceAddress` too, as an application that uses it does.
+    pub buffer_device_address: bool,
+}
+
+impl Default for DeviceOptions {
+    fn default() -> Self {
+        Self {
+            abort: true,
+            buffer_device_address: false,
+        }
+    }
+}
+
+/// A device with one queue that computes and renders.
+pub struct Device<'gpu> {
+    /// The physical device's instance.
+    pub gpu: &'gpu Gpu,
+    /// The device.
+    pub raw: ash::Device,
+    /// Its queue.
+    pub queue: vk::Queue,
+    /// The queue's family.
+    pub family: u32,
+    fault: Option<khr::FaultCommands>,
+}
+
+impl<'gpu> Device<'gpu> {
+    /// A device with the abort extensions.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot be created.
+    pub fn new(gpu: &'gpu Gpu) -> Result<Self> {
+        Self::with(gpu, DeviceOptions::default())
+    }
+
+    /// A device with what `options` say, and with every feature for scalars of other widths that there is.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot be created.
+    pub fn with(gpu: &'gpu Gpu, options: DeviceOptions) -> Result<Self> {
+        // SAFETY: the handle belongs to the living instance.
+        let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
+        let wanted = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
+        let family = families.iter().position(|family| family.queue_flags.contains(wanted));
+        let family = u32::try_from(family.context("no queue computes and renders")?)?;
+        let priorities = [1.0];
+        let queues = [vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(family)
+            .queue_priorities(&priorities)];
+
+        let (core, newer) = gpu.features();
+        let core = vk::PhysicalDeviceFeatures {
+            shader_int16: core.shader_int16,
+            shader_int64: core.shader_int64,
+            shader_float64: core.shader_float64,
+            vertex_pipeline_stores_and_atomics: core.vertex_pipeline_stores_and_atomics,
+            fragment_stores_and_atomics: core.fragment_stores_and_atomics,
+            ..Default::default()
+        };
+        let mut newer = vk::PhysicalDeviceVulkan12Features {
+            shader_int8: newer.shader_int8,
+            shader_float16: newer.shader_float16,
+            timeline_semaphore: vk::TRUE,
+            buffer_device_address: vk::Bool32::from(options.buffer_device_address),
+            ..Default::default()
+        };
+        if options.abort && newer.shader_int8 == vk::FALSE {
+            // The strings of GLSL's aborts are 8-bit. The layer runs them without the feature; that the application
+            // uses the capability without it is what the validation layer, seeing the application, has to say.
+            gpu.messages.expect("declares SPIR-V Capability Int8");
+            gpu.messages.expect("SPIR-V Capability Int8 was declared");
+        }
+        let mut rendering = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true);
+        let mut abort = khr::ShaderAbortFeatures::new(true);
+        let mut fault = khr::FaultFeatures::new(true);
+        let mut data = khr::ShaderConstantDataFeatures::new(true);
+        let names = khr::EXTENSION_NAMES.map(CStr::as_ptr);
+        let mut info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_features(&core)
+            .push_next(&mut newer)
+            .push_next(&mut rendering);
+        if options.abort {
+            info = info
+                .enabled_extension_names(&names)
+                .push_next(&mut abort)
+                .push_next(&mut fault)
+                .push_next(&mut data);
+        }
+        Self::create(gpu, &info, family)
+    }
+
+    /// A device of that create info, whose first queue is of that family.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot be created.
+    pub fn create(gpu: &'gpu Gpu, info: &vk::DeviceCreateInfo<'_>, family: u32) -> Result<Self> {
+        // SAFETY: `info` and what it points to are valid for the call.
+        let raw = unsafe { gpu.instance.create_device(gpu.physical, info, None) }.context("vkCreateDevice")?;
+        // SAFETY: the device has this queue.
+        let queue = unsafe { raw.get_device_queue(family, 0) };
+        // A loader may hand out pointers to commands that nobody implements: only the extension says whether they are.
+        // SAFETY: the slice of names is valid as `info` is, and names are NUL-terminated.
+        let enabled = unsafe {
+            let names = info.pp_enabled_extension_names;
+            let count = info.enabled_extension_count as usize;
+            let names = if names.is_null() {
+                &[][..]
+            } else {
+                std::slice::from_raw_parts(names, count)
+            };
+            names.iter().any(|&name| CStr::from_ptr(name) == khr::DEVICE_FAULT_NAME)
+        };
+        let fault = enabled.then(|| khr::FaultCommands::load(&gpu.instance, &raw)).flatten();
+        Ok(Self {
+            gpu,
+            raw,
+            queue,
+            family,
+            fault,
+        })
+    }
+
+    /// The fault queries.
+    ///
+    /// # Errors
+    ///
+    /// The device does not have them.
+    pub fn fault(&self) -> Result<&khr::FaultCommands> {
+        self.fault.as_ref().context("the device has no fault queries")
+    }
+
+    /// The payloads of all messages, in order.
+    ///
+    /// # Errors
+    ///
+    /// The queries fail or the data is cut short.
+    pub fn payloads(&self) -> Result<Vec<Vec<u8>>> {
+        let data = self.fault()?.message_data().context("vkGetDeviceFaultDebugInfoKHR")?;
+        let payloads = vkabort_demo::decode::split(&data);
+        let walked = payloads
+            .iter()
+            .fold(0, |at: usize, payload| (at + 8).next_multiple_of(8) + payload.len());
+        anyhow::ensure!(walked == data.len(), "messages end at byte {walked} of {}", data.len());
+        Ok(payloads.into_iter().map(<[u8]>::to_vec).collect())
+    }
+
+    /// The index of a memory type among `allowed` that is host-visible and coherent.
+    pub(super) fn host_memory(&self, allowed: u32) -> Result<u32> {
+        let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+        // SAFETY: the handle belongs to the living instance.
+        let memory = unsafe {
+            self.gpu
+                .instance
+                .get_physical_device_memory_properties(self.gpu.physical)
+        };
+        let fits = |(kind, i): &(&vk::MemoryType, u32)| allowed & (1 << i) != 0 && kind.property_flags.contains(wanted);
+        let found = memory.memory_types_as_slice().iter().zip(0..).find(fits);
+        found.map(|(_, i)| i).context("no host-visible memory")
+    }
+}
+
+impl Drop for Device<'_> {
+    fn drop(&mut self) {
+        // SAFETY: what was made from the device borrows it, so that nothing is left.
+        unsafe { self.raw.destroy_device(None) };
+    }
+}

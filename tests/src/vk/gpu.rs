@@ -1,0 +1,133 @@
+//! An instance, and the one physical device that its driver has.
+
+use crate::case::{Context, Skip};
+use crate::validation::Messages;
+use anyhow::{Context as _, Result};
+use ash::vk;
+use std::ffi::CStr;
+use std::sync::Arc;
+
+/// An instance and its physical device.
+pub struct Gpu {
+    _entry: ash::Entry,
+    /// The instance.
+    pub instance: ash::Instance,
+    /// The physical device.
+    pub physical: vk::PhysicalDevice,
+    /// Its properties.
+    pub properties: vk::PhysicalDeviceProperties,
+    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    /// What the messenger collects: outlives the instance.
+    pub messages: Arc<Messages>,
+}
+
+impl Gpu {
+    /// Opens the driver for a program of Vulkan 1.3.
+    ///
+    /// # Errors
+    ///
+    /// There is no loader, no driver or no device.
+    pub fn open(context: &Context) -> Result<Self> {
+        Self::open_as(context, vk::API_VERSION_1_3)
+    }
+
+    /// Opens the driver for a program of that version of Vulkan.
+    ///
+    /// # Errors
+    ///
+    /// There is no loader, no driver or no device.
+    pub fn open_as(context: &Context, api_version: u32) -> Result<Self> {
+        // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
+        let entry = unsafe { ash::Entry::load() }.context("there is no Vulkan loader")?;
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"vkabort-e2e")
+            .api_version(api_version);
+        let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
+        let mut chained = context.messages.messenger();
+        let info = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_extension_names(&extensions)
+            .push_next(&mut chained);
+        // SAFETY: `info` and what it points to are valid for the call.
+        let instance = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
+        let mut gpu = Self {
+            _entry: entry,
+            instance,
+            physical: vk::PhysicalDevice::null(),
+            properties: vk::PhysicalDeviceProperties::default(),
+            messenger: None,
+            messages: Arc::clone(&context.messages),
+        };
+        let commands = ash::ext::debug_utils::Instance::new(&gpu._entry, &gpu.instance);
+        // SAFETY: the messages outlive the instance, by the `Arc`.
+        let messenger = unsafe { commands.create_debug_utils_messenger(&context.messages.messenger(), None) }?;
+        gpu.messenger = Some((commands, messenger));
+        // SAFETY: the instance is alive.
+        let devices = unsafe { gpu.instance.enumerate_physical_devices() }?;
+        gpu.physical = *devices.first().context("the driver has no device")?;
+        // SAFETY: the handle was just enumerated.
+        gpu.properties = unsafe { gpu.instance.get_physical_device_properties(gpu.physical) };
+        Ok(gpu)
+    }
+
+    /// Device extensions of the physical device, by the call with no layer name.
+    ///
+    /// # Errors
+    ///
+    /// The call fails.
+    pub fn extensions(&self) -> Result<Vec<vk::ExtensionProperties>> {
+        // SAFETY: the handle belongs to the living instance.
+        Ok(unsafe { self.instance.enumerate_device_extension_properties(self.physical) }?)
+    }
+
+    /// Whether the device has an extension.
+    ///
+    /// # Errors
+    ///
+    /// The call fails.
+    pub fn has_extension(&self, name: &CStr) -> Result<bool> {
+        Ok(self
+            .extensions()?
+            .iter()
+            .any(|extension| extension.extension_name_as_c_str() == Ok(name)))
+    }
+
+    /// The device's features, of Vulkan 1.0 and 1.2.
+    pub fn features(&self) -> (vk::PhysicalDeviceFeatures, vk::PhysicalDeviceVulkan12Features<'static>) {
+        let mut newer = vk::PhysicalDeviceVulkan12Features::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut newer);
+        // SAFETY: the handle belongs to the living instance; the chain is valid.
+        unsafe {
+            self.instance
+                .get_physical_device_features2(self.physical, &mut features)
+        };
+        let core = features.features;
+        newer.p_next = std::ptr::null_mut();
+        (core, newer)
+    }
+
+    /// Ends the case as skipped if the device lacks something.
+    ///
+    /// # Errors
+    ///
+    /// [`Skip`], if `has` is 0.
+    pub fn require(&self, has: vk::Bool32, what: &str) -> Result<()> {
+        if has == vk::FALSE {
+            let name = self.properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy();
+            return Err(Skip(format!("{name} has no {what}")).into());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // SAFETY: devices borrow this, so that none is left; the messenger belongs to the instance.
+        unsafe {
+            if let Some((commands, messenger)) = self.messenger.take() {
+                commands.destroy_debug_utils_messenger(messenger, None);
+            }
+            self.instance.destroy_instance(None);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The demo's SPIR-V is what its GLSL compiles to.
+
+use anyhow::{Context, Result};
+use glslang::{SpirvVersion, VulkanVersion};
+use std::path::Path;
+use vkabort_tests::glsl;
+
+/// Set to write the SPIR-V instead of comparing it.
+const BLESS: &str = "VKABORT_BLESS";
+
+#[test]
+fn the_demos_spirv_is_what_its_glsl_compiles_to() -> Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo/shaders");
+    let source = folder.join("look_up.comp");
+    let words = glsl::compile_file(&source, VulkanVersion::Vulkan1_1, SpirvVersion::SPIRV1_3)?;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let path = source.with_extension("spv");
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(&path, &bytes)?;
+    }
+    let stored = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    assert!(
+        stored == bytes,
+        "{} is out of date; run this test with {BLESS}=1",
+        path.display()
+    );
+    Ok(())
+}
