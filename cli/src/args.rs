@@ -18,7 +18,9 @@ Exit codes:
   0  done
   2  wrong usage
   3  the input is not what the command expects: a malformed module, no message data, ...
-  4  a file cannot be read or written
+  4  a file cannot be read or written, a program cannot be started
+  5  doctor: no device can do it
+ 90  run: a shader aborted; otherwise run ends with the program's own exit code
 
 Files are named by path; `-` is standard input or output. Results go to standard output, everything else to
 standard error.";
@@ -32,6 +34,10 @@ pub enum Command {
     Sites(SitesArgs),
     /// Decode abort messages: as vkGetDeviceFaultDebugInfoKHR returned them, or from a dump of the layer's arena
     Decode(DecodeArgs),
+    /// Run a program under the layer, show what aborts, and fail if anything did
+    Run(RunArgs),
+    /// Look at the machine: drivers, what each supports, what the layer adds and why not, where it is registered
+    Doctor(DoctorArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -121,6 +127,50 @@ pub struct DecodeArgs {
     pub json: bool,
 }
 
+/// `vkabort run`
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Nothing is installed: the layer is switched on for this program by environment variables. Reports go to standard error
+as they come. Exit code: 90 if any shader aborted, else the program's own.
+
+Examples:
+  vkabort run -- ./app --frames 100
+  vkabort run --set on_abort=continue --set dump_dir=aborts --junit result.xml -- ./tests")]
+pub struct RunArgs {
+    /// A setting of the layer; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_setting)]
+    pub set: Vec<(String, String)>,
+    /// The layer's library, or the folder that holds it
+    #[arg(long, value_name = "PATH")]
+    pub layer: Option<String>,
+    /// Keep the layer's log with its reports: JSON lines, for `vkabort decode`
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<String>,
+    /// Write the outcome as JUnit XML: a failed test for every place that aborted
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<String>,
+    /// Show reports as JSON lines
+    #[arg(long)]
+    pub json: bool,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "APP")]
+    pub command: Vec<std::ffi::OsString>,
+}
+
+/// `vkabort doctor`
+#[derive(ClapArgs)]
+pub struct DoctorArgs {
+    /// The layer's library, or the folder that holds it
+    #[arg(long, value_name = "PATH")]
+    pub layer: Option<String>,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print what this process sees of Vulkan, as JSON: how `doctor` asks its child processes
+    #[arg(long, hide = true)]
+    pub probe: bool,
+}
+
 /// `vkabort completions`
 #[derive(ClapArgs)]
 pub struct CompletionsArgs {
@@ -184,6 +234,12 @@ impl From<LoopPollArg> for LoopPoll {
             LoopPollArg::Off => Self::Off,
         }
     }
+}
+
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        .ok_or_else(|| "expected KEY=VALUE, for example arena_size=4194304".to_owned())
 }
 
 fn parse_number(text: &str) -> Option<u64> {

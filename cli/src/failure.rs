@@ -9,6 +9,10 @@ pub mod code {
     pub const INPUT: u8 = 3;
     /// A file could not be read or written.
     pub const FILE: u8 = 4;
+    /// `doctor`: no device can do it.
+    pub const UNSUPPORTED: u8 = 5;
+    /// `run`: something aborted.
+    pub const ABORTED: u8 = 90;
 }
 
 /// A failed command.

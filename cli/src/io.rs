@@ -42,9 +42,19 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "vkabort: {text}");
 }
 
+/// Text on standard error, as it is.
+pub fn print_error(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// Whether output on standard output may be coloured.
 pub fn stdout_color() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    io::stdout().is_terminal() && color_wanted()
+}
+
+/// The user does not refuse colours.
+pub fn color_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn write_stdout(bytes: &[u8]) -> Result<()> {

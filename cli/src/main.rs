@@ -2,14 +2,19 @@
 //!
 //! `args` says what can be asked, `commands` has one file for each answer, `module`, `tables` and `io` read and write what
 //! they share. Results go to standard output, everything else to standard error.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod args;
 mod commands;
 mod failure;
 mod io;
+mod junit;
+mod launch;
+mod locate;
 mod module;
 mod tables;
+#[allow(unsafe_code)]
+mod vulkan;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -21,6 +26,8 @@ fn main() -> ExitCode {
         Command::Instrument(args) => commands::instrument::run(&args),
         Command::Sites(args) => commands::sites::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
+        Command::Run(args) => commands::run::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

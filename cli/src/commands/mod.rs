@@ -2,5 +2,7 @@
 
 pub mod completions;
 pub mod decode;
+pub mod doctor;
 pub mod instrument;
+pub mod run;
 pub mod sites;
