@@ -6,8 +6,13 @@
 //! every machine. It never panics, and its output is valid whenever its input is.
 #![forbid(unsafe_code)]
 
+mod edit;
 mod error;
+mod index;
 mod options;
+mod pass;
+mod pipeline;
+mod spv;
 
 pub use error::{Error, ErrorKind, Result};
 pub use options::{Arena, LoopPoll, Options, Trap};
@@ -47,6 +52,5 @@ pub struct Instrumented {
 /// An [`Error`] with the step and the word offset when the module is malformed, breaks a rule that the rewrite relies on,
 /// exceeds a limit or uses something unsupported.
 pub fn instrument(words: &[u32], options: &Options) -> Result<Outcome> {
-    let _ = (words, options);
-    Ok(Outcome::Unchanged)
+    pipeline::run(words, options)
 }

@@ -1,0 +1,213 @@
+//! Lowers `OpAbortKHR`: writes the message into the arena and ends the invocation.
+//!
+//! ```text
+//! AbortKHR %type %message %site     becomes
+//!
+//! %record = FunctionCall %reserve %units %size %site
+//! %room = INotEqual %record NO_RECORD
+//! SelectionMerge %end, BranchConditional %room %write %end
+//! %write: stores of the payload, FunctionCall %commit %record, Branch %end
+//! %end:   the way out (see `unwind`)
+//! ```
+//!
+//! Stores before the abort stand; nothing of the invocation follows it. Helper invocations of a fragment shader cannot
+//! write: they only end. The passes `loops` and `outline` have made every abort's surroundings such that it can leave.
+
+mod identity;
+mod payload;
+mod pending;
+pub(crate) mod runtime;
+mod size;
+mod source;
+mod writer;
+
+use super::mark::NO_SITE;
+use super::plan::Plan;
+use super::unwind::{Leaving, Unwinder};
+use crate::edit::globals::Globals;
+use crate::edit::{Code, Edits};
+use crate::error::Result;
+use crate::index::debug::Names;
+use crate::index::function::{Block, Function};
+use crate::index::layout::Layouts;
+use crate::index::{EntryPoint, Index};
+use crate::options::Options;
+use crate::spv::op::{addressing_model, capability};
+use crate::spv::words::version;
+use crate::spv::{Id, op};
+
+use runtime::{NO_RECORD, Runtime};
+use source::Sources;
+use vkabort_record::site::ModuleHash;
+use writer::{Start, Writer};
+
+/// Lowers every abort of a module and lets invocations unwind.
+pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, hash: ModuleHash) -> Result<Edits> {
+    let names = Names::new(index);
+    let layouts = Layouts {
+        index,
+        names: &names,
+        options,
+    };
+    let mut edits = Edits::default();
+    let mut globals = Globals::new(index);
+    let mut runtime = Runtime::new(index, options.arena, hash);
+    let mut recording = false;
+    for (number, function) in index.functions.iter().enumerate() {
+        if !plan.touches(index, number, function) {
+            continue;
+        }
+        let unwinder = &mut Unwinder {
+            index,
+            plan,
+            runtime: &mut runtime,
+            globals: &mut globals,
+            edits: &mut edits,
+        };
+        let mut variables = Vec::new();
+        for block in index.blocks_of(function) {
+            if index.terminator(block).opcode() == op::AbortKHR {
+                recording |= lower_one(unwinder, &layouts, number, function, block, &mut variables)?;
+            }
+        }
+        unwinder.run(number, function);
+        declare(index, function, &variables, &mut edits);
+    }
+    let mut interfaces = identity::Interfaces::new();
+    let reaching = reaching_entry_points(index, plan);
+    if recording {
+        identity::store(
+            index,
+            &reaching,
+            &mut runtime,
+            &mut globals,
+            &mut edits,
+            &mut interfaces,
+        );
+    }
+    require(index, &mut globals, &mut edits);
+    if index.version >= version(1, 4) {
+        // From SPIR-V 1.4 on an interface lists every global variable that its entry point reaches.
+        for entry in &reaching {
+            interfaces
+                .entry(entry.inst.offset)
+                .or_default()
+                .extend(runtime.variables());
+        }
+    }
+    for (offset, variables) in interfaces {
+        let inst = index.inst(offset);
+        let mut code = Code::default();
+        code.op2(op::EntryPoint, inst.from(1), &variables);
+        edits.replace(offset, inst.words.len(), &code.words);
+    }
+    edits.insert(index.words.len(), &runtime.functions.words);
+    globals.finish(index, &mut edits);
+    Ok(edits)
+}
+
+/// Lowers the abort that ends `block`. Says whether it writes a record.
+fn lower_one(
+    unwinder: &mut Unwinder<'_, '_>,
+    layouts: &Layouts<'_, '_>,
+    number: usize,
+    function: &Function,
+    block: &Block,
+    variables: &mut Vec<(Id, Id)>,
+) -> Result<bool> {
+    let index = unwinder.index;
+    let abort = index.terminator(block);
+    let (ty, message, site) = (abort.word(1), abort.word(2), abort.word(3));
+    let mut code = Code::default();
+    let records = site != NO_SITE;
+    if records {
+        let layout = layouts.message(ty, abort.offset)?;
+        let site = unwinder.globals.constant(site);
+        let none = unwinder.globals.constant(NO_RECORD);
+        let (uint, bool) = (unwinder.globals.uint(), unwinder.globals.bool());
+        let void = unwinder.globals.void();
+        let reserve = unwinder.runtime.reserve(unwinder.globals);
+        let commit = unwinder.runtime.commit(unwinder.globals);
+        let [record, room, write, end, done] = [(); 5].map(|()| unwinder.globals.fresh());
+        let mut writer = Writer::new(Start {
+            index,
+            options: layouts.options,
+            sources: Sources { index, block },
+            runtime: unwinder.runtime,
+            globals: unwinder.globals,
+            label: write,
+            offset: abort.offset,
+        });
+        let size = writer.size(&layout, ty);
+        let (units, bytes) = writer.extent(size);
+        writer
+            .code
+            .op(op::FunctionCall, &[uint, record, reserve, units, bytes, site]);
+        writer.code.op(op::INotEqual, &[bool, room, record, none]);
+        writer.code.branch_if(room, write, end, end);
+        writer.code.label(write);
+        writer.write(record, &layout, ty, message)?;
+        writer.code.op(op::FunctionCall, &[void, done, commit, record]);
+        writer.code.branch(end);
+        writer.code.label(end);
+        variables.append(&mut writer.variables);
+        code = writer.code;
+    }
+    unwinder.leave(&mut code, number, function, Leaving::Begins);
+    unwinder.edits.replace(abort.offset, abort.words.len(), &code.words);
+    Ok(records)
+}
+
+/// Declares variables at the start of a function.
+fn declare(index: &Index<'_>, function: &Function, variables: &[(Id, Id)], edits: &mut Edits) {
+    let Some(first) = index.blocks_of(function).first() else {
+        return;
+    };
+    let mut code = Code::default();
+    for (pointer, variable) in variables {
+        code.op(op::Variable, &[*pointer, *variable, op::storage_class::Function]);
+    }
+    edits.insert(first.offset + 2, &code.words);
+}
+
+/// Entry points from which an abort or a polling loop can be reached.
+fn reaching_entry_points<'w>(index: &Index<'w>, plan: &Plan) -> Vec<EntryPoint<'w>> {
+    let mut reached = vec![false; index.entry_points.len()];
+    for (number, function) in index.functions.iter().enumerate() {
+        if plan.touches(index, number, function) {
+            let reach = plan.graph.reach.get(number);
+            for entry in reach.iter().flat_map(|r| &r.entry_points) {
+                if let Some(slot) = reached.get_mut(*entry as usize) {
+                    *slot = true;
+                }
+            }
+        }
+    }
+    index
+        .entry_points
+        .iter()
+        .zip(reached)
+        .filter(|(_, reached)| *reached)
+        .map(|(entry, _)| *entry)
+        .collect()
+}
+
+/// What the accesses to the arena need: physical storage buffers.
+fn require(index: &Index<'_>, globals: &mut Globals, edits: &mut Edits) {
+    if !index.has_capability(capability::PhysicalStorageBufferAddresses) {
+        globals.capability(capability::PhysicalStorageBufferAddresses);
+    }
+    const EXTENSION: &str = "SPV_KHR_physical_storage_buffer";
+    if index.version < version(1, 5) && !index.has_extension(EXTENSION) {
+        globals.extension(EXTENSION);
+    }
+    let model = index.inst(index.sections.memory_model);
+    if model.word(1) == addressing_model::Logical {
+        let mut code = Code::default();
+        code.op(
+            op::MemoryModel,
+            &[addressing_model::PhysicalStorageBuffer64, model.word(2)],
+        );
+        edits.replace(model.offset, model.words.len(), &code.words);
+    }
+}

@@ -1,0 +1,379 @@
+//! Writes one message into its record, part by part.
+//!
+//! Arrays longer than [`UNROLLED`] elements, and those whose length is a specialisation constant, are written by loops;
+//! constant bytes always as words.
+
+use super::pending::Bits;
+use super::source::{Source, scalar_access};
+use super::writer::{Base, Frame, Writer};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pass::phi::phi;
+use crate::spv::op::storage_class;
+use crate::spv::{Id, op};
+use vkabort_record::site::{Length, Type};
+
+/// Longest array that is written element by element.
+pub(crate) const UNROLLED: u32 = 16;
+/// Longest array value that is written element by element because it cannot be put into a variable.
+const MAX_EXTRACTED: u32 = 4096;
+
+const PASS: &str = "abort";
+
+/// A part of a message.
+#[derive(Clone, Copy)]
+struct Part<'t> {
+    /// Its layout.
+    layout: &'t Type,
+    /// Its type in the message type.
+    ty: Id,
+    /// Type of the value that it is written from.
+    value_type: Id,
+    /// Byte offset in the frame.
+    offset: u32,
+}
+
+/// An array that is a part of a message.
+#[derive(Clone, Copy)]
+struct Array<'t> {
+    part: Part<'t>,
+    length: Length,
+    stride: u32,
+    element: &'t Type,
+}
+
+impl Writer<'_, '_> {
+    /// Writes a message of type `ty` into the record at unit `record`.
+    pub(crate) fn write(&mut self, record: Id, layout: &Type, ty: Id, message: Id) -> Result<()> {
+        self.record = record;
+        self.frames.push(Frame::new(Base::Payload));
+        let source = self.sources.of(message);
+        let value_type = self.index.type_of(message);
+        self.part(
+            Part {
+                layout,
+                ty,
+                value_type,
+                offset: 0,
+            },
+            &source,
+        )?;
+        self.flush();
+        self.frames.pop();
+        Ok(())
+    }
+
+    /// Part `number` of a part, laid out as `layout`, `offset` bytes into it.
+    fn within<'t>(&self, part: Part<'_>, number: u32, layout: &'t Type, offset: u32) -> Part<'t> {
+        Part {
+            layout,
+            ty: self.index.part_type(part.ty, number),
+            value_type: self.index.part_type(part.value_type, number),
+            offset: part.offset + offset,
+        }
+    }
+
+    fn part(&mut self, part: Part<'_>, source: &Source) -> Result<()> {
+        match part.layout {
+            Type::Struct { members, .. } => {
+                for (number, member) in (0..).zip(members) {
+                    let source = self.step(source, number);
+                    self.part(self.within(part, number, &member.ty, member.offset), &source)?;
+                }
+                Ok(())
+            }
+            Type::Array {
+                length,
+                stride,
+                element,
+                ..
+            } => self.array(
+                Array {
+                    part,
+                    length: *length,
+                    stride: *stride,
+                    element,
+                },
+                source,
+            ),
+            Type::Matrix {
+                columns,
+                rows,
+                component,
+                stride,
+                row_major,
+            } => {
+                let scalar = self.index.part_type(self.index.part_type(part.value_type, 0), 0);
+                for column in 0..*columns {
+                    let column_source = self.step(source, column);
+                    for row in 0..*rows {
+                        let source = self.step(&column_source, row);
+                        let (major, minor) = if *row_major { (row, column) } else { (column, row) };
+                        let at = part.offset + major * stride + minor * component.size();
+                        self.scalar(component, &source, scalar, at)?;
+                    }
+                }
+                Ok(())
+            }
+            Type::Vector { count, component } => {
+                let scalar = self.index.part_type(part.value_type, 0);
+                for number in 0..*count {
+                    let source = self.step(source, number);
+                    self.scalar(component, &source, scalar, part.offset + number * component.size())?;
+                }
+                Ok(())
+            }
+            scalar => self.scalar(scalar, source, part.value_type, part.offset),
+        }
+    }
+
+    /// Part `number` of a source.
+    fn step(&mut self, source: &Source, number: u32) -> Source {
+        match source {
+            Source::Memory { load, path } => {
+                let index = self.constant(number);
+                Source::Memory {
+                    load: *load,
+                    path: path.iter().copied().chain([index]).collect(),
+                }
+            }
+            _ => self.sources.part(source, number),
+        }
+    }
+
+    fn array(&mut self, array: Array<'_>, source: &Source) -> Result<()> {
+        let specialised = matches!(array.length, Length::Specialised { .. });
+        let count = array.length.default_value();
+        match source {
+            // As many zero bytes as there may be: what is not written is zero.
+            Source::Zero if specialised => Ok(()),
+            // Constant data has as many elements as it has, whatever its length is specialised to later.
+            Source::Data { .. } => self.unroll(array, source, count),
+            Source::Memory { .. } if specialised || count > UNROLLED => self.loop_over(array, source),
+            Source::Value { .. } if specialised || count > UNROLLED => {
+                match self.in_variable(source, array.part.value_type) {
+                    Some(variable) => self.loop_over(array, &variable),
+                    None if !specialised && count <= MAX_EXTRACTED => self.unroll(array, source, count),
+                    None => Err(Error::new(
+                        ErrorKind::Unsupported,
+                        PASS,
+                        self.offset as u32,
+                        format!(
+                            "an array of {count} elements is passed by value with a type that has a layout; \
+                             load it in the block of the abort"
+                        ),
+                    )),
+                }
+            }
+            _ => self.unroll(array, source, count),
+        }
+    }
+
+    fn unroll(&mut self, array: Array<'_>, source: &Source, count: u32) -> Result<()> {
+        for number in 0..count {
+            let source = self.step(source, number);
+            self.part(
+                self.within(array.part, 0, array.element, number * array.stride),
+                &source,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Puts an array value into a variable so that it can be indexed. Not possible for types with a layout, which the
+    /// Function storage class must not have.
+    fn in_variable(&mut self, source: &Source, value_type: Id) -> Option<Source> {
+        let Source::Value { id, path } = source else {
+            return None;
+        };
+        if self.has_layout(value_type, 16) {
+            return None;
+        }
+        let pointer = self.globals.pointer(storage_class::Function, value_type);
+        let variable = self.globals.fresh();
+        self.variables.push((pointer, variable));
+        let value = if path.is_empty() {
+            *id
+        } else {
+            let operands: Vec<u32> = [*id].into_iter().chain(path.iter().copied()).collect();
+            self.emit(op::CompositeExtract, value_type, &operands)
+        };
+        self.code.op(op::Store, &[variable, value]);
+        // A path from a variable instead of a load: marked by the variable's id in place of an offset.
+        Some(Source::Memory {
+            load: usize::MAX,
+            path: vec![variable],
+        })
+    }
+
+    fn has_layout(&self, ty: Id, depth: u32) -> bool {
+        let (Some(inst), Some(depth)) = (self.index.def(ty), depth.checked_sub(1)) else {
+            return true;
+        };
+        self.index.decorations_of(ty).next().is_some()
+            || match inst.opcode() {
+                op::TypeArray => self.has_layout(inst.word(2), depth),
+                op::TypeStruct => inst.from(2).iter().any(|member| self.has_layout(*member, depth)),
+                _ => false,
+            }
+    }
+
+    fn loop_over(&mut self, array: Array<'_>, source: &Source) -> Result<()> {
+        self.flush();
+        let Array {
+            part,
+            length,
+            stride,
+            element,
+        } = array;
+        let count = match length {
+            Length::Constant(count) => self.constant(count),
+            Length::Specialised { .. } => self.count(part.ty, stride),
+        };
+        let in_bytes = matches!(self.frames.last().map(|f| f.base), Some(Base::Bytes(_)));
+        let by_word = !in_bytes && part.offset.is_multiple_of(4) && stride.is_multiple_of(4);
+        let (uint, bool) = (self.uint(), self.globals.bool());
+        let (zero, one) = (self.constant(0), self.constant(1));
+        // Everything that does not change goes before the loop.
+        let start = if by_word {
+            self.word_at(part.offset / 4)
+        } else {
+            self.byte_at(part.offset)
+        };
+        let step = self.constant(if by_word { stride / 4 } else { stride });
+        let [header, test, body, next, merge, i, more, after] = [(); 8].map(|()| self.globals.fresh());
+        self.code.branch(header);
+        self.code.label(header);
+        phi(&mut self.code, uint, i, &[(zero, self.label), (after, next)]);
+        self.code.op(op::LoopMerge, &[merge, next, 0]);
+        self.code.branch(test);
+        self.code.label(test);
+        self.code.op(op::ULessThan, &[bool, more, i, count]);
+        self.code.op(op::BranchConditional, &[more, body, merge]);
+        self.code.label(body);
+        self.label = body;
+        let before = self.calculate(op::IMul, &[i, step]);
+        let at = self.calculate(op::IAdd, &[start, before]);
+        self.frames
+            .push(Frame::new(if by_word { Base::Words(at) } else { Base::Bytes(at) }));
+        let source = match source {
+            Source::Memory { load, path } => Source::Memory {
+                load: *load,
+                path: path.iter().copied().chain([i]).collect(),
+            },
+            other => other.clone(),
+        };
+        // Base pointers found inside the loop must not be used after it.
+        let bases = self.bases;
+        self.part(
+            Part {
+                offset: 0,
+                ..self.within(part, 0, element, 0)
+            },
+            &source,
+        )?;
+        self.flush();
+        self.bases = bases;
+        self.frames.pop();
+        self.code.branch(next);
+        self.code.label(next);
+        self.code.op(op::IAdd, &[uint, after, i, one]);
+        self.code.branch(header);
+        self.code.label(merge);
+        self.label = merge;
+        if let Some(frame) = self.frames.last_mut() {
+            let end = match length {
+                Length::Constant(count) => part.offset.saturating_add(count.saturating_mul(stride)).div_ceil(4),
+                Length::Specialised { .. } => u32::MAX,
+            };
+            frame.written.push(part.offset / 4..end);
+        }
+        Ok(())
+    }
+
+    /// Writes a scalar as words or as less than a word.
+    fn scalar(&mut self, ty: &Type, source: &Source, value_type: Id, offset: u32) -> Result<()> {
+        let size = ty.size();
+        let bits = match source {
+            Source::Zero => [Bits::Known(0); 2],
+            Source::Literal(bits) => {
+                let bits = if size < 4 {
+                    bits & ((1 << (8 * size)) - 1)
+                } else {
+                    *bits
+                };
+                [Bits::Known(bits as u32), Bits::Known((bits >> 32) as u32)]
+            }
+            Source::Data { .. } | Source::Parts(_) => {
+                return Err(Error::new(
+                    ErrorKind::Invalid,
+                    PASS,
+                    self.offset as u32,
+                    "the message and its type do not match",
+                ));
+            }
+            Source::Value { id, path } if path.is_empty() => self.as_words(ty, *id, value_type),
+            Source::Value { id, path } => {
+                let operands: Vec<u32> = [*id].into_iter().chain(path.iter().copied()).collect();
+                let value = self.emit(op::CompositeExtract, value_type, &operands);
+                self.as_words(ty, value, value_type)
+            }
+            Source::Memory { load, path } => {
+                let value = self.read(*load, path, value_type, size);
+                self.as_words(ty, value, value_type)
+            }
+        };
+        self.put(offset, size.min(4), bits[0]);
+        if size == 8 {
+            self.put(offset + 4, 4, bits[1]);
+        }
+        Ok(())
+    }
+
+    /// Reads a scalar through the pointer of a load, or from a variable.
+    fn read(&mut self, load: usize, path: &[Id], ty: Id, size: u32) -> Id {
+        let (base, indices, access, class) = if load == usize::MAX {
+            let (base, indices) = path.split_first().map_or((0, path), |(base, rest)| (*base, rest));
+            (base, indices, Vec::new(), storage_class::Function)
+        } else {
+            let inst = self.index.inst(load);
+            let pointer = inst.word(3);
+            let class = self
+                .index
+                .storage_class(self.index.type_of(pointer))
+                .unwrap_or(storage_class::Function);
+            (pointer, path, scalar_access(&inst, size), class)
+        };
+        let pointer_type = self.globals.pointer(class, ty);
+        let operands: Vec<u32> = [base].into_iter().chain(indices.iter().copied()).collect();
+        let pointer = self.emit(op::AccessChain, pointer_type, &operands);
+        let operands: Vec<u32> = [pointer].into_iter().chain(access).collect();
+        self.emit(op::Load, ty, &operands)
+    }
+
+    /// A scalar value as one or two `uint`s, narrower ones zero-extended.
+    fn as_words(&mut self, ty: &Type, value: Id, value_type: Id) -> [Bits; 2] {
+        let uint = self.uint();
+        let one = |id| [Bits::Value(id), Bits::Known(0)];
+        match ty {
+            Type::Bool => {
+                let (zero, unit) = (self.constant(0), self.constant(1));
+                one(self.calculate(op::Select, &[value, unit, zero]))
+            }
+            Type::Int { bits: 8 | 16, .. } => one(self.calculate(op::UConvert, &[value])),
+            Type::Float { bits: 16 } => {
+                // Two halves are a word: no 16-bit integers are needed.
+                let pair = self.globals.vector(value_type, 2);
+                let none = self.globals.null(value_type);
+                let both = self.emit(op::CompositeConstruct, pair, &[value, none]);
+                one(self.calculate(op::Bitcast, &[both]))
+            }
+            _ if ty.size() == 8 => {
+                let uvec2 = self.globals.vector(uint, 2);
+                let both = self.emit(op::Bitcast, uvec2, &[value]);
+                [0, 1].map(|i| Bits::Value(self.calculate(op::CompositeExtract, &[both, i])))
+            }
+            _ if value_type == uint => one(value),
+            _ => one(self.calculate(op::Bitcast, &[value])),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Where the parts of a message come from.
+//!
+//! The value that an abort names is followed backwards through composites, copies and constants, so that constant bytes
+//! are folded when the module is rewritten, composites are never built, and large arrays are read from memory in a loop
+//! rather than loaded whole.
+
+use crate::index::Index;
+use crate::index::function::Block;
+use crate::spv::op::memory_operands::{ALIGNED, VOLATILE};
+use crate::spv::{Id, Inst, op};
+
+/// A part of a message.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// Zero in every byte: null, undefined and poison.
+    Zero,
+    /// A constant scalar's bits.
+    Literal(u64),
+    /// Tightly packed elements of an `OpConstantDataKHR` or `OpSpecConstantDataKHR`, from its operand `first` on.
+    Data {
+        /// Offset of the instruction.
+        offset: usize,
+        /// Bytes of an element.
+        element: u32,
+    },
+    /// Parts that are at hand one by one.
+    Parts(Vec<Id>),
+    /// A part of a value: `OpCompositeExtract` with `path`, or the value itself.
+    Value { id: Id, path: Vec<u32> },
+    /// A part of what `load` would load, which nothing has changed since.
+    Memory { load: usize, path: Vec<Id> },
+}
+
+/// Follows values back. `block` is the abort's: loads in it may be read in place.
+pub(crate) struct Sources<'a, 'w> {
+    pub(crate) index: &'a Index<'w>,
+    pub(crate) block: &'a Block,
+}
+
+impl Sources<'_, '_> {
+    /// The source of a whole value.
+    pub(crate) fn of(&self, id: Id) -> Source {
+        let mut id = id;
+        loop {
+            let Some(inst) = self.index.def(id) else {
+                return Source::Zero;
+            };
+            match inst.opcode() {
+                op::CopyObject | op::CopyLogical => id = inst.word(3),
+                op::ConstantNull | op::Undef | op::PoisonKHR | op::ConstantFalse => return Source::Zero,
+                op::ConstantTrue => return Source::Literal(1),
+                op::Constant => {
+                    return Source::Literal(u64::from(inst.word(3)) | u64::from(inst.word(4)) << 32);
+                }
+                op::ConstantComposite | op::SpecConstantComposite => return Source::Parts(inst.from(3).to_vec()),
+                op::CompositeConstruct => return self.constructed(&inst),
+                op::ConstantDataKHR | op::SpecConstantDataKHR => {
+                    let element = self.index.part_type(inst.result_type(), 0);
+                    let bits = self.index.def(element).map_or(8, |t| t.word(2));
+                    return Source::Data {
+                        offset: inst.offset,
+                        element: (bits / 8).max(1),
+                    };
+                }
+                op::Load if self.holds_long_array(inst.result_type(), 16) && self.unchanged_since(&inst) => {
+                    return Source::Memory {
+                        load: inst.offset,
+                        path: Vec::new(),
+                    };
+                }
+                _ => return Source::Value { id, path: Vec::new() },
+            }
+        }
+    }
+
+    /// Part `number` of a source.
+    pub(crate) fn part(&self, source: &Source, number: u32) -> Source {
+        match source {
+            Source::Zero => Source::Zero,
+            Source::Literal(bits) if number == 0 => Source::Literal(*bits),
+            Source::Literal(_) => Source::Zero,
+            Source::Data { offset, element } => Source::Literal(self.data(*offset, *element, number)),
+            Source::Parts(parts) => parts.get(number as usize).map_or(Source::Zero, |id| self.of(*id)),
+            Source::Value { id, path } => {
+                let path = path.iter().copied().chain([number]).collect();
+                Source::Value { id: *id, path }
+            }
+            // Indices in memory are ids; the writer that has constants at hand extends the path.
+            Source::Memory { .. } => source.clone(),
+        }
+    }
+
+    /// A constructed vector may be made of vectors: its parts are then not at hand one by one.
+    fn constructed(&self, inst: &Inst<'_>) -> Source {
+        let of_vector = self.index.opcode(inst.result_type()) == op::TypeVector;
+        let parts = inst.from(3);
+        let nested = |id: &Id| self.index.opcode(self.index.type_of(*id)) == op::TypeVector;
+        if of_vector && parts.iter().any(nested) {
+            return Source::Value {
+                id: inst.result(),
+                path: Vec::new(),
+            };
+        }
+        Source::Parts(parts.to_vec())
+    }
+
+    fn data(&self, offset: usize, element: u32, number: u32) -> u64 {
+        let words = self.index.inst(offset).from(3);
+        let byte = |i: u32| {
+            let at = (number * element + i) as usize;
+            words.get(at / 4).map_or(0, |w| u64::from(w.to_le_bytes()[at % 4]))
+        };
+        (0..element.min(8)).map(|i| byte(i) << (8 * i)).fold(0, |a, b| a | b)
+    }
+
+    fn holds_long_array(&self, ty: Id, depth: u32) -> bool {
+        let (Some(inst), Some(depth)) = (self.index.def(ty), depth.checked_sub(1)) else {
+            return false;
+        };
+        match inst.opcode() {
+            op::TypeArray => {
+                let length = self.index.def(inst.word(3));
+                let short = length.is_some_and(|l| {
+                    l.opcode() == op::Constant
+                        && self
+                            .index
+                            .literal(&l)
+                            .is_some_and(|n| n <= super::payload::UNROLLED.into())
+                });
+                !short || self.holds_long_array(inst.word(2), depth)
+            }
+            op::TypeStruct => inst.from(2).iter().any(|member| self.holds_long_array(*member, depth)),
+            _ => false,
+        }
+    }
+
+    /// Whether a load stands in the abort's block, is not volatile, and nothing between it and the abort may write.
+    fn unchanged_since(&self, load: &Inst<'_>) -> bool {
+        load.word(4) & VOLATILE == 0
+            && (self.block.offset..self.block.end).contains(&load.offset)
+            && self
+                .index
+                .insts(load.end(), self.block.terminator)
+                .all(|i| self.leaves_memory(&i))
+    }
+
+    fn leaves_memory(&self, inst: &Inst<'_>) -> bool {
+        let opcode = inst.opcode();
+        let pure = matches!(opcode, 1 | 8 | 61 | 65..=68 | 77..=84 | 109..=152 | 154..=191 | 194..=205 | 317 | 400);
+        pure || self.index.is_debug_inst(inst)
+    }
+}
+
+/// Memory operands for reading a scalar of `size` bytes out of what `load` reads: the load's own, its alignment no more
+/// than the scalar's. `declared` says whether the class of memory wants an alignment at all.
+pub(crate) fn scalar_access(load: &Inst<'_>, size: u32) -> Vec<u32> {
+    let mut operands = load.from(4).to_vec();
+    if let [mask, alignment, ..] = operands.as_mut_slice()
+        && *mask & ALIGNED != 0
+    {
+        *alignment = (*alignment).min(size.max(1));
+    }
+    operands
+}

@@ -1,0 +1,130 @@
+//! Numbers the aborts of a module and collects what is known of them.
+//!
+//! `AbortKHR %type %message` becomes `AbortKHR %type %message site`: the number goes with the instruction wherever later
+//! passes move it. The extra operand never leaves the rewriter.
+
+use super::abort_text;
+use crate::edit::{Code, Edits};
+use crate::error::Result;
+use crate::index::Index;
+use crate::index::callgraph::CallGraph;
+use crate::index::debug::Names;
+use crate::index::layout::Layouts;
+use crate::options::Options;
+use crate::spv::op;
+use crate::spv::op::execution_mode;
+use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
+
+/// Site number of an abort that ends its invocation without a record.
+pub(crate) const NO_SITE: u32 = u32::MAX;
+
+/// Longest call chain in a site.
+const MAX_FRAMES: usize = 64;
+
+/// Numbers the aborts in module order and makes the site table.
+pub(crate) fn mark(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Result<(Edits, SiteTable)> {
+    let names = Names::new(index);
+    let graph = CallGraph::new(index);
+    let layouts = Layouts {
+        index,
+        names: &names,
+        options,
+    };
+    let mut edits = Edits::default();
+    let mut sites = Vec::new();
+    for (number, function) in index.functions.iter().enumerate() {
+        for block in index.blocks_of(function) {
+            let abort = index.terminator(block);
+            if abort.opcode() != op::AbortKHR {
+                continue;
+            }
+            let id = sites.len() as u32;
+            let number_word = if options.max_sites.is_some_and(|max| id >= max) {
+                NO_SITE
+            } else {
+                id
+            };
+            let mut code = Code::default();
+            code.op(op::AbortKHR, &[abort.word(1), abort.word(2), number_word]);
+            edits.replace(abort.offset, abort.words.len(), &code.words);
+            let line = index.position(block, abort.offset).line;
+            sites.push(Site {
+                id: SiteId(id),
+                word_offset: abort.offset as u32,
+                function: names.function(index, function.id),
+                entry_points: graph
+                    .reach
+                    .get(number)
+                    .map(|r| r.entry_points.clone())
+                    .unwrap_or_default(),
+                callers: callers(index, &graph, &names, number),
+                location: line.and_then(|line| index.location(&line)),
+                message: layouts.message(abort.word(1), abort.offset)?,
+                text: abort_text::text(index, abort.word(2)),
+            });
+        }
+    }
+    let entry_points = index
+        .entry_points
+        .iter()
+        .map(|entry| EntryPoint {
+            name: entry.name(),
+            execution_model: entry.model,
+            local_size: local_size(index, options, entry.function),
+        })
+        .collect();
+    Ok((
+        edits,
+        SiteTable {
+            module_hash: hash,
+            entry_points,
+            sites,
+        },
+    ))
+}
+
+/// The functions on a shortest way from an entry point to a function, outermost first.
+fn callers(index: &Index<'_>, graph: &CallGraph, names: &Names, function: usize) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let mut at = function;
+    while let Some(call) = graph.reach.get(at).and_then(|r| r.via).and_then(|c| index.calls.get(c)) {
+        if frames.len() == MAX_FRAMES {
+            break;
+        }
+        let line = index
+            .blocks
+            .get(call.block)
+            .and_then(|block| index.position(block, call.offset).line);
+        let caller = index.functions.get(call.caller).map_or(0, |f| f.id);
+        frames.push(Frame {
+            function: names.function(index, caller),
+            location: line.and_then(|line| index.location(&line)),
+        });
+        at = call.caller;
+    }
+    frames.reverse();
+    frames
+}
+
+fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u32; 3]> {
+    let mode = index.execution_modes.iter().find(|m| {
+        m.word(1) == function && matches!(m.word(2), execution_mode::LocalSize | execution_mode::LocalSizeId)
+    })?;
+    let words = [mode.word(3), mode.word(4), mode.word(5)];
+    if mode.word(2) == execution_mode::LocalSize {
+        // A constant decorated WorkgroupSize overrides the mode.
+        let overridden = index
+            .decorations
+            .iter()
+            .any(|d| d.kind == op::decoration::BuiltIn && d.value == 25);
+        return (!overridden).then_some(words);
+    }
+    let mut sizes = [0; 3];
+    for (size, id) in sizes.iter_mut().zip(words) {
+        match index.length(id, options)? {
+            crate::index::constant::Length::Fixed(value) => *size = u32::try_from(value).ok()?,
+            crate::index::constant::Length::Specialised { .. } => return None,
+        }
+    }
+    Some(sizes)
+}

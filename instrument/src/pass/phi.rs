@@ -1,0 +1,60 @@
+//! Keeping `OpPhi` right when the predecessor of a block changes its label.
+
+use crate::edit::{Code, Edits};
+use crate::index::Index;
+use crate::index::function::Function;
+use crate::spv::{Id, Inst, op};
+use std::collections::HashMap;
+
+/// For an edge into a block (first) from a predecessor (second): the predecessor's new label.
+#[derive(Debug, Default)]
+pub(crate) struct PhiRenames {
+    renames: HashMap<(Id, Id), Id>,
+}
+
+impl PhiRenames {
+    /// The edge `from` -> `block` now comes from `to`.
+    pub(crate) fn edge(&mut self, block: Id, from: Id, to: Id) {
+        self.renames.insert((block, from), to);
+    }
+
+    /// All edges out of the block `from`, whose terminator is now in the block `to`.
+    pub(crate) fn moved(&mut self, successors: &[Id], from: Id, to: Id) {
+        for successor in successors {
+            self.edge(*successor, from, to);
+        }
+    }
+
+    /// `phi`, of the block `block`, with its predecessors renamed; `None` if it stays as it is.
+    fn renamed(&self, block: Id, phi: &Inst<'_>) -> Option<Vec<u32>> {
+        let mut words = phi.words.to_vec();
+        let mut changed = false;
+        for label in words.iter_mut().skip(4).step_by(2) {
+            if let Some(to) = self.renames.get(&(block, *label)) {
+                *label = *to;
+                changed = true;
+            }
+        }
+        changed.then_some(words)
+    }
+
+    /// Edits the phis of a function.
+    pub(crate) fn apply(&self, index: &Index<'_>, function: &Function, edits: &mut Edits) {
+        if self.renames.is_empty() {
+            return;
+        }
+        for block in index.blocks_of(function) {
+            for phi in index.body(block).filter(|i| i.opcode() == op::Phi) {
+                if let Some(words) = self.renamed(block.label, &phi) {
+                    edits.replace(phi.offset, words.len(), &words);
+                }
+            }
+        }
+    }
+}
+
+/// An `OpPhi` from (value, predecessor) pairs.
+pub(crate) fn phi(code: &mut Code, ty: Id, result: Id, pairs: &[(Id, Id)]) {
+    let operands: Vec<u32> = pairs.iter().flat_map(|(value, label)| [*value, *label]).collect();
+    code.op2(op::Phi, &[ty, result], &operands);
+}

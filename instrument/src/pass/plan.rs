@@ -1,0 +1,112 @@
+//! How invocations leave each function, and where callers have to look whether one has aborted.
+
+use crate::index::Index;
+use crate::index::callgraph::CallGraph;
+use crate::index::function::Function;
+use crate::options::{LoopPoll, Options};
+use crate::pass::poll;
+use crate::spv::op;
+use crate::spv::op::execution_model as model;
+
+/// How an aborted invocation leaves a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It returns, and the caller has to look at the flag.
+    Return,
+    /// It ends in place: every entry point that reaches the function is a fragment shader.
+    Kill,
+    /// It ends in place: every entry point that reaches the function is an any-hit shader.
+    TerminateRay,
+}
+
+/// Decisions for a module as it stands.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) graph: CallGraph,
+    /// By function.
+    exits: Vec<Exit>,
+    /// Functions whose callers must look at the flag.
+    unwinds: Vec<bool>,
+    /// By block: a loop header whose loop watches for aborts of other invocations.
+    polled: Vec<bool>,
+}
+
+impl Plan {
+    pub(crate) fn new(index: &Index<'_>, options: &Options) -> Self {
+        let graph = CallGraph::new(index);
+        let exits: Vec<Exit> = graph
+            .reach
+            .iter()
+            .map(|reach| match reach.models.as_slice() {
+                [model::Fragment] => Exit::Kill,
+                [model::AnyHitKHR] => Exit::TerminateRay,
+                _ => Exit::Return,
+            })
+            .collect();
+        let polled = match options.loop_poll {
+            LoopPoll::Off => vec![false; index.blocks.len()],
+            LoopPoll::All => poll::all_headers(index),
+            LoopPoll::Auto => poll::waiting_headers(index),
+        };
+        let is_entry = |f: usize| {
+            index
+                .functions
+                .get(f)
+                .is_some_and(|f| index.entry_points.iter().any(|e| e.function == f.id))
+        };
+        let aborts = |f: usize| {
+            index.functions.get(f).is_some_and(|function| {
+                function.blocks.clone().any(|b| polled.get(b) == Some(&true))
+                    || index
+                        .blocks_of(function)
+                        .iter()
+                        .any(|b| index.terminator(b).opcode() == op::AbortKHR)
+            })
+        };
+        let returns = |f: usize| exits.get(f) == Some(&Exit::Return) && !is_entry(f);
+        let unwinds = graph.callers_closure(|f| returns(f) && aborts(f), returns);
+        Self {
+            graph,
+            exits,
+            unwinds,
+            polled,
+        }
+    }
+
+    pub(crate) fn exit(&self, function: usize) -> Exit {
+        self.exits.get(function).copied().unwrap_or(Exit::Return)
+    }
+
+    /// Whether callers of a function must look at the flag.
+    pub(crate) fn unwinds(&self, function: usize) -> bool {
+        self.unwinds.get(function) == Some(&true)
+    }
+
+    /// Whether the caller must look at the flag after a call.
+    pub(crate) fn checked(&self, call: usize) -> bool {
+        self.graph.callee(call).is_some_and(|callee| self.unwinds(callee))
+    }
+
+    /// Whether a block is the header of a loop that watches for aborts of other invocations.
+    pub(crate) fn polled(&self, block: usize) -> bool {
+        self.polled.get(block) == Some(&true)
+    }
+
+    /// Calls in a block after which the flag must be looked at, in order, as indices into [`Index::calls`].
+    pub(crate) fn checked_calls(&self, index: &Index<'_>, function: usize, block: usize) -> Vec<usize> {
+        let calls = self.graph.calls_in(function);
+        calls
+            .filter(|c| index.calls.get(*c).is_some_and(|call| call.block == block) && self.checked(*c))
+            .collect()
+    }
+
+    /// Whether anything in a function has to change on account of aborts.
+    pub(crate) fn touches(&self, index: &Index<'_>, number: usize, function: &Function) -> bool {
+        self.graph.calls_in(number).any(|c| self.checked(c))
+            || function.blocks.clone().any(|b| self.polled(b))
+            || index
+                .blocks_of(function)
+                .iter()
+                .any(|b| index.terminator(b).opcode() == op::AbortKHR)
+    }
+}

@@ -1,0 +1,54 @@
+//! Loops: their merge and continue targets, and the blocks of their continue constructs.
+
+use super::plan::Plan;
+use crate::index::Index;
+use crate::index::function::{Block, Function};
+use crate::spv::{Id, op};
+use std::collections::BTreeSet;
+
+/// Merge block and continue target of a loop header.
+pub(crate) fn loop_merge(index: &Index<'_>, block: &Block) -> Option<(Id, Id)> {
+    let merge = index.merge(block).filter(|i| i.opcode() == op::LoopMerge)?;
+    Some((merge.word(1), merge.word(2)))
+}
+
+/// Blocks of the continue construct of a loop, in module order: those that its continue target reaches without passing
+/// the header or the merge block. In valid modules these are the blocks that the continue target dominates and that the
+/// back-edge block post-dominates.
+pub(crate) fn continue_blocks(
+    index: &Index<'_>,
+    function: &Function,
+    header: Id,
+    merge: Id,
+    target: Id,
+) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![target];
+    while let Some(label) = open.pop() {
+        let Some(number) = index.block_of_label(function, label) else {
+            continue;
+        };
+        if !found.insert(number) {
+            continue;
+        }
+        if let Some(block) = index.blocks.get(number) {
+            open.extend(
+                index
+                    .successors(block)
+                    .into_iter()
+                    .filter(|s| *s != header && *s != merge),
+            );
+        }
+    }
+    found
+}
+
+/// Whether an invocation may have to leave in the middle of a block: on an abort, after a call, in a loop that polls.
+pub(crate) fn may_abort(index: &Index<'_>, plan: &Plan, function: usize, block: usize) -> bool {
+    plan.polled(block)
+        || index
+            .blocks
+            .get(block)
+            .is_some_and(|b| index.terminator(b).opcode() == op::AbortKHR)
+        || !plan.checked_calls(index, function, block).is_empty()
+}

@@ -1,0 +1,156 @@
+//! Removes what the driver must not see and what nothing uses any more.
+//!
+//! The capabilities and extensions that were lowered go, and so do the values and types that only aborts used: message
+//! types, strings, loads and composites built for a message. `Int8` goes with the last 8-bit type, so that messages with
+//! strings run on devices without `shaderInt8`. Everything else that the application left unused stays: only what the
+//! candidates lead to is looked at.
+
+use crate::edit::{Code, Edits};
+use crate::index::Index;
+use crate::spv::op::capability;
+use crate::spv::{Id, Inst, literal, op, operands};
+use std::collections::HashSet;
+
+/// Extensions whose capabilities are lowered.
+const LOWERED: [&str; 3] = ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"];
+
+/// Strips a module. `candidates` are ids that lost a use.
+pub(crate) fn strip(index: &Index<'_>, candidates: &[Id]) -> Edits {
+    let mut edits = Edits::default();
+    for inst in &index.capabilities {
+        let lowered = [
+            capability::AbortKHR,
+            capability::ConstantDataKHR,
+            capability::PoisonFreezeKHR,
+        ];
+        if lowered.contains(&inst.word(1)) {
+            edits.remove(inst.offset, inst.words.len());
+        }
+    }
+    for inst in &index.extensions {
+        if LOWERED.iter().any(|name| literal::is(inst.from(1), name)) {
+            edits.remove(inst.offset, inst.words.len());
+        }
+    }
+    let removed = dead(index, candidates);
+    for id in &removed {
+        if let Some(inst) = index.def(*id) {
+            edits.remove(inst.offset, inst.words.len());
+        }
+    }
+    remove_annotations(index, &removed, &mut edits);
+    let narrow = |i: &Inst<'_>| i.opcode() == op::TypeInt && i.word(2) == 8 && !removed.contains(&i.word(1));
+    if !index.globals().any(|i| narrow(&i)) {
+        for inst in index.capabilities.iter().filter(|i| i.word(1) == capability::Int8) {
+            edits.remove(inst.offset, inst.words.len());
+        }
+    }
+    edits
+}
+
+/// Candidates, and what they lead to, that nothing uses.
+fn dead(index: &Index<'_>, candidates: &[Id]) -> HashSet<Id> {
+    let mut uses = vec![0u32; index.bound as usize];
+    let mut count = |inst: &Inst<'_>| {
+        if is_annotation(inst.opcode()) {
+            return;
+        }
+        let mut add = |word: u32| {
+            if let Some(uses) = uses.get_mut(word as usize) {
+                *uses = uses.saturating_add(1);
+            }
+        };
+        if !operands::visit_ids(inst, index.selector_words(inst), |i| add(inst.word(i))) {
+            // Unknown: any word may be an id.
+            inst.from(1).iter().for_each(|word| add(*word));
+        }
+    };
+    index
+        .insts(index.sections.memory_model, index.words.len())
+        .for_each(|i| count(&i));
+    let mut removed = HashSet::new();
+    let mut open = candidates.to_vec();
+    while let Some(id) = open.pop() {
+        let unused = uses.get(id as usize) == Some(&0);
+        let Some(inst) = index
+            .def(id)
+            .filter(|i| unused && is_removable(i) && !removed.contains(&id))
+        else {
+            continue;
+        };
+        removed.insert(id);
+        operands::visit_ids(&inst, 1, |i| {
+            let operand = inst.word(i);
+            if let Some(uses) = uses.get_mut(operand as usize) {
+                *uses = uses.saturating_sub(1);
+            }
+            open.push(operand);
+        });
+    }
+    removed
+}
+
+/// Instructions without an effect but their result.
+fn is_removable(inst: &Inst<'_>) -> bool {
+    let value = matches!(
+        inst.opcode(),
+        op::CompositeConstruct
+            | op::CompositeExtract
+            | op::CopyObject
+            | op::CopyLogical
+            | op::AccessChain
+            | op::InBoundsAccessChain
+            | op::Undef
+    );
+    let load = inst.opcode() == op::Load && inst.word(4) & op::memory_operands::VOLATILE == 0;
+    // Types, constants and constant data.
+    let declaration = matches!(inst.opcode(), 19..=23 | 28 | 30 | 32 | 41..=46 | 48..=52)
+        || matches!(inst.opcode(), op::ConstantDataKHR | op::SpecConstantDataKHR);
+    value || load || declaration
+}
+
+fn is_annotation(opcode: u16) -> bool {
+    matches!(
+        opcode,
+        op::Name
+            | op::MemberName
+            | op::Decorate
+            | op::MemberDecorate
+            | op::DecorateId
+            | op::DecorateString
+            | op::MemberDecorateString
+            | op::GroupDecorate
+            | op::GroupMemberDecorate
+    )
+}
+
+fn remove_annotations(index: &Index<'_>, removed: &HashSet<Id>, edits: &mut Edits) {
+    for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
+        let group = match inst.opcode() {
+            op::GroupDecorate => 1,
+            op::GroupMemberDecorate => 2,
+            opcode if is_annotation(opcode) => 0,
+            _ => continue,
+        };
+        let decoration = matches!(inst.opcode(), op::Decorate | op::MemberDecorate);
+        let kind = inst.word(if inst.opcode() == op::Decorate { 2 } else { 3 });
+        if group == 0 {
+            if removed.contains(&inst.word(1)) || decoration && kind == op::decoration::UTFEncodedKHR {
+                edits.remove(inst.offset, inst.words.len());
+            }
+            continue;
+        }
+        let kept: Vec<u32> = inst
+            .from(2)
+            .chunks(group)
+            .filter(|t| !removed.contains(&t[0]))
+            .flatten()
+            .copied()
+            .collect();
+        if kept.len() + 2 < inst.words.len() {
+            let mut code = Code::default();
+            code.op2(inst.opcode(), &[inst.word(1)], &kept);
+            edits.replace(inst.offset, inst.words.len(), &code.words);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Lets an aborted invocation leave its functions, one return at a time.
+//!
+//! ```text
+//! %r = FunctionCall %f ..        becomes   %r = FunctionCall %f ..
+//! more                                     %a = Load %aborted
+//!                                          SelectionMerge %go, BranchConditional %a %leave %go
+//!                                          %leave: Return
+//!                                          %go: more
+//! ```
+//!
+//! after every call to a function that an invocation may leave by aborting (see [`Plan`]). In a continue construct, where
+//! `outline` has left nothing but such a call, the back edge is taken instead and the top of the loop tests the flag; the
+//! top of a loop that waits for other invocations also tests whether the arena says that one has aborted.
+//!
+//! Images, samplers and what is made of them must be made in the block that uses them, so what a block made before such a
+//! call is made again after it.
+
+use super::abort::runtime::Runtime;
+use super::phi::PhiRenames;
+use super::plan::{Exit, Plan};
+use super::region;
+use crate::edit::globals::Globals;
+use crate::edit::{Code, Edits};
+use crate::index::Index;
+use crate::index::function::{Block, Function};
+use crate::spv::{Id, op, operands};
+use std::collections::{HashMap, HashSet};
+
+/// What the pass works with in one function.
+pub(crate) struct Unwinder<'a, 'w> {
+    pub(crate) index: &'a Index<'w>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) runtime: &'a mut Runtime,
+    pub(crate) globals: &'a mut Globals,
+    pub(crate) edits: &'a mut Edits,
+}
+
+/// Where an invocation stands when it leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// It aborts here: callers have to be told.
+    Begins,
+    /// The flag is set already.
+    Continues,
+}
+
+impl Unwinder<'_, '_> {
+    /// Ends a block with the way out of a function.
+    pub(crate) fn leave(&mut self, code: &mut Code, number: usize, function: &Function, leaving: Leaving) {
+        match self.plan.exit(number) {
+            Exit::Kill => code.op(op::Kill, &[]),
+            Exit::TerminateRay => code.op(op::TerminateRayKHR, &[]),
+            Exit::Return => {
+                if leaving == Leaving::Begins && self.plan.unwinds(number) {
+                    let flag = self.runtime.flag(self.globals);
+                    let yes = self.runtime.yes(self.globals);
+                    code.op(op::Store, &[flag, yes]);
+                }
+                if self.index.opcode(function.result_type) == op::TypeVoid {
+                    code.op(op::Return, &[]);
+                } else {
+                    let nothing = self.globals.null(function.result_type);
+                    code.op(op::ReturnValue, &[nothing]);
+                }
+            }
+        }
+    }
+
+    /// Tests the flag after calls and at the top of loops.
+    pub(crate) fn run(&mut self, number: usize, function: &Function) {
+        let mut renames = PhiRenames::default();
+        let mut tested: HashSet<Id> = HashSet::new();
+        let mut continues: HashMap<Id, (Id, Id)> = HashMap::new();
+        for block in self.index.blocks_of(function) {
+            if let Some((merge, target)) = region::loop_merge(self.index, block) {
+                continues.insert(target, (block.label, merge));
+            }
+        }
+        for at in function.blocks.clone() {
+            let Some(block) = self.index.blocks.get(at).copied() else {
+                continue;
+            };
+            let calls = self.plan.checked_calls(self.index, number, at);
+            match continues.get(&block.label) {
+                _ if calls.is_empty() => {}
+                Some((header, _)) => {
+                    self.take_back_edge(&block, *header);
+                    tested.insert(*header);
+                }
+                None => self.split_after(number, function, &block, &calls, &mut renames),
+            }
+        }
+        for at in function.blocks.clone() {
+            let Some(block) = self.index.blocks.get(at).copied() else {
+                continue;
+            };
+            let polled = self.plan.polled(at);
+            if polled || tested.contains(&block.label) {
+                self.test_at_top(number, function, &block, polled, &mut renames);
+            }
+        }
+        renames.apply(self.index, function, self.edits);
+    }
+
+    /// In a continue construct: an aborted invocation goes on to the header, whatever the loop's condition says.
+    fn take_back_edge(&mut self, block: &Block, header: Id) {
+        let end = self.index.terminator(block);
+        if end.opcode() != op::BranchConditional {
+            return;
+        }
+        let bool = self.globals.bool();
+        let flag = self.runtime.flag(self.globals);
+        let (aborted, condition) = (self.globals.fresh(), self.globals.fresh());
+        let mut code = Code::default();
+        code.op(op::Load, &[bool, aborted, flag]);
+        if end.word(2) == header {
+            code.op(op::LogicalOr, &[bool, condition, end.word(1), aborted]);
+        } else {
+            let healthy = self.globals.fresh();
+            code.op(op::LogicalNot, &[bool, healthy, aborted]);
+            code.op(op::LogicalAnd, &[bool, condition, end.word(1), healthy]);
+        }
+        code.op2(op::BranchConditional, &[condition], end.from(2));
+        self.edits.replace(end.offset, end.words.len(), &code.words);
+    }
+
+    /// `%header: phis, LoopMerge, Branch %body` gets two blocks between header and body: the test, and a merge block.
+    fn test_at_top(
+        &mut self,
+        number: usize,
+        function: &Function,
+        header: &Block,
+        polled: bool,
+        renames: &mut PhiRenames,
+    ) {
+        let end = self.index.terminator(header);
+        if end.opcode() != op::Branch {
+            return;
+        }
+        let bool = self.globals.bool();
+        let [test, leave, go, aborted] = [(); 4].map(|()| self.globals.fresh());
+        let mut code = Code::default();
+        code.branch(test);
+        code.label(test);
+        if polled {
+            let poll = self.runtime.poll(self.globals);
+            code.op(op::FunctionCall, &[bool, aborted, poll]);
+        } else {
+            let flag = self.runtime.flag(self.globals);
+            code.op(op::Load, &[bool, aborted, flag]);
+        }
+        code.branch_if(aborted, leave, go, go);
+        code.label(leave);
+        self.leave(
+            &mut code,
+            number,
+            function,
+            if polled { Leaving::Begins } else { Leaving::Continues },
+        );
+        code.label(go);
+        code.branch(end.word(1));
+        self.edits.replace(end.offset, end.words.len(), &code.words);
+        renames.edge(end.word(1), header.label, go);
+    }
+
+    fn split_after(
+        &mut self,
+        number: usize,
+        function: &Function,
+        block: &Block,
+        calls: &[usize],
+        renames: &mut PhiRenames,
+    ) {
+        let bool = self.globals.bool();
+        let flag = self.runtime.flag(self.globals);
+        let mut last = block.label;
+        let mut splits = Vec::new();
+        for call in calls.iter().filter_map(|c| self.index.calls.get(*c)) {
+            let after = self.index.inst(call.offset).end();
+            let [aborted, leave, go] = [(); 3].map(|()| self.globals.fresh());
+            let mut code = Code::default();
+            code.op(op::Load, &[bool, aborted, flag]);
+            code.branch_if(aborted, leave, go, go);
+            code.label(leave);
+            self.leave(&mut code, number, function, Leaving::Continues);
+            code.label(go);
+            let position = self.index.position(block, after);
+            position.scope.iter().chain(&position.line).for_each(|i| code.copy(i));
+            splits.push((after, code));
+            last = go;
+        }
+        self.remake_handles(block, &mut splits);
+        for (after, code) in splits {
+            self.edits.insert(after, &code.words);
+        }
+        renames.moved(&self.index.successors(block), block.label, last);
+    }
+
+    /// Makes images, samplers and the like again in the pieces of a split block that use them.
+    fn remake_handles(&mut self, block: &Block, splits: &mut [(usize, Code)]) {
+        // The piece in which a handle was made, and its instruction.
+        let mut made: HashMap<Id, (usize, usize)> = HashMap::new();
+        let mut names: HashMap<Id, Id> = HashMap::new();
+        let mut piece = 0;
+        for inst in self.index.insts(block.offset, block.end).skip(1) {
+            while splits.get(piece).is_some_and(|(at, _)| *at <= inst.offset) {
+                piece += 1;
+                names.clear();
+            }
+            let mut used = Vec::new();
+            let width = self.index.selector_words(&inst);
+            operands::visit_ids(&inst, width, |i| used.push(inst.word(i)));
+            let mut stale: Vec<Id> = used
+                .into_iter()
+                .filter(|id| made.get(id).is_some_and(|(p, _)| *p < piece))
+                .collect();
+            stale.sort_unstable();
+            stale.dedup();
+            for id in &stale {
+                self.remake(*id, piece, &made, &mut names, splits);
+            }
+            if !stale.is_empty() {
+                let mut code = Code::default();
+                code.copy_mapped(&inst, width, |id| names.get(&id).copied().unwrap_or(id));
+                self.edits.replace(inst.offset, inst.words.len(), &code.words);
+            }
+            let remakable = matches!(inst.opcode(), op::Load | op::SampledImage | op::Image | op::CopyObject);
+            if remakable && self.index.is_opaque(inst.result_type()) {
+                made.insert(inst.result(), (piece, inst.offset));
+            }
+        }
+    }
+
+    fn remake(
+        &mut self,
+        id: Id,
+        piece: usize,
+        made: &HashMap<Id, (usize, usize)>,
+        names: &mut HashMap<Id, Id>,
+        splits: &mut [(usize, Code)],
+    ) {
+        let Some((_, offset)) = made.get(&id).filter(|_| !names.contains_key(&id)) else {
+            return;
+        };
+        let inst = self.index.inst(*offset);
+        let mut used = Vec::new();
+        operands::visit_ids(&inst, 1, |i| used.push(inst.word(i)));
+        for operand in used
+            .into_iter()
+            .filter(|u| made.get(u).is_some_and(|(p, o)| *p < piece && o < offset))
+        {
+            self.remake(operand, piece, made, names, splits);
+        }
+        let name = self.globals.fresh();
+        names.insert(id, name);
+        if let Some((_, code)) = piece.checked_sub(1).and_then(|p| splits.get_mut(p)) {
+            code.copy_mapped(&inst, 1, |i| names.get(&i).copied().unwrap_or(i));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! SPIR-V at the level of words: instructions, opcodes, where operands are ids.
+
+pub(crate) mod literal;
+pub(crate) mod op;
+mod operand_table;
+pub(crate) mod operands;
+pub(crate) mod words;
+
+pub(crate) use words::{Id, Inst};

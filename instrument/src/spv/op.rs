@@ -1,0 +1,133 @@
+//! Opcodes and enumerants by their SPIR-V names: from the `spirv` crate where it has them, ours for the three new
+//! extensions. Constants rather than enums: any number may stand in a module, and they go into patterns.
+
+#![allow(non_upper_case_globals)]
+
+macro_rules! from_spirv {
+    ($ty:ty; $kind:ident: $($name:ident)*) => { $(pub(crate) const $name: $ty = spirv::$kind::$name as $ty;)* };
+}
+
+from_spirv! { u16; Op:
+    Undef Source SourceContinued SourceExtension Name MemberName String Line NoLine ModuleProcessed Extension ExtInstImport
+    ExtInst MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
+    TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeImage TypeSampler TypeSampledImage TypeArray
+    TypeRuntimeArray TypeStruct TypeOpaque TypePointer TypeFunction TypeAccelerationStructureKHR
+    TypeRayQueryKHR
+    ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstant
+    SpecConstantComposite SpecConstantOp
+    Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain
+    InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain ImageTexelPointer
+    Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
+    MemberDecorateString
+    CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
+    ConvertFToU ConvertFToS UConvert SConvert Bitcast
+    IAdd ISub IMul SDiv UDiv SRem SMod UMod ShiftRightLogical ShiftLeftLogical
+    BitwiseOr BitwiseAnd Not LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan
+    ULessThan ULessThanEqual FOrdGreaterThanEqual FOrdLessThan
+    FOrdGreaterThan
+    MemoryBarrier
+    AtomicLoad AtomicStore AtomicIAdd
+    Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
+    TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
+}
+
+/// `SPV_KHR_abort`. After the pass `mark` it has a third operand, the site index.
+pub(crate) const AbortKHR: u16 = 5121;
+/// `SPV_KHR_constant_data`.
+pub(crate) const ConstantDataKHR: u16 = 5147;
+/// `SPV_KHR_constant_data`.
+pub(crate) const SpecConstantDataKHR: u16 = 5148;
+/// `SPV_KHR_poison_freeze`.
+pub(crate) const PoisonKHR: u16 = 5158;
+/// `SPV_KHR_poison_freeze`.
+pub(crate) const FreezeKHR: u16 = 5159;
+
+/// Capabilities.
+pub(crate) mod capability {
+    from_spirv! { u32; Capability:
+        Int8 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope
+    }
+    pub(crate) const AbortKHR: u32 = 5120;
+    pub(crate) const ConstantDataKHR: u32 = 5146;
+    pub(crate) const PoisonFreezeKHR: u32 = 5156;
+}
+
+/// Decorations.
+pub(crate) mod decoration {
+    from_spirv! { u32; Decoration:
+        SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent Offset NoSignedWrap NoUnsignedWrap
+
+    }
+    pub(crate) const UTFEncodedKHR: u32 = 5145;
+}
+
+/// Execution modes.
+pub(crate) mod execution_mode {
+    from_spirv! { u32; ExecutionMode: LocalSize LocalSizeId }
+    pub(crate) const ArithmeticPoisonKHR: u32 = 5157;
+}
+
+/// Execution models.
+pub(crate) mod execution_model {
+    from_spirv! { u32; ExecutionModel:
+        Vertex TessellationControl TessellationEvaluation Geometry Fragment GLCompute TaskNV MeshNV TaskEXT MeshEXT
+        RayGenerationKHR AnyHitKHR CallableKHR
+    }
+}
+
+/// Storage classes.
+pub(crate) mod storage_class {
+    from_spirv! { u32; StorageClass:
+        Input Private Function
+        PhysicalStorageBuffer
+    }
+}
+
+/// Built-ins.
+pub(crate) mod built_in {
+    from_spirv! { u32; BuiltIn:
+        PrimitiveId InvocationId FragCoord GlobalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
+    }
+}
+
+/// Addressing models.
+pub(crate) mod addressing_model {
+    from_spirv! { u32; AddressingModel: Logical PhysicalStorageBuffer64 }
+}
+
+/// Memory models.
+pub(crate) mod memory_model {
+    from_spirv! { u32; MemoryModel: Vulkan }
+}
+
+/// Scopes.
+pub(crate) mod scope {
+    from_spirv! { u32; Scope: Device QueueFamily }
+}
+
+/// Bits of memory operands.
+pub(crate) mod memory_operands {
+    pub(crate) const VOLATILE: u32 = 0x1;
+    pub(crate) const ALIGNED: u32 = 0x2;
+    pub(crate) const MAKE_POINTER_AVAILABLE: u32 = 0x8;
+    pub(crate) const MAKE_POINTER_VISIBLE: u32 = 0x10;
+    pub(crate) const NON_PRIVATE_POINTER: u32 = 0x20;
+}
+
+/// Bits of memory semantics.
+pub(crate) mod memory_semantics {
+    pub(crate) const RELEASE: u32 = 0x4;
+    pub(crate) const ACQUIRE_RELEASE: u32 = 0x8;
+    pub(crate) const UNIFORM_MEMORY: u32 = 0x40;
+    pub(crate) const MAKE_AVAILABLE: u32 = 0x2000;
+}
+
+/// Whether an instruction ends a block.
+pub(crate) fn is_terminator(opcode: u16) -> bool {
+    const DEMOTING_TERMINATORS: [u16; 3] = [TerminateInvocation, IgnoreIntersectionKHR, TerminateRayKHR];
+    matches!(
+        opcode,
+        Branch | BranchConditional | Switch | Kill | Return | ReturnValue | Unreachable
+    ) || matches!(opcode, AbortKHR | EmitMeshTasksEXT)
+        || DEMOTING_TERMINATORS.contains(&opcode)
+}

@@ -1,0 +1,157 @@
+//! Which words of an instruction are ids.
+//!
+//! Patterns in the generated table, a letter an operand, optional operands simply missing at the end:
+//!
+//! ```text
+//! t result type   r result          i id                I ids up to the end
+//! l literal word  L literals to end  s string           m memory operands   G mask word, then ids
+//! P id/literal pairs   S literal/label pairs (OpSwitch)   O opcode, then that instruction's operands
+//! ```
+
+use crate::spv::op::memory_operands::{ALIGNED, MAKE_POINTER_AVAILABLE, MAKE_POINTER_VISIBLE};
+use crate::spv::operand_table::TABLE;
+use crate::spv::{Inst, literal};
+
+const OPCODES: usize = 8192;
+
+/// Index into [`TABLE`] plus one by opcode, 0 for opcodes that it lacks.
+static BY_OPCODE: [u16; OPCODES] = {
+    let mut rows = [0; OPCODES];
+    let mut i = 0;
+    while i < TABLE.len() {
+        rows[TABLE[i].0 as usize] = i as u16 + 1;
+        i += 1;
+    }
+    rows
+};
+
+/// The operand pattern of an opcode, if the table has it.
+pub(crate) fn pattern(opcode: u16) -> Option<&'static [u8]> {
+    let row = *BY_OPCODE.get(usize::from(opcode))?;
+    let (_, letters) = TABLE.get(usize::from(row).checked_sub(1)?)?;
+    Some(letters.as_bytes())
+}
+
+/// Whether an opcode has a result type, which is then its first operand.
+pub(crate) fn has_type(opcode: u16) -> bool {
+    pattern(opcode).is_some_and(|p| p.first() == Some(&b't'))
+}
+
+/// Word index of an opcode's result id.
+pub(crate) fn result_index(opcode: u16) -> Option<usize> {
+    match pattern(opcode)? {
+        [b't', b'r', ..] => Some(2),
+        [b'r', ..] => Some(1),
+        _ => None,
+    }
+}
+
+/// Calls `visit` with the word index of every id operand, the result type included and the result not.
+///
+/// `selector_words` is the width of an `OpSwitch`'s literals in words. Returns false, having visited nothing, if the
+/// instruction is unknown: then any of its words may be an id.
+pub(crate) fn visit_ids(inst: &Inst<'_>, selector_words: usize, mut visit: impl FnMut(usize)) -> bool {
+    let Some(letters) = pattern(inst.opcode()) else {
+        return false;
+    };
+    let end = inst.words.len();
+    let mut at = 1;
+    let mut letters = letters.iter();
+    while let Some(letter) = letters.next() {
+        if at >= end {
+            break;
+        }
+        match letter {
+            b't' | b'i' => {
+                visit(at);
+                at += 1;
+            }
+            b'I' => {
+                (at..end).for_each(&mut visit);
+                at = end;
+            }
+            b's' => at += literal::length(inst.from(at)),
+            b'm' => {
+                let mask = inst.word(at);
+                at += 1 + usize::from(mask & ALIGNED != 0);
+                // Scopes of availability and visibility, then alias scope and no-alias lists: all ids.
+                for bit in [MAKE_POINTER_AVAILABLE, MAKE_POINTER_VISIBLE, 0x1_0000, 0x2_0000] {
+                    if mask & bit != 0 && at < end {
+                        visit(at);
+                        at += 1;
+                    }
+                }
+            }
+            b'G' => {
+                (at + 1..end).for_each(&mut visit);
+                at = end;
+            }
+            b'P' => {
+                (at..end).step_by(2).for_each(&mut visit);
+                at = end;
+            }
+            b'S' => {
+                let pair = selector_words + 1;
+                (at + selector_words..end).step_by(pair).for_each(&mut visit);
+                at = end;
+            }
+            b'O' => {
+                let inner = pattern(inst.word(at) as u16).unwrap_or(b"trI");
+                at += 1;
+                letters = inner.get(2..).unwrap_or(&[]).iter();
+            }
+            b'L' => at = end,
+            // 'r', 'l'
+            _ => at += 1,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spv::op;
+
+    fn ids(words: &[u32]) -> Vec<u32> {
+        let mut found = Vec::new();
+        let inst = Inst { offset: 0, words };
+        assert!(visit_ids(&inst, 1, |i| found.push(words[i])));
+        found
+    }
+
+    fn inst(opcode: u16, operands: &[u32]) -> Vec<u32> {
+        let mut words = vec![(operands.len() as u32 + 1) << 16 | u32::from(opcode)];
+        words.extend_from_slice(operands);
+        words
+    }
+
+    #[test]
+    fn ids_are_told_from_literals() {
+        assert_eq!(ids(&inst(op::Load, &[10, 11, 12, 0x2 | 0x10, 16, 13])), [10, 12, 13]);
+        assert_eq!(ids(&inst(op::Switch, &[10, 11, 5, 12, 6, 13])), [10, 11, 12, 13]);
+        assert_eq!(ids(&inst(op::CompositeExtract, &[10, 11, 12, 3, 4])), [10, 12]);
+        assert_eq!(ids(&inst(op::SpecConstantOp, &[10, 11, 128, 12, 13])), [10, 12, 13]);
+        assert_eq!(ids(&inst(op::SpecConstantOp, &[10, 11, 81, 12, 1, 2])), [10, 12]);
+        assert_eq!(ids(&inst(op::Phi, &[10, 11, 12, 13, 14, 15])), [10, 12, 13, 14, 15]);
+        assert_eq!(
+            ids(&inst(op::EntryPoint, &[5, 10, 0x6e69_616d, 0, 11, 12])),
+            [10, 11, 12]
+        );
+        assert_eq!(ids(&inst(op::GroupMemberDecorate, &[10, 11, 0, 12, 1])), [10, 11, 12]);
+        assert_eq!(ids(&inst(op::ConstantDataKHR, &[10, 11, 12, 13])), [10]);
+    }
+
+    #[test]
+    fn an_unknown_opcode_is_said_to_be_unknown() {
+        let words = inst(7999, &[1, 2]);
+        assert!(!visit_ids(
+            &Inst {
+                offset: 0,
+                words: &words
+            },
+            1,
+            |_| ()
+        ));
+    }
+}

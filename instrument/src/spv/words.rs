@@ -1,0 +1,129 @@
+//! A module as words: header and instructions, with their offsets.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::spv::operands;
+
+/// A result id. Zero is no id.
+pub(crate) type Id = u32;
+
+/// Words of a module's header.
+pub(crate) const HEADER_WORDS: usize = 5;
+/// The header's word that holds the id bound.
+pub(crate) const BOUND: usize = 3;
+/// `4,194,303`, the limit on ids that every consumer supports (SPIR-V specification, universal limits).
+pub(crate) const MAX_BOUND: u32 = 0x3F_FFFF;
+
+const MAGIC: u32 = 0x0723_0203;
+
+/// An instruction in a module.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inst<'a> {
+    /// Word offset of its first word.
+    pub(crate) offset: usize,
+    /// Its words, the first one (length and opcode) included. Never empty.
+    pub(crate) words: &'a [u32],
+}
+
+impl<'a> Inst<'a> {
+    pub(crate) fn opcode(&self) -> u16 {
+        self.words.first().map_or(0, |w| *w as u16)
+    }
+
+    /// Word `index` of the instruction, 0 where it is too short: an instruction without its operands then refers to
+    /// no id.
+    pub(crate) fn word(&self, index: usize) -> u32 {
+        self.words.get(index).copied().unwrap_or(0)
+    }
+
+    /// The words from `index` on.
+    pub(crate) fn from(&self, index: usize) -> &'a [u32] {
+        self.words.get(index..).unwrap_or(&[])
+    }
+
+    /// Offset of the next instruction.
+    pub(crate) fn end(&self) -> usize {
+        self.offset + self.words.len()
+    }
+
+    /// Its result id, 0 if it has none.
+    pub(crate) fn result(&self) -> Id {
+        operands::result_index(self.opcode()).map_or(0, |i| self.word(i))
+    }
+
+    /// Its result type, 0 if it has none.
+    pub(crate) fn result_type(&self) -> Id {
+        if operands::has_type(self.opcode()) {
+            self.word(1)
+        } else {
+            0
+        }
+    }
+}
+
+/// Instructions from a word offset on. Stops at the end and before anything that is not a whole instruction.
+pub(crate) struct Insts<'a> {
+    words: &'a [u32],
+    at: usize,
+}
+
+impl<'a> Insts<'a> {
+    pub(crate) fn new(words: &'a [u32], at: usize) -> Self {
+        Self { words, at }
+    }
+
+    pub(crate) fn offset(&self) -> usize {
+        self.at
+    }
+}
+
+impl<'a> Iterator for Insts<'a> {
+    type Item = Inst<'a>;
+
+    fn next(&mut self) -> Option<Inst<'a>> {
+        let inst = inst_at(self.words, self.at)?;
+        self.at += inst.words.len();
+        Some(inst)
+    }
+}
+
+/// The instruction at a word offset, if a whole one stands there.
+pub(crate) fn inst_at(words: &[u32], offset: usize) -> Option<Inst<'_>> {
+    let length = (*words.get(offset)? >> 16) as usize;
+    if length == 0 {
+        return None;
+    }
+    Some(Inst {
+        offset,
+        words: words.get(offset..offset + length)?,
+    })
+}
+
+/// Checks the header and gives version and bound.
+pub(crate) fn header(words: &[u32]) -> Result<(u32, u32)> {
+    let malformed = |message: &str| Error::new(ErrorKind::Malformed, "scan", 0, message);
+    let &[magic, version, _, bound, _, ..] = words else {
+        return Err(malformed("shorter than the five words of a SPIR-V header"));
+    };
+    if magic == MAGIC.swap_bytes() {
+        return Err(malformed(
+            "the words are in the other byte order; give them in host order",
+        ));
+    }
+    if magic != MAGIC {
+        return Err(malformed("does not start with the SPIR-V magic number"));
+    }
+    if bound == 0 || bound > MAX_BOUND {
+        return Err(Error::new(
+            ErrorKind::Limit,
+            "scan",
+            BOUND as u32,
+            format!("the id bound {bound} is outside 1 to {MAX_BOUND}; compact the ids (spirv-opt --compact-ids)"),
+        ));
+    }
+    Ok((version, bound))
+}
+
+/// SPIR-V version number as it stands in a header.
+pub(crate) const fn version(major: u32, minor: u32) -> u32 {
+    major << 16 | minor << 8
+}
