@@ -1,0 +1,146 @@
+use super::*;
+use ash::vk::TaggedStructure;
+
+fn types(head: *const c_void) -> Vec<i32> {
+    // SAFETY: the tests build valid chains.
+    unsafe { nodes(head) }.map(|n| n.s_type.as_raw()).collect()
+}
+
+/// maintenance4 -> multiview -> 1.2 features, linked by hand.
+struct Chain {
+    first: Box<vk::PhysicalDeviceMaintenance4Features<'static>>,
+    _second: Box<vk::PhysicalDeviceMultiviewFeatures<'static>>,
+    third: Box<vk::PhysicalDeviceVulkan12Features<'static>>,
+}
+
+impl Chain {
+    fn new() -> Self {
+        let mut third = Box::new(vk::PhysicalDeviceVulkan12Features::default().shader_int8(true));
+        let mut second = Box::new(vk::PhysicalDeviceMultiviewFeatures::default().multiview(true));
+        let mut first = Box::new(vk::PhysicalDeviceMaintenance4Features::default());
+        second.p_next = ptr::from_mut(&mut *third).cast();
+        first.p_next = ptr::from_mut(&mut *second).cast();
+        Self {
+            first,
+            _second: second,
+            third,
+        }
+    }
+
+    fn head(&self) -> *const c_void {
+        ptr::from_ref(&*self.first).cast()
+    }
+}
+
+const MAINTENANCE4: StructureType = vk::PhysicalDeviceMaintenance4Features::STRUCTURE_TYPE;
+const MULTIVIEW: StructureType = vk::PhysicalDeviceMultiviewFeatures::STRUCTURE_TYPE;
+const VULKAN_1_2: StructureType = vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE;
+
+#[test]
+fn a_chain_without_edits_is_shared_whole() {
+    let chain = Chain::new();
+    // SAFETY: the chain is valid and outlives the copy.
+    let copy = unsafe { ChainCopy::new(chain.head(), |_| Edit::Keep) }.expect("nothing to copy");
+    assert_eq!(copy.head(), chain.head());
+    assert!(copy.blocks.is_empty());
+}
+
+#[test]
+fn removing_a_node_copies_what_precedes_it_and_shares_what_follows() {
+    let chain = Chain::new();
+    let edit = |t| if t == MULTIVIEW { Edit::Remove } else { Edit::Keep };
+    // SAFETY: as above.
+    let copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("known nodes");
+    assert_eq!(types(copy.head()), [MAINTENANCE4.as_raw(), VULKAN_1_2.as_raw()]);
+    // SAFETY: as above.
+    let last = unsafe { nodes(copy.head()) }.last().expect("two nodes");
+    assert_eq!(ptr::from_ref(last).cast(), ptr::from_ref(&*chain.third));
+    assert_eq!(types(chain.head()).len(), 3, "the application's chain is as it was");
+}
+
+#[test]
+fn removing_the_only_or_first_node_leaves_the_rest() {
+    let chain = Chain::new();
+    let edit = |t| if t == MAINTENANCE4 { Edit::Remove } else { Edit::Keep };
+    // SAFETY: as above.
+    let copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("known nodes");
+    assert_eq!(types(copy.head()), [MULTIVIEW.as_raw(), VULKAN_1_2.as_raw()]);
+    // SAFETY: as above.
+    let none = unsafe { ChainCopy::new(chain.head(), |_| Edit::Remove) }.expect("known nodes");
+    assert!(none.head().is_null());
+}
+
+#[test]
+fn a_changed_node_is_changed_in_the_copy_only() {
+    let chain = Chain::new();
+    let edit = |t| if t == VULKAN_1_2 { Edit::Change } else { Edit::Keep };
+    // SAFETY: as above.
+    let mut copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("known nodes");
+    let node = copy.copied::<vk::PhysicalDeviceVulkan12Features<'_>>(VULKAN_1_2);
+    assert!(!node.is_null());
+    // SAFETY: the copy owns the node.
+    unsafe {
+        assert_eq!((*node).shader_int8, vk::TRUE);
+        (*node).buffer_device_address = vk::TRUE;
+    }
+    assert_eq!(chain.third.buffer_device_address, vk::FALSE);
+    assert_eq!(types(copy.head()).len(), 3);
+}
+
+#[test]
+fn a_prepended_node_comes_first() {
+    let chain = Chain::new();
+    // SAFETY: as above; the structure is an input structure.
+    let mut copy = unsafe { ChainCopy::new(chain.head(), |_| Edit::Keep) }.expect("nothing to copy");
+    // SAFETY: as above.
+    unsafe { copy.prepend(vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true)) };
+    assert_eq!(types(copy.head()).len(), 4);
+    // SAFETY: as above.
+    let first = unsafe {
+        find::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>(
+            copy.head(),
+            vk::PhysicalDeviceBufferDeviceAddressFeatures::STRUCTURE_TYPE,
+        )
+    };
+    assert_eq!(first.map(|f| f.buffer_device_address), Some(vk::TRUE));
+}
+
+#[test]
+fn a_node_of_unknown_size_is_never_copied() {
+    let mut chain = Chain::new();
+    let unknown = StructureType::from_raw(1_999_999_000);
+    chain.first.s_type = unknown;
+    let change = |t| if t == VULKAN_1_2 { Edit::Change } else { Edit::Keep };
+    // SAFETY: as above.
+    let refused = unsafe { ChainCopy::new(chain.head(), change) };
+    assert_eq!(refused.err(), Some(UnknownNode(unknown)));
+    let remove = |t| if t == VULKAN_1_2 { Edit::Remove } else { Edit::Keep };
+    // SAFETY: as above.
+    let kept = unsafe { ChainCopy::new(chain.head(), remove) }.expect("removal is not essential");
+    assert_eq!(kept.head(), chain.head());
+}
+
+#[test]
+fn the_size_table_is_sorted_and_agrees_with_ash() {
+    assert!(sizes::SIZES.windows(2).all(|w| w[0].0 < w[1].0));
+    assert_eq!(
+        size_of_node(VULKAN_1_2),
+        Some(size_of::<vk::PhysicalDeviceVulkan12Features<'_>>())
+    );
+    assert_eq!(
+        size_of_node(vk::PhysicalDeviceFeatures2::STRUCTURE_TYPE),
+        Some(size_of::<vk::PhysicalDeviceFeatures2<'_>>())
+    );
+    assert_eq!(
+        size_of_node(vk::ShaderModuleCreateInfo::STRUCTURE_TYPE),
+        Some(size_of::<vk::ShaderModuleCreateInfo<'_>>())
+    );
+    assert_eq!(
+        size_of_node(vk::DeviceGroupDeviceCreateInfo::STRUCTURE_TYPE),
+        Some(size_of::<vk::DeviceGroupDeviceCreateInfo<'_>>())
+    );
+    assert_eq!(
+        size_of_node(vk::PhysicalDeviceSubgroupSizeControlFeatures::STRUCTURE_TYPE),
+        Some(size_of::<vk::PhysicalDeviceSubgroupSizeControlFeatures<'_>>())
+    );
+}

@@ -1,0 +1,328 @@
+//! `VkDevice`.
+
+use super::{MISSING, command, guarded, wait};
+use crate::arena::{Arena, Setup, Source};
+use crate::chain;
+use crate::dispatch::{DestroyTable, DeviceTable};
+use crate::ffi::{self, LayerDeviceCreateInfo};
+use crate::intercept::physical_device::reports_masked;
+use crate::log::Level;
+use crate::lost::{Loss, Patience};
+use crate::plan::{self, Plan};
+use crate::registry::{self, HandleMap, device_of, dispatch_key};
+use crate::report::NO_FIXED_ADDRESS;
+use crate::state::{Active, Device, Extensions, Instance, PhysicalDevice};
+use crate::{probe, settings};
+use ash::vk::{self, Handle};
+use std::ffi::c_void;
+use std::sync::Arc;
+use vkabort_instrument::{self as instrument, Options, Trap};
+
+pub unsafe extern "system" fn create(
+    physical: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    device: *mut vk::Device,
+) -> vk::Result {
+    command(|| {
+        // SAFETY: called by the loader with its own chain in front of the application's.
+        unsafe {
+            let (Some(instance), Some(given)) = (registry::instance_of(physical), info.as_ref()) else {
+                return vk::Result::ERROR_INITIALIZATION_FAILED;
+            };
+            let Some(link) = link(given.p_next) else {
+                return vk::Result::ERROR_INITIALIZATION_FAILED;
+            };
+            let (Some(layer), Some(create)) = ((*link).layer_info.as_ref(), instance.next.vkCreateDevice) else {
+                return vk::Result::ERROR_INITIALIZATION_FAILED;
+            };
+            let Some(next_gdpa) = layer.next_get_device_proc_addr else {
+                return vk::Result::ERROR_INITIALIZATION_FAILED;
+            };
+            // The next layer finds its own link in the same node. Before the chain is copied.
+            (*link).layer_info = layer.next;
+            let Some(shared) = shared(instance) else {
+                return vk::Result::ERROR_INITIALIZATION_FAILED;
+            };
+            let enabled = plan::enabled(given);
+            if enabled.is_empty() {
+                let result = create(physical, info, allocator, device);
+                if result == vk::Result::SUCCESS {
+                    remember(shared, *device, next_gdpa, None);
+                }
+                return result;
+            }
+            let known = probe::physical_device(instance, physical);
+            let emulated = enabled.and(known.emulated);
+            if !enabled.without(emulated).without(known.native).is_empty() {
+                return vk::Result::ERROR_EXTENSION_NOT_PRESENT;
+            }
+            if emulated.is_empty() {
+                // All the driver's own: forwarded as it is, and watched for a loss to report.
+                let result = create(physical, info, allocator, device);
+                if result == vk::Result::SUCCESS {
+                    let active = watching(enabled);
+                    remember(shared, *device, next_gdpa, Some(active));
+                }
+                return result;
+            }
+            let plan = match Plan::new(given, &known, emulated, reports_masked(instance)) {
+                Ok(plan) => plan,
+                Err(refusal) => {
+                    instance
+                        .log
+                        .line(Level::Error, &format!("vkCreateDevice: {}", refusal.reason));
+                    return refusal.result;
+                }
+            };
+            let result = create(physical, &plan.create_info(given), allocator, device);
+            if result != vk::Result::SUCCESS {
+                return result;
+            }
+            match activate(instance, &known, &plan, *device, next_gdpa) {
+                Ok(active) => {
+                    remember(shared, *device, next_gdpa, Some(active));
+                    vk::Result::SUCCESS
+                }
+                Err(reason) => {
+                    instance.log.line(
+                        Level::Error,
+                        &format!("vkCreateDevice: VK_KHR_shader_abort cannot be emulated: {reason}"),
+                    );
+                    let next = DeviceTable::load(|name| next_gdpa(*device, name.as_ptr()));
+                    if let Some(destroy) = next.vkDestroyDevice {
+                        destroy(*device, allocator);
+                    }
+                    *device = vk::Device::null();
+                    vk::Result::ERROR_INITIALIZATION_FAILED
+                }
+            }
+        }
+    })
+}
+
+/// The loader's node that links the layers.
+///
+/// # Safety
+/// `head` must be the chain that the loader gave.
+unsafe fn link(head: *const c_void) -> Option<*mut LayerDeviceCreateInfo> {
+    // SAFETY: the caller vouches for the chain.
+    unsafe { chain::nodes(head) }
+        .filter(|node| node.s_type == ffi::LOADER_DEVICE_CREATE_INFO)
+        .map(|node| std::ptr::from_ref(node).cast::<LayerDeviceCreateInfo>().cast_mut())
+        // SAFETY: the type says what the node is.
+        .find(|node| unsafe { (**node).function } == ffi::LAYER_LINK_INFO)
+}
+
+/// The counted reference behind an instance.
+fn shared(instance: &Instance) -> Option<Arc<Instance>> {
+    registry::instances()
+        .values()
+        .into_iter()
+        .find(|candidate| candidate.handle == instance.handle)
+}
+
+/// # Safety
+/// `device` was just made by the next layer, whose function `next_gdpa` is.
+unsafe fn remember(
+    instance: Arc<Instance>,
+    device: vk::Device,
+    next_gdpa: vk::PFN_vkGetDeviceProcAddr,
+    active: Option<Active>,
+) {
+    // SAFETY: the caller vouches for the device and the function.
+    unsafe {
+        let get = |name: &std::ffi::CStr| next_gdpa(device, name.as_ptr());
+        let known = Device {
+            handle: device,
+            instance,
+            next: DeviceTable::load(get),
+            destroy: DestroyTable::load(get),
+            next_gdpa,
+            active,
+        };
+        registry::devices().insert(dispatch_key(device.as_raw()), Arc::new(known));
+    }
+}
+
+/// State for a device on which nothing is emulated.
+fn watching(enabled: Extensions) -> Active {
+    Active {
+        enabled,
+        emulated: Extensions::default(),
+        arena: None,
+        options: Options::default(),
+        loss: Loss::default(),
+        queues: HandleMap::new(),
+        fences: Default::default(),
+        faults: Default::default(),
+        modules: Default::default(),
+        names: Default::default(),
+        ext_fault: false,
+        vendor_binary: false,
+        report_masked: false,
+        deferred: Default::default(),
+    }
+}
+
+/// Makes what a device with emulated extensions needs.
+///
+/// # Safety
+/// `device` was just made from `plan` by the next layer, whose function `next_gdpa` is.
+unsafe fn activate(
+    instance: &Instance,
+    physical: &PhysicalDevice,
+    plan: &Plan,
+    device: vk::Device,
+    next_gdpa: vk::PFN_vkGetDeviceProcAddr,
+) -> Result<Active, String> {
+    // SAFETY: the caller vouches for the device and the function.
+    let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
+    let settings = &instance.settings;
+    let mut active = Active {
+        emulated: plan.emulated,
+        ext_fault: plan.ext_fault,
+        vendor_binary: plan.vendor_binary,
+        report_masked: plan.report_masked,
+        options: options(instance, settings, physical),
+        ..watching(plan.enabled)
+    };
+    if plan.emulated.abort {
+        let mut memory = vk::PhysicalDeviceMemoryProperties::default();
+        if let Some(get) = instance.next.vkGetPhysicalDeviceMemoryProperties {
+            // SAFETY: a valid physical device, and a structure of ours.
+            unsafe { get(physical.handle, &mut memory) };
+        }
+        let arena = Arena::create(&Setup {
+            device,
+            next: &next,
+            physical,
+            memory,
+            families: &plan.families,
+            bytes: settings.arena_size,
+            api: plan.api,
+            capture_replay: plan.capture_replay,
+            import: plan.import,
+        })?;
+        active.options.arena = instrument::Arena::at(arena.address(), arena.bytes());
+        instance.log.line(
+            Level::Info,
+            &format!(
+                "device {device:?}: {} bytes for messages at {:#x} ({:?})",
+                arena.bytes(),
+                arena.address(),
+                arena.source()
+            ),
+        );
+        if arena.source() == Source::Driver {
+            instance.log.line(Level::Warning, NO_FIXED_ADDRESS);
+        }
+        active.arena = Some(arena);
+    }
+    Ok(active)
+}
+
+fn options(instance: &Instance, settings: &settings::Settings, physical: &PhysicalDevice) -> Options {
+    let mut trap = settings.trap;
+    if physical.cpu && trap != Trap::Return {
+        // There the fault would be the process's own, and nothing would end the loop.
+        instance.log.line(
+            Level::Error,
+            "trap = fault and trap = hang are refused on a CPU driver, where they would end or hang the process: using \
+             trap = return",
+        );
+        trap = Trap::Return;
+    }
+    Options {
+        trap,
+        loop_poll: settings.loop_poll,
+        max_message_bytes: settings.max_message_size,
+        max_sites: settings.max_sites,
+        ..Options::default()
+    }
+}
+
+pub unsafe extern "system" fn destroy(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
+    guarded((), || {
+        if device.is_null() {
+            return;
+        }
+        // SAFETY: a valid device.
+        let key = unsafe { dispatch_key(device.as_raw()) };
+        // SAFETY: as above.
+        if let Some((known, active)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.active.as_ref()?)))
+            && active.aborted()
+        {
+            // An application that never looked is told all the same.
+            known.advance(active, Patience::Drain);
+        }
+        // The entry goes first: the handle's memory may be used again before the next layer's function returns.
+        let Some(known) = registry::devices().remove(key).and_then(Arc::into_inner) else {
+            return;
+        };
+        let undrained = known.is_undrained();
+        let Device { next, active, .. } = known;
+        if let Some(active) = active {
+            if undrained {
+                if let Some(arena) = active.arena {
+                    arena.leak();
+                }
+                std::mem::forget(active.deferred);
+                return;
+            }
+            drop(active.deferred.into_inner());
+            // SAFETY: the application has waited for its work, or the drain has.
+            unsafe {
+                destroy_fences(&active.queues, &active.fences, device, &next);
+                if let Some(arena) = active.arena {
+                    arena.destroy(device, &next);
+                }
+            }
+        }
+        if let Some(destroy) = next.vkDestroyDevice {
+            // SAFETY: forwarded as it came.
+            unsafe { destroy(device, allocator) };
+        }
+    });
+}
+
+/// # Safety
+/// Nothing submitted may still use the fences.
+unsafe fn destroy_fences(
+    queues: &HandleMap<crate::state::Queue>,
+    pool: &crate::state::FencePool,
+    device: vk::Device,
+    next: &DeviceTable,
+) {
+    let marks = queues.values().into_iter().map(|queue| queue.mark);
+    if let Some(destroy) = next.vkDestroyFence {
+        for fence in marks.chain(pool.drain()) {
+            // SAFETY: the caller vouches that the fence is not in use; null is allowed.
+            unsafe { destroy(device, fence, std::ptr::null()) };
+        }
+    }
+}
+
+/// Waits for the queues by fences first, as `vkQueueWaitIdle` does.
+pub unsafe extern "system" fn wait_idle(device: vk::Device) -> vk::Result {
+    command(|| {
+        // SAFETY: a valid device.
+        let Some((known, next)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkDeviceWaitIdle?))) else {
+            return MISSING;
+        };
+        let Some((active, _)) = known.arena() else {
+            // SAFETY: forwarded as it came.
+            return known.checked(Patience::Poll, || unsafe { next(device) });
+        };
+        if known.is_lost() {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        let queues: Vec<vk::Queue> = active.queues.values().iter().map(|queue| queue.handle).collect();
+        let result = match wait::for_queues(known, active, &queues) {
+            // SAFETY: forwarded as it came; the queues' locks keep a drain off them.
+            vk::Result::SUCCESS => wait::with_all_queues(active, || unsafe { next(device) }),
+            other => other,
+        };
+        known.observe(result, Patience::Drain)
+    })
+}

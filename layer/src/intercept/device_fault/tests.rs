@@ -1,0 +1,158 @@
+use super::*;
+use crate::fault::report;
+use crate::ffi::fault_flag;
+use crate::lost::Loss;
+use crate::registry::HandleMap;
+use crate::state::{Active, Extensions};
+use std::ptr;
+use vkabort_instrument::Options;
+
+fn active(vendor_binary: bool) -> Active {
+    Active {
+        enabled: Extensions::ALL,
+        emulated: Extensions::ALL,
+        arena: None,
+        options: Options::default(),
+        loss: Loss::default(),
+        queues: HandleMap::new(),
+        fences: Default::default(),
+        faults: Default::default(),
+        modules: Default::default(),
+        names: Default::default(),
+        ext_fault: vendor_binary,
+        vendor_binary,
+        report_masked: false,
+        deferred: Default::default(),
+    }
+}
+
+fn blank() -> FaultInfo {
+    FaultInfo {
+        next: ptr::without_provenance_mut(8),
+        ..report(77, 77, "untouched")
+    }
+}
+
+#[test]
+fn reports_are_counted_then_handed_out_once_and_the_rest_of_the_array_is_left_alone() {
+    let active = active(false);
+    let mut count = 5;
+    // SAFETY: the arrays are as long as the counts say.
+    unsafe {
+        assert_eq!(hand_out(&active, &mut count, ptr::null_mut()), vk::Result::TIMEOUT);
+        assert_eq!(count, 0);
+        active
+            .faults
+            .push([report(1, 0, "a"), report(1, fault_flag::DEVICE_LOST, "b")]);
+        assert_eq!(hand_out(&active, &mut count, ptr::null_mut()), vk::Result::SUCCESS);
+        assert_eq!(count, 2);
+        let mut room = [blank(); 3];
+        count = 0;
+        assert_eq!(hand_out(&active, &mut count, room.as_mut_ptr()), vk::Result::INCOMPLETE);
+        count = 1;
+        assert_eq!(hand_out(&active, &mut count, room.as_mut_ptr()), vk::Result::INCOMPLETE);
+        assert_eq!((count, room[0].group_id, room[0].flags), (1, 1, 0));
+        assert_eq!(
+            room[0].next,
+            ptr::without_provenance_mut(8),
+            "the chain is the application's"
+        );
+        assert_eq!(room[1].group_id, 77);
+        count = 3;
+        assert_eq!(hand_out(&active, &mut count, room.as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!(
+            (count, room[0].flags, room[1].group_id),
+            (1, fault_flag::DEVICE_LOST, 77)
+        );
+        count = 3;
+        assert_eq!(hand_out(&active, &mut count, room.as_mut_ptr()), vk::Result::TIMEOUT);
+        assert_eq!(count, 0);
+    }
+}
+
+fn ask(
+    active: &Active,
+    outcome: &Outcome,
+    messages: Option<&mut [u8]>,
+    binary: Option<&mut [u8]>,
+) -> (vk::Result, u64, u32) {
+    let (data, size) = messages.map_or((ptr::null_mut(), 0), |m| (m.as_mut_ptr(), m.len()));
+    let mut node = ShaderAbortMessageInfo {
+        s_type: stype::SHADER_ABORT_MESSAGE_INFO,
+        next: ptr::null_mut(),
+        message_data_size: size as u64,
+        message_data: data.cast(),
+    };
+    let (data, size) = binary.map_or((ptr::null_mut(), 0), |b| (b.as_mut_ptr(), b.len()));
+    let mut info = FaultDebugInfo {
+        s_type: stype::FAULT_DEBUG_INFO,
+        next: ptr::from_mut(&mut node).cast(),
+        vendor_binary_size: size as u32,
+        vendor_binary_data: data.cast(),
+    };
+    // SAFETY: structures and arrays of ours, as long as their sizes say.
+    let result = unsafe { answer(active, outcome, &mut info) };
+    (result, node.message_data_size, info.vendor_binary_size)
+}
+
+#[test]
+fn messages_are_sized_filled_and_cut_without_overrun() {
+    let active = active(false);
+    let outcome = Outcome {
+        message_data: (0..20).collect(),
+        vendor_binary: vec![9; 8],
+    };
+    assert_eq!(ask(&active, &outcome, None, None), (vk::Result::SUCCESS, 20, 0));
+    let mut room = [0xEE; 24];
+    assert_eq!(
+        ask(&active, &outcome, Some(&mut room[..20]), None),
+        (vk::Result::SUCCESS, 20, 0)
+    );
+    assert_eq!(room[19], 19);
+    assert_eq!(room[20], 0xEE);
+    let mut short = [0xEE; 24];
+    assert_eq!(
+        ask(&active, &outcome, Some(&mut short[..9]), None),
+        (vk::Result::INCOMPLETE, 9, 0)
+    );
+    assert_eq!((short[8], short[9]), (8, 0xEE));
+    let mut large = [0xEE; 24];
+    assert_eq!(
+        ask(&active, &outcome, Some(&mut large), None),
+        (vk::Result::SUCCESS, 20, 0)
+    );
+    assert_eq!(large[20], 0xEE);
+}
+
+#[test]
+fn a_healthy_device_has_no_messages() {
+    assert_eq!(
+        ask(&active(false), &Outcome::default(), None, None),
+        (vk::Result::SUCCESS, 0, 0)
+    );
+}
+
+#[test]
+fn a_crash_dump_is_whole_or_not_there() {
+    let outcome = Outcome {
+        message_data: Vec::new(),
+        vendor_binary: vec![9; 8],
+    };
+    let with = active(true);
+    assert_eq!(ask(&with, &outcome, None, None), (vk::Result::SUCCESS, 0, 8));
+    let mut short = [0; 7];
+    assert_eq!(
+        ask(&with, &outcome, None, Some(&mut short)),
+        (ERROR_NOT_ENOUGH_SPACE, 0, 0)
+    );
+    assert_eq!(short, [0; 7]);
+    let mut room = [0; 8];
+    assert_eq!(ask(&with, &outcome, None, Some(&mut room)), (vk::Result::SUCCESS, 0, 8));
+    assert_eq!(room, [9; 8]);
+    let mut unwanted = [0; 8];
+    assert_eq!(
+        ask(&active(false), &outcome, None, Some(&mut unwanted)),
+        (vk::Result::SUCCESS, 0, 0)
+    );
+    assert_eq!(unwanted, [0; 8]);
+}

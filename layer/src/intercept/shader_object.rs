@@ -1,0 +1,75 @@
+//! `VkShaderEXT`.
+
+use super::{MISSING, command};
+use crate::registry::device_of;
+use crate::shader::{Rewritten, specialization, words_of};
+use ash::vk::{self, Handle};
+use std::slice;
+
+/// SPIR-V is rewritten with the specialisation data in hand; shader binaries pass.
+pub unsafe extern "system" fn create(
+    device: vk::Device,
+    count: u32,
+    infos: *const vk::ShaderCreateInfoEXT<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    shaders: *mut vk::ShaderEXT,
+) -> vk::Result {
+    command(|| {
+        // SAFETY: a valid device.
+        let found = unsafe { device_of(device) };
+        let Some((known, next)) = found.and_then(|d| Some((d, d.next.vkCreateShadersEXT?))) else {
+            return MISSING;
+        };
+        let (Some(active), false) = (&known.active, infos.is_null()) else {
+            // SAFETY: forwarded as it came.
+            return unsafe { next(device, count, infos, allocator, shaders) };
+        };
+        // SAFETY: the application gives that many.
+        let given = unsafe { slice::from_raw_parts(infos, count as usize) };
+        let mut copies = given.to_vec();
+        let mut kept = Vec::new();
+        for (index, copy) in copies.iter_mut().enumerate() {
+            if copy.code_type != vk::ShaderCodeTypeEXT::SPIRV {
+                continue;
+            }
+            // SAFETY: valid by the API's rules.
+            let (words, data) = unsafe {
+                (
+                    words_of(copy.p_code.cast(), copy.code_size),
+                    specialization(copy.p_specialization_info, None),
+                )
+            };
+            match known.rewrite(active, &words, data) {
+                Ok(Rewritten::Unchanged) => {}
+                Ok(Rewritten::Changed { words, module }) => {
+                    copy.code_size = size_of_val(words.as_slice());
+                    copy.p_code = words.as_ptr().cast();
+                    kept.push((index, words, module));
+                }
+                Err(error) => {
+                    // All handles are written, also on failure. SAFETY: the application gives that many.
+                    unsafe { slice::from_raw_parts_mut(shaders, count as usize) }.fill(vk::ShaderEXT::null());
+                    return error;
+                }
+            }
+        }
+        if kept.is_empty() {
+            // SAFETY: forwarded as it came.
+            return unsafe { next(device, count, infos, allocator, shaders) };
+        }
+        // SAFETY: forwarded as it came, but for the code.
+        let result = unsafe { next(device, count, copies.as_ptr(), allocator, shaders) };
+        for (index, _, module) in kept {
+            // SAFETY: the application gives that many.
+            let handle = unsafe { *shaders.add(index) };
+            if handle != vk::ShaderEXT::null() && result.as_raw() >= 0 {
+                active.modules.used_by(
+                    vk::ObjectType::SHADER_EXT,
+                    handle.as_raw(),
+                    vec![module.sites.module_hash],
+                );
+            }
+        }
+        result
+    })
+}

@@ -1,0 +1,430 @@
+//! How a device gets lost: healthy -> quiescing -> sealed -> lost, one way.
+//!
+//! * *quiescing*: an abort was seen. Queue operations are still forwarded, so that work which waits for them completes,
+//!   and then wait for the loss. A drain marks every queue with a fence behind all that was submitted.
+//! * *sealed*: all marks have signalled, or the time for it is up. Nothing is forwarded any more. One thread takes the
+//!   snapshot and delivers the report.
+//! * *lost*: every command that can says `VK_ERROR_DEVICE_LOST`.
+//!
+//! A drain is a step that any thread may carry on, so a caller with little patience gives up early and another one
+//! finishes. Locks: the drain's, then a queue's; a thread that holds a queue's lock never waits for the drain.
+//!
+//! Cost on a healthy device: one load of the state and one of the arena's ABORTED word per command.
+
+use crate::report::{self, Cause};
+use crate::settings::OnAbort;
+use crate::state::{Active, Device, Outcome, Queue, Work, lock};
+use ash::vk;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+/// Below this the device is healthy.
+const QUIESCING: u8 = 1;
+const SEALED: u8 = 2;
+const LOST: u8 = 3;
+
+/// How often an interruptible wait looks at the device. A wait of the application that is shorter goes to the driver
+/// as it is.
+pub const SLICE: Duration = Duration::from_millis(10);
+/// What a command that was told of completed work may wait for the queues to come to rest.
+const GRACE: Duration = Duration::from_millis(5);
+/// Between looks at a queue that is locked by a blocking call of the application.
+const RETRY: Duration = Duration::from_micros(100);
+
+/// Loss of one device.
+#[derive(Default)]
+pub struct Loss {
+    state: AtomicU8,
+    /// When the drain in progress gives up; held by the thread that carries it on.
+    drain: Mutex<Option<Instant>>,
+    /// The drain gave up: the driver may still use everything.
+    undrained: AtomicBool,
+    outcome: OnceLock<Outcome>,
+    /// `on_abort = continue`: units of the arena that were reported.
+    reported: AtomicU32,
+    groups: AtomicU64,
+}
+
+impl Loss {
+    /// The device is lost, and its outcome is there.
+    pub fn is_lost(&self) -> bool {
+        self.state.load(Ordering::Acquire) == LOST
+    }
+
+    /// Queue operations are not forwarded any more.
+    pub fn is_sealed(&self) -> bool {
+        self.state.load(Ordering::Acquire) >= SEALED
+    }
+
+    /// The driver may still be using the device's objects: none of them may be destroyed.
+    pub fn is_undrained(&self) -> bool {
+        self.undrained.load(Ordering::Acquire)
+    }
+
+    /// What is left of the device, once it is lost.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.get()
+    }
+
+    /// A number for the next group of fault reports.
+    pub fn next_group(&self) -> u64 {
+        self.groups.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// How long a command may be kept to bring a loss to its end.
+#[derive(Clone, Copy, Debug)]
+pub enum Patience {
+    /// One look.
+    Poll,
+    /// A short while: the command reports completed work.
+    Grace,
+    /// Until then.
+    Until(Instant),
+    /// As long as the drain takes.
+    Drain,
+}
+
+impl Patience {
+    fn limit(self) -> Option<Instant> {
+        match self {
+            Self::Poll => Some(Instant::now()),
+            Self::Grace => Some(Instant::now() + GRACE),
+            Self::Until(at) => Some(at),
+            Self::Drain => None,
+        }
+    }
+}
+
+enum Drained {
+    /// All queues are at rest.
+    AtRest,
+    /// The caller's patience is at its end.
+    NotYet,
+    /// The time for draining is at its end.
+    GivenUp,
+    /// The driver has lost the device itself.
+    DriverLost,
+}
+
+impl Device {
+    /// Whether commands have to fail.
+    pub fn is_lost(&self) -> bool {
+        self.active.as_ref().is_some_and(|active| active.loss.is_lost())
+    }
+
+    /// Runs a command that may report the loss, on a device that is not lost yet.
+    pub fn checked(&self, patience: Patience, call: impl FnOnce() -> vk::Result) -> vk::Result {
+        if self.is_lost() {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        self.observe(call(), patience)
+    }
+
+    /// Looks at the device after a command, and replaces the command's result if the device is lost.
+    pub fn observe(&self, result: vk::Result, patience: Patience) -> vk::Result {
+        match &self.active {
+            Some(active) if result == vk::Result::ERROR_DEVICE_LOST || active.aborted() => {
+                self.observe_loss(active, result, patience)
+            }
+            _ => result,
+        }
+    }
+
+    #[cold]
+    fn observe_loss(&self, active: &Active, result: vk::Result, patience: Patience) -> vk::Result {
+        if result == vk::Result::ERROR_DEVICE_LOST {
+            self.lose_with_driver(active);
+            return result;
+        }
+        let patience = match patience {
+            Patience::Poll if result == vk::Result::SUCCESS => Patience::Grace,
+            other => other,
+        };
+        if self.advance(active, patience) {
+            vk::Result::ERROR_DEVICE_LOST
+        } else {
+            result
+        }
+    }
+
+    /// Forwards an operation on a queue, unless the device is sealed.
+    pub fn on_queue(&self, queue: vk::Queue, call: impl FnOnce() -> vk::Result) -> vk::Result {
+        let Some(active) = &self.active else {
+            return call();
+        };
+        if active.loss.is_lost() {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        match active.on_queue(self, queue, call) {
+            Some(result) => self.observe(result, Patience::Drain),
+            None => self.wait_for_loss(active),
+        }
+    }
+
+    /// The answer of a command that found the device sealed.
+    pub fn wait_for_loss(&self, active: &Active) -> vk::Result {
+        drop(lock(&active.loss.drain));
+        vk::Result::ERROR_DEVICE_LOST
+    }
+
+    /// Brings the handling of an abort forward. True: the device is lost.
+    pub fn advance(&self, active: &Active, patience: Patience) -> bool {
+        let loss = &active.loss;
+        if loss.is_lost() {
+            return true;
+        }
+        let limit = patience.limit();
+        let Some(mut drain) = lock_until(&loss.drain, limit) else {
+            return false;
+        };
+        if loss.is_lost() {
+            return true;
+        }
+        if !active.aborted() {
+            return false;
+        }
+        match self.instance.settings.on_abort {
+            OnAbort::Lose => self.lose(active, &mut drain, limit),
+            OnAbort::Continue => {
+                self.report_and_go_on(active, &mut drain, limit);
+                false
+            }
+        }
+    }
+
+    fn lose(&self, active: &Active, drain: &mut Option<Instant>, limit: Option<Instant>) -> bool {
+        let loss = &active.loss;
+        loss.state.store(QUIESCING, Ordering::Release);
+        let deadline = *drain.get_or_insert_with(|| Instant::now() + self.instance.settings.drain_timeout);
+        let cause = match self.drain(active, deadline, limit, || loss.state.store(SEALED, Ordering::Release)) {
+            Drained::NotYet => return false,
+            Drained::AtRest => Cause::Abort { drained: true },
+            Drained::DriverLost => Cause::Driver,
+            Drained::GivenUp => {
+                loss.undrained.store(true, Ordering::Release);
+                self.instance.leaked.store(true, Ordering::Release);
+                Cause::Abort { drained: false }
+            }
+        };
+        loss.state.store(SEALED, Ordering::Release);
+        self.conclude(active, cause);
+        true
+    }
+
+    /// The driver said `VK_ERROR_DEVICE_LOST`: whatever was submitted counts as completed.
+    fn lose_with_driver(&self, active: &Active) {
+        let _drain = lock(&active.loss.drain);
+        if !active.loss.is_lost() {
+            active.loss.state.store(SEALED, Ordering::Release);
+            self.conclude(active, Cause::Driver);
+        }
+    }
+
+    /// Takes the snapshot, tells everybody, and publishes the loss. Once per device, under the drain's lock.
+    fn conclude(&self, active: &Active, cause: Cause) {
+        let conclusion = report::conclude(self, active, cause);
+        let _ = active.loss.outcome.set(conclusion.outcome);
+        if active.enabled.fault {
+            active.faults.push(conclusion.faults);
+        }
+        active.loss.state.store(LOST, Ordering::Release);
+        active.faults.push([]);
+    }
+
+    /// `on_abort = continue`: reports what is new and, once the queues are at rest, empties the arena.
+    fn report_and_go_on(&self, active: &Active, drain: &mut Option<Instant>, limit: Option<Instant>) {
+        let Some(arena) = &active.arena else {
+            return;
+        };
+        let now = Instant::now();
+        let deadline = *drain.get_or_insert_with(|| now + self.instance.settings.drain_timeout);
+        let mut records = None;
+        let reported = || active.loss.reported.load(Ordering::Relaxed);
+        let state = self.drain(active, deadline, limit, || {
+            records = Some(arena.read(reported()));
+            arena.reset();
+            active.loss.reported.store(0, Ordering::Relaxed);
+        });
+        match state {
+            Drained::NotYet | Drained::DriverLost => return,
+            Drained::AtRest => *drain = None,
+            Drained::GivenUp => {
+                let read = arena.read(reported());
+                active.loss.reported.store(read.end, Ordering::Relaxed);
+                records = Some(read);
+                *drain = Some(Instant::now() + self.instance.settings.drain_timeout);
+            }
+        }
+        if let Some(read) = records {
+            report::go_on(self, active, &read.records);
+        }
+    }
+
+    /// Waits for everything submitted. `at_rest` runs when all queues are idle and locked.
+    fn drain(&self, active: &Active, deadline: Instant, limit: Option<Instant>, at_rest: impl FnOnce()) -> Drained {
+        let mut at_rest = Some(at_rest);
+        loop {
+            let mut marks = Vec::new();
+            let mut busy = false;
+            for queue in active.queues.values() {
+                match try_lock(&queue.work) {
+                    Some(mut work) => match self.mark(&queue, &mut work) {
+                        Ok(true) => marks.push(queue.mark),
+                        Ok(false) => busy |= !work.idle(),
+                        Err(()) => return Drained::DriverLost,
+                    },
+                    None => busy = true,
+                }
+            }
+            if marks.is_empty() && !busy && active.queues.frozen(|queues| all_idle(queues, &mut at_rest)) {
+                return Drained::AtRest;
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return Drained::GivenUp;
+            }
+            if limit.is_some_and(|limit| now >= limit) {
+                return Drained::NotYet;
+            }
+            let until = limit.map_or(deadline, |limit| limit.min(deadline));
+            self.wait_for_marks(&marks, (until - now).min(SLICE));
+        }
+    }
+
+    /// Submits the mark of a queue if there is something to wait for. True: the mark is pending.
+    fn mark(&self, queue: &Queue, work: &mut Work) -> Result<bool, ()> {
+        let next = &self.next;
+        let (Some(status), Some(reset), Some(submit)) = (next.vkGetFenceStatus, next.vkResetFences, next.vkQueueSubmit)
+        else {
+            return Ok(false);
+        };
+        if queue.mark == vk::Fence::null() {
+            return Ok(false);
+        }
+        if work.pending {
+            // SAFETY: our own fence on our own device.
+            match unsafe { status(self.handle, queue.mark) } {
+                // SAFETY: signalled, so no longer in use.
+                vk::Result::SUCCESS => match unsafe { reset(self.handle, 1, &queue.mark) } {
+                    vk::Result::SUCCESS => work.pending = false,
+                    _ => return Ok(true),
+                },
+                vk::Result::ERROR_DEVICE_LOST => return Err(()),
+                _ => return Ok(true),
+            }
+        }
+        if work.submitted != work.marked {
+            // SAFETY: the queue's lock is held, and the fence is ours and unsignalled.
+            match unsafe { submit(queue.handle, 0, ptr::null(), queue.mark) } {
+                vk::Result::SUCCESS => {
+                    work.marked = work.submitted;
+                    work.pending = true;
+                }
+                vk::Result::ERROR_DEVICE_LOST => return Err(()),
+                _ => return Ok(false),
+            }
+        }
+        Ok(work.pending)
+    }
+
+    fn wait_for_marks(&self, marks: &[vk::Fence], limit: Duration) {
+        match self.next.vkWaitForFences {
+            Some(wait) if !marks.is_empty() => {
+                // Any one of them moves the drain on; what came of it shows in the marks.
+                // SAFETY: our own fences on our own device.
+                let _ = unsafe {
+                    wait(
+                        self.handle,
+                        marks.len() as u32,
+                        marks.as_ptr(),
+                        vk::FALSE,
+                        limit.as_nanos() as u64,
+                    )
+                };
+            }
+            _ => std::thread::sleep(limit.min(RETRY)),
+        }
+    }
+}
+
+impl Active {
+    /// Some invocation has aborted: one load of mapped memory.
+    pub fn aborted(&self) -> bool {
+        self.arena.as_ref().is_some_and(|arena| arena.aborted())
+    }
+
+    /// The queue behind a handle, remembered from its first use on.
+    pub fn queue(&self, device: &Device, handle: vk::Queue) -> Option<&Queue> {
+        use vk::Handle as _;
+        // SAFETY: queues stay in the map as long as the device.
+        unsafe {
+            self.queues.get_or_insert(handle.as_raw() as usize, || {
+                Arc::new(Queue::new(handle, device.handle, &device.next))
+            })
+        }
+    }
+
+    /// Forwards an operation on a queue under its lock. None: the device is sealed.
+    pub fn on_queue(
+        &self,
+        device: &Device,
+        handle: vk::Queue,
+        call: impl FnOnce() -> vk::Result,
+    ) -> Option<vk::Result> {
+        // Without an arena nothing is ever drained.
+        let queue = match &self.arena {
+            Some(_) => self.queue(device, handle),
+            None => None,
+        };
+        let Some(queue) = queue else {
+            return Some(call());
+        };
+        let mut work = lock(&queue.work);
+        if self.loss.is_sealed() {
+            return None;
+        }
+        work.submitted += 1;
+        Some(call())
+    }
+}
+
+/// Locks all queues and, if nothing is under way on any, runs `at_rest` before they are unlocked. No queue can join
+/// meanwhile.
+fn all_idle(queues: &[Arc<Queue>], at_rest: &mut Option<impl FnOnce()>) -> bool {
+    let held: Vec<MutexGuard<'_, Work>> = queues.iter().map_while(|queue| try_lock(&queue.work)).collect();
+    if held.len() != queues.len() || !held.iter().all(|work| work.idle()) {
+        return false;
+    }
+    if let Some(at_rest) = at_rest.take() {
+        at_rest();
+    }
+    true
+}
+
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Locks a mutex by `limit`, or without one for as long as it takes.
+fn lock_until<T>(mutex: &Mutex<T>, limit: Option<Instant>) -> Option<MutexGuard<'_, T>> {
+    let Some(limit) = limit else {
+        return Some(mutex.lock().unwrap_or_else(PoisonError::into_inner));
+    };
+    loop {
+        if let Some(guard) = try_lock(mutex) {
+            return Some(guard);
+        }
+        let left = limit.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return None;
+        }
+        std::thread::sleep(left.min(RETRY));
+    }
+}

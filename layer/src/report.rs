@@ -1,0 +1,288 @@
+//! What is told, and to whom, once a shader has aborted or the driver has lost the device.
+//!
+//! The report itself is data of the `record` crate; this file collects what it needs and delivers it at once: to the log,
+//! to the application's debug-utils messengers, to the dump directory, and to the fault queries.
+
+use crate::arena::Source;
+use crate::ffi::{self, FaultInfo, fault_flag, stype};
+use crate::log::{Format, Level};
+use crate::state::{Active, Device, Messenger, Outcome, lock};
+use crate::{dump, fault};
+use ash::vk;
+use std::ffi::{CString, c_void};
+use std::io::IsTerminal;
+use std::{io, ptr};
+use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::site::ModuleHash;
+use vkabort_record::snapshot::{Records, message_data};
+
+/// Why a device is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A shader aborted.
+    Abort {
+        /// The queues came to rest first.
+        drained: bool,
+    },
+    /// The driver said so.
+    Driver,
+}
+
+/// What remains of a lost device.
+pub struct Conclusion {
+    /// For the queries of debug information.
+    pub outcome: Outcome,
+    /// For the queries of reports, the last one flagged.
+    pub faults: Vec<FaultInfo>,
+}
+
+/// Takes the snapshot of a device that is being lost and delivers the report.
+pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
+    let records = active
+        .arena
+        .as_ref()
+        .map_or_else(Records::default, |arena| arena.read(0).records);
+    let own = message_data(records.records.iter().map(|r| r.payload.as_slice()));
+    let group = active.loss.next_group();
+    let mut driver = match cause {
+        Cause::Driver if active.emulated.fault => fault::ask_driver(device, active, group),
+        _ => fault::DriverFault::default(),
+    };
+    let (report, message_data) = if own.is_empty() && cause == Cause::Driver {
+        let native = driver_messages(device, active);
+        let report = Report::from_payloads(messages_in(&native), &[], &options(device, active));
+        (report, native)
+    } else {
+        (build(device, active, &records), own)
+    };
+    let first = report.first_message();
+    let loss_text = first
+        .clone()
+        .or_else(|| driver.text.take())
+        .unwrap_or_else(|| "the driver reports the device as lost; no shader has aborted".to_owned());
+    if report.is_empty() {
+        device.instance.log.line(Level::Error, &loss_text);
+    } else {
+        deliver(device, active, &report, &records, &message_data);
+    }
+    if cause == (Cause::Abort { drained: false }) {
+        let waited = device.instance.settings.drain_timeout.as_millis();
+        device.instance.log.line(
+            Level::Error,
+            &format!("the device was still busy {waited} ms after the abort: its objects are leaked, not destroyed"),
+        );
+    }
+    // A driver with VK_KHR_device_fault of its own reports its own losses.
+    let faults = if cause == Cause::Driver && !active.emulated.fault && first.is_none() {
+        Vec::new()
+    } else {
+        let last = fault::report(group, fault_flag::DEVICE_LOST, &loss_text);
+        driver.reports.into_iter().chain([last]).collect()
+    };
+    Conclusion {
+        outcome: Outcome {
+            message_data,
+            vendor_binary: driver.vendor_binary,
+        },
+        faults,
+    }
+}
+
+/// `on_abort = continue`: delivers the report of what is new, and a fault report that is not a loss.
+pub fn go_on(device: &Device, active: &Active, records: &Records) {
+    let report = build(device, active, records);
+    if report.is_empty() {
+        return;
+    }
+    let data = message_data(records.records.iter().map(|r| r.payload.as_slice()));
+    deliver(device, active, &report, records, &data);
+    if active.report_masked
+        && let Some(text) = report.first_message()
+    {
+        active.faults.push([fault::report(active.loss.next_group(), 0, &text)]);
+    }
+}
+
+fn options(device: &Device, active: &Active) -> ReportOptions {
+    use vk::Handle as _;
+    ReportOptions {
+        arena_bytes: active.arena.as_ref().map(|arena| u64::from(arena.bytes())),
+        device: active.names.get(vk::ObjectType::DEVICE, device.handle.as_raw()),
+        ..ReportOptions::default()
+    }
+}
+
+fn build(device: &Device, active: &Active, records: &Records) -> Report {
+    let known = |hash: ModuleHash| {
+        let module = active.modules.find(hash);
+        let names = |kind| -> Vec<String> {
+            active
+                .modules
+                .users(hash, kind)
+                .into_iter()
+                .filter_map(|handle| active.names.get(kind, handle))
+                .collect()
+        };
+        let mut pipelines = names(vk::ObjectType::PIPELINE);
+        pipelines.extend(names(vk::ObjectType::SHADER_EXT));
+        pipelines.sort();
+        pipelines.dedup();
+        ModuleInfo {
+            sites: module.map(|m| m.sites.clone()),
+            name: names(vk::ObjectType::SHADER_MODULE).into_iter().next(),
+            pipelines,
+            queues: Vec::new(),
+        }
+    };
+    Report::build(records, &known, &options(device, active))
+}
+
+fn deliver(device: &Device, active: &Active, report: &Report, records: &Records, data: &[u8]) {
+    let instance = &device.instance;
+    if instance.log.takes(Level::Error) {
+        match instance.log.format() {
+            Format::Json => instance.log.write(&report.json_lines()),
+            Format::Text => {
+                let color = instance.settings.log_file.is_none() && io::stderr().is_terminal();
+                instance.log.write(&report.text(color));
+            }
+        }
+    }
+    if active
+        .arena
+        .as_ref()
+        .is_some_and(|arena| arena.source() == Source::Driver)
+    {
+        instance.log.line(Level::Warning, NO_FIXED_ADDRESS);
+    }
+    to_messengers(device, &report.text(false));
+    if let Some(folder) = &instance.settings.dump_dir
+        && let Err(error) = dump::write(folder, active, report, records, data)
+    {
+        instance
+            .log
+            .line(Level::Error, &format!("the dump could not be written: {error}"));
+    }
+}
+
+/// What a user should know if pipeline caches do not match.
+pub const NO_FIXED_ADDRESS: &str = "this driver gives the memory for messages another address in every run: \
+    pipeline caches of shaders with aborts will not be reused between runs";
+
+/// Calls the application's messengers, with the device as the object concerned.
+fn to_messengers(device: &Device, text: &str) {
+    use vk::Handle as _;
+    let mut heard: Vec<(usize, *mut c_void)> = Vec::new();
+    // Copied first: a callback may create or destroy messengers of other instances.
+    let messengers: Vec<Messenger> = lock(&device.instance.messengers).clone();
+    let message = CString::new(text.replace('\0', "")).unwrap_or_default();
+    let mut object = vk::DebugUtilsObjectNameInfoEXT::default();
+    object.object_type = vk::ObjectType::DEVICE;
+    object.object_handle = device.handle.as_raw();
+    let objects = [object];
+    let data = vk::DebugUtilsMessengerCallbackDataEXT::default()
+        .message_id_name(c"vkabort")
+        .message(&message)
+        .objects(&objects);
+    for messenger in messengers {
+        let Some(callback) = messenger.callback else { continue };
+        let who = (callback as usize, messenger.user_data);
+        let wants = messenger
+            .severity
+            .contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
+            && messenger.types.contains(vk::DebugUtilsMessageTypeFlagsEXT::GENERAL);
+        // The one given at instance creation is usually the same as the one created later.
+        if !wants || heard.contains(&who) {
+            continue;
+        }
+        heard.push(who);
+        // SAFETY: the application registered the callback for this, with this argument; the data lives long enough.
+        unsafe {
+            callback(
+                vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+                vk::DebugUtilsMessageTypeFlagsEXT::GENERAL,
+                &data,
+                messenger.user_data,
+            );
+        }
+    }
+}
+
+/// The messages that a driver with `VK_KHR_shader_abort` of its own recorded.
+fn driver_messages(device: &Device, active: &Active) -> Vec<u8> {
+    let native = active.enabled.without(active.emulated);
+    let (true, Some(get)) = (native.abort && native.fault, device.next.vkGetDeviceFaultDebugInfoKHR) else {
+        return Vec::new();
+    };
+    let mut messages = ffi::ShaderAbortMessageInfo {
+        s_type: stype::SHADER_ABORT_MESSAGE_INFO,
+        next: ptr::null_mut(),
+        message_data_size: 0,
+        message_data: ptr::null_mut(),
+    };
+    let ask = |messages: &mut ffi::ShaderAbortMessageInfo| {
+        let mut info = ffi::FaultDebugInfo {
+            s_type: stype::FAULT_DEBUG_INFO,
+            next: ptr::from_mut(messages).cast(),
+            vendor_binary_size: 0,
+            vendor_binary_data: ptr::null_mut(),
+        };
+        // SAFETY: the extension is enabled, the device lost, and the structures are ours.
+        unsafe { get(device.handle, &mut info) }
+    };
+    if ask(&mut messages) != vk::Result::SUCCESS {
+        return Vec::new();
+    }
+    // A driver's counter may have run past its buffer: take no more than anyone can have recorded.
+    let size = usize::try_from(messages.message_data_size).unwrap_or(0).min(64 << 20);
+    // Whole words of room beyond it, for drivers that round up.
+    let mut data = vec![0u8; size.next_multiple_of(8)];
+    messages.message_data_size = size as u64;
+    messages.message_data = data.as_mut_ptr().cast();
+    let result = ask(&mut messages);
+    let written = usize::try_from(messages.message_data_size).unwrap_or(0).min(size);
+    data.truncate(if result == vk::Result::SUCCESS || result == vk::Result::INCOMPLETE {
+        written
+    } else {
+        0
+    });
+    data
+}
+
+/// The payloads in the form that `vkGetDeviceFaultDebugInfoKHR` gives them. Stops at the first size that does not fit.
+fn messages_in(data: &[u8]) -> Vec<&[u8]> {
+    let mut payloads = Vec::new();
+    let mut at = 0usize;
+    while let Some(size) = data
+        .get(at..at.saturating_add(8))
+        .and_then(|bytes| <[u8; 8]>::try_from(bytes).ok())
+    {
+        let begin = at + 8;
+        let Some(payload) = usize::try_from(u64::from_ne_bytes(size))
+            .ok()
+            .and_then(|size| data.get(begin..begin.checked_add(size)?))
+        else {
+            break;
+        };
+        payloads.push(payload);
+        at = (begin + payload.len()).next_multiple_of(8);
+    }
+    payloads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_data_is_read_back_as_it_was_written() {
+        let payloads: [&[u8]; 3] = [b"abc", b"", b"12345678"];
+        let data = message_data(payloads);
+        assert_eq!(messages_in(&data), payloads);
+        for cut in 0..data.len() {
+            assert!(messages_in(&data[..cut]).len() <= 3);
+        }
+        let hostile = [0xFF; 24];
+        assert!(messages_in(&hostile).is_empty());
+    }
+}

@@ -1,0 +1,161 @@
+//! From the application's SPIR-V to the driver's.
+
+use crate::log::Level;
+use crate::state::{Active, Device, Module};
+use ash::vk;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use vkabort_instrument::{Options, Outcome, instrument};
+
+/// What becomes of the words of a module.
+pub enum Rewritten {
+    /// They pass as they are.
+    Unchanged,
+    /// They are replaced.
+    Changed {
+        /// What the driver gets.
+        words: Vec<u32>,
+        /// What is remembered of the module.
+        module: Arc<Module>,
+    },
+}
+
+/// `OpCapability`.
+const OP_CAPABILITY: u32 = 17;
+/// Words before the first instruction.
+const HEADER: usize = 5;
+const CAPABILITY_ABORT: u32 = 5120;
+const CAPABILITY_CONSTANT_DATA: u32 = 5146;
+const CAPABILITY_POISON_FREEZE: u32 = 5156;
+
+impl Device {
+    /// Rewrites a module, if it uses something that the layer provides.
+    ///
+    /// # Errors
+    /// What the command has to return. The reason is in the log.
+    pub fn rewrite(
+        &self,
+        active: &Active,
+        words: &[u32],
+        specialization: BTreeMap<u32, Vec<u8>>,
+    ) -> Result<Rewritten, vk::Result> {
+        if !concerns_us(words, active) {
+            return Ok(Rewritten::Unchanged);
+        }
+        let options = if specialization.is_empty() {
+            Cow::Borrowed(&active.options)
+        } else {
+            Cow::Owned(Options {
+                specialization,
+                ..active.options.clone()
+            })
+        };
+        match instrument(words, &options) {
+            Ok(Outcome::Unchanged) => Ok(Rewritten::Unchanged),
+            Ok(Outcome::Instrumented(new)) => {
+                let dump = self.instance.settings.dump_dir.is_some();
+                let again = !new.data_spec_ids.is_empty();
+                if self.instance.log.takes(Level::Debug) {
+                    self.instance.log.line(
+                        Level::Debug,
+                        &format!(
+                            "module {}: {} words became {}, {} abort sites",
+                            new.module_hash,
+                            words.len(),
+                            new.words.len(),
+                            new.sites.sites.len()
+                        ),
+                    );
+                }
+                let module = Arc::new(Module {
+                    sites: Arc::new(new.sites),
+                    original: (dump || again).then(|| words.to_vec()),
+                    rewritten: dump.then(|| new.words.clone()),
+                    data_spec_ids: new.data_spec_ids,
+                });
+                active.modules.add(&module);
+                Ok(Rewritten::Changed {
+                    words: new.words,
+                    module,
+                })
+            }
+            Err(error) => {
+                self.instance
+                    .log
+                    .line(Level::Error, &format!("a shader module was refused: {error}"));
+                Err(vk::Result::ERROR_UNKNOWN)
+            }
+        }
+    }
+}
+
+/// Whether a module declares a capability that the layer has to lower on this device. Reads the capabilities only, which
+/// come first in a module.
+fn concerns_us(words: &[u32], active: &Active) -> bool {
+    let mut rest = words.get(HEADER..).unwrap_or_default();
+    while let [first, capability, ..] = rest {
+        let length = (first >> 16) as usize;
+        if first & 0xFFFF != OP_CAPABILITY || length < 2 {
+            return false;
+        }
+        let ours = match *capability {
+            CAPABILITY_ABORT => active.emulated.abort,
+            CAPABILITY_CONSTANT_DATA => active.emulated.constant_data,
+            // No Vulkan extension brings it: whoever enables ours gets it along.
+            CAPABILITY_POISON_FREEZE => !active.emulated.is_empty(),
+            _ => false,
+        };
+        if ours {
+            return true;
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    false
+}
+
+/// The words behind a code pointer. Bytes beyond the last whole word are left out.
+///
+/// # Safety
+/// `code` must be null or point to `bytes` bytes that outlive the result.
+pub unsafe fn words_of<'a>(code: *const u32, bytes: usize) -> Cow<'a, [u32]> {
+    if code.is_null() {
+        return Cow::Borrowed(&[]);
+    }
+    if code.is_aligned() {
+        // SAFETY: the caller vouches for the bytes; they are aligned.
+        return Cow::Borrowed(unsafe { std::slice::from_raw_parts(code, bytes / 4) });
+    }
+    // SAFETY: as above; read one by one since they are not aligned.
+    Cow::Owned(
+        (0..bytes / 4)
+            .map(|i| unsafe { code.add(i).read_unaligned() })
+            .collect(),
+    )
+}
+
+/// The specialisation data for `ids` in a pipeline stage's or shader's `VkSpecializationInfo`.
+///
+/// # Safety
+/// `info` must be null or valid.
+pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>, ids: Option<&[u32]>) -> BTreeMap<u32, Vec<u8>> {
+    // SAFETY: the caller vouches for the structure and what it points to.
+    unsafe {
+        let Some(info) = info.as_ref() else {
+            return BTreeMap::new();
+        };
+        if info.p_map_entries.is_null() || info.p_data.is_null() {
+            return BTreeMap::new();
+        }
+        let data = std::slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size);
+        std::slice::from_raw_parts(info.p_map_entries, info.map_entry_count as usize)
+            .iter()
+            .filter(|entry| ids.is_none_or(|ids| ids.contains(&entry.constant_id)))
+            .filter_map(|entry| {
+                let begin = entry.offset as usize;
+                let bytes = data.get(begin..begin.checked_add(entry.size)?)?;
+                Some((entry.constant_id, bytes.to_vec()))
+            })
+            .collect()
+    }
+}
