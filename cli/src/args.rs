@@ -32,7 +32,7 @@ pub enum Command {
     Instrument(InstrumentArgs),
     /// List the places in a SPIR-V module that may abort, with the layout of their messages
     Sites(SitesArgs),
-    /// Decode abort messages: as vkGetDeviceFaultDebugInfoKHR returned them, or from a dump of the layer's arena
+    /// Decode abort messages: as vkGetDeviceFaultDebugInfoKHR returned them, from a dump of the layer, from its log
     Decode(DecodeArgs),
     /// Run a program under the layer, show what aborts, and fail if anything did
     Run(RunArgs),
@@ -105,9 +105,10 @@ Slang, types are guessed from the format, and the bytes are always shown.
 
 Examples:
   vkabort decode messages.bin --sites cull.spv
+  vkabort decode aborts/abort-1718000000-4711-0
   vkabort decode arena.bin --sites cull.json --sites light.json --json | jq -r .samples[0].message.text")]
 pub struct DecodeArgs {
-    /// Message data, a dump of an arena, or one payload
+    /// Message data, a dump of an arena, a report in JSON lines, or a folder from the layer's dump_dir
     #[arg(value_name = "FILE")]
     pub input: String,
     /// Site table, or the module itself before it was rewritten; may be repeated
@@ -181,7 +182,7 @@ pub struct CompletionsArgs {
 /// What a file to decode holds.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum InputFormat {
-    /// An arena if it starts like one, else messages
+    /// A report or an arena if it starts like one, else messages
     #[default]
     Auto,
     /// Sizes and payloads, as VkDeviceFaultShaderAbortMessageInfoKHR has them, padded or not
@@ -190,6 +191,8 @@ pub enum InputFormat {
     Arena,
     /// One payload without its size
     Payload,
+    /// JSON lines that the layer or this command wrote
+    Report,
 }
 
 /// `--trap`

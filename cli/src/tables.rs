@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Result};
 use crate::io;
 use crate::module::Module;
+use std::path::Path;
 use std::sync::Arc;
 use vkabort_instrument::{Options, Outcome, instrument};
 use vkabort_record::report::ModuleInfo;
@@ -29,17 +30,20 @@ pub fn read(paths: &[String]) -> Result<Vec<ModuleInfo>> {
         } else {
             parse(&name, &bytes)?
         };
-        known.extend(tables.into_iter().map(|table| {
-            ModuleInfo {
-                sites: Some(Arc::new(table)),
-                name: std::path::Path::new(path)
-                    .file_stem()
-                    .map(|stem| stem.to_string_lossy().into_owned()),
-                ..ModuleInfo::default()
-            }
+        known.extend(tables.into_iter().map(|table| ModuleInfo {
+            name: module_name(path, &table),
+            sites: Some(Arc::new(table)),
+            ..ModuleInfo::default()
         }));
     }
     Ok(known)
+}
+
+/// What the file is called, unless that is the module's hash: `aborts/5a6b000000000001.sites.json` says nothing new.
+fn module_name(path: &str, table: &SiteTable) -> Option<String> {
+    let file = Path::new(path).file_name()?.to_string_lossy().into_owned();
+    let stem = file.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-")?;
+    (stem != table.module_hash.to_string()).then(|| stem.to_owned())
 }
 
 fn parse(name: &str, bytes: &[u8]) -> Result<Vec<SiteTable>> {

@@ -243,3 +243,24 @@ fn a_dump_of_the_used_part_needs_the_arenas_size_to_tell_a_full_one() {
         full.text()
     );
 }
+
+#[test]
+fn reports_and_dump_folders_are_read_again() {
+    let folder = with_table("again");
+    let json = run_in(&folder, &["decode", "-", "--json", "--sites", "sites.json"], &arena(64)).ok();
+    let text = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &arena(64)).ok();
+    std::fs::create_dir(folder.join("abort-1")).expect("a folder");
+    std::fs::write(folder.join("abort-1/report.jsonl"), &json.stdout).expect("written");
+    assert_eq!(run_in(&folder, &["decode", "abort-1"], b"").ok().text(), text.text());
+    assert_eq!(run_in(&folder, &["decode", "-"], &json.stdout).ok().text(), text.text());
+    assert_eq!(
+        run_in(&folder, &["decode", "-", "--json"], &json.stdout).ok().text(),
+        json.text()
+    );
+    let ran = run_in(&folder, &["decode", "."], b"");
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("no report.jsonl"), "{}", ran.stderr);
+    let ran = run_in(&folder, &["decode", "-"], b"{\"type\":\"abort\"}\n");
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("no report: line 1"), "{}", ran.stderr);
+}

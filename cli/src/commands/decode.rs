@@ -3,6 +3,7 @@
 use crate::args::{DecodeArgs, InputFormat};
 use crate::failure::{Failure, Result};
 use crate::{io, tables};
+use std::path::Path;
 use std::process::ExitCode;
 use vkabort_record::framing::{Framing, split};
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
@@ -13,25 +14,59 @@ use vkabort_record::snapshot::Snapshot;
 /// Decodes a file of messages.
 pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
     let modules = tables::read(&args.sites)?;
-    let bytes = io::read(&args.input)?;
-    let name = io::name(&args.input, "standard input");
+    let path = match Path::new(&args.input) {
+        folder if folder.is_dir() => report_in(folder)?,
+        _ => args.input.clone(),
+    };
+    let bytes = io::read(&path)?;
+    let name = io::name(&path, "standard input");
     let options = ReportOptions {
         samples: args.samples,
         ..ReportOptions::default()
     };
-    let report = match args.input_format {
-        InputFormat::Auto if is_arena(&bytes) => arena(&bytes, args, &modules, options),
-        InputFormat::Arena => arena(&bytes, args, &modules, options),
-        InputFormat::Payload => Report::from_payloads([bytes.as_slice()], &modules, &options),
-        InputFormat::Auto | InputFormat::Messages => messages(&name, &bytes, &modules, &options)?,
+    let reports = match args.input_format {
+        InputFormat::Auto if is_report(&bytes) => read_report(&name, &bytes)?,
+        InputFormat::Report => read_report(&name, &bytes)?,
+        InputFormat::Auto if is_arena(&bytes) => vec![arena(&bytes, args, &modules, options)],
+        InputFormat::Arena => vec![arena(&bytes, args, &modules, options)],
+        InputFormat::Payload => vec![Report::from_payloads([bytes.as_slice()], &modules, &options)],
+        InputFormat::Auto | InputFormat::Messages => vec![messages(&name, &bytes, &modules, &options)?],
     };
-    let text = if args.json {
-        report.json_lines()
-    } else {
-        report.text(io::stdout_color())
-    };
-    io::print(&text)?;
+    let color = io::stdout_color();
+    let text: Vec<String> = reports
+        .iter()
+        .map(|report| {
+            if args.json {
+                report.json_lines()
+            } else {
+                report.text(color)
+            }
+        })
+        .collect();
+    io::print(&text.join(if args.json { "" } else { "\n" }))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The report in a folder that the layer's `dump_dir` has for every abort.
+fn report_in(folder: &Path) -> Result<String> {
+    let report = folder.join("report.jsonl");
+    match report.to_str().filter(|_| report.is_file()) {
+        Some(path) => Ok(path.to_owned()),
+        None => Err(Failure::input(format!(
+            "{}: no report.jsonl in this folder: name one of the folders that `dump_dir` has for every abort",
+            folder.display()
+        ))),
+    }
+}
+
+/// A log of the layer, or the output of `--json`.
+fn is_report(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"{\"type\":\"")
+}
+
+fn read_report(name: &str, bytes: &[u8]) -> Result<Vec<Report>> {
+    Report::read_json_lines(&String::from_utf8_lossy(bytes))
+        .map_err(|error| Failure::input(format!("{name}: no report: {error}")))
 }
 
 /// An arena in which somebody aborted has a record header behind its control block, complete or with its length.

@@ -42,10 +42,25 @@ pub fn vkabort(args: &[&str], input: &[u8]) -> Ran {
 
 /// The same, in a folder.
 pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_vkabort"))
+    run_with(folder, args, input, &[])
+}
+
+/// The same, with variables set.
+pub fn run_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vkabort"));
+    for name in [
+        "NO_COLOR",
+        "VK_INSTANCE_LAYERS",
+        "VK_LAYER_PATH",
+        "VK_ADD_LAYER_PATH",
+        "VKABORT_ENABLE",
+    ] {
+        command.env_remove(name);
+    }
+    let mut child = command
         .args(args)
         .current_dir(folder)
-        .env_remove("NO_COLOR")
+        .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
