@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask demo | test | drivers`.
+//! The project's commands: `cargo xtask demo | layer | test | drivers`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -32,6 +32,8 @@ enum Task {
         #[arg(long)]
         without_layer: bool,
     },
+    /// Build the layer and print how to load it into a program.
+    Layer,
     /// Set up what is missing and run every check: format, lints, unit, golden and end-to-end tests.
     Test,
     /// Bring the drivers to test on into `.vkabort/`.
@@ -72,6 +74,21 @@ fn main() -> ExitCode {
                 ExitCode::from(code.unwrap_or(1))
             })
         }
+        Task::Layer => xtask::layer::build().map(|layer| {
+            println!("# Named by the program's environment:");
+            println!(
+                "VK_ADD_LAYER_PATH={} VK_INSTANCE_LAYERS={} PROGRAM",
+                layer.explicit.display(),
+                xtask::layer::NAME
+            );
+            println!("# The same as an implicit layer, which stands above all others (loaders since 1.3.296):");
+            println!(
+                "VK_ADD_IMPLICIT_LAYER_PATH={}/vulkan/implicit_layer.d {}=1 PROGRAM",
+                layer.implicit.display(),
+                xtask::layer::ENABLE
+            );
+            ExitCode::SUCCESS
+        }),
         Task::Test => xtask::test::test().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => xtask::provision::provision(newest).map(|()| {
             xtask::provision::report();

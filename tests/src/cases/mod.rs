@@ -9,6 +9,7 @@ mod lost;
 mod message;
 mod queries;
 mod recovery;
+mod self_check;
 mod stage;
 mod storm;
 mod untouched;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Case> {
         message::CASES,
         queries::CASES,
         recovery::CASES,
+        self_check::CASES,
         stage::CASES,
         storm::CASES,
         untouched::CASES,
