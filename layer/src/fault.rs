@@ -83,13 +83,14 @@ pub fn ask_driver(device: &Device, active: &Active, group: u64) -> DriverFault {
     let mut addresses = vec![vk::DeviceFaultAddressInfoEXT::default(); counts.address_info_count as usize];
     let mut vendors = vec![vk::DeviceFaultVendorInfoEXT::default(); counts.vendor_info_count as usize];
     let mut binary = vec![0u8; usize::try_from(binary_size).unwrap_or(0)];
-    let mut info = vk::DeviceFaultInfoEXT::default();
-    info.p_address_infos = addresses.as_mut_ptr();
-    info.p_vendor_infos = vendors.as_mut_ptr();
-    info.p_vendor_binary_data = if binary.is_empty() {
-        ptr::null_mut()
-    } else {
-        binary.as_mut_ptr().cast()
+    let mut info = vk::DeviceFaultInfoEXT {
+        p_address_infos: addresses.as_mut_ptr(),
+        p_vendor_infos: vendors.as_mut_ptr(),
+        p_vendor_binary_data: match binary.is_empty() {
+            true => ptr::null_mut(),
+            false => binary.as_mut_ptr().cast(),
+        },
+        ..Default::default()
     };
     // SAFETY: the arrays have as many elements as the counts say.
     let result = unsafe { get(device.handle, &mut counts, &mut info) };

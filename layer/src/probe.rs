@@ -5,7 +5,7 @@ use crate::ffi::{FaultFeatures, OneFeature, stype};
 use crate::log::Level;
 use crate::settings::Emulation;
 use crate::state::{Extensions, Instance, PhysicalDevice};
-use ash::vk::{self, TaggedStructure as _};
+use ash::vk;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::Arc;
@@ -205,8 +205,10 @@ impl Prober<'_> {
 
     /// `features` must be one feature struct.
     fn ask_raw(&self, features: *mut c_void) {
-        let mut all = vk::PhysicalDeviceFeatures2::default();
-        all.p_next = features;
+        let mut all = vk::PhysicalDeviceFeatures2 {
+            p_next: features,
+            ..Default::default()
+        };
         if let Some(get) = self.instance.next.features2() {
             // SAFETY: a valid physical device, and structures of ours.
             unsafe { get(self.handle, &mut all) };
@@ -216,7 +218,6 @@ impl Prober<'_> {
     /// Which driver on which device, as far as it can be told.
     fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> [u8; 32] {
         let mut ids = vk::PhysicalDeviceIDProperties::default();
-        debug_assert_eq!(ids.s_type, vk::PhysicalDeviceIDProperties::STRUCTURE_TYPE);
         if self.instance.api_version.min(properties.api_version) >= vk::API_VERSION_1_1
             && let Some(get) = self.instance.next.properties2()
         {

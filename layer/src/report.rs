@@ -176,10 +176,11 @@ fn to_messengers(device: &Device, text: &str) {
     // Copied first: a callback may create or destroy messengers of other instances.
     let messengers: Vec<Messenger> = lock(&device.instance.messengers).clone();
     let message = CString::new(text.replace('\0', "")).unwrap_or_default();
-    let mut object = vk::DebugUtilsObjectNameInfoEXT::default();
-    object.object_type = vk::ObjectType::DEVICE;
-    object.object_handle = device.handle.as_raw();
-    let objects = [object];
+    let objects = [vk::DebugUtilsObjectNameInfoEXT {
+        object_type: vk::ObjectType::DEVICE,
+        object_handle: device.handle.as_raw(),
+        ..Default::default()
+    }];
     let data = vk::DebugUtilsMessengerCallbackDataEXT::default()
         .message_id_name(c"vkabort")
         .message(&message)

@@ -231,8 +231,8 @@ impl<'a> Parts<'a> {
             info = info.push_next(&mut external);
         }
         let create = next.vkCreateBuffer.ok_or_else(missing)?;
-        // SAFETY: the structures live until the call returns.
         check(
+            // SAFETY: the structures live until the call returns.
             unsafe { create(setup.device, &info, ptr::null(), &mut parts.buffer) },
             "vkCreateBuffer",
         )?;
@@ -268,14 +268,14 @@ impl<'a> Parts<'a> {
         allocate.memory_type_index =
             memory_type(&setup.memory, types).ok_or("no memory type is host-visible and coherent")?;
         let allocate_memory = next.vkAllocateMemory.ok_or_else(missing)?;
-        // SAFETY: the structures live until the call returns.
         check(
+            // SAFETY: the structures live until the call returns.
             unsafe { allocate_memory(setup.device, &allocate, ptr::null(), &mut parts.memory) },
             "vkAllocateMemory",
         )?;
         let bind = next.vkBindBufferMemory.ok_or_else(missing)?;
-        // SAFETY: both were just made for each other.
         check(
+            // SAFETY: both were just made for each other.
             unsafe { bind(setup.device, parts.buffer, parts.memory, 0) },
             "vkBindBufferMemory",
         )?;
@@ -301,8 +301,8 @@ impl<'a> Parts<'a> {
     fn finish(self, setup: &Setup<'_>, address: u64, source: Source) -> Result<Arena, String> {
         let map = setup.next.vkMapMemory.ok_or_else(missing)?;
         let mut base = ptr::null_mut();
-        // SAFETY: the memory is host-visible and was just made.
         check(
+            // SAFETY: the memory is host-visible and was just made.
             unsafe {
                 map(
                     setup.device,

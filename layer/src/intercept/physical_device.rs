@@ -105,18 +105,16 @@ unsafe fn features2_by(
 /// # Safety
 /// `head` must be null or a chain of output structures.
 unsafe fn answer_features(instance: &Instance, device: vk::PhysicalDevice, head: *mut c_void) {
+    // Not asked before one of the structs is seen: probing costs a few calls down.
+    let emulated = || probe::physical_device(instance, device).emulated;
     // SAFETY: the caller vouches for the chain; the types say what the nodes are.
     unsafe {
         for_each_output(head, |s_type, node| match s_type {
-            stype::SHADER_ABORT_FEATURES => {
-                if probe::physical_device(instance, device).emulated.abort {
-                    (*node.cast::<OneFeature>()).feature = vk::TRUE;
-                }
+            stype::SHADER_ABORT_FEATURES if emulated().abort => {
+                (*node.cast::<OneFeature>()).feature = vk::TRUE;
             }
-            stype::SHADER_CONSTANT_DATA_FEATURES => {
-                if probe::physical_device(instance, device).emulated.constant_data {
-                    (*node.cast::<OneFeature>()).feature = vk::TRUE;
-                }
+            stype::SHADER_CONSTANT_DATA_FEATURES if emulated().constant_data => {
+                (*node.cast::<OneFeature>()).feature = vk::TRUE;
             }
             stype::FAULT_FEATURES => {
                 let known = probe::physical_device(instance, device);
@@ -172,11 +170,9 @@ unsafe fn properties2_by(
                 return;
             };
             for_each_output(properties.p_next, |s_type, node| match s_type {
-                stype::SHADER_ABORT_PROPERTIES => {
-                    if probe::physical_device(instance, device).emulated.abort {
-                        (*node.cast::<ShaderAbortProperties>()).max_shader_abort_message_size =
-                            u64::from(instance.settings.max_message_size);
-                    }
+                stype::SHADER_ABORT_PROPERTIES if probe::physical_device(instance, device).emulated.abort => {
+                    (*node.cast::<ShaderAbortProperties>()).max_shader_abort_message_size =
+                        u64::from(instance.settings.max_message_size);
                 }
                 stype::FAULT_PROPERTIES => {
                     let known = probe::physical_device(instance, device);
