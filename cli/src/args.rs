@@ -38,6 +38,10 @@ pub enum Command {
     Run(RunArgs),
     /// Look at the machine: drivers, what each supports, what the layer adds and why not, where it is registered
     Doctor(DoctorArgs),
+    /// Register the layer with the Vulkan loader: for this user, or with --system for everybody
+    Install(InstallArgs),
+    /// Take the registered layer away again
+    Uninstall(UninstallArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -170,6 +174,51 @@ pub struct DoctorArgs {
     /// Print what this process sees of Vulkan, as JSON: how `doctor` asks its child processes
     #[arg(long, hide = true)]
     pub probe: bool,
+}
+
+/// `vkabort install`
+#[derive(ClapArgs)]
+#[command(after_help = "\
+A registered layer does nothing until it is switched on for a program: VKABORT_ENABLE=1 for the implicit layer, its name
+in VK_INSTANCE_LAYERS or in the Vulkan Configurator for the explicit one.")]
+pub struct InstallArgs {
+    /// Where to
+    #[command(flatten)]
+    pub place: Place,
+    /// Register it to be asked for by name instead of by VKABORT_ENABLE
+    #[arg(long)]
+    pub explicit: bool,
+    /// The layer's library, or the folder that holds it
+    #[arg(long, value_name = "PATH")]
+    pub layer: Option<String>,
+    /// Let the manifest name the library where it is instead of copying it
+    #[arg(long)]
+    pub in_place: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `vkabort uninstall`
+#[derive(ClapArgs)]
+pub struct UninstallArgs {
+    /// Where from
+    #[command(flatten)]
+    pub place: Place,
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// For whom the layer is registered.
+#[derive(ClapArgs)]
+pub struct Place {
+    /// For all users of the machine
+    #[arg(long)]
+    pub system: bool,
+    /// With --system: the folder whose share/vulkan the loader searches
+    #[arg(long, value_name = "FOLDER", default_value = "/usr/local", requires = "system")]
+    pub prefix: String,
 }
 
 /// `vkabort completions`

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_relative_library_stands_beside_its_manifest() {
-        let folder = std::env::temp_dir().join(format!("vkabort-locate-{}", std::process::id()));
+        let folder = env::temp_dir().join(format!("vkabort-locate-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let manifest =
             |name: &str, library: &str| format!(r#"{{"layer":{{"name":"{name}","library_path":"{library}"}}}}"#);

@@ -11,6 +11,7 @@ mod io;
 mod junit;
 mod launch;
 mod locate;
+mod manifest;
 mod module;
 mod tables;
 #[allow(unsafe_code)]
@@ -28,6 +29,8 @@ fn main() -> ExitCode {
         Command::Decode(args) => commands::decode::run(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Install(args) => commands::install::install(&args),
+        Command::Uninstall(args) => commands::install::uninstall(&args),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

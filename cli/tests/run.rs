@@ -53,7 +53,7 @@ fn a_quiet_program_keeps_its_output_and_its_exit_code() {
 fn the_program_finds_the_layer_and_its_settings() {
     let folder = with_program(
         "settings",
-        "echo $VK_INSTANCE_LAYERS; cat $VK_ADD_LAYER_PATH/*.json; echo; env | grep VK_VKABORT_ | sort",
+        "echo $VKABORT_ENABLE; cat ${XDG_CONFIG_DIRS%%:*}/vulkan/implicit_layer.d/*.json; env | grep VK_VKABORT_ | sort",
     );
     let ran = run(
         &folder,
@@ -68,13 +68,13 @@ fn the_program_finds_the_layer_and_its_settings() {
     )
     .ok();
     let text = ran.text();
-    assert!(text.starts_with("VK_LAYER_vkabort_shader_abort\n"), "{text}");
+    assert!(text.starts_with("1\n"), "{text}");
     let library = folder
         .canonicalize()
         .expect("there")
         .join("libVkLayer_vkabort_shader_abort.so");
     assert!(
-        text.contains(&format!("\"library_path\":\"{}\"", library.display())),
+        text.contains(&format!("\"library_path\": \"{}\"", library.display())),
         "{text}"
     );
     for line in [
@@ -176,6 +176,10 @@ fn wrong_settings_programs_and_libraries_are_named() {
     let ran = run(&folder, &["--set", "arena=1"]);
     assert_eq!(ran.code, 3);
     assert!(ran.stderr.contains("no setting is called `arena`"), "{}", ran.stderr);
+    let ran = run(&folder, &["--set", "trap=explode"]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("trap = return, fault, hang"), "{}", ran.stderr);
+    assert_eq!(run(&folder, &["--set", "log_level=off"]).code, 3);
     let ran = run(&folder, &["--set", "log_file=x"]);
     assert_eq!(ran.code, 3);
     assert!(ran.stderr.contains("--report"), "{}", ran.stderr);

@@ -2,16 +2,14 @@
 
 use crate::args::DoctorArgs;
 use crate::failure::{Failure, Result, code};
-use crate::launch::{Stage, variable};
+use crate::launch::Stage;
 use crate::locate::{self, Kind, LAYER};
+use crate::manifest::{ENABLE, variable};
 use crate::{io, vulkan};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
-
-/// The variable that switches the implicit layer on.
-const ENABLE: &str = "VKABORT_ENABLE";
 
 /// Looks at the machine.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
@@ -61,9 +59,9 @@ fn probe(library: Option<&PathBuf>) -> Result<Json> {
     if let Some(stage) = &stage {
         stage.prepare(&mut command);
         command
-            .env(variable("log_file")?, stage.file("log"))
-            .env(variable("log_format")?, "text")
-            .env(variable("log_level")?, "info");
+            .env(variable("log_file", "")?, stage.file("log"))
+            .env(variable("log_format", "text")?, "text")
+            .env(variable("log_level", "info")?, "info");
     }
     let output = command.output().map_err(failed)?;
     let mut seen: Json = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {

@@ -3,6 +3,7 @@
 pub mod completions;
 pub mod decode;
 pub mod doctor;
+pub mod install;
 pub mod instrument;
 pub mod run;
 pub mod sites;

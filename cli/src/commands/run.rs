@@ -5,7 +5,8 @@
 
 use crate::args::RunArgs;
 use crate::failure::{Failure, Result, code};
-use crate::launch::{Stage, variable};
+use crate::launch::Stage;
+use crate::manifest::variable;
 use crate::{io, junit, locate};
 use std::fs::File;
 use std::io::{IsTerminal, Read};
@@ -39,11 +40,16 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
                 "`{key}` is used by `vkabort run` itself: keep the report with --report FILE"
             )));
         }
-        command.env(variable(key)?, value);
+        if key == "log_level" && value.eq_ignore_ascii_case("off") {
+            return Err(Failure::input(
+                "`log_level = off` would hide the aborts from `vkabort run`",
+            ));
+        }
+        command.env(variable(key, value)?, value);
     }
     command
-        .env(variable("log_file")?, &log)
-        .env(variable("log_format")?, "json");
+        .env(variable("log_file", "")?, &log)
+        .env(variable("log_format", "json")?, "json");
     let name = program.to_string_lossy();
     let started = Instant::now();
     let mut child = command

@@ -1,0 +1,98 @@
+//! `vkabort install` and `vkabort uninstall`, into folders of the test's own.
+
+mod common;
+
+use common::{Ran, folder, run_with};
+use serde_json::Value as Json;
+use std::path::Path;
+
+fn run(folder: &Path, args: &[&str]) -> Ran {
+    let data = folder.join("data");
+    let data = data.to_str().expect("UTF-8");
+    run_with(folder, args, b"", &[("XDG_DATA_HOME", data), ("HOME", "/nonexistent")])
+}
+
+fn library(folder: &Path, bytes: &[u8]) {
+    std::fs::write(folder.join("libVkLayer_vkabort_shader_abort.so"), bytes).expect("written");
+}
+
+#[test]
+fn a_user_installs_updates_and_uninstalls() {
+    let folder = folder("user").canonicalize().expect("there");
+    library(&folder, b"one");
+    let ran = run(&folder, &["install", "--layer", ".", "--json"]).ok();
+    let done: Json = serde_json::from_str(ran.text()).expect("JSON");
+    let manifest = folder.join("data/vulkan/implicit_layer.d/VK_LAYER_vkabort_shader_abort.json");
+    let installed = folder.join("data/vkabort/libVkLayer_vkabort_shader_abort.so");
+    assert_eq!(done["manifest"].as_str().map(Path::new), Some(manifest.as_path()));
+    assert_eq!(done["switch_on"], "VKABORT_ENABLE=1");
+    assert_eq!(std::fs::read(&installed).expect("copied"), b"one");
+    let json: Json = serde_json::from_slice(&std::fs::read(&manifest).expect("written")).expect("JSON");
+    assert_eq!(
+        json["layer"]["library_path"].as_str().map(Path::new),
+        Some(installed.as_path())
+    );
+    assert_eq!(json["layer"]["enable_environment"]["VKABORT_ENABLE"], "1");
+    // Who has the old library mapped keeps it: the new one is another file.
+    let old = std::fs::File::open(&installed).expect("opened");
+    library(&folder, b"two");
+    run(&folder, &["install", "--layer", ".", "--explicit"]).ok();
+    assert_eq!(std::fs::read(&installed).expect("copied"), b"two");
+    assert_eq!(std::io::read_to_string(old).expect("the old one"), "one");
+    assert!(!manifest.exists(), "one manifest at a time");
+    let explicit = folder.join("data/vulkan/explicit_layer.d/VK_LAYER_vkabort_shader_abort.json");
+    assert!(explicit.exists());
+    let ran = run(&folder, &["uninstall"]).ok();
+    assert_eq!(
+        ran.text(),
+        format!("removed  {}\nremoved  {}\n", explicit.display(), installed.display())
+    );
+    assert!(!folder.join("data/vkabort").exists());
+    assert_eq!(run(&folder, &["uninstall"]).ok().text(), "nothing is installed there\n");
+}
+
+#[test]
+fn the_system_has_its_own_place_and_a_library_may_stay_where_it_is() {
+    let folder = folder("system").canonicalize().expect("there");
+    library(&folder, b"one");
+    run(
+        &folder,
+        &["install", "--system", "--prefix", "usr", "--layer", ".", "--in-place"],
+    )
+    .ok();
+    let manifest = folder.join("usr/share/vulkan/implicit_layer.d/VK_LAYER_vkabort_shader_abort.json");
+    let json: Json = serde_json::from_slice(&std::fs::read(manifest).expect("written")).expect("JSON");
+    let library = folder.join("libVkLayer_vkabort_shader_abort.so");
+    assert_eq!(
+        json["layer"]["library_path"].as_str().map(Path::new),
+        Some(library.as_path())
+    );
+    assert!(!folder.join("usr/lib").exists());
+    let ran = run(&folder, &["uninstall", "--system", "--prefix", "usr", "--json"]).ok();
+    let done: Json = serde_json::from_str(ran.text()).expect("JSON");
+    assert_eq!(done["removed"].as_array().map(Vec::len), Some(1));
+    assert!(library.exists());
+    assert_eq!(
+        run(&folder, &["install", "--prefix", "usr"]).code,
+        2,
+        "--prefix goes with --system"
+    );
+}
+
+#[test]
+fn what_cannot_be_written_is_named() {
+    let folder = folder("blocked");
+    library(&folder, b"one");
+    std::fs::write(folder.join("data"), b"a file in the way").expect("written");
+    let ran = run(&folder, &["install", "--layer", "."]);
+    assert_eq!(ran.code, 4);
+    assert!(
+        ran.stderr
+            .contains("data/vkabort/libVkLayer_vkabort_shader_abort.so: cannot be written"),
+        "{}",
+        ran.stderr
+    );
+    let ran = run(&folder, &["install", "--layer", "nowhere"]);
+    assert_eq!(ran.code, 4);
+    assert!(ran.stderr.contains("nowhere: cannot be found"), "{}", ran.stderr);
+}
