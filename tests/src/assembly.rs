@@ -1,9 +1,9 @@
 //! SPIR-V assembly text to words, with the instructions that the assembler does not know yet.
 //!
-//! SPIRV-Tools' assembler takes a word as it is after `!`. That is enough for capabilities, execution modes,
-//! decorations and instructions without a result. Instructions with a result cannot be written that way, since the
-//! assembler numbers ids itself; they are written with a known instruction of the same form, and the opcode is
-//! replaced afterwards.
+//! SPIRV-Tools' assembler takes a word as it is after `!`. That is enough for capabilities, execution modes and
+//! decorations. Instructions cannot be written that way, since the assembler numbers ids itself and takes a word after
+//! an instruction with a variable number of operands for one more of them; they are written with a known instruction
+//! of the same form, and the opcode is replaced afterwards.
 
 use crate::expected::Payload;
 use anyhow::{Context, Result};
@@ -28,8 +28,8 @@ const RESULTS: [(&str, u16, &str); 4] = [
     ("OpFreezeKHR", 5159, "OpCopyObject"),
 ];
 
-/// `OpAbortKHR`: three words, opcode 5121.
-const ABORT: &str = "!0x00031401";
+/// `OpAbortKHR` takes two ids and has no result: the opcode, and the stand-in.
+const ABORT: (u16, &str) = (5121, "OpStore");
 
 /// Assembles `text` for Vulkan 1.2.
 ///
@@ -37,6 +37,15 @@ const ABORT: &str = "!0x00031401";
 ///
 /// The text is not SPIR-V assembly.
 pub fn assemble(text: &str) -> Result<Vec<u32>> {
+    assemble_for(text, TargetEnv::Vulkan_1_2)
+}
+
+/// Assembles `text` for `env`, whose newest SPIR-V version the module gets.
+///
+/// # Errors
+///
+/// The text is not SPIR-V assembly.
+pub fn assemble_for(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
     let mut replaced = BTreeSet::new();
     let mut instructions = 0;
     let translated: Vec<String> = text
@@ -44,7 +53,7 @@ pub fn assemble(text: &str) -> Result<Vec<u32>> {
         .map(|line| translate(line, &mut replaced, &mut instructions))
         .collect();
     let options = assembler::AssemblerOptions::default();
-    let binary = assembler::create(Some(TargetEnv::Vulkan_1_2)).assemble(&translated.join("\n"), options)?;
+    let binary = assembler::create(Some(env)).assemble(&translated.join("\n"), options)?;
     let mut words = binary.as_words().to_vec();
     let mut at = 5;
     let mut index = 0;
@@ -70,7 +79,8 @@ fn translate(line: &str, replaced: &mut BTreeSet<(usize, u16)>, instructions: &m
     let index = *instructions;
     *instructions += 1;
     if let Some(operands) = line.strip_prefix("OpAbortKHR") {
-        return format!("{ABORT}{operands}");
+        replaced.insert((index, ABORT.0));
+        return format!("{}{operands}", ABORT.1);
     }
     for (name, opcode, stand_in) in RESULTS {
         let Some((result, operands)) = line.split_once(&format!("= {name} ")) else {

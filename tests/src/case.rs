@@ -42,6 +42,14 @@ impl Case {
         }
     }
 
+    /// The same without the validation layer above ours: it does not survive what the case does.
+    pub const fn on_top(self) -> Self {
+        Self {
+            layers: Layers::OursOnTop,
+            ..self
+        }
+    }
+
     /// The same, and each text must stand in the log.
     pub const fn logs(self, texts: &'static [&'static str]) -> Self {
         Self {
@@ -72,6 +80,8 @@ impl Case {
 pub enum Layers {
     /// Ours: alone, with the validation layer below it, with the validation layer above it.
     Ours,
+    /// Ours, with nothing above it.
+    OursOnTop,
     /// None.
     None,
 }
@@ -125,7 +135,7 @@ pub fn run_here(case: &Case) -> u8 {
             SKIPPED
         }
         Err(error) => {
-            println!("{error:?}");
+            println!("{error:#}");
             said.iter()
                 .for_each(|message| println!("the validation layer said: {message}"));
             FAILED

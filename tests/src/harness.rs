@@ -35,6 +35,7 @@ impl Placement {
     fn all_for(layers: Layers) -> &'static [Self] {
         match layers {
             Layers::Ours => &[Self::Alone, Self::ValidationBelow, Self::ValidationAbove],
+            Layers::OursOnTop => &[Self::Alone, Self::ValidationBelow],
             Layers::None => &[Self::WithoutLayer],
         }
     }
@@ -83,7 +84,7 @@ pub fn trials(cases: &[Case], layer: &Layer, program: &Path) -> Vec<Trial> {
                 };
                 let name = format!("{} [{}, {}]", case.name, driver.name, placement.name());
                 trials.push(Trial::test(name.clone(), move || {
-                    job.run(&name).map_err(|error| format!("{error:?}").into())
+                    job.run(&name).map_err(|error| format!("{error:#}").into())
                 }));
             }
         }
@@ -136,15 +137,15 @@ impl Job {
 fn check_log(case: &Case, ended: &Ended) -> Result<()> {
     for stream in [&ended.stdout, &ended.stderr] {
         if stream.contains("Validation Error") || stream.contains("panicked at") {
-            bail!("the output reports an error");
+            bail!("the output reports an error\n{}", ended.said());
         }
     }
     match case.log {
         Log::Any => Ok(()),
         Log::Silent if ended.stderr.trim().is_empty() => Ok(()),
-        Log::Silent => bail!("something was logged, and nothing should be"),
+        Log::Silent => bail!("something was logged, and nothing should be\n{}", ended.said()),
         Log::Contains(texts) => match texts.iter().find(|text| !ended.stderr.contains(*text)) {
-            Some(text) => bail!("the log does not contain {text:?}"),
+            Some(text) => bail!("the log does not contain {text:?}\n{}", ended.said()),
             None => Ok(()),
         },
     }

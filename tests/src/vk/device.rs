@@ -84,7 +84,9 @@ impl<'gpu> Device<'gpu> {
             gpu.messages.expect("declares SPIR-V Capability Int8");
             gpu.messages.expect("SPIR-V Capability Int8 was declared");
         }
-        let mut rendering = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true);
+        let mut newest = vk::PhysicalDeviceVulkan13Features::default()
+            .dynamic_rendering(true)
+            .synchronization2(true);
         let mut abort = khr::ShaderAbortFeatures::new(true);
         let mut fault = khr::FaultFeatures::new(true);
         let mut data = khr::ShaderConstantDataFeatures::new(true);
@@ -93,7 +95,7 @@ impl<'gpu> Device<'gpu> {
             .queue_create_infos(&queues)
             .enabled_features(&core)
             .push_next(&mut newer)
-            .push_next(&mut rendering);
+            .push_next(&mut newest);
         if options.abort {
             info = info
                 .enabled_extension_names(&names)

@@ -1,0 +1,231 @@
+//! Golden tests of the rewriter: one folder a pass, one readable file a case.
+//!
+//! ```text
+//! ; One sentence: what the case shows.
+//! ; options: trap=return loop_poll=off     (any of them, or no such line)
+//! assembly of the input
+//! ;; output
+//! assembly of the output, without the functions that every rewritten module shares
+//! ```
+//!
+//! or `;; error` and the error's text. `VKABORT_BLESS=1` writes what came out. Inputs stand in for whole modules: lines
+//! that belong into an earlier section (capabilities, entry points, decorations) go there, after those of the prelude that
+//! `; options: prelude=` names (default `compute`). Every output must pass the validator.
+
+use anyhow::{Context, Result, bail, ensure};
+use libtest_mimic::{Arguments, Failed, Trial};
+use spirv_tools::TargetEnv;
+use spirv_tools::assembler::{self, Assembler, DisassembleOptions};
+use spirv_tools::val::{self, Validator};
+use std::path::{Path, PathBuf};
+use vkabort_instrument::{LoopPoll, Options, Outcome, Trap, instrument};
+use vkabort_tests::assembly::assemble_for;
+
+/// Fewer files than this and the folder is not what it should be.
+const MIN_FILES: usize = 25;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
+    let files = files(&root).expect("tests/golden can be read");
+    assert!(
+        files.len() >= MIN_FILES,
+        "only {} golden files in {}",
+        files.len(),
+        root.display()
+    );
+    let trials = files.into_iter().map(|path| {
+        let name = path
+            .strip_prefix(&root)
+            .unwrap_or(&path)
+            .with_extension("")
+            .display()
+            .to_string();
+        Trial::test(name, move || {
+            check(&path).map_err(|error| Failed::from(format!("{error:?}")))
+        })
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+fn files(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for folder in std::fs::read_dir(root)? {
+        let folder = folder?.path();
+        if folder.is_dir() && !folder.ends_with("prelude") {
+            for file in std::fs::read_dir(folder)? {
+                files.push(file?.path());
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn check(path: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(path)?;
+    let mark = text
+        .lines()
+        .position(|line| line.starts_with(";; "))
+        .unwrap_or(text.lines().count());
+    let input: Vec<&str> = text.lines().take(mark).collect();
+    ensure!(
+        input.first().is_some_and(|line| line.starts_with("; ")),
+        "the file does not begin with what it shows"
+    );
+    let case = Case::parse(&input)?;
+    let words = assemble_for(&case.module(path)?, case.env).context("the input does not assemble")?;
+    let mut result = input.join("\n");
+    match instrument(&words, &case.options) {
+        Ok(Outcome::Instrumented(out)) => {
+            let validator = val::create(Some(case.env));
+            if let Err(error) = validator.validate(&out.words, None) {
+                bail!(
+                    "the output is not valid: {error}\n{}",
+                    disassemble(&out.words, case.env)?
+                );
+            }
+            ensure!(
+                instrument(&words, &case.options) == Ok(Outcome::Instrumented(out.clone())),
+                "not deterministic"
+            );
+            result += &format!(
+                "\n;; output\n{}\n",
+                without_runtime(&disassemble(&out.words, case.env)?)
+            );
+        }
+        Ok(Outcome::Unchanged) => result += "\n;; unchanged\n",
+        Err(error) => result += &format!("\n;; error\n; {error}\n"),
+    }
+    if std::env::var_os("VKABORT_BLESS").is_some() {
+        std::fs::write(path, &result)?;
+        return Ok(());
+    }
+    if result != text {
+        let differing = result.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or(0);
+        bail!(
+            "differs from line {} on; VKABORT_BLESS=1 rewrites it. It is now:\n{result}",
+            differing + 1
+        );
+    }
+    Ok(())
+}
+
+/// An input with its options.
+struct Case<'t> {
+    lines: Vec<&'t str>,
+    options: Options,
+    prelude: String,
+    env: TargetEnv,
+}
+
+impl<'t> Case<'t> {
+    fn parse(lines: &[&'t str]) -> Result<Self> {
+        let mut case = Self {
+            lines: lines.iter().copied().filter(|line| !line.starts_with(';')).collect(),
+            options: Options {
+                loop_poll: LoopPoll::Off,
+                ..Options::default()
+            },
+            prelude: "compute".into(),
+            env: TargetEnv::Vulkan_1_2,
+        };
+        let options = lines.iter().filter_map(|line| line.strip_prefix("; options: "));
+        for option in options.flat_map(str::split_whitespace) {
+            let (key, value) = option
+                .split_once('=')
+                .with_context(|| format!("{option} is not key=value"))?;
+            match (key, value) {
+                ("prelude", name) => case.prelude = name.into(),
+                ("env", "vulkan1.0") => case.env = TargetEnv::Vulkan_1_0,
+                ("env", "vulkan1.1") => case.env = TargetEnv::Vulkan_1_1,
+                ("env", "vulkan1.1spirv1.4") => case.env = TargetEnv::Vulkan_1_1_Spirv_1_4,
+                ("env", "vulkan1.3") => case.env = TargetEnv::Vulkan_1_3,
+                ("trap", "return") => case.options.trap = Trap::Return,
+                ("trap", "fault") => case.options.trap = Trap::Fault,
+                ("trap", "hang") => case.options.trap = Trap::Hang,
+                ("loop_poll", "auto") => case.options.loop_poll = LoopPoll::Auto,
+                ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
+                ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
+                ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,
+                ("specialize", pair) => {
+                    let (id, text) = pair.split_once(':').context("specialize=ID:TEXT")?;
+                    case.options
+                        .specialization
+                        .insert(id.parse()?, text.as_bytes().to_vec());
+                }
+                _ => bail!("unknown option {option}"),
+            }
+        }
+        Ok(case)
+    }
+
+    /// The whole module: prelude and input, section by section.
+    fn module(&self, path: &Path) -> Result<String> {
+        let preludes = path
+            .parent()
+            .and_then(Path::parent)
+            .context("no golden folder")?
+            .join("prelude");
+        let prelude = std::fs::read_to_string(preludes.join(&self.prelude).with_extension("txt"))?;
+        let all: Vec<&str> = prelude.lines().chain(self.lines.iter().copied()).collect();
+        let mut sorted: Vec<(usize, &str)> = all.iter().map(|line| (section(line), *line)).collect();
+        sorted.sort_by_key(|(section, _)| *section);
+        Ok(sorted.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Which section of a module a line of assembly belongs to.
+fn section(line: &str) -> usize {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let opcode = if words.get(1) == Some(&"=") {
+        words.get(2)
+    } else {
+        words.first()
+    };
+    match *opcode.unwrap_or(&"") {
+        "OpCapability" => 0,
+        "OpExtension" => 1,
+        "OpExtInstImport" => 2,
+        "OpMemoryModel" => 3,
+        "OpEntryPoint" => 4,
+        "OpExecutionMode" | "OpExecutionModeId" => 5,
+        "OpString" => 6,
+        "OpSource" => 7,
+        "OpName" | "OpMemberName" => 8,
+        "OpDecorate" | "OpMemberDecorate" | "OpDecorationGroup" | "OpGroupDecorate" | "OpGroupMemberDecorate" => 9,
+        _ => 10,
+    }
+}
+
+fn disassemble(words: &[u32], env: TargetEnv) -> Result<String> {
+    let options = DisassembleOptions {
+        no_header: true,
+        comment: false,
+        indent: false,
+        ..DisassembleOptions::default()
+    };
+    let text = assembler::create(Some(env)).disassemble(words, options)?;
+    text.context("the disassembler gave no text")
+}
+
+/// A module's text without the bodies of the functions that every rewritten module shares.
+fn without_runtime(text: &str) -> String {
+    let mut shown = Vec::new();
+    let mut hidden = false;
+    for line in text.lines() {
+        let runtime = [
+            "%vkabort_reserve",
+            "%vkabort_commit",
+            "%vkabort_put_bytes",
+            "%vkabort_poll",
+        ];
+        if line.contains(" = OpFunction ") {
+            hidden = runtime.iter().any(|name| line.starts_with(&format!("{name} =")));
+        }
+        if !hidden {
+            shown.push(line);
+        }
+    }
+    shown.join("\n")
+}
