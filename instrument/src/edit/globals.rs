@@ -1,6 +1,6 @@
 //! Declarations that a pass adds: types, constants, variables, decorations, names, capabilities, extensions.
 //!
-//! Types that must be unique in a module are found before they are added.
+//! Types that must be unique in a module are found before they are added, and so are constants.
 
 use super::{Code, Edits, Ids};
 use crate::index::Index;
@@ -37,6 +37,10 @@ impl Globals {
                         .chain(inst.from(2).iter().copied())
                         .collect();
                     known.entry(key).or_insert(inst.word(1));
+                }
+                op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull => {
+                    let key = [u32::from(inst.opcode()), inst.result_type()].into_iter();
+                    known.entry(key.chain(inst.from(3).iter().copied()).collect()).or_insert(inst.result());
                 }
                 _ => {}
             }
@@ -138,7 +142,7 @@ impl Globals {
         self.value(op::ConstantNull, ty, &[])
     }
 
-    /// A constant instruction, shared with equal ones that were added here.
+    /// A constant instruction, shared with an equal one.
     pub(crate) fn value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
         let key: Vec<u32> = [u32::from(opcode), ty]
             .into_iter()

@@ -27,15 +27,29 @@ impl Ids {
     }
 }
 
+/// What comes first among edits at the same offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// Variables of a function, before all else in it.
+    Variables,
+    /// What runs first in an entry point.
+    Entry,
+    /// Other insertions, in the order in which they were made.
+    Insertion,
+    /// What takes the place of the instruction at the offset.
+    Replacement,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Edit {
     at: usize,
+    rank: Rank,
     remove: usize,
     start: usize,
     end: usize,
 }
 
-/// Changes to a module, in any order. Edits at the same offset take effect in the order in which they were made.
+/// Changes to a module, in any order.
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
     edits: Vec<Edit>,
@@ -54,9 +68,16 @@ impl Edits {
         self.bound = self.bound.max(ids.next);
     }
 
-    /// Inserts words before `at`.
+    /// Inserts words before the instruction at `at`, or before what replaces it.
     pub(crate) fn insert(&mut self, at: usize, words: &[u32]) {
-        self.replace(at, 0, words);
+        self.insert_ranked(at, Rank::Insertion, words);
+    }
+
+    /// Inserts words at `at`, among other edits there by rank.
+    pub(crate) fn insert_ranked(&mut self, at: usize, rank: Rank, words: &[u32]) {
+        if !words.is_empty() {
+            self.push(at, rank, 0, words);
+        }
     }
 
     /// Removes `count` words at `at`.
@@ -66,14 +87,13 @@ impl Edits {
 
     /// Replaces `count` words at `at`. Removed ranges may nest or repeat; they must not be inserted into.
     pub(crate) fn replace(&mut self, at: usize, count: usize, words: &[u32]) {
+        self.push(at, Rank::Replacement, count, words);
+    }
+
+    fn push(&mut self, at: usize, rank: Rank, remove: usize, words: &[u32]) {
         let start = self.pool.len();
         self.pool.extend_from_slice(words);
-        self.edits.push(Edit {
-            at,
-            remove: count,
-            start,
-            end: self.pool.len(),
-        });
+        self.edits.push(Edit { at, rank, remove, start, end: self.pool.len() });
     }
 
     /// The module with all edits made.
@@ -88,7 +108,7 @@ impl Edits {
                 ),
             ));
         }
-        self.edits.sort_by_key(|e| e.at);
+        self.edits.sort_by_key(|e| (e.at, e.rank));
         let mut out = Vec::with_capacity(words.len() + self.pool.len());
         let mut done = 0;
         for edit in &self.edits {
@@ -118,15 +138,17 @@ mod tests {
     }
 
     #[test]
-    fn edits_take_effect_by_offset_and_then_in_order() {
+    fn edits_take_effect_by_offset_then_rank_then_order() {
         let words = [0, 1, 2, 3, 4, 5, 6, 7];
         let mut edits = with_ids(&Ids::new(9));
+        edits.replace(6, 1, &[62]);
         edits.insert(6, &[60]);
         edits.remove(4, 2);
         edits.insert(8, &[80]);
         edits.insert(6, &[61]);
+        edits.insert_ranked(6, Rank::Variables, &[59]);
         let out = edits.apply(&words, "test").expect("few ids");
-        assert_eq!(out, [0, 1, 2, 9, 60, 61, 6, 7, 80]);
+        assert_eq!(out, [0, 1, 2, 9, 59, 60, 61, 62, 7, 80]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::runtime::Runtime;
 use crate::edit::globals::Globals;
-use crate::edit::{Code, Edits};
+use crate::edit::{Code, Edits, Rank};
 use crate::index::{EntryPoint, Index};
 use crate::spv::op::{built_in, decoration, execution_model as model, storage_class};
 use crate::spv::{Id, op};
@@ -107,7 +107,7 @@ pub(crate) fn store(
         code.op2(op::CompositeConstruct, &[uvec4, all], &words);
         code.op(op::Store, &[identity, all]);
         if first_time {
-            edits.insert(at, &code.words);
+            edits.insert_ranked(at, Rank::Entry, &code.words);
         }
     }
 }

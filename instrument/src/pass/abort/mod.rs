@@ -25,7 +25,7 @@ use super::mark::NO_SITE;
 use super::plan::Plan;
 use super::unwind::{Leaving, Unwinder};
 use crate::edit::globals::Globals;
-use crate::edit::{Code, Edits};
+use crate::edit::{Code, Edits, Rank};
 use crate::error::Result;
 use crate::index::debug::Names;
 use crate::index::function::{Block, Function};
@@ -167,7 +167,7 @@ fn declare(index: &Index<'_>, function: &Function, variables: &[(Id, Id)], edits
     for (pointer, variable) in variables {
         code.op(op::Variable, &[*pointer, *variable, op::storage_class::Function]);
     }
-    edits.insert(first.offset + 2, &code.words);
+    edits.insert_ranked(first.offset + 2, Rank::Variables, &code.words);
 }
 
 /// Entry points from which an abort or a polling loop can be reached.
