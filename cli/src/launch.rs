@@ -8,6 +8,9 @@ use crate::failure::{Failure, Result};
 use crate::locate::{Kind, MANIFEST};
 use crate::manifest::{self, DISABLE, ENABLE};
 use std::env;
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,7 +23,7 @@ impl Stage {
     /// Makes the folder, with a manifest that names `library`.
     pub fn new(library: &Path) -> Result<Self> {
         let stage = Self {
-            folder: env::temp_dir().join(format!("vkabort-{}", std::process::id())),
+            folder: private_folder()?,
         };
         let text = manifest::naming(Kind::Implicit, library)?;
         let folder = stage.folder.join("vulkan").join(Kind::Implicit.folder());
@@ -48,6 +51,20 @@ impl Stage {
             .env(ENABLE, "1")
             .env_remove(DISABLE);
     }
+}
+
+/// A new folder that only this user can look into: somebody else's manifest must not get in.
+fn private_folder() -> Result<PathBuf> {
+    let base = env::temp_dir();
+    for attempt in 0..1000 {
+        let folder = base.join(format!("vkabort-run-{}-{attempt}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Failure::file(&folder.display().to_string(), "made", &error)),
+        }
+    }
+    Err(Failure::input(format!("{}: no free name for a folder", base.display())))
 }
 
 impl Drop for Stage {

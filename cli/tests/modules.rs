@@ -63,8 +63,6 @@ fn options_change_the_output() {
     for options in [
         ["--arena-address", "0x100000"],
         ["--arena-size", "2M"],
-        ["--trap", "hang"],
-        ["--trap", "fault"],
         ["--max-sites", "0"],
     ] {
         assert!(out(&options) != usual, "{options:?}");

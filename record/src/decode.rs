@@ -71,7 +71,7 @@ pub fn decode_with(ty: &Type, bytes: &[u8], leads_with_text: bool) -> Decoded {
         lengths,
         leads_with_text,
         first_gap: None,
-        budget: bytes.len().saturating_mul(2).saturating_add(4096),
+        budget: bytes.len().saturating_mul(2).saturating_add(512),
     };
     let value = decoder.value(ty, 0, 0, false);
     let covered = decoder
@@ -128,7 +128,7 @@ impl Lengths {
                 high = middle;
             }
         }
-        (with(low).size(ty, 0) == size && with(low + 1).size(ty, 0) > size).then(|| with(low))
+        (with(low).size(ty, 0) == size && with(low.saturating_add(1)).size(ty, 0) > size).then(|| with(low))
     }
 
     fn of(&self, length: Length) -> u32 {
@@ -263,13 +263,15 @@ impl Decoder<'_> {
         };
         let pattern = uint_from_bytes(bytes);
         match ty {
-            Type::Int { bits, signed: true } => Some(Scalar::Int {
-                bits: *bits,
-                value: sign_extend(pattern, *bits),
-            }),
-            Type::Int { bits, signed: false } => Some(Scalar::Uint {
-                bits: *bits,
-                value: pattern,
+            &Type::Int {
+                bits: bits @ (8 | 16 | 32 | 64),
+                signed,
+            } => Some(match signed {
+                true => Scalar::Int {
+                    bits,
+                    value: sign_extend(pattern, bits),
+                },
+                false => Scalar::Uint { bits, value: pattern },
             }),
             Type::Float { bits: 16 } => Some(Scalar::Float {
                 bits: 16,

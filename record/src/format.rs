@@ -6,7 +6,7 @@
 
 use crate::convert::{self, Field};
 use crate::decode::{self, Value};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, sign_extend};
 use crate::show::{show, show_named};
 use crate::specifier::{Conversion, Piece, parse};
 use std::collections::VecDeque;
@@ -173,7 +173,7 @@ impl Formatter {
             ('d' | 'i' | 'u', _) => {
                 let value = scalar.pattern().unwrap_or(0);
                 let signed = conversion.letter != 'u';
-                if signed && value > u64::MAX >> (65 - scalar.bits().clamp(1, 64)) {
+                if signed && sign_extend(value, scalar.bits()) < 0 {
                     self.mismatch(conversion, &format!("unsigned ({})", scalar.type_name()));
                 }
                 convert::decimal(if signed { field } else { unsigned }, false, value)

@@ -3,7 +3,7 @@
 use crate::decode::{Decoded, Field, Value, decode, decode_with};
 use crate::fallback;
 use crate::format::apply;
-use crate::show::show;
+use crate::show::{show, show_field};
 use crate::site::{Site, Type};
 use crate::string::{escape, printable};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ impl Message {
                     notes.extend(formatted.notes);
                     formatted.text
                 }
-                Some((only, [])) if only.name.is_none() => show(&only.value),
+                Some((only, [])) if show_field(only) == show(&only.value) => show(&only.value),
                 Some(_) => show(&decoded.value),
                 None => String::new(),
             },
