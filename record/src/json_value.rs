@@ -7,7 +7,7 @@
 //!   {"offset":16,"type":"vector","component":"f32","value":[0.5,"nan"]}]}
 //! ```
 //!
-//! Integers are JSON numbers of up to 64 bits, pointers strings of hexadecimal digits, floats numbers or `"nan"`, `"inf"`,
+//! An array of numbers has a `component` as a vector has; of anything else it holds objects. Integers are JSON numbers of up to 64 bits, pointers strings of hexadecimal digits, floats numbers or `"nan"`, `"inf"`,
 //! `"-inf"`. Bytes are strings of hexadecimal digits.
 
 use crate::decode::{Field, Value};
@@ -47,11 +47,16 @@ fn to_json(value: &Value) -> Map<String, Json> {
             );
             return map;
         }
-        Value::Array(elements) => (
-            "array",
-            "value",
-            elements.iter().map(|e| Json::Object(to_json(e))).collect(),
-        ),
+        Value::Array(elements) => {
+            // Numbers of one type, thousands of them as often as not: they need not repeat it.
+            if let Some((component, scalars)) = uniform(elements) {
+                let mut map = typed("array", "value", scalars_to_json(&scalars));
+                map.insert("component".into(), json!(component));
+                return map;
+            }
+            let content = elements.iter().map(|e| Json::Object(to_json(e))).collect();
+            ("array", "value", content)
+        }
         Value::Struct { name, members } => {
             let members = members.iter().map(|m| Json::Object(member_to_json(m))).collect();
             let mut map = typed("struct", "members", members);
@@ -85,6 +90,18 @@ fn typed(ty: &str, key: &str, content: Json) -> Map<String, Json> {
 
 fn component(components: &[Scalar]) -> &'static str {
     components.first().map_or("u32", |c| c.type_name())
+}
+
+/// The elements as scalars, if they are all of one type.
+fn uniform(elements: &[Value]) -> Option<(&'static str, Vec<Scalar>)> {
+    let scalar = |value: &Value| match value {
+        Value::Scalar(scalar) => Some(*scalar),
+        _ => None,
+    };
+    let component = scalar(elements.first()?)?.type_name();
+    let scalars: Option<Vec<Scalar>> = elements.iter().map(scalar).collect();
+    let scalars = scalars.filter(|all| all.iter().all(|s| s.type_name() == component))?;
+    Some((component, scalars))
 }
 
 fn scalars_to_json(scalars: &[Scalar]) -> Json {
@@ -138,6 +155,11 @@ fn from_map(map: &mut Map<String, Json>) -> Result<Value, String> {
             let columns = list(take(map, "value")?)?.into_iter();
             let columns = columns.map(|c| scalars_from_json(&component, c));
             Value::Matrix(columns.collect::<Result<_, _>>()?)
+        }
+        "array" if map.contains_key("component") => {
+            let component = string(map, "component")?;
+            let scalars = scalars_from_json(&component, take(map, "value")?)?;
+            Value::Array(scalars.into_iter().map(Value::Scalar).collect())
         }
         "array" => {
             let elements = list(take(map, "value")?)?.into_iter().map(from_json);
@@ -313,6 +335,10 @@ mod tests {
             Value::Vector(vec![]),
             Value::Matrix(vec![vec![scalars[5]], vec![scalars[5]]]),
             Value::Array(vec![Value::Text("a".into()), Value::Missing]),
+            Value::Array(vec![Value::Scalar(scalars[3]), Value::Scalar(scalars[3])]),
+            Value::Array(vec![Value::Scalar(scalars[3]), Value::Scalar(scalars[4])]),
+            Value::Array(vec![Value::Scalar(scalars[3]), Value::Scalar(scalars[5])]),
+            Value::Array(vec![]),
         ] {
             members.push(Field {
                 name: None,

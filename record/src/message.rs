@@ -61,7 +61,11 @@ impl Message {
     fn from_decoded(decoded: Decoded, bytes: &[u8]) -> Self {
         let mut notes = Vec::new();
         let text = match &decoded.value {
-            Value::Text(text) => text.clone(),
+            Value::Text(format) => {
+                let formatted = apply(format, &[]);
+                notes.extend(formatted.notes);
+                formatted.text
+            }
             Value::Struct { members, .. } => match members.split_first() {
                 Some((
                     Field {
@@ -170,6 +174,16 @@ mod tests {
         assert_eq!(Message::of_site(&site(Some("")), &[0; 4]).text, "");
         assert_eq!(Message::of_site(&site(None), &[0; 4]).text, "[0]");
         assert_eq!(Message::of_site(&site(Some("other")), &[0; 4]).text, "[0]");
+    }
+
+    #[test]
+    fn a_message_that_is_a_string_and_nothing_else_is_a_format_too() {
+        let byte = Type::Int { bits: 8, signed: true };
+        let bare = text(12, 1, byte, true);
+        assert_eq!(Message::of_type(&bare, b"100%% wrong\0").text, "100% wrong");
+        let message = Message::of_type(&bare, b"index %u\0\0\0\0");
+        assert_eq!(message.text, "index %u<missing>");
+        assert_eq!(message.notes.len(), 1);
     }
 
     #[test]

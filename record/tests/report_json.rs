@@ -168,6 +168,15 @@ fn message() -> Type {
             row_major: true,
         },
         array(2, 4, int(32, false), false),
+        array(
+            2,
+            8,
+            Type::Vector {
+                count: 2,
+                component: Box::new(int(32, true)),
+            },
+            false,
+        ),
         Type::Struct {
             name: Some("Inner".into()),
             members: vec![Member {
@@ -329,6 +338,14 @@ fn every_kind_of_value_and_invocation_occurs() {
         assert!(text.contains(&format!("\"decoding\":\"{needed}\"")), "{needed}");
     }
     assert!(text.contains("\"nan\""));
+    let (of_numbers, of_objects) = (
+        r#""component":"u32","offset""#,
+        r#"[{"component":"i32","type":"vector""#,
+    );
+    assert!(
+        text.contains(of_numbers) && text.contains(of_objects),
+        "both kinds of arrays"
+    );
 }
 
 #[test]
