@@ -5,7 +5,7 @@
 //! ; options: trap=return loop_poll=off     (any of them, or no such line)
 //! assembly of the input
 //! ;; output
-//! assembly of the output, without the functions that every rewritten module shares
+//! assembly of the output, without those functions that every rewritten module shares which `show=` does not name
 //! ```
 //!
 //! or `;; error` and the error's text. `VKABORT_BLESS=1` writes what came out. Inputs stand in for whole modules: lines
@@ -91,7 +91,7 @@ fn check(path: &Path) -> Result<()> {
             );
             result += &format!(
                 "\n;; output\n{}\n",
-                without_runtime(&disassemble(&out.words, case.env)?)
+                without_runtime(&disassemble(&out.words, case.env)?, &case.shown)
             );
         }
         Ok(Outcome::Unchanged) => result += "\n;; unchanged\n",
@@ -117,6 +117,8 @@ struct Case<'t> {
     options: Options,
     prelude: String,
     env: TargetEnv,
+    /// Shared functions to show.
+    shown: Vec<String>,
 }
 
 impl<'t> Case<'t> {
@@ -129,6 +131,7 @@ impl<'t> Case<'t> {
             },
             prelude: "compute".into(),
             env: TargetEnv::Vulkan_1_2,
+            shown: Vec::new(),
         };
         let options = lines.iter().filter_map(|line| line.strip_prefix("; options: "));
         for option in options.flat_map(str::split_whitespace) {
@@ -136,6 +139,7 @@ impl<'t> Case<'t> {
                 .split_once('=')
                 .with_context(|| format!("{option} is not key=value"))?;
             match (key, value) {
+                ("show", name) => case.shown.push(name.into()),
                 ("prelude", name) => case.prelude = name.into(),
                 ("env", "vulkan1.0") => case.env = TargetEnv::Vulkan_1_0,
                 ("env", "vulkan1.1") => case.env = TargetEnv::Vulkan_1_1,
@@ -210,7 +214,7 @@ fn disassemble(words: &[u32], env: TargetEnv) -> Result<String> {
 }
 
 /// A module's text without the bodies of the functions that every rewritten module shares.
-fn without_runtime(text: &str) -> String {
+fn without_runtime(text: &str, shown_functions: &[String]) -> String {
     let mut shown = Vec::new();
     let mut hidden = false;
     for line in text.lines() {

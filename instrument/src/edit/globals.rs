@@ -40,7 +40,9 @@ impl Globals {
                 }
                 op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull => {
                     let key = [u32::from(inst.opcode()), inst.result_type()].into_iter();
-                    known.entry(key.chain(inst.from(3).iter().copied()).collect()).or_insert(inst.result());
+                    known
+                        .entry(key.chain(inst.from(3).iter().copied()).collect())
+                        .or_insert(inst.result());
                 }
                 _ => {}
             }

@@ -93,7 +93,13 @@ impl Edits {
     fn push(&mut self, at: usize, rank: Rank, remove: usize, words: &[u32]) {
         let start = self.pool.len();
         self.pool.extend_from_slice(words);
-        self.edits.push(Edit { at, rank, remove, start, end: self.pool.len() });
+        self.edits.push(Edit {
+            at,
+            rank,
+            remove,
+            start,
+            end: self.pool.len(),
+        });
     }
 
     /// The module with all edits made.

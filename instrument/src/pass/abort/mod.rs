@@ -19,6 +19,7 @@ mod pending;
 pub(crate) mod runtime;
 mod size;
 mod source;
+mod trap;
 mod writer;
 
 use super::mark::NO_SITE;
@@ -51,7 +52,7 @@ pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, hash: Mod
     };
     let mut edits = Edits::default();
     let mut globals = Globals::new(index);
-    let mut runtime = Runtime::new(index, options.arena, hash);
+    let mut runtime = Runtime::new(index, options, hash);
     let mut recording = false;
     for (number, function) in index.functions.iter().enumerate() {
         if !plan.touches(index, number, function) {

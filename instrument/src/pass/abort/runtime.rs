@@ -17,10 +17,11 @@
 //! The load before the add keeps a storm of aborts off the atomic once the arena is full, and the cursor from wrapping: it
 //! passes the capacity by at most one record per invocation in flight.
 
+use super::trap;
 use crate::edit::Code;
 use crate::edit::globals::Globals;
 use crate::index::Index;
-use crate::options::Arena;
+use crate::options::{Arena, Options, Trap};
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, RELEASE, UNIFORM_MEMORY};
 use crate::spv::op::{capability, decoration, memory_model, scope, storage_class};
@@ -38,6 +39,7 @@ pub(crate) const NO_RECORD: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Runtime {
     arena: Arena,
+    trap: Trap,
     hash: ModuleHash,
     /// The module has the Vulkan memory model.
     vulkan_memory_model: bool,
@@ -65,13 +67,23 @@ pub(crate) struct Views {
     pub(crate) unit_type: Id,
 }
 
+/// A function that has been begun.
+struct Begun {
+    code: Code,
+    function: Id,
+    parameters: Vec<Id>,
+    /// Label of its first block, which is open.
+    block: Id,
+}
+
 impl Runtime {
-    pub(crate) fn new(index: &Index<'_>, arena: Arena, hash: ModuleHash) -> Self {
+    pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Self {
         let model = index.inst(index.sections.memory_model).word(2);
         let vulkan_memory_model = model == memory_model::Vulkan;
         let device = !vulkan_memory_model || index.has_capability(capability::VulkanMemoryModelDeviceScope);
         Self {
-            arena,
+            arena: options.arena,
+            trap: options.trap,
             hash,
             vulkan_memory_model,
             scope: if device { scope::Device } else { scope::QueueFamily },
@@ -85,6 +97,11 @@ impl Runtime {
             poll: None,
             functions: Code::default(),
         }
+    }
+
+    /// The scope at which records are made available.
+    pub(super) fn scope(&self) -> u32 {
+        self.scope
     }
 
     /// Global variables made here, for the interfaces of SPIR-V 1.4 and later.
@@ -171,7 +188,7 @@ impl Runtime {
         [ALIGNED | shared, alignment]
     }
 
-    fn address(&self, code: &mut Code, globals: &mut Globals, ty: Id, address: u64) -> Id {
+    pub(super) fn address(&self, code: &mut Code, globals: &mut Globals, ty: Id, address: u64) -> Id {
         let uint = globals.uint();
         let uvec2 = globals.vector(uint, 2);
         let (low, high) = (
@@ -196,7 +213,8 @@ impl Runtime {
         self.address(code, globals, ty, self.arena.address + u64::from(CONTROL_BYTES))
     }
 
-    fn control(&mut self, code: &mut Code, globals: &mut Globals, member: u32) -> Id {
+    /// Pointer to a word of the control block: ABORTED is member 0, DROPPED member 1.
+    pub(super) fn control(&mut self, code: &mut Code, globals: &mut Globals, member: u32) -> Id {
         let views = self.views(globals);
         let base = self.address(code, globals, views.control_pointer, self.arena.address);
         let member = globals.constant(member);
@@ -205,22 +223,26 @@ impl Runtime {
         pointer
     }
 
-    fn begin(&mut self, globals: &mut Globals, name: &str, result: Id, parameters: &[Id]) -> (Code, Id, Vec<Id>) {
+    fn begin(&mut self, globals: &mut Globals, name: &str, result: Id, parameters: &[Id]) -> Begun {
         let ty = globals.function_type(result, parameters);
         let function = globals.fresh();
         globals.name(function, name);
         let mut code = Code::default();
         code.op(op::Function, &[result, function, 0, ty]);
-        let names = parameters
-            .iter()
-            .map(|parameter| {
-                let name = globals.fresh();
-                code.op(op::FunctionParameter, &[*parameter, name]);
-                name
-            })
-            .collect();
-        code.label(globals.fresh());
-        (code, function, names)
+        let mut names = Vec::new();
+        for parameter in parameters {
+            let name = globals.fresh();
+            code.op(op::FunctionParameter, &[*parameter, name]);
+            names.push(name);
+        }
+        let block = globals.fresh();
+        code.label(block);
+        Begun {
+            code,
+            function,
+            parameters: names,
+            block,
+        }
     }
 
     fn end(&mut self, mut code: Code) {
@@ -234,7 +256,12 @@ impl Runtime {
         }
         let (uint, bool) = (globals.uint(), globals.bool());
         let views = self.views(globals);
-        let (mut code, function, parameters) = self.begin(globals, "vkabort_reserve", uint, &[uint; 3]);
+        let Begun {
+            mut code,
+            function,
+            parameters,
+            ..
+        } = self.begin(globals, "vkabort_reserve", uint, &[uint; 3]);
         self.reserve = Some(function);
         let [units, size, site] = [0, 1, 2].map(|i| parameters.get(i).copied().unwrap_or(0));
         let constant = |globals: &mut Globals, value| globals.constant(value);
@@ -360,7 +387,12 @@ impl Runtime {
             return function;
         }
         let (uint, void) = (globals.uint(), globals.void());
-        let (mut code, function, parameters) = self.begin(globals, "vkabort_commit", void, &[uint]);
+        let Begun {
+            mut code,
+            function,
+            parameters,
+            block,
+        } = self.begin(globals, "vkabort_commit", void, &[uint]);
         self.commit = Some(function);
         let record = parameters.first().copied().unwrap_or(0);
         let device = globals.constant(self.scope);
@@ -381,6 +413,7 @@ impl Runtime {
         code.op(op::AtomicStore, &[pointer, device, release, value]);
         let aborted = self.control(&mut code, globals, 0);
         code.op(op::AtomicStore, &[aborted, device, release, one]);
+        trap::spring(self.trap, self, &mut code, globals, block);
         code.op(op::Return, &[]);
         self.end(code);
         function
@@ -393,7 +426,12 @@ impl Runtime {
             return function;
         }
         let (uint, void, bool) = (globals.uint(), globals.void(), globals.bool());
-        let (mut code, function, parameters) = self.begin(globals, "vkabort_put_bytes", void, &[uint; 3]);
+        let Begun {
+            mut code,
+            function,
+            parameters,
+            ..
+        } = self.begin(globals, "vkabort_put_bytes", void, &[uint; 3]);
         self.put_bytes = Some(function);
         let [at, value, mask] = [0, 1, 2].map(|i| parameters.get(i).copied().unwrap_or(0));
         let [zero, one, two, three, top] = [0, 1, 2, 3, 32].map(|v| globals.constant(v));
@@ -459,7 +497,7 @@ impl Runtime {
             return function;
         }
         let (uint, bool) = (globals.uint(), globals.bool());
-        let (mut code, function, _) = self.begin(globals, "vkabort_poll", bool, &[]);
+        let Begun { mut code, function, .. } = self.begin(globals, "vkabort_poll", bool, &[]);
         self.poll = Some(function);
         let (device, zero) = (globals.constant(self.scope), globals.constant(0));
         let word = self.control(&mut code, globals, 0);
