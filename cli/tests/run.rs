@@ -42,9 +42,27 @@ fn run(folder: &Path, options: &[&str]) -> common::Ran {
 
 #[test]
 fn a_quiet_program_keeps_its_output_and_its_exit_code() {
-    let folder = with_program("quiet", "echo \"$1\"; exit 7");
+    let said = |level: &str, text: &str| {
+        format!(
+            "echo '{{\"type\":\"log\",\"level\":\"{level}\",\"message\":\"{text}\"}}' >> $VK_VKABORT_SHADER_ABORT_LOG_FILE"
+        )
+    };
+    let folder = with_program(
+        "quiet",
+        &format!("{}\necho \"$1\"; exit 7", said("info", "native: none")),
+    );
     let ran = run(&folder, &[]);
     assert_eq!((ran.code, ran.text(), ran.stderr.as_str()), (7, "one\n", ""));
+    let ran = run(&folder, &["--set", "log_level=info"]);
+    assert_eq!(ran.stderr, "vkabort: info: native: none\n");
+    let folder = with_program("helpless", &said("info", "cannot emulate: no addresses"));
+    assert_eq!(
+        run(&folder, &[]).ok().stderr,
+        "vkabort: info: cannot emulate: no addresses\n"
+    );
+    let folder = with_program("without", "exit 0");
+    let ran = run(&folder, &[]).ok();
+    assert!(ran.stderr.contains("the layer was not used"), "{}", ran.stderr);
     let folder = with_program("killed", "kill -9 $$");
     assert_eq!(run(&folder, &[]).code, 128 + 9);
 }

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 use vkabort_record::report::Report;
+use vkabort_record::string::printable;
 
 /// How often the log is looked at.
 const POLL: Duration = Duration::from_millis(20);
@@ -50,12 +51,23 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     command
         .env(variable("log_file", "")?, &log)
         .env(variable("log_format", "json")?, "json");
+    // What the layer decided is wanted here in any case: whether it was there at all shows in it.
+    let level = args
+        .set
+        .iter()
+        .rev()
+        .find(|(key, _)| key == "log_level")
+        .map(|(_, value)| value.as_str());
+    command.env(
+        variable("log_level", "info")?,
+        level.filter(|level| *level == "debug").unwrap_or("info"),
+    );
     let name = program.to_string_lossy();
     let started = Instant::now();
     let mut child = command
         .spawn()
         .map_err(|error| Failure::file(&name, "started", &error))?;
-    let mut follower = Follower::new(&log, args.json);
+    let mut follower = Follower::new(&log, args.json, level);
     let status = loop {
         follower.follow()?;
         match child.try_wait() {
@@ -64,7 +76,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
             Err(error) => return Err(Failure::file(&name, "waited for", &error)),
         }
     };
-    let reports = follower.finish()?;
+    let (reports, said) = follower.finish()?;
     if let Some(path) = &args.junit {
         let words: Vec<String> = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();
         let exit = (!status.success()).then(|| status.to_string());
@@ -82,7 +94,22 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         ));
         return Ok(ExitCode::from(code::ABORTED));
     }
+    if !said {
+        io::note(&format!(
+            "{name}: the layer was not used: the program has asked no Vulkan device what it can do"
+        ));
+    }
     Ok(exit_code(status))
+}
+
+/// How important a line has to be to be shown: those of the layer's levels that are at least `level`.
+fn shown(level: Option<&str>) -> &'static [&'static str] {
+    match level {
+        Some("error") => &["error"],
+        Some("info") => &["error", "warning", "info"],
+        Some("debug") => &["error", "warning", "info", "debug"],
+        _ => &["error", "warning"],
+    }
 }
 
 /// The program's own exit code, as a shell gives it.
@@ -99,20 +126,25 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 struct Follower<'a> {
     log: &'a Path,
     json: bool,
+    shown: &'static [&'static str],
     file: Option<File>,
     /// What was read and is not a whole report yet.
     pending: String,
     reports: Vec<Report>,
+    /// The layer has written a line.
+    said: bool,
 }
 
 impl<'a> Follower<'a> {
-    fn new(log: &'a Path, json: bool) -> Self {
+    fn new(log: &'a Path, json: bool, level: Option<&str>) -> Self {
         Self {
             log,
             json,
+            shown: shown(level),
             file: None,
             pending: String::new(),
             reports: Vec::new(),
+            said: false,
         }
     }
 
@@ -133,15 +165,15 @@ impl<'a> Follower<'a> {
         Ok(())
     }
 
-    /// Shows what is left once the program has ended, and returns all reports.
-    fn finish(mut self) -> Result<Vec<Report>> {
+    /// Shows what is left once the program has ended. All reports, and whether the layer said anything at all.
+    fn finish(mut self) -> Result<(Vec<Report>, bool)> {
         self.read()?;
         // A process that dies in the middle of a line leaves a piece that is no JSON.
         let end = self.pending.rfind('\n').map_or(0, |at| at + 1);
         self.pending.truncate(end);
         let text = std::mem::take(&mut self.pending);
         self.show(&text)?;
-        Ok(self.reports)
+        Ok((self.reports, self.said))
     }
 
     fn read(&mut self) -> Result<()> {
@@ -165,10 +197,15 @@ impl<'a> Follower<'a> {
         let color = std::io::stderr().is_terminal() && io::color_wanted();
         for line in text.lines().filter(|line| line.starts_with("{\"type\":\"log\"")) {
             let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
-            if let (Some(level), Some(message)) = (line["level"].as_str(), line["message"].as_str()) {
-                io::note(&format!("{level}: {message}"));
+            let (level, message) = (line["level"].as_str(), line["message"].as_str());
+            if let (Some(level), Some(message)) = (level, message)
+                // That a device cannot be helped is what the user has to know, however quiet the rest.
+                && (self.shown.contains(&level) || message.contains("cannot emulate"))
+            {
+                io::note(&format!("{level}: {}", printable(message)));
             }
         }
+        self.said |= !text.trim().is_empty();
         for report in &reports {
             io::print_error(&if self.json {
                 report.json_lines()
