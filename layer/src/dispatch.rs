@@ -51,6 +51,7 @@ next_table! {
         vkGetPhysicalDeviceFeatures2KHR: vk::PFN_vkGetPhysicalDeviceFeatures2,
         vkGetPhysicalDeviceProperties2: vk::PFN_vkGetPhysicalDeviceProperties2,
         vkGetPhysicalDeviceProperties2KHR: vk::PFN_vkGetPhysicalDeviceProperties2,
+        vkGetPhysicalDeviceExternalBufferProperties: vk::PFN_vkGetPhysicalDeviceExternalBufferProperties,
         vkGetPhysicalDeviceToolProperties: vk::PFN_vkGetPhysicalDeviceToolProperties,
         vkGetPhysicalDeviceToolPropertiesEXT: vk::PFN_vkGetPhysicalDeviceToolProperties,
         vkCreateDebugUtilsMessengerEXT: vk::PFN_vkCreateDebugUtilsMessengerEXT,

@@ -153,7 +153,7 @@ impl Plan {
             plan.turn_on_addresses(device, has);
             plan.turn_on_device_scope(device);
             plan.turn_on_stores(info);
-            plan.import = device.cpu && plan.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
+            plan.import = device.imports && plan.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
         }
         if ext_fault {
             plan.turn_on_driver_faults(device, has);

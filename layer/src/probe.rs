@@ -1,5 +1,6 @@
 //! What a physical device can do, what its driver already has, and so what the layer provides on it.
 
+use crate::arena;
 use crate::dispatch::InstanceTable;
 use crate::ffi::{FaultFeatures, OneFeature, stype};
 use crate::log::Level;
@@ -98,6 +99,7 @@ impl Prober<'_> {
             extensions: extensions(next, self.handle).unwrap_or_default(),
             api_version: self.instance.api_version.min(properties.api_version),
             cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
+            imports: false,
             native: Extensions::default(),
             emulated: Extensions::default(),
             reason: None,
@@ -109,6 +111,7 @@ impl Prober<'_> {
         };
         if found.at_least(vk::API_VERSION_1_1) {
             found.native = self.native(&found);
+            found.imports = found.cpu && found.has(vk::EXT_EXTERNAL_MEMORY_HOST_NAME) && self.imports();
         }
         let missing = self.requirements(&mut found, &features);
         found.emulated = match self.instance.settings.emulation {
@@ -145,6 +148,10 @@ impl Prober<'_> {
         if has(vk::EXT_DEVICE_FAULT_NAME) {
             self.ask(&mut fault);
         }
+        let below_1_2 = match core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
+            true => "",
+            false => " (without VK_KHR_buffer_device_address, an instance of Vulkan 1.2 is needed)",
+        };
         found.capture_replay = address.buffer_device_address_capture_replay == vk::TRUE;
         found.device_scope = memory_model.vulkan_memory_model_device_scope == vk::TRUE;
         found.ext_fault = fault.device_fault == vk::TRUE;
@@ -162,7 +169,26 @@ impl Prober<'_> {
             .filter(|(has, _)| *has != vk::TRUE)
             .map(|(_, n)| *n)
             .collect();
-        (!missing.is_empty()).then(|| format!("the driver lacks {}", missing.join(", ")))
+        (!missing.is_empty()).then(|| format!("the driver lacks {}{below_1_2}", missing.join(", ")))
+    }
+
+    /// Whether the driver says that buffers like the arena's can have imported host memory. Not all that can do it say so.
+    fn imports(&self) -> bool {
+        let info = vk::PhysicalDeviceExternalBufferInfo::default()
+            .usage(arena::USAGE)
+            .handle_type(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT);
+        let mut properties = vk::ExternalBufferProperties::default();
+        if let Some(get) = self.instance.next.vkGetPhysicalDeviceExternalBufferProperties {
+            // SAFETY: a valid physical device of Vulkan 1.1, and structures of ours.
+            unsafe { get(self.handle, &info, &mut properties) };
+        }
+        let external = properties.external_memory_properties;
+        external
+            .external_memory_features
+            .contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE)
+            && external
+                .compatible_handle_types
+                .contains(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT)
     }
 
     /// Which of the extensions the driver lists and has the feature of.

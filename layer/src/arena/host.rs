@@ -1,4 +1,8 @@
-//! CPU drivers: host memory at a fixed place, imported.
+//! CPU drivers: host memory at a fixed place.
+//!
+//! It is imported where the driver says that it can be. A driver that does not say so is asked about an ordinary buffer:
+//! if its device address is the host address of its mapping, shaders reach the fixed place all the same, and no object
+//! of the driver's is needed for it.
 //!
 //! Their device addresses are host addresses, so a fixed mapping gives a fixed device address. Every live device takes
 //! the first free one of a row of places; what else may stand there is never touched, since the kernel is asked to
@@ -97,8 +101,41 @@ pub fn memory_types(setup: &Setup<'_>, mapping: &Mapping) -> Option<u32> {
     (result == vk::Result::SUCCESS).then_some(properties.memory_type_bits)
 }
 
-/// An arena in imported memory, if the driver then reports the pages' own address.
+/// An arena at a fixed place.
 pub fn create(setup: &Setup<'_>) -> Option<Arena> {
+    if setup.import { imported(setup) } else { bare(setup) }
+}
+
+/// An arena that the driver does not know of.
+fn bare(setup: &Setup<'_>) -> Option<Arena> {
+    let ordinary = Setup {
+        bytes: GRANULE as u32,
+        ..*setup
+    };
+    let parts = Parts::create(&ordinary, Extra::default()).ok()?;
+    let address = parts.address(&ordinary).ok()?;
+    let probe = parts.finish(&ordinary, address, Source::Driver).ok()?;
+    let same = probe.base().as_ptr() as u64 == address;
+    // SAFETY: nothing was submitted yet.
+    unsafe { probe.destroy(setup.device, setup.next) };
+    if !same {
+        return None;
+    }
+    let mapping = Mapping::at_fixed_place(u64::from(setup.bytes))?;
+    Some(Arena {
+        buffer: vk::Buffer::null(),
+        memory: vk::DeviceMemory::null(),
+        base: mapping.base(),
+        bytes: setup.bytes,
+        address: mapping.base().as_ptr() as u64,
+        source: Source::Host,
+        host: Some(mapping),
+        slot: None,
+    })
+}
+
+/// An arena in imported memory, if the driver then reports the pages' own address.
+fn imported(setup: &Setup<'_>) -> Option<Arena> {
     let mut mapping = None;
     let extra = Extra {
         import: Some(&mut mapping),

@@ -1,8 +1,8 @@
 //! The buffer that shaders write their messages into: one per device, mapped for its whole life, at an address that is
 //! the same in every run wherever that is possible, since it stands in the shaders' code and so in pipeline caches.
 //!
-//! In this order: on CPU drivers, whose device addresses are host addresses, host memory mapped at a fixed place and
-//! imported; elsewhere `bufferDeviceAddressCaptureReplay`, asking for the address that an earlier run was given; else
+//! In this order: on CPU drivers, whose device addresses are host addresses, host memory mapped at a fixed place, imported
+//! where the driver takes it; elsewhere `bufferDeviceAddressCaptureReplay`, asking for the address that an earlier run was given; else
 //! whatever the driver gives.
 
 #[cfg(unix)]
@@ -16,11 +16,18 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::ABORTED_OFFSET;
 
+/// What the arena is used as.
+pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw() | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
+);
+
 /// Where an arena's address comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Host memory at a fixed place, imported.
     Import,
+    /// Host memory at a fixed place, on a driver whose shaders use host addresses anyway.
+    Host,
     /// The opaque address that an earlier run was given.
     Replay,
     /// An opaque address that later runs will ask for.
@@ -39,6 +46,7 @@ pub enum AddressApi {
 }
 
 /// What an arena is made from.
+#[derive(Clone, Copy)]
 pub struct Setup<'a> {
     /// The new device.
     pub device: vk::Device,
@@ -85,7 +93,7 @@ impl Arena {
     /// What could not be made, in words.
     pub fn create(setup: &Setup<'_>) -> Result<Self, String> {
         #[cfg(unix)]
-        if setup.import
+        if setup.physical.cpu
             && let Some(arena) = host::create(setup)
         {
             return Ok(arena);
@@ -214,7 +222,7 @@ impl<'a> Parts<'a> {
         let mut info = vk::BufferCreateInfo::default()
             .flags(extra.buffer_flags)
             .size(u64::from(setup.bytes))
-            .usage(vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
+            .usage(USAGE);
         if setup.families.len() > 1 {
             info = info
                 .sharing_mode(vk::SharingMode::CONCURRENT)

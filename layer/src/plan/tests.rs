@@ -18,6 +18,7 @@ fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
             .collect(),
         api_version: version,
         cpu: false,
+        imports: false,
         native: Extensions::default(),
         emulated: Extensions::ALL,
         reason: None,
@@ -171,6 +172,7 @@ fn a_cpu_driver_imports_and_a_driver_that_knows_faults_is_asked() {
         &[vk::EXT_EXTERNAL_MEMORY_HOST_NAME, vk::EXT_DEVICE_FAULT_NAME],
     );
     device.cpu = true;
+    device.imports = true;
     device.ext_fault = true;
     let plan = plan(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
     assert!(plan.import && plan.ext_fault && !plan.capture_replay);

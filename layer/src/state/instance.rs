@@ -91,8 +91,10 @@ pub struct PhysicalDevice {
     pub extensions: Vec<vk::ExtensionProperties>,
     /// The lower of the instance's and the device's API versions.
     pub api_version: u32,
-    /// Device addresses are host addresses.
+    /// The driver runs on the CPU.
     pub cpu: bool,
+    /// Host memory can be imported for a buffer with a device address, on a CPU driver.
+    pub imports: bool,
     /// Extensions that the driver has.
     pub native: Extensions,
     /// Extensions that the layer provides.
