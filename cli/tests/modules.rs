@@ -63,6 +63,8 @@ fn options_change_the_output() {
     for options in [
         ["--arena-address", "0x100000"],
         ["--arena-size", "2M"],
+        ["--trap", "hang"],
+        ["--trap", "fault"],
         ["--max-sites", "0"],
     ] {
         assert!(out(&options) != usual, "{options:?}");

@@ -53,7 +53,7 @@ fn a_quiet_program_keeps_its_output_and_its_exit_code() {
     );
     let ran = run(&folder, &[]);
     assert_eq!((ran.code, ran.text(), ran.stderr.as_str()), (7, "one\n", ""));
-    let ran = run(&folder, &["--set", "log_level=info"]);
+    let ran = run(&folder, &["--set", "log_level=Info"]);
     assert_eq!(ran.stderr, "vkabort: info: native: none\n");
     let folder = with_program("helpless", &said("info", "cannot emulate: no addresses"));
     assert_eq!(

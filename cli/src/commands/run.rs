@@ -52,16 +52,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         .env(variable("log_file", "")?, &log)
         .env(variable("log_format", "json")?, "json");
     // What the layer decided is wanted here in any case: whether it was there at all shows in it.
-    let level = args
-        .set
-        .iter()
-        .rev()
-        .find(|(key, _)| key == "log_level")
-        .map(|(_, value)| value.as_str());
-    command.env(
-        variable("log_level", "info")?,
-        level.filter(|level| *level == "debug").unwrap_or("info"),
-    );
+    let asked = args.set.iter().rev().find(|(key, _)| key == "log_level");
+    let asked = asked.map(|(_, value)| value.to_ascii_lowercase());
+    let level = asked.as_deref();
+    let least = level.filter(|level| *level == "debug").unwrap_or("info");
+    command.env(variable("log_level", least)?, least);
     let name = program.to_string_lossy();
     let started = Instant::now();
     let mut child = command
