@@ -3,6 +3,7 @@
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use vkabort_instrument::{LoopPoll, Trap};
+use vkabort_record::filter::Filter;
 
 /// Makes shader aborts (VK_KHR_shader_abort, OpAbortKHR) work and readable on every Vulkan driver.
 #[derive(Parser)]
@@ -109,6 +110,7 @@ Slang, types are guessed from the format, and the bytes are always shown.
 
 Examples:
   vkabort decode messages.bin --sites cull.spv
+  vkabort decode log.jsonl --filter 'ignore message=* nan; ignore pipeline=debug*'
   vkabort decode aborts/abort-1718000000-4711-0
   vkabort decode arena.bin --sites cull.json --sites light.json --json | jq -r .samples[0].message.text")]
 pub struct DecodeArgs {
@@ -124,6 +126,9 @@ pub struct DecodeArgs {
     /// Size of the arena in bytes, where the dump holds only its used part
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub arena_size: Option<u32>,
+    /// Leave out what these rules ignore: `ignore function=check_*; report file=cull.comp:31`
+    #[arg(long, value_name = "RULES")]
+    pub filter: Option<Filter>,
     /// Messages shown of each site
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub samples: usize,
@@ -154,6 +159,9 @@ pub struct RunArgs {
     /// Write the outcome as JUnit XML: a failed test for every place that aborted
     #[arg(long, value_name = "FILE")]
     pub junit: Option<String>,
+    /// Neither show nor count what these rules ignore: `ignore function=check_*; report file=cull.comp:31`
+    #[arg(long, value_name = "RULES")]
+    pub filter: Option<Filter>,
     /// Show reports as JSON lines
     #[arg(long)]
     pub json: bool,

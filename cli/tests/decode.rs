@@ -257,6 +257,21 @@ fn reports_and_dump_folders_are_read_again() {
         run_in(&folder, &["decode", "-", "--json"], &json.stdout).ok().text(),
         json.text()
     );
+    let ran = run_in(
+        &folder,
+        &["decode", "-", "--filter", "ignore file=cull.comp:10"],
+        &json.stdout,
+    )
+    .ok();
+    assert!(
+        ran.text().starts_with("vkabort: shader aborted: far 0.5\n"),
+        "{}",
+        ran.text()
+    );
+    assert!(
+        ran.text()
+            .ends_with("vkabort: 2 more invocations aborted at sites that the filter ignores\n")
+    );
     let ran = run_in(&folder, &["decode", "."], b"");
     assert_eq!(ran.code, 3);
     assert!(ran.stderr.contains("no report.jsonl"), "{}", ran.stderr);

@@ -133,6 +133,13 @@ vkabort: ./app: 2 shader invocations aborted
         junit.contains("<failure type=\"shader-abort\" message=\"bad index\">"),
         "{junit}"
     );
+    let ran = run(&folder, &["--filter", "ignore function=check"]).ok();
+    assert_eq!(
+        ran.stderr,
+        "vkabort: 2 invocations aborted at sites that the filter ignores\n"
+    );
+    assert_eq!(run(&folder, &["--filter", "ignore function=other"]).code, 90);
+    assert_eq!(run(&folder, &["--filter", "forget it"]).code, 2);
     let ran = run(&folder, &["--json"]);
     assert!(ran.stderr.starts_with(&report(b"bad index")), "{}", ran.stderr);
 }

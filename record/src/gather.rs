@@ -39,6 +39,7 @@ impl Report {
                 invocations: records.records.len() as u64,
                 unfinished: u64::from(records.unfinished),
                 dropped: u64::from(records.dropped),
+                ignored: 0,
                 full,
                 arena_bytes: options.arena_bytes,
                 raise: full.then(|| "arena_size".to_owned()),

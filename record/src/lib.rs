@@ -4,7 +4,7 @@
 //! * [`site`]: what is known of every place in a module that may abort, and the [`site::Type`] of its message.
 //! * [`snapshot`]: an owned copy of an arena, and bounded iteration over the records in it.
 //! * [`decode`], [`format`](mod@format), [`message`], [`fallback`]: a payload to typed values and to text.
-//! * [`report`], with its views [`text`] for people and [`json`] for programs.
+//! * [`report`], with its [`filter`] and its views [`text`] for people and [`json`] for programs.
 //!
 //! Nothing here knows Vulkan, and nothing trusts the memory that it reads: a snapshot is copied first and
 //! indexed with checks afterwards, so a torn or hostile arena yields fewer records, never a panic.
@@ -13,6 +13,7 @@
 pub mod convert;
 pub mod decode;
 pub mod fallback;
+pub mod filter;
 pub mod format;
 pub mod framing;
 mod gather;

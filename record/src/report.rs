@@ -66,12 +66,19 @@ pub struct Summary {
     pub dropped: u64,
     /// There was no room for every message.
     pub full: bool,
+    /// Invocations at sites that a filter takes out of the report.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignored: u64,
     /// Size of the memory for messages, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arena_bytes: Option<u64>,
     /// The setting to raise, when there was no room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raise: Option<String>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// One place that aborted.
@@ -223,7 +230,7 @@ fn split_global(global: [u32; 3], local_index: u32, size: [u32; 3]) -> Option<([
 }
 
 impl Report {
-    /// Nothing aborted.
+    /// Nothing aborted, or nothing that is to be reported.
     pub fn is_empty(&self) -> bool {
         self.sites.is_empty() && self.summary.unfinished == 0 && self.summary.dropped == 0
     }

@@ -225,7 +225,14 @@ impl View {
             1 => self.line(&format!("{title}: 1 message was begun and never completed")),
             n => self.line(&format!("{title}: {n} messages were begun and never completed")),
         }
-        if nothing_else && !summary.full && summary.unfinished == 0 {
+        if summary.ignored > 0 {
+            let more = if nothing_else { "" } else { "more " };
+            let (count, plural) = (summary.ignored, if summary.ignored == 1 { "" } else { "s" });
+            self.line(&format!(
+                "{title}: {count} {more}invocation{plural} aborted at sites that the filter ignores"
+            ));
+        }
+        if nothing_else && !summary.full && summary.unfinished == 0 && summary.ignored == 0 {
             self.line(&format!("{title}: no shader aborted"));
         }
     }

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
+use vkabort_record::filter::Filter;
 use vkabort_record::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::layout::Identity;
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
@@ -282,7 +283,11 @@ fn reports() -> Vec<Report> {
         arena_bytes: Some(1 << 20),
         device: Some("llvmpipe".into()),
     };
+    let mut filtered = Report::build(&records, &info, &options);
+    let filter: Filter = "ignore function=f".parse().expect("a rule");
+    filter.apply(&mut filtered);
     vec![
+        filtered,
         Report::build(&records, &info, &options),
         Report::build(&records, &|_| ModuleInfo::default(), &ReportOptions::default()),
         Report::from_payloads(
@@ -318,7 +323,7 @@ fn every_line_fits_the_schema_and_reads_back_as_it_was() {
         log.push_str(&text);
         log.push_str("more output\n\n");
     }
-    assert_eq!(lines, 3 + 3 + 3 + 1 + 5);
+    assert_eq!(lines, 3 + 4 + 4 + 4 + 2 + 1);
     assert_eq!(Report::read_json_lines(&log).expect("reads back"), reports());
 }
 
@@ -351,7 +356,7 @@ fn every_kind_of_value_and_invocation_occurs() {
 #[test]
 fn the_schema_refuses_what_is_wrong() {
     let schema = schema();
-    let line = reports()[0].json_lines().lines().next().expect("a line").to_owned();
+    let line = reports()[1].json_lines().lines().next().expect("a line").to_owned();
     let original: Json = serde_json::from_str(&line).expect("JSON");
     let broken = |edit: &dyn Fn(&mut Json)| {
         let mut json = original.clone();
@@ -379,7 +384,7 @@ fn the_schema_refuses_what_is_wrong() {
 
 #[test]
 fn a_log_that_ends_early_keeps_its_sites_and_errors_name_their_line() {
-    let text = reports()[0].json_lines();
+    let text = reports()[1].json_lines();
     let without_summary: String = text.lines().take(2).map(|l| format!("{l}\n")).collect();
     let read = Report::read_json_lines(&without_summary).expect("reads");
     assert_eq!(read.len(), 1);

@@ -24,7 +24,7 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
         samples: args.samples,
         ..ReportOptions::default()
     };
-    let reports = match args.input_format {
+    let mut reports = match args.input_format {
         InputFormat::Auto if is_report(&bytes) => read_report(&name, &bytes)?,
         InputFormat::Report => read_report(&name, &bytes)?,
         InputFormat::Auto if is_arena(&bytes) => vec![arena(&bytes, args, &modules, options)],
@@ -32,6 +32,9 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
         InputFormat::Payload => vec![Report::from_payloads([bytes.as_slice()], &modules, &options)],
         InputFormat::Auto | InputFormat::Messages => vec![messages(&name, &bytes, &modules, &options)?],
     };
+    if let Some(filter) = &args.filter {
+        reports.iter_mut().for_each(|report| filter.apply(report));
+    }
     let color = io::stdout_color();
     let text: Vec<String> = reports
         .iter()

@@ -62,7 +62,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut child = command
         .spawn()
         .map_err(|error| Failure::file(&name, "started", &error))?;
-    let mut follower = Follower::new(&log, args.json, level);
+    let mut follower = Follower::new(&log, args, level);
     let status = loop {
         follower.follow()?;
         match child.try_wait() {
@@ -120,7 +120,7 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 /// Reads a log as it grows.
 struct Follower<'a> {
     log: &'a Path,
-    json: bool,
+    args: &'a RunArgs,
     shown: &'static [&'static str],
     file: Option<File>,
     /// What was read and is not a whole report yet.
@@ -131,10 +131,10 @@ struct Follower<'a> {
 }
 
 impl<'a> Follower<'a> {
-    fn new(log: &'a Path, json: bool, level: Option<&str>) -> Self {
+    fn new(log: &'a Path, args: &'a RunArgs, level: Option<&str>) -> Self {
         Self {
             log,
-            json,
+            args,
             shown: shown(level),
             file: None,
             pending: String::new(),
@@ -187,7 +187,7 @@ impl<'a> Follower<'a> {
     }
 
     fn show(&mut self, text: &str) -> Result<()> {
-        let reports = Report::read_json_lines(text)
+        let mut reports = Report::read_json_lines(text)
             .map_err(|error| Failure::input(format!("{}: {error}", self.log.display())))?;
         let color = std::io::stderr().is_terminal() && io::color_wanted();
         for line in text.lines().filter(|line| line.starts_with("{\"type\":\"log\"")) {
@@ -201,8 +201,11 @@ impl<'a> Follower<'a> {
             }
         }
         self.said |= !text.trim().is_empty();
+        if let Some(filter) = &self.args.filter {
+            reports.iter_mut().for_each(|report| filter.apply(report));
+        }
         for report in &reports {
-            io::print_error(&if self.json {
+            io::print_error(&if self.args.json {
                 report.json_lines()
             } else {
                 report.text(color)

@@ -1,0 +1,239 @@
+//! Which sites are reported: rules that a user writes while a program is being debugged.
+//!
+//! ```text
+//! ignore function=check_*; report file=cull.comp:31; ignore file=*.comp; ignore message=out of *
+//! ```
+//!
+//! Rules stand one behind the other, separated by `;`. The first that fits a site decides; a site that none fits is
+//! reported. In a pattern `*` stands for any text and `?` for any character. `file` is compared with the path, with its
+//! last part, and with both followed by `:line`.
+
+use crate::report::{Report, SiteReport};
+use std::str::FromStr;
+
+/// Rules in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rule {
+    report: bool,
+    subject: Subject,
+    pattern: Vec<char>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    File,
+    Function,
+    Message,
+    Module,
+    Pipeline,
+}
+
+const SUBJECTS: [(&str, Subject); 5] = [
+    ("file", Subject::File),
+    ("function", Subject::Function),
+    ("message", Subject::Message),
+    ("module", Subject::Module),
+    ("pipeline", Subject::Pipeline),
+];
+
+impl FromStr for Filter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rules = text.split(';').map(str::trim).filter(|rule| !rule.is_empty());
+        Ok(Self {
+            rules: rules.map(Rule::parse).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Rule {
+    fn parse(text: &str) -> Result<Self, String> {
+        let expected = || {
+            let names: Vec<&str> = SUBJECTS.iter().map(|(name, _)| *name).collect();
+            format!(
+                "`{text}` is no rule: expected `ignore` or `report` and one of {} with a pattern, \
+                 for example `ignore function=check_*`",
+                names.join(", ")
+            )
+        };
+        let (action, rest) = text.split_once(char::is_whitespace).ok_or_else(expected)?;
+        let (subject, pattern) = rest.split_once('=').ok_or_else(expected)?;
+        let report = match action {
+            "report" => true,
+            "ignore" => false,
+            _ => return Err(expected()),
+        };
+        let known = SUBJECTS.iter().find(|(name, _)| *name == subject.trim());
+        let (_, subject) = known.ok_or_else(expected)?;
+        Ok(Self {
+            report,
+            subject: *subject,
+            pattern: pattern.trim().chars().collect(),
+        })
+    }
+
+    fn fits(&self, site: &SiteReport) -> bool {
+        let fits = |text: &str| matches(&self.pattern, text);
+        match self.subject {
+            Subject::File => site.location.as_ref().is_some_and(|location| {
+                let name = location.file.rsplit(['/', '\\']).next().unwrap_or_default();
+                [location.file.as_str(), name]
+                    .iter()
+                    .any(|file| fits(file) || fits(&format!("{file}:{}", location.line)))
+            }),
+            Subject::Function => site.function.as_deref().is_some_and(fits),
+            Subject::Message => site.samples.iter().any(|sample| fits(sample.message.text.trim_end())),
+            Subject::Module => {
+                site.module_name.as_deref().is_some_and(fits)
+                    || site.module_hash.is_some_and(|hash| fits(&hash.to_string()))
+            }
+            Subject::Pipeline => site.pipelines.iter().any(|name| fits(name)),
+        }
+    }
+}
+
+impl Filter {
+    /// Whether a site is to be reported.
+    pub fn reports(&self, site: &SiteReport) -> bool {
+        let rule = self.rules.iter().find(|rule| rule.fits(site));
+        rule.is_none_or(|rule| rule.report)
+    }
+
+    /// Takes the sites that are to be ignored out of a report and counts their invocations.
+    pub fn apply(&self, report: &mut Report) {
+        let mut ignored = 0;
+        report.sites.retain(|site| {
+            let keep = self.reports(site);
+            ignored += if keep { 0 } else { site.invocations };
+            keep
+        });
+        report.summary.ignored += ignored;
+        report.summary.invocations = report.summary.invocations.saturating_sub(ignored);
+    }
+}
+
+/// Matches from both ends of a `*` at once: as many steps as the product of the lengths at worst.
+fn matches(pattern: &[char], text: &str) -> bool {
+    let text: Vec<char> = text.chars().collect();
+    let (mut p, mut t) = (0, 0);
+    // Where to go on if the text after the last star does not fit: one character further.
+    let mut again: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                again = Some((p + 1, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || Some(c) == text.get(t) => {
+                p += 1;
+                t += 1;
+            }
+            _ => match again {
+                Some((star, at)) => {
+                    (p, t) = (star, at + 1);
+                    again = Some((star, at + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(p..).unwrap_or_default().iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Sample;
+    use crate::site::Location;
+
+    fn site(function: &str, line: u32, message: &[u8]) -> SiteReport {
+        SiteReport {
+            function: Some(function.to_owned()),
+            module_name: Some("cull".into()),
+            pipelines: vec!["cull pass".into()],
+            location: Some(Location {
+                file: "shaders/cull.comp".into(),
+                line,
+                column: 0,
+                source: None,
+            }),
+            invocations: 10,
+            samples: vec![Sample {
+                invocation: None,
+                message: crate::fallback::decode(message),
+            }],
+            ..SiteReport::default()
+        }
+    }
+
+    fn reports(rules: &str) -> bool {
+        let filter: Filter = rules.parse().expect("rules");
+        filter.reports(&site("check_bounds", 31, b"out of bounds"))
+    }
+
+    #[test]
+    fn the_first_rule_that_fits_decides() {
+        assert!(reports(""));
+        assert!(!reports("ignore function=check_*"));
+        assert!(reports("report file=cull.comp:31; ignore function=check_*"));
+        assert!(reports("report file=cull.comp:32; ignore function=other"));
+        assert!(!reports("report file=cull.comp:32; ignore file=*.comp;"));
+        assert!(!reports("ignore file=shaders/*:31"));
+        assert!(reports("ignore file=comp"));
+        assert!(!reports("ignore message=out of *"));
+        assert!(!reports("ignore module=cul?"));
+        assert!(!reports("ignore pipeline=cull pass"));
+    }
+
+    #[test]
+    fn a_wrong_rule_is_explained() {
+        for text in ["ignore", "drop function=x", "ignore functions=x", "ignore function"] {
+            let error = text.parse::<Filter>().expect_err(text);
+            assert!(
+                error.contains(text) && error.contains("file, function, message"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn patterns_match_whole_texts() {
+        let m = |pattern: &str, text: &str| matches(&pattern.chars().collect::<Vec<_>>(), text);
+        assert!(m("", "") && m("*", "") && m("**", "abc") && m("a*c", "abbc") && m("*b*b*", "abab"));
+        assert!(m("a?c", "aéc") && m("*aab", "aaaaab") && m("a*b?", "axbbx"));
+        assert!(!m("", "a") && !m("a", "") && !m("a*c", "abcd") && !m("?", "") && !m("*ab", "aba"));
+        let many = "a".repeat(3000);
+        assert!(!m(&format!("{}b", "*a".repeat(50)), &many), "ends soon");
+    }
+
+    #[test]
+    fn ignored_sites_leave_their_count() {
+        let mut report = Report {
+            sites: vec![site("a", 1, b"text a"), site("b", 2, b"text b")],
+            ..Report::default()
+        };
+        report.summary.invocations = 20;
+        let filter: Filter = "ignore function=a".parse().expect("rules");
+        filter.apply(&mut report);
+        assert_eq!(report.sites.len(), 1);
+        assert_eq!((report.summary.invocations, report.summary.ignored), (10, 10));
+        assert!(
+            report
+                .text(false)
+                .ends_with("vkabort: 10 more invocations aborted at sites that the filter ignores\n")
+        );
+        assert!(!report.is_empty());
+        "ignore function=b".parse::<Filter>().expect("rules").apply(&mut report);
+        assert!(report.is_empty());
+        assert_eq!(
+            report.text(false),
+            "vkabort: 20 invocations aborted at sites that the filter ignores\n"
+        );
+    }
+}
