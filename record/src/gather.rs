@@ -55,17 +55,21 @@ impl Report {
         options: &ReportOptions,
     ) -> Self {
         let mut groups: Vec<(Vec<Origin<'_>>, Vec<&[u8]>)> = Vec::new();
+        let mut place = HashMap::new();
         let mut invocations = 0;
         for payload in payloads {
             invocations += 1;
             let origins = match_payload(payload, modules);
-            // Without any origin, messages belong together when they start with the same text.
-            let same = groups.iter_mut().find(|(known, group)| {
-                *known == origins && (!origins.is_empty() || group.first().is_some_and(|g| alike(g, payload)))
+            // Without any origin, messages belong together when they have the same size and start with the same text.
+            let text = payload.iter().position(|&b| b == 0).and_then(|end| payload.get(..end));
+            let alike = origins.is_empty().then_some((payload.len(), text.unwrap_or(payload)));
+            let sites: Vec<*const Site> = origins.iter().map(|origin| std::ptr::from_ref(origin.site)).collect();
+            let index = *place.entry((sites, alike)).or_insert_with(|| {
+                groups.push((origins, Vec::new()));
+                groups.len() - 1
             });
-            match same {
-                Some((_, group)) => group.push(payload),
-                None => groups.push((origins, vec![payload])),
+            if let Some((_, group)) = groups.get_mut(index) {
+                group.push(payload);
             }
         }
         let sites = groups
@@ -81,12 +85,6 @@ impl Report {
             },
         }
     }
-}
-
-/// Two messages of unknown sites with the same leading text and size.
-fn alike(a: &[u8], b: &[u8]) -> bool {
-    let text = |bytes: &'_ [u8]| bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
-    a.len() == b.len() && text(a) == text(b) && a.get(..text(a)) == b.get(..text(b))
 }
 
 /// Which of `count` messages to show: different ones first, each group in order.

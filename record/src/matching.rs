@@ -16,12 +16,6 @@ pub struct Origin<'a> {
     pub site: &'a Site,
 }
 
-impl PartialEq for Origin<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.site, other.site)
-    }
-}
-
 impl Origin<'_> {
     /// `shaders/cull.comp:31 in check, module "cull"`.
     pub fn describe(&self) -> String {

@@ -2,6 +2,7 @@
 
 use crate::decode::{Field, Value};
 use crate::scalar::Scalar;
+use crate::string::one_line;
 
 /// Elements of an array that are spelled out; the rest is counted. The JSON report has all of them.
 const SHOWN_ELEMENTS: usize = 16;
@@ -21,7 +22,7 @@ pub fn show_field(field: &Field) -> String {
 /// The same from parts.
 pub fn show_named(name: Option<&str>, value: &Value) -> String {
     match name.filter(|name| !is_made_up(name)) {
-        Some(name) => format!("{}: {}", crate::string::printable(name), show(value)),
+        Some(name) => format!("{}: {}", one_line(name), show(value)),
         None => show(value),
     }
 }
@@ -37,7 +38,7 @@ fn write(value: &Value, out: &mut String) {
         Value::Scalar(scalar) => out.push_str(&scalar.to_string()),
         Value::Text(text) => {
             out.push('"');
-            out.push_str(text);
+            out.push_str(&one_line(text));
             out.push('"');
         }
         Value::Vector(components) => vector(components, out),

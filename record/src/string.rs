@@ -21,6 +21,11 @@ pub fn printable(text: &str) -> String {
     safe
 }
 
+/// [`printable`], with line feeds and tabs escaped too: for names, which must not look like lines of their own.
+pub fn one_line(text: &str) -> String {
+    printable(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
 fn escape_controls(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
@@ -76,6 +81,7 @@ mod tests {
         assert_eq!(escape(b"a\xff\xfeb"), "a\\xff\\xfeb");
         assert_eq!(escape(b"cut \xe2\x82"), "cut \\xe2\\x82");
         assert_eq!(escape(b"\x1b[31mred\x00!\n\t"), "\\x1b[31mred\\x00!\n\t");
+        assert_eq!(one_line("a\nb\tc\x1b"), "a\\nb\\tc\\x1b");
         assert_eq!(escape("\u{202e}x\u{9b}".as_bytes()), "\\u{202e}x\\u{9b}");
     }
 

@@ -3,7 +3,7 @@
 use crate::message::{Decoding, Message};
 use crate::report::{Extent, Invocation, Report, SiteReport, Summary};
 use crate::site::{Frame, Location};
-use crate::string::{hex, printable};
+use crate::string::{hex, one_line};
 use std::fmt::Write;
 
 /// Bytes of a message without any known meaning that are spelled out.
@@ -94,7 +94,7 @@ impl View {
         }
         self.counts(margin, site);
         for place in &site.also_possible {
-            self.fact(margin, &format!("one of: {}", printable(place)));
+            self.fact(margin, &format!("one of: {}", one_line(place)));
         }
         if let Some(first) = first {
             self.doubts(margin, &first.message);
@@ -116,7 +116,7 @@ impl View {
         let bar = paint.frame("|");
         self.line(&format!("{:margin$} {bar}", ""));
         let number = paint.frame(&format!("{:>margin$}", location.line));
-        let source = printable(source.trim_end_matches(['\r', '\n'])).replace('\t', "    ");
+        let source = one_line(&source.trim_end_matches(['\r', '\n']).replace('\t', "    "));
         self.line(&format!("{number} {bar} {source}"));
         if let Some(column) = caret(location) {
             self.line(&format!("{:margin$} {bar} {:column$}{}", "", "", paint.error("^")));
@@ -185,7 +185,7 @@ impl View {
     /// Disagreements, and the bytes that the text does not account for.
     fn doubts(&mut self, margin: usize, message: &Message) {
         for note in &message.notes {
-            self.fact(margin, &format!("note: {}", printable(note)));
+            self.fact(margin, &format!("note: {}", one_line(note)));
         }
         match message.decoding {
             Decoding::Typed if message.rest.is_empty() => {}
@@ -244,7 +244,7 @@ fn who(site: &SiteReport) -> Option<String> {
         .stages
         .iter()
         .map(|s| {
-            let names: Vec<String> = s.entry_points.iter().map(|e| format!("`{}`", printable(e))).collect();
+            let names: Vec<String> = s.entry_points.iter().map(|e| format!("`{}`", one_line(e))).collect();
             match names.as_slice() {
                 [] => format!("{} shader", s.stage),
                 [name] => format!("{} entry point {name}", s.stage),
@@ -262,11 +262,11 @@ fn who(site: &SiteReport) -> Option<String> {
         if !called.is_empty() {
             parts.push(format!(
                 "function `{}` called from {}",
-                printable(function),
+                one_line(function),
                 called.join(" from ")
             ));
         } else if entry != Some(function) {
-            parts.push(format!("function `{}`", printable(function)));
+            parts.push(format!("function `{}`", one_line(function)));
         }
     }
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -274,8 +274,8 @@ fn who(site: &SiteReport) -> Option<String> {
 
 fn module(site: &SiteReport) -> String {
     match (&site.module_name, site.module_hash) {
-        (Some(name), Some(hash)) => format!("module \"{}\" ({hash})", printable(name)),
-        (Some(name), None) => format!("module \"{}\"", printable(name)),
+        (Some(name), Some(hash)) => format!("module \"{}\" ({hash})", one_line(name)),
+        (Some(name), None) => format!("module \"{}\"", one_line(name)),
         (None, Some(hash)) => format!("module {hash}"),
         (None, None) => "unknown module".to_owned(),
     }
@@ -283,7 +283,7 @@ fn module(site: &SiteReport) -> String {
 
 fn objects(site: &SiteReport) -> Option<String> {
     let list = |kind: &str, names: &[String]| {
-        let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", printable(n))).collect();
+        let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", one_line(n))).collect();
         match quoted.as_slice() {
             [] => None,
             [one] => Some(format!("{kind} {one}")),
@@ -299,14 +299,14 @@ fn objects(site: &SiteReport) -> Option<String> {
 
 fn show_frame(frame: &Frame) -> String {
     match &frame.location {
-        Some(location) => format!("`{}` ({})", printable(&frame.function), show_location(location)),
-        None => format!("`{}`", printable(&frame.function)),
+        Some(location) => format!("`{}` ({})", one_line(&frame.function), show_location(location)),
+        None => format!("`{}`", one_line(&frame.function)),
     }
 }
 
 /// `file:line:column`, without what is unknown.
 pub fn show_location(location: &Location) -> String {
-    let file = printable(&location.file);
+    let file = one_line(&location.file);
     match (location.line, location.column) {
         (0, _) => file,
         (line, 0) => format!("{file}:{line}"),

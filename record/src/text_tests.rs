@@ -224,7 +224,7 @@ fn foreign_names_cannot_drive_the_terminal() {
     report.sites.push(SiteReport {
         module_hash: Some(HASH),
         module_name: Some("\x1b[2J".into()),
-        pipelines: vec!["\x07".into()],
+        pipelines: vec!["\x07\n--> elsewhere.comp:1".into()],
         function: Some("f\x1b".into()),
         location: Some(Location {
             file: "\x1b]0;x".into(),
@@ -235,5 +235,7 @@ fn foreign_names_cannot_drive_the_terminal() {
         also_possible: vec!["\x1b".into()],
         ..SiteReport::default()
     });
-    assert!(!report.text(false).contains(['\x1b', '\x07']));
+    let text = report.text(false);
+    assert!(!text.contains(['\x1b', '\x07']));
+    assert!(!text.contains("\n-->"), "{text}");
 }

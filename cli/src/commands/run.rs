@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 use vkabort_record::report::Report;
-use vkabort_record::string::printable;
+use vkabort_record::string::one_line;
 
 /// How often the log is looked at.
 const POLL: Duration = Duration::from_millis(20);
@@ -197,7 +197,7 @@ impl<'a> Follower<'a> {
                 // That a device cannot be helped is what the user has to know, however quiet the rest.
                 && (self.shown.contains(&level) || message.contains("cannot emulate"))
             {
-                io::note(&format!("{level}: {}", printable(message)));
+                io::note(&format!("{level}: {}", one_line(message)));
             }
         }
         self.said |= !text.trim().is_empty();

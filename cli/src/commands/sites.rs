@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use vkabort_instrument::Options;
 use vkabort_record::site::{EntryPoint, Length, Site, SiteTable, Type, stage_name};
-use vkabort_record::string::printable;
+use vkabort_record::string::one_line;
 use vkabort_record::text::show_location;
 
 /// Lists the abort sites of modules.
@@ -52,7 +52,7 @@ fn show_table(name: &str, table: &SiteTable, out: &mut String) {
 }
 
 fn show_entry(entry: &EntryPoint) -> String {
-    let name = printable(&entry.name);
+    let name = one_line(&entry.name);
     let stage = stage_name(entry.execution_model);
     match entry.local_size {
         Some([x, y, z]) => format!("{stage} `{name}` ({x} x {y} x {z})"),
@@ -65,21 +65,21 @@ fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
         .location
         .as_ref()
         .map_or_else(|| "unknown place".to_owned(), show_location);
-    let function = printable(&site.function);
+    let function = one_line(&site.function);
     let _ = writeln!(
         out,
         "  #{}  {place}  in `{function}`, word {}",
         site.id.0, site.word_offset
     );
     if let Some(source) = site.location.as_ref().and_then(|l| l.source.as_deref()) {
-        let _ = writeln!(out, "      | {}", printable(source.trim()));
+        let _ = writeln!(out, "      | {}", one_line(source.trim()));
     }
     let callers: Vec<String> = site
         .callers
         .iter()
         .map(|frame| match &frame.location {
-            Some(location) => format!("`{}` ({})", printable(&frame.function), show_location(location)),
-            None => format!("`{}`", printable(&frame.function)),
+            Some(location) => format!("`{}` ({})", one_line(&frame.function), show_location(location)),
+            None => format!("`{}`", one_line(&frame.function)),
         })
         .collect();
     if !callers.is_empty() {
@@ -93,7 +93,7 @@ fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
         .entry_points
         .iter()
         .filter_map(|&index| table.entry_points.get(usize::try_from(index).ok()?))
-        .map(|entry| format!("{} `{}`", stage_name(entry.execution_model), printable(&entry.name)))
+        .map(|entry| format!("{} `{}`", stage_name(entry.execution_model), one_line(&entry.name)))
         .collect();
     let reached = if reached.is_empty() {
         "nothing: dead code".to_owned()
@@ -102,7 +102,7 @@ fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
     };
     let _ = writeln!(out, "      reached by   {reached}");
     if let Some(text) = &site.text {
-        let _ = writeln!(out, "      text         {:?}", printable(text));
+        let _ = writeln!(out, "      text         \"{}\"", one_line(text));
     }
     let _ = writeln!(out, "      message      {} bytes", site.message.size());
     show_member(None, 0, &site.message, 0, out);
@@ -143,7 +143,7 @@ fn show_member(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &m
 
 fn line(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth.saturating_sub(1));
-    let name = name.map(|n| format!("  {}", printable(n))).unwrap_or_default();
+    let name = name.map(|n| format!("  {}", one_line(n))).unwrap_or_default();
     let _ = writeln!(out, "      {offset:>9}  {indent}{}{name}", type_name(ty));
 }
 
@@ -193,7 +193,7 @@ fn type_name(ty: &Type) -> String {
             }
         }
         Type::Struct { name, .. } => match name {
-            Some(name) => format!("struct {}", printable(name)),
+            Some(name) => format!("struct {}", one_line(name)),
             None => "struct".to_owned(),
         },
     }
