@@ -43,6 +43,8 @@ pub enum Command {
     Install(InstallArgs),
     /// Take the registered layer away again
     Uninstall(UninstallArgs),
+    /// Print the JSON Schema of reports: what `--json`, `run --report` and the layer's log consist of
+    Schema,
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -112,7 +114,8 @@ Examples:
   vkabort decode messages.bin --sites cull.spv
   vkabort decode log.jsonl --filter 'ignore message=* nan; ignore pipeline=debug*'
   vkabort decode aborts/abort-1718000000-4711-0
-  vkabort decode arena.bin --sites cull.json --sites light.json --json | jq -r .samples[0].message.text")]
+  vkabort decode arena.bin --sites cull.json --sites light.json --json |
+      jq -r 'select(.type == \"abort\").samples[].message.text'")]
 pub struct DecodeArgs {
     /// Message data, a dump of an arena, a report in JSON lines, or a folder from the layer's dump_dir
     #[arg(value_name = "FILE")]
@@ -132,7 +135,7 @@ pub struct DecodeArgs {
     /// Messages shown of each site
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub samples: usize,
-    /// Print JSON lines (see report.schema.json)
+    /// Print JSON lines, as `vkabort schema` describes them
     #[arg(long)]
     pub json: bool,
 }

@@ -162,9 +162,11 @@ fn missing_files_and_wrong_usage_have_their_own_exit_codes() {
 }
 
 #[test]
-fn help_names_the_exit_codes_and_completions_know_the_commands() {
+fn help_schema_and_completions_are_printed() {
     let help = vkabort(&["--help"], b"").ok();
     assert!(help.text().contains("Exit codes:"));
+    let schema: Json = serde_json::from_str(vkabort(&["schema"], b"").ok().text()).expect("JSON");
+    assert!(schema["$defs"]["abort"]["properties"]["samples"].is_object());
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = vkabort(&["completions", shell], b"").ok();
         for command in ["instrument", "sites", "decode"] {
