@@ -134,11 +134,11 @@ pub unsafe fn words_of<'a>(code: *const u32, bytes: usize) -> Cow<'a, [u32]> {
     )
 }
 
-/// The specialisation data for `ids` in a pipeline stage's or shader's `VkSpecializationInfo`.
+/// The specialisation data of a pipeline stage or shader by `SpecId`.
 ///
 /// # Safety
 /// `info` must be null or valid.
-pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>, ids: Option<&[u32]>) -> BTreeMap<u32, Vec<u8>> {
+pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>) -> BTreeMap<u32, Vec<u8>> {
     // SAFETY: the caller vouches for the structure and what it points to.
     unsafe {
         let Some(info) = info.as_ref() else {
@@ -150,7 +150,6 @@ pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>, ids: Optio
         let data = std::slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size);
         std::slice::from_raw_parts(info.p_map_entries, info.map_entry_count as usize)
             .iter()
-            .filter(|entry| ids.is_none_or(|ids| ids.contains(&entry.constant_id)))
             .filter_map(|entry| {
                 let begin = entry.offset as usize;
                 let bytes = data.get(begin..begin.checked_add(entry.size)?)?;

@@ -10,7 +10,6 @@ use crate::registry::device_of;
 use crate::shader::{Rewritten, specialization, words_of};
 use crate::state::{Active, Device, Module, lock};
 use ash::vk::{self, Handle, TaggedStructure};
-use std::collections::BTreeMap;
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
@@ -75,7 +74,7 @@ impl Creation<'_> {
                 return Ok(());
             };
             let words = words_of(inline.p_code, inline.code_size);
-            let data = specialization(stage.p_specialization_info, None);
+            let data = specialization(stage.p_specialization_info);
             match self.device.rewrite(self.active, &words, data)? {
                 Rewritten::Unchanged => Ok(()),
                 Rewritten::Changed { words, module } => {
@@ -95,9 +94,9 @@ impl Creation<'_> {
             return Ok(());
         };
         // SAFETY: the caller vouches for the stage.
-        let data: BTreeMap<u32, Vec<u8>> =
-            unsafe { specialization(stage.p_specialization_info, Some(&module.data_spec_ids)) };
-        if data.is_empty() {
+        let data = unsafe { specialization(stage.p_specialization_info) };
+        // All of it goes along: the length of constant data may be another constant.
+        if !module.data_spec_ids.iter().any(|id| data.contains_key(id)) {
             return Ok(());
         }
         match self.device.rewrite(self.active, original, data)? {

@@ -36,7 +36,7 @@ pub unsafe extern "system" fn create(
             let (words, data) = unsafe {
                 (
                     words_of(copy.p_code.cast(), copy.code_size),
-                    specialization(copy.p_specialization_info, None),
+                    specialization(copy.p_specialization_info),
                 )
             };
             match known.rewrite(active, &words, data) {
