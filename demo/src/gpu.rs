@@ -24,7 +24,7 @@ impl Gpu {
         let entry = unsafe { ash::Entry::load() }.map_err(|error| Failure::NoDevice(error.to_string()))?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-demo")
-            .api_version(vk::API_VERSION_1_1);
+            .api_version(vk::API_VERSION_1_2);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: `info` and what it points to are valid for the call.
         let instance =

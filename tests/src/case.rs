@@ -50,6 +50,14 @@ impl Case {
         }
     }
 
+    /// The same without the validation layer: it does not survive what the case does.
+    pub const fn alone(self) -> Self {
+        Self {
+            layers: Layers::OursAlone,
+            ..self
+        }
+    }
+
     /// The same, and each text must stand in the log.
     pub const fn logs(self, texts: &'static [&'static str]) -> Self {
         Self {
@@ -80,8 +88,10 @@ impl Case {
 pub enum Layers {
     /// Ours: alone, with the validation layer below it, with the validation layer above it.
     Ours,
-    /// Ours, with nothing above it.
+    /// Ours: alone, with the validation layer below it.
     OursOnTop,
+    /// Ours alone.
+    OursAlone,
     /// None.
     None,
 }

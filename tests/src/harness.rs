@@ -36,6 +36,7 @@ impl Placement {
         match layers {
             Layers::Ours => &[Self::Alone, Self::ValidationBelow, Self::ValidationAbove],
             Layers::OursOnTop => &[Self::Alone, Self::ValidationBelow],
+            Layers::OursAlone => &[Self::Alone],
             Layers::None => &[Self::WithoutLayer],
         }
     }
@@ -216,14 +217,23 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Both streams, for a failure's text.
+    /// The end of both streams, for a failure's text.
     pub fn said(&self) -> String {
         format!(
             "stdout:\n{}\nstderr:\n{}",
-            self.stdout.trim_end(),
-            self.stderr.trim_end()
+            last_lines(&self.stdout),
+            last_lines(&self.stderr)
         )
     }
+}
+
+/// At most forty lines: what went wrong stands at the end.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    lines
+        .get(lines.len().saturating_sub(40)..)
+        .unwrap_or_default()
+        .join("\n")
 }
 
 /// Runs a process and kills it when its time is over.
@@ -251,11 +261,8 @@ pub fn run_within(command: &mut Command, limit: Duration, scratch: &Path) -> Res
         if start.elapsed() > limit {
             child.kill()?;
             child.wait()?;
-            bail!(
-                "not over after {limit:?}\nstdout:\n{}\nstderr:\n{}",
-                read(&out)?,
-                read(&err)?
-            );
+            let (out, err) = (last_lines(&read(&out)?), last_lines(&read(&err)?));
+            bail!("not over after {limit:?}\nstdout:\n{out}\nstderr:\n{err}");
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -11,9 +11,10 @@ pub(super) const CASES: &[Case] = &[
     Case::new("bad_input::words_cut_short_are_refused", cut_short)
         .logs(&["vkabort: error"])
         .on_top(),
-    Case::new("bad_input::random_words_never_end_the_process", random_words)
+    Case::new("bad_input::noise_is_refused", noise)
         .logs(&["vkabort: error"])
         .on_top(),
+    Case::new("bad_input::one_damaged_word_never_ends_the_process", damaged).alone(),
 ];
 
 fn create(device: &Device<'_>, words: &[u32]) -> Result<(), vk::Result> {
@@ -50,25 +51,62 @@ fn cut_short(context: &Context) -> Result<()> {
     still_works(&device, &glsl::compile("abort/entry_point.comp")?)
 }
 
-fn random_words(context: &Context) -> Result<()> {
+/// Pseudo-random words, the same in every run.
+fn random() -> impl FnMut() -> u32 {
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 16) as u32
+    }
+}
+
+fn noise(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let spirv = glsl::compile("control_flow/nested.comp")?;
     // Keeps the header and the capabilities; all else is noise, which no rewrite can make sense of.
     let kept = 5 + 2 * 4;
-    let mut state = 0x2545_F491_4F6C_DD1D_u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as u32
-    };
-    let mut refused = 0;
-    for _ in 0..200 {
+    let mut random = random();
+    for round in 0..50 {
         let mut words = spirv.clone();
         words[kept..].fill_with(&mut random);
-        refused += u32::from(create(&device, &words).is_err());
+        ensure!(create(&device, &words).is_err(), "noise was taken in round {round}");
     }
-    ensure!(refused == 200, "{} random modules were taken", 200 - refused);
+    still_works(&device, &glsl::compile("abort/entry_point.comp")?)
+}
+
+fn damaged(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let mut random = random();
+    let (mut taken, mut refused) = (0, 0);
+    for shader in [
+        "control_flow/nested.comp",
+        "control_flow/switch.comp",
+        "message/structures.comp",
+    ] {
+        let spirv = glsl::compile(shader)?;
+        for _ in 0..300 {
+            let mut words = spirv.clone();
+            // One word, as itself with a few bits flipped, or as a small number, which ids and lengths are.
+            let at = 5 + random() as usize % (words.len() - 5);
+            words[at] = if random() < 1 << 31 {
+                words[at] ^ 1 << (random() % 32)
+            } else {
+                random() % 80
+            };
+            match create(&device, &words) {
+                Ok(()) => taken += 1,
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    // Much damage goes unnoticed: names, decorations, operands of arithmetic.
+    ensure!(
+        refused > 100 && taken > 100,
+        "{refused} damaged modules were refused, {taken} taken"
+    );
     still_works(&device, &glsl::compile("abort/entry_point.comp")?)
 }
