@@ -10,12 +10,13 @@ use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::{HEADER_WORDS, Insts, header};
 use crate::spv::{Id, op};
 use crate::{Instrumented, Outcome};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Rounds of `loops` and `outline`: one for each level of loops nested in continue constructs, and one in between.
-const MAX_ROUNDS: u32 = 128;
+const MAX_ROUNDS: u32 = 256;
 
 /// Which extensions a module uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,9 +33,7 @@ pub(crate) fn run(words: &[u32], options: &Options) -> Result<Outcome> {
         return Ok(Outcome::Unchanged);
     }
     let hash = module_hash(words);
-    let index = Index::new(words)?;
-    check(&index)?;
-    let mut module = Module { words: words.to_vec() };
+    let mut words: Cow<'_, [u32]> = words.into();
     let mut sites = SiteTable {
         module_hash: hash,
         entry_points: Vec::new(),
@@ -44,81 +43,71 @@ pub(crate) fn run(words: &[u32], options: &Options) -> Result<Outcome> {
     let mut candidates: Vec<Id> = Vec::new();
 
     if uses.constant_data {
+        let index = Index::new(&words)?;
         data_spec_ids = constant_data::spec_ids(&index);
         if !data_spec_ids.is_empty() {
-            module.pass("constant_data", |index| constant_data::specialize(index, options))?;
+            words = apply(&index, constant_data::specialize(&index, options)?, "constant_data")?;
         }
     }
     if uses.poison_freeze {
-        module.pass("poison", poison::lower)?;
+        let index = Index::new(&words)?;
+        words = apply(&index, poison::lower(&index)?, "poison")?;
     }
     if uses.abort {
-        module.pass("mark", |index| {
-            let (edits, table) = mark::mark(index, options, hash)?;
-            sites = table;
-            candidates.extend(aborted_ids(index));
-            Ok(edits)
-        })?;
-        let mut outlined: HashSet<Id> = HashSet::new();
-        for round in 0.. {
-            let normal = module.pass("loops", |index| loops::normalize(index, &Plan::new(index, options)))?;
-            let done = !module.pass("outline", |index| {
-                outline::outline(index, &Plan::new(index, options), &mut outlined)
-            })?;
-            if !normal && done {
-                break;
-            }
-            if round == MAX_ROUNDS {
-                return Err(Error::new(
-                    ErrorKind::Limit,
-                    "outline",
-                    None,
-                    "loops are nested too deeply in continue constructs",
-                ));
-            }
-        }
-        module.pass("abort", |index| {
-            abort::lower(index, &Plan::new(index, options), options, hash)
-        })?;
+        let index = Index::new(&words)?;
+        check(&index)?;
+        candidates.extend(aborted_ids(&index));
+        let edits;
+        (edits, sites) = mark::mark(&index, options, hash)?;
+        words = apply(&index, edits, "mark")?;
+        words = lower_aborts(words, options, hash)?;
     }
+    let index = Index::new(&words)?;
+    candidates.extend(index.globals().filter(constant_data::is_data).map(|i| i.result()));
+    let edits = strip::strip(&index, &candidates);
+    let mut words = apply(&index, edits, "strip")?;
     if uses.constant_data {
-        // What only messages used goes before tables are made of it.
-        let index = Index::new(&module.words)?;
-        candidates.extend(
-            index
-                .globals()
-                .filter(|i| matches!(i.opcode(), op::ConstantDataKHR | op::SpecConstantDataKHR))
-                .map(|i| i.result()),
-        );
-    }
-    module.pass("strip", |index| Ok(strip::strip(index, &candidates)))?;
-    if uses.constant_data {
-        module.pass("constant_data", constant_data::lower)?;
+        // What only messages used has gone: tables are made of the rest.
+        let index = Index::new(&words)?;
+        words = apply(&index, constant_data::lower(&index)?, "constant_data")?;
     }
     Ok(Outcome::Instrumented(Instrumented {
-        words: module.words,
+        words: words.into_owned(),
         module_hash: hash,
         sites,
         data_spec_ids,
     }))
 }
 
-/// A module between passes.
-struct Module {
-    words: Vec<u32>,
+/// Brings loops into a form that invocations can leave, round by round, and lowers the aborts.
+fn lower_aborts<'w>(mut words: Cow<'w, [u32]>, options: &Options, hash: ModuleHash) -> Result<Cow<'w, [u32]>> {
+    let mut outlined: HashSet<Id> = HashSet::new();
+    for _ in 0..MAX_ROUNDS {
+        let index = Index::new(&words)?;
+        let plan = Plan::new(&index, options);
+        let edits = loops::normalize(&index, &plan)?;
+        if !edits.is_empty() {
+            words = apply(&index, edits, "loops")?;
+            continue;
+        }
+        let edits = outline::outline(&index, &plan, &mut outlined)?;
+        if !edits.is_empty() {
+            words = apply(&index, edits, "outline")?;
+            continue;
+        }
+        return apply(&index, abort::lower(&index, &plan, options, hash)?, "abort");
+    }
+    Err(Error::new(
+        ErrorKind::Limit,
+        "outline",
+        None,
+        "loops are nested too deeply in continue constructs",
+    ))
 }
 
-impl Module {
-    /// Runs a pass. Says whether it changed anything.
-    fn pass(&mut self, name: &'static str, pass: impl FnOnce(&Index<'_>) -> Result<Edits>) -> Result<bool> {
-        let index = Index::new(&self.words)?;
-        let edits = pass(&index)?;
-        if edits.is_empty() {
-            return Ok(false);
-        }
-        self.words = edits.apply(&self.words, name)?;
-        Ok(true)
-    }
+/// The module with a pass's edits made.
+fn apply<'w>(index: &Index<'_>, edits: Edits, pass: &'static str) -> Result<Cow<'w, [u32]>> {
+    edits.apply(index.words, pass).map(Cow::Owned)
 }
 
 /// Reads the capability section. Its cost does not depend on the size of the module.

@@ -6,14 +6,16 @@ use super::{Code, Edits, Ids};
 use crate::index::Index;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, literal, op};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Declarations found and added. [`Globals::finish`] turns the added ones into edits.
 #[derive(Debug)]
 pub(crate) struct Globals {
     ids: Ids,
     /// Opcode and operands without the result id, to id.
-    known: HashMap<Vec<u32>, Id>,
+    known: FxHashMap<Box<[u32]>, Id>,
+    /// The key being looked up: most are known, and then nothing is allocated.
+    key: Vec<u32>,
     declarations: Code,
     annotations: Code,
     names: Code,
@@ -23,7 +25,7 @@ pub(crate) struct Globals {
 
 impl Globals {
     pub(crate) fn new(index: &Index<'_>) -> Self {
-        let mut known = HashMap::new();
+        let mut known = FxHashMap::default();
         for inst in index.globals() {
             match inst.opcode() {
                 op::TypeVoid
@@ -50,6 +52,7 @@ impl Globals {
         Self {
             ids: Ids::new(index.bound),
             known,
+            key: Vec::new(),
             declarations: Code::default(),
             annotations: Code::default(),
             names: Code::default(),
@@ -63,17 +66,26 @@ impl Globals {
         self.ids.fresh()
     }
 
-    fn unique(&mut self, opcode: u16, operands: &[u32]) -> Id {
-        let key: Vec<u32> = std::iter::once(u32::from(opcode))
-            .chain(operands.iter().copied())
-            .collect();
-        if let Some(id) = self.known.get(&key) {
+    /// The declaration of an opcode with these operands, those of values with their type.
+    fn find_or_declare(&mut self, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Id {
+        self.key.clear();
+        self.key.push(opcode.into());
+        self.key.extend(ty);
+        self.key.extend_from_slice(operands);
+        if let Some(id) = self.known.get(self.key.as_slice()) {
             return *id;
         }
         let id = self.ids.fresh();
-        self.declarations.op2(opcode, &[id], operands);
-        self.known.insert(key, id);
+        match ty {
+            Some(ty) => self.declarations.op2(opcode, &[ty, id], operands),
+            None => self.declarations.op2(opcode, &[id], operands),
+        }
+        self.known.insert(self.key.as_slice().into(), id);
         id
+    }
+
+    fn unique(&mut self, opcode: u16, operands: &[u32]) -> Id {
+        self.find_or_declare(opcode, None, operands)
     }
 
     pub(crate) fn void(&mut self) -> Id {
@@ -146,17 +158,7 @@ impl Globals {
 
     /// A constant instruction, shared with an equal one.
     pub(crate) fn value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
-        let key: Vec<u32> = [u32::from(opcode), ty]
-            .into_iter()
-            .chain(operands.iter().copied())
-            .collect();
-        if let Some(id) = self.known.get(&key) {
-            return *id;
-        }
-        let id = self.ids.fresh();
-        self.declarations.op2(opcode, &[ty, id], operands);
-        self.known.insert(key, id);
-        id
+        self.find_or_declare(opcode, Some(ty), operands)
     }
 
     /// A global variable, with an initialiser if that is not 0.

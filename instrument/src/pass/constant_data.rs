@@ -29,7 +29,8 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     Ok(edits)
 }
 
-fn is_data(inst: &Inst<'_>) -> bool {
+/// Whether an instruction is constant data.
+pub(crate) fn is_data(inst: &Inst<'_>) -> bool {
     matches!(inst.opcode(), op::ConstantDataKHR | op::SpecConstantDataKHR)
 }
 

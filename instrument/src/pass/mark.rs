@@ -8,6 +8,7 @@ use crate::edit::{Code, Edits};
 use crate::error::Result;
 use crate::index::Index;
 use crate::index::callgraph::CallGraph;
+use crate::index::constant::Length;
 use crate::index::debug::Names;
 use crate::index::layout::Layouts;
 use crate::options::Options;
@@ -17,6 +18,9 @@ use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTabl
 
 /// Site number of an abort that ends its invocation without a record.
 pub(crate) const NO_SITE: u32 = u32::MAX;
+
+/// The built-in that a workgroup's size may be a constant of.
+const WORKGROUP_SIZE: u32 = 25;
 
 /// Longest call chain in a site.
 const MAX_FRAMES: usize = 64;
@@ -111,20 +115,26 @@ fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u3
         m.word(1) == function && matches!(m.word(2), execution_mode::LocalSize | execution_mode::LocalSizeId)
     })?;
     let words = [mode.word(3), mode.word(4), mode.word(5)];
-    if mode.word(2) == execution_mode::LocalSize {
-        // A constant decorated WorkgroupSize overrides the mode.
-        let overridden = index
-            .decorations
-            .iter()
-            .any(|d| d.kind == op::decoration::BuiltIn && d.value == 25);
-        return (!overridden).then_some(words);
+    // A constant decorated WorkgroupSize takes the mode's place.
+    let decorated = index
+        .decorations
+        .iter()
+        .find(|d| d.kind == op::decoration::BuiltIn && d.value == WORKGROUP_SIZE);
+    match decorated.and_then(|d| index.def(d.target)) {
+        Some(constant) => constants(index, options, constant.from(3)),
+        None if mode.word(2) == execution_mode::LocalSize => Some(words),
+        None => constants(index, options, &words),
     }
+}
+
+/// Three constants, if nothing specialises them.
+fn constants(index: &Index<'_>, options: &Options, ids: &[u32]) -> Option<[u32; 3]> {
     let mut sizes = [0; 3];
-    for (size, id) in sizes.iter_mut().zip(words) {
-        match index.length(id, options)? {
-            crate::index::constant::Length::Fixed(value) => *size = u32::try_from(value).ok()?,
-            crate::index::constant::Length::Specialised { .. } => return None,
+    for (size, id) in sizes.iter_mut().zip(ids) {
+        match index.length(*id, options)? {
+            Length::Fixed(value) => *size = u32::try_from(value).ok()?,
+            Length::Specialised { .. } => return None,
         }
     }
-    Some(sizes)
+    (ids.len() == 3).then_some(sizes)
 }
