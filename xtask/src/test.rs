@@ -13,6 +13,17 @@ use std::time::{Duration, Instant};
 /// Something could not be set up, or a check failed.
 pub fn test() -> Result<()> {
     let mut times = Times::default();
+    let result = run_all(&mut times);
+    println!("\nDrivers:");
+    provision::report();
+    println!("\nTimes:");
+    times.print();
+    result?;
+    println!("\nAll checks passed.");
+    Ok(())
+}
+
+fn run_all(times: &mut Times) -> Result<()> {
     times.measure("set-up", set_up)?;
     times.measure("format", || process::run(&mut cargo(&["fmt", "--all", "--check"])))?;
     times.measure("clippy", || {
@@ -31,12 +42,6 @@ pub fn test() -> Result<()> {
     times.measure("end-to-end tests", || {
         process::run(&mut cargo(&["test", "--package", "vkabort-tests"]))
     })?;
-
-    println!("\nDrivers:");
-    provision::report();
-    println!("\nTimes:");
-    times.print();
-    println!("\nAll checks passed.");
     Ok(())
 }
 
@@ -82,9 +87,9 @@ impl Times {
     fn measure(&mut self, name: &'static str, part: impl FnOnce() -> Result<()>) -> Result<()> {
         println!("\n== {name}");
         let start = Instant::now();
-        part()?;
+        let result = part();
         self.0.push((name, start.elapsed()));
-        Ok(())
+        result
     }
 
     fn print(&self) {
