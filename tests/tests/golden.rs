@@ -225,7 +225,14 @@ fn without_runtime(text: &str, shown_functions: &[String]) -> String {
             "%vkabort_poll",
         ];
         if line.contains(" = OpFunction ") {
-            hidden = runtime.iter().any(|name| line.starts_with(&format!("{name} =")));
+            hidden = runtime
+                .iter()
+                .filter(|name| {
+                    !shown_functions
+                        .iter()
+                        .any(|shown| name.ends_with(&format!("vkabort_{shown}")))
+                })
+                .any(|name| line.starts_with(&format!("{name} =")));
         }
         if !hidden {
             shown.push(line);
