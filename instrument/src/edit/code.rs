@@ -9,6 +9,13 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// With room for so many words.
+    pub(crate) fn with_room(words: usize) -> Self {
+        Self {
+            words: Vec::with_capacity(words),
+        }
+    }
+
     pub(crate) fn op(&mut self, opcode: u16, operands: &[u32]) {
         self.op2(opcode, operands, &[]);
     }

@@ -6,7 +6,7 @@ use super::{Code, Edits, Ids};
 use crate::index::Index;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, literal, op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Declarations found and added. [`Globals::finish`] turns the added ones into edits.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Globals {
 
 impl Globals {
     pub(crate) fn new(index: &Index<'_>) -> Self {
-        let mut known = FxHashMap::default();
+        let mut known = FxHashMap::with_capacity_and_hasher(128, FxBuildHasher);
         for inst in index.globals() {
             match inst.opcode() {
                 op::TypeVoid
@@ -52,10 +52,10 @@ impl Globals {
         Self {
             ids: Ids::new(index.bound),
             known,
-            key: Vec::new(),
-            declarations: Code::default(),
-            annotations: Code::default(),
-            names: Code::default(),
+            key: Vec::with_capacity(16),
+            declarations: Code::with_room(512),
+            annotations: Code::with_room(128),
+            names: Code::with_room(128),
             capabilities: Code::default(),
             extensions: Code::default(),
         }

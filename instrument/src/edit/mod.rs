@@ -50,12 +50,23 @@ struct Edit {
 }
 
 /// Changes to a module, in any order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Edits {
     edits: Vec<Edit>,
     pool: Vec<u32>,
     /// The new bound, if ids were added.
     bound: u32,
+}
+
+impl Default for Edits {
+    /// Room for a small rewrite: most are.
+    fn default() -> Self {
+        Self {
+            edits: Vec::with_capacity(64),
+            pool: Vec::with_capacity(1024),
+            bound: 0,
+        }
+    }
 }
 
 impl Edits {

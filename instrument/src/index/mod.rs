@@ -94,12 +94,12 @@ impl<'a> Index<'a> {
             extensions: Vec::new(),
             entry_points: Vec::new(),
             execution_modes: Vec::new(),
-            decorations: Vec::new(),
+            decorations: Vec::with_capacity(32),
             nonsemantic: Vec::new(),
             sections: Sections::default(),
-            functions: Vec::new(),
-            blocks: Vec::new(),
-            calls: Vec::new(),
+            functions: Vec::with_capacity(8),
+            blocks: Vec::with_capacity(words.len() / 64 + 8),
+            calls: Vec::with_capacity(16),
         };
         let mut insts = Insts::new(words, HEADER_WORDS);
         index.read_globals(&mut insts)?;

@@ -32,17 +32,32 @@ pub(crate) fn pattern(opcode: u16) -> Option<&'static [u8]> {
     Some(letters.as_bytes())
 }
 
+/// Word index of the result id by opcode, 0 for opcodes without one: 2 where a result type comes first.
+static RESULT: [u8; OPCODES] = {
+    let mut rows = [0; OPCODES];
+    let mut i = 0;
+    while i < TABLE.len() {
+        let letters = TABLE[i].1.as_bytes();
+        if !letters.is_empty() && letters[0] == b't' {
+            rows[TABLE[i].0 as usize] = 2;
+        } else if !letters.is_empty() && letters[0] == b'r' {
+            rows[TABLE[i].0 as usize] = 1;
+        }
+        i += 1;
+    }
+    rows
+};
+
 /// Whether an opcode has a result type, which is then its first operand.
 pub(crate) fn has_type(opcode: u16) -> bool {
-    pattern(opcode).is_some_and(|p| p.first() == Some(&b't'))
+    RESULT.get(usize::from(opcode)) == Some(&2)
 }
 
 /// Word index of an opcode's result id.
 pub(crate) fn result_index(opcode: u16) -> Option<usize> {
-    match pattern(opcode)? {
-        [b't', b'r', ..] => Some(2),
-        [b'r', ..] => Some(1),
-        _ => None,
+    match RESULT.get(usize::from(opcode)) {
+        None | Some(0) => None,
+        Some(index) => Some(usize::from(*index)),
     }
 }
 

@@ -95,7 +95,7 @@ impl Runtime {
             commit: None,
             put_bytes: None,
             poll: None,
-            functions: Code::default(),
+            functions: Code::with_room(512),
         }
     }
 
@@ -227,7 +227,7 @@ impl Runtime {
         let ty = globals.function_type(result, parameters);
         let function = globals.fresh();
         globals.name(function, name);
-        let mut code = Code::default();
+        let mut code = Code::with_room(128);
         code.op(op::Function, &[result, function, 0, ty]);
         let mut names = Vec::new();
         for parameter in parameters {

@@ -103,7 +103,7 @@ impl<'a, 'w> Writer<'a, 'w> {
             sources,
             runtime,
             globals,
-            code: Code::default(),
+            code: Code::with_room(128),
             label,
             variables: Vec::new(),
             offset,
