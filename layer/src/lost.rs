@@ -29,7 +29,7 @@ const LOST: u8 = 3;
 /// as it is.
 pub const SLICE: Duration = Duration::from_millis(10);
 /// What a command that was told of completed work may wait for the queues to come to rest.
-const GRACE: Duration = Duration::from_millis(5);
+const GRACE: Duration = Duration::from_millis(100);
 /// Between looks at a queue that is locked by a blocking call of the application.
 const RETRY: Duration = Duration::from_micros(100);
 
@@ -205,7 +205,6 @@ impl Device {
             Drained::DriverLost => Cause::Driver,
             Drained::GivenUp => {
                 loss.undrained.store(true, Ordering::Release);
-                self.instance.leaked.store(true, Ordering::Release);
                 Cause::Abort { drained: false }
             }
         };
@@ -260,6 +259,20 @@ impl Device {
         }
         if let Some(read) = records {
             report::go_on(self, active, &read.records);
+        }
+    }
+
+    /// Gives a device that could not be drained a second chance, as long as the first: at its destruction nobody submits
+    /// any more. What was leaked since the loss stays leaked.
+    pub fn drain_again(&self) {
+        let Some(active) = &self.active else { return };
+        let _drain = lock(&active.loss.drain);
+        let deadline = Instant::now() + self.instance.settings.drain_timeout;
+        let state = self.drain(active, deadline, None, || {
+            active.loss.undrained.store(false, Ordering::Release)
+        });
+        if matches!(state, Drained::DriverLost) {
+            active.loss.undrained.store(false, Ordering::Release);
         }
     }
 

@@ -100,6 +100,7 @@ impl Prober<'_> {
             api_version: self.instance.api_version.min(properties.api_version),
             cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
             imports: false,
+            listed: Extensions::default(),
             native: Extensions::default(),
             emulated: Extensions::default(),
             reason: None,
@@ -110,7 +111,8 @@ impl Prober<'_> {
             identity: self.identity(&properties),
         };
         if found.at_least(vk::API_VERSION_1_1) {
-            found.native = self.native(&found);
+            found.listed = Extensions::of(found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok()));
+            found.native = self.native(found.listed);
             found.imports = found.cpu && found.has(vk::EXT_EXTERNAL_MEMORY_HOST_NAME) && self.imports();
         }
         let missing = self.requirements(&mut found, &features);
@@ -191,10 +193,8 @@ impl Prober<'_> {
                 .contains(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT)
     }
 
-    /// Which of the extensions the driver lists and has the feature of.
-    fn native(&self, found: &PhysicalDevice) -> Extensions {
-        let names = found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok());
-        let listed = Extensions::of(names);
+    /// Which of the extensions the driver lists it also has the feature of.
+    fn native(&self, listed: Extensions) -> Extensions {
         let one = |listed: bool, s_type| {
             let mut features = OneFeature {
                 s_type,

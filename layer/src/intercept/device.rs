@@ -16,6 +16,7 @@ use crate::{probe, settings};
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use vkabort_instrument::{self as instrument, Options, Trap};
 
 pub unsafe extern "system" fn create(
@@ -54,7 +55,7 @@ pub unsafe extern "system" fn create(
             }
             let known = probe::physical_device(instance, physical);
             let emulated = enabled.and(known.emulated);
-            if !enabled.without(emulated).without(known.native).is_empty() {
+            if !enabled.without(emulated).without(known.listed).is_empty() {
                 return vk::Result::ERROR_EXTENSION_NOT_PRESENT;
             }
             if emulated.is_empty() {
@@ -256,14 +257,24 @@ pub unsafe extern "system" fn destroy(device: vk::Device, allocator: *const vk::
             // An application that never looked is told all the same.
             known.advance(active, Patience::Drain);
         }
+        // SAFETY: as above.
+        if let Some(known) = unsafe { device_of(device) }
+            && known.is_undrained()
+        {
+            // What kept the device busy may have ended since.
+            known.drain_again();
+        }
         // The entry goes first: the handle's memory may be used again before the next layer's function returns.
         let Some(known) = registry::devices().remove(key).and_then(Arc::into_inner) else {
             return;
         };
         let undrained = known.is_undrained();
-        let Device { next, active, .. } = known;
+        let Device {
+            next, active, instance, ..
+        } = known;
         if let Some(active) = active {
             if undrained {
+                instance.leaked.store(true, Ordering::Release);
                 if let Some(arena) = active.arena {
                     arena.leak();
                 }

@@ -19,6 +19,7 @@ fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
         api_version: version,
         cpu: false,
         imports: false,
+        listed: Extensions::default(),
         native: Extensions::default(),
         emulated: Extensions::ALL,
         reason: None,

@@ -95,7 +95,9 @@ pub struct PhysicalDevice {
     pub cpu: bool,
     /// Host memory can be imported for a buffer with a device address, on a CPU driver.
     pub imports: bool,
-    /// Extensions that the driver has.
+    /// Extensions that the driver lists: whatever the layer does, they can be enabled.
+    pub listed: Extensions,
+    /// Extensions that the driver lists and has the feature of.
     pub native: Extensions,
     /// Extensions that the layer provides.
     pub emulated: Extensions,
