@@ -139,6 +139,24 @@ fn build(device: &Device, active: &Active, records: &Records) -> Report {
 
 fn deliver(device: &Device, active: &Active, report: &Report, records: &Records, data: &[u8]) {
     let instance = &device.instance;
+    let mut told = report.clone();
+    instance.settings.filter.apply(&mut told);
+    // What a user does not want to hear of is only counted beside what he does.
+    if !told.sites.is_empty() || report.sites.is_empty() {
+        tell(device, active, &told);
+    }
+    if let Some(folder) = &instance.settings.dump_dir
+        && let Err(error) = dump::write(folder, active, report, records, data)
+    {
+        instance
+            .log
+            .line(Level::Error, &format!("the dump could not be written: {error}"));
+    }
+}
+
+/// Writes to the log and calls the messengers.
+fn tell(device: &Device, active: &Active, report: &Report) {
+    let instance = &device.instance;
     if instance.log.takes(Level::Error) {
         match instance.log.format() {
             Format::Json => instance.log.write(&report.json_lines()),
@@ -156,13 +174,6 @@ fn deliver(device: &Device, active: &Active, report: &Report, records: &Records,
         instance.log.line(Level::Warning, NO_FIXED_ADDRESS);
     }
     to_messengers(device, &report.text(false));
-    if let Some(folder) = &instance.settings.dump_dir
-        && let Err(error) = dump::write(folder, active, report, records, data)
-    {
-        instance
-            .log
-            .line(Level::Error, &format!("the dump could not be written: {error}"));
-    }
 }
 
 /// What a user should know if pipeline caches do not match.

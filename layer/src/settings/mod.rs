@@ -10,6 +10,7 @@ use crate::log::{Format, Level};
 use std::path::PathBuf;
 use std::time::Duration;
 use vkabort_instrument::{Arena, LoopPoll, Trap};
+use vkabort_record::filter::Filter;
 use vkabort_record::layout::DEFAULT_MAX_MESSAGE_BYTES;
 
 /// Which extensions the layer provides.
@@ -61,6 +62,8 @@ pub struct Settings {
     pub log_format: Format,
     /// Where the modules and messages of aborts are kept.
     pub dump_dir: Option<PathBuf>,
+    /// Which sites are reported.
+    pub filter: Filter,
 }
 
 impl Default for Settings {
@@ -78,12 +81,13 @@ impl Default for Settings {
             log_file: None,
             log_format: Format::Text,
             dump_dir: None,
+            filter: Filter::default(),
         }
     }
 }
 
 /// Keys of all settings, for finding misspelt ones.
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 13] = [
     "emulation",
     "on_abort",
     "trap",
@@ -96,6 +100,7 @@ pub const KEYS: [&str; 12] = [
     "log_file",
     "log_format",
     "dump_dir",
+    "filter",
 ];
 
 impl Settings {
@@ -145,6 +150,7 @@ impl Settings {
                 &[("text", Format::Text), ("json", Format::Json)],
             ),
             dump_dir: read.path("dump_dir"),
+            filter: read.filter("filter"),
         };
         let needed = Arena::minimum_bytes(settings.max_message_size);
         if settings.arena_size < needed {
@@ -198,6 +204,17 @@ impl Reader<'_> {
         }
     }
 
+    fn filter(&mut self, key: &str) -> Filter {
+        let Some((value, origin)) = self.sources.value(key) else {
+            return Filter::default();
+        };
+        value.parse().unwrap_or_else(|problem| {
+            self.problems
+                .push(format!("{key} = {value:?} (from {origin}) is ignored: {problem}"));
+            Filter::default()
+        })
+    }
+
     fn path(&mut self, key: &str) -> Option<PathBuf> {
         self.sources.value(key).map(|(value, _)| PathBuf::from(value))
     }
@@ -247,11 +264,20 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_ignored_and_the_allowed_ones_are_named() {
-        let env = [("VK_TRAP", "explode"), ("VK_ARENA_SIZE", "12")];
+        let env = [
+            ("VK_TRAP", "explode"),
+            ("VK_ARENA_SIZE", "12"),
+            ("VK_FILTER", "sometimes"),
+        ];
         let (settings, problems) = Settings::resolve(&sources(&env, "", &[("no_such_key", "1")]));
         assert_eq!(settings, Settings::default());
-        assert_eq!(problems.len(), 3);
+        assert_eq!(problems.len(), 4);
         assert!(problems.iter().any(|p| p.contains("no_such_key")));
+        assert!(
+            problems
+                .iter()
+                .any(|p| p.contains("ignore function=check_*") && p.contains("VK_FILTER"))
+        );
         assert!(
             problems
                 .iter()
