@@ -1,0 +1,105 @@
+//! What can be said of a rewrite without running it.
+
+use crate::module::{Id, Module};
+use crate::op;
+use crate::words::read_string;
+use std::collections::{HashMap, HashSet};
+use vkabort_instrument::Instrumented;
+
+/// Compares the site table with the module, and looks for what must not be left.
+pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module) -> Result<(), String> {
+    lowered(result)?;
+    let table = &rewritten.sites;
+    let names: Vec<&str> = table.entry_points.iter().map(|e| e.name.as_str()).collect();
+    let wanted: Vec<&str> = module.entries.iter().map(|e| e.name.as_str()).collect();
+    if names != wanted {
+        return Err(format!("the site table has entry points {names:?}, not {wanted:?}"));
+    }
+    let reaching = reaching(module);
+    let mut sites = table.sites.iter();
+    for function in &module.functions {
+        for block in &function.blocks {
+            for abort in block.insts.iter().filter(|i| i.op == op::AbortKHR) {
+                let Some(site) = sites.next() else {
+                    return Err("the site table is too short".into());
+                };
+                let name = name_of(module, function.id);
+                if site.function != name {
+                    return Err(format!(
+                        "site {} is not in {} at {} but in {name} at {}",
+                        site.id.0, site.function, site.word_offset, abort.offset
+                    ));
+                }
+                let entries = reaching.get(&function.id).cloned().unwrap_or_default();
+                if site.entry_points != entries {
+                    let found = &site.entry_points;
+                    return Err(format!("site {} is reached from {found:?}, not {entries:?}", site.id.0));
+                }
+                if site.callers.is_empty() != (entries.is_empty() || is_entry(module, function.id)) {
+                    return Err(format!("site {} has callers {:?}", site.id.0, site.callers));
+                }
+            }
+        }
+    }
+    match sites.next() {
+        Some(site) => Err(format!("site {} is not in the module", site.id.0)),
+        None => Ok(()),
+    }
+}
+
+fn is_entry(module: &Module, function: Id) -> bool {
+    module.entries.iter().any(|e| e.function == function)
+}
+
+/// Nothing of the lowered extensions may be left.
+fn lowered(result: &Module) -> Result<(), String> {
+    let blocks = result.functions.iter().flat_map(|f| &f.blocks);
+    for inst in result.globals.iter().chain(blocks.flat_map(|b| &b.insts)) {
+        let left = match inst.op {
+            op::Capability => [5120, 5146, 5156].contains(&inst.word(0)),
+            op::Extension => ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"]
+                .contains(&read_string(&inst.operands).0.as_str()),
+            op::ExecutionMode => inst.word(1) == op::execution_mode::ArithmeticPoisonKHR,
+            op::Decorate => inst.word(1) == op::decoration::UTFEncodedKHR,
+            opcode => [
+                op::AbortKHR,
+                op::ConstantDataKHR,
+                op::SpecConstantDataKHR,
+                op::PoisonKHR,
+                op::FreezeKHR,
+            ]
+            .contains(&opcode),
+        };
+        if left {
+            return Err(format!("the rewrite still has {inst:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn name_of(module: &Module, id: Id) -> String {
+    let name = module.globals.iter().find(|i| i.op == op::Name && i.word(0) == id);
+    name.map_or_else(|| format!("%{id}"), |i| read_string(i.from(1)).0)
+}
+
+/// For every function, the entry points that it can be reached from.
+fn reaching(module: &Module) -> HashMap<Id, Vec<u32>> {
+    let mut found: HashMap<Id, Vec<u32>> = HashMap::new();
+    for (number, entry) in (0..).zip(&module.entries) {
+        let mut open = vec![entry.function];
+        let mut reached: HashSet<Id> = HashSet::new();
+        while let Some(id) = open.pop() {
+            if !reached.insert(id) {
+                continue;
+            }
+            found.entry(id).or_default().push(number);
+            let blocks = module.function(id).map_or(&[][..], |f| f.blocks.as_slice());
+            let calls = blocks
+                .iter()
+                .flat_map(|b| &b.insts)
+                .filter(|i| i.op == op::FunctionCall);
+            open.extend(calls.map(|i| i.word(2)));
+        }
+    }
+    found
+}

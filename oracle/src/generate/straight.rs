@@ -1,0 +1,280 @@
+//! Code without branches: arithmetic, memory, calls.
+
+use super::body::Body;
+use super::world::{Parameter, Returns};
+use crate::module::Id;
+use crate::op::{self, decoration, storage_class as class};
+
+impl Body<'_> {
+    /// A `uint`: one in scope, or a constant.
+    pub(super) fn uint(&mut self) -> Id {
+        if self.choices.chance(75) {
+            // Later values are more interesting: they come from the constructs just made.
+            let recent = self.scope.uints.len().saturating_sub(6);
+            let from = if self.choices.chance(60) { recent } else { 0 };
+            if let Some(id) = self.choices.pick(&self.scope.uints[from..]) {
+                return id;
+            }
+        }
+        let value = match self.choices.below(4) {
+            0 => self.choices.below(4),
+            1 => self.choices.word(),
+            _ => self.choices.below(1000),
+        };
+        self.world.builder.constant(value)
+    }
+
+    /// A Boolean: one in scope, or a comparison.
+    pub(super) fn bool(&mut self) -> Id {
+        if self.choices.chance(30)
+            && let Some(id) = self.choices.pick(&self.scope.bools)
+        {
+            return id;
+        }
+        let (bool, uint) = (self.world.builder.bool(), self.world.builder.uint());
+        let mut a = self.uint();
+        let mut b = self.uint();
+        let comparisons = [
+            op::ULessThan,
+            op::IEqual,
+            op::INotEqual,
+            op::UGreaterThanEqual,
+            op::SLessThan,
+        ];
+        let comparison = self.choices.pick(&comparisons).unwrap_or(op::ULessThan);
+        if self.choices.chance(60) {
+            // Few bits, so that both answers occur.
+            let one = self.world.builder.constant(1);
+            a = self.emit(op::BitwiseAnd, uint, &[a, one]);
+            b = self.emit(op::BitwiseAnd, uint, &[b, one]);
+        }
+        let id = self.emit(comparison, bool, &[a, b]);
+        self.scope.bools.push(id);
+        id
+    }
+
+    pub(super) fn uvec4(&mut self) -> Id {
+        if self.choices.chance(60)
+            && let Some(id) = self.choices.pick(&self.scope.uvec4s)
+        {
+            return id;
+        }
+        let ty = self.type_of(Returns::Uvec4);
+        let parts = [(); 4].map(|()| self.uint());
+        let id = self.emit(op::CompositeConstruct, ty, &parts);
+        self.scope.uvec4s.push(id);
+        id
+    }
+
+    pub(super) fn pair(&mut self) -> Id {
+        if self.choices.chance(60)
+            && let Some(id) = self.choices.pick(&self.scope.pairs)
+        {
+            return id;
+        }
+        let uint = self.world.builder.uint();
+        let uvec2 = self.world.builder.vector(uint, 2);
+        let parts = [(); 2].map(|()| self.uint());
+        let vector = self.emit(op::CompositeConstruct, uvec2, &parts);
+        let (ty, first) = (self.world.pair, self.uint());
+        let id = self.emit(op::CompositeConstruct, ty, &[first, vector]);
+        self.scope.pairs.push(id);
+        id
+    }
+
+    /// Some instructions that do not branch.
+    pub(super) fn straight(&mut self) {
+        match self.choices.below(10) {
+            0..=3 => self.compute(),
+            4 => self.access(),
+            5 => self.result(),
+            6 => self.count(),
+            _ => self.call(),
+        }
+    }
+
+    /// Several times [`Body::straight`].
+    pub(super) fn straights(&mut self, most: u32) {
+        for _ in 0..self.choices.below(most + 1) {
+            if self.can_afford(20) {
+                self.straight();
+            }
+        }
+    }
+
+    fn compute(&mut self) {
+        let uint = self.world.builder.uint();
+        let (a, b) = (self.uint(), self.uint());
+        let value = match self.choices.below(12) {
+            0..=3 => {
+                let opcodes = [
+                    op::IAdd,
+                    op::ISub,
+                    op::IMul,
+                    op::BitwiseXor,
+                    op::BitwiseAnd,
+                    op::BitwiseOr,
+                ];
+                let opcode = self.choices.pick(&opcodes).unwrap_or(op::IAdd);
+                self.emit(opcode, uint, &[a, b])
+            }
+            4 => {
+                let by = self.choices.below(32);
+                let by = self.world.builder.constant(by);
+                let opcodes = [op::ShiftLeftLogical, op::ShiftRightLogical, op::ShiftRightArithmetic];
+                let opcode = self.choices.pick(&opcodes).unwrap_or(op::ShiftLeftLogical);
+                self.emit(opcode, uint, &[a, by])
+            }
+            5 => {
+                let by = self.choices.between(1, 9);
+                let by = self.world.builder.constant(by);
+                let opcode = self.choices.pick(&[op::UDiv, op::UMod]).unwrap_or(op::UDiv);
+                self.emit(opcode, uint, &[a, by])
+            }
+            6 => {
+                let condition = self.bool();
+                self.emit(op::Select, uint, &[condition, a, b])
+            }
+            7 => {
+                let vector = self.uvec4();
+                let component = self.choices.below(4);
+                self.emit(op::CompositeExtract, uint, &[vector, component])
+            }
+            8 => {
+                let pair = self.pair();
+                let component = self.choices.below(2);
+                self.emit(op::CompositeExtract, uint, &[pair, 1, component])
+            }
+            9 => {
+                let (ty, x, y) = (self.type_of(Returns::Uvec4), self.uvec4(), self.uvec4());
+                let sum = self.emit(op::IAdd, ty, &[x, y]);
+                self.scope.uvec4s.push(sum);
+                self.emit(op::CompositeExtract, uint, &[sum, 2])
+            }
+            10 if self.world.poison => self.poison(a, b),
+            _ => {
+                let float = self.world.builder.float(32);
+                let mask = self.world.builder.constant(0xFFF);
+                let low = self.emit(op::BitwiseAnd, uint, &[a, mask]);
+                let x = self.emit(op::ConvertUToF, float, &[low]);
+                let sum = self.emit(op::FAdd, float, &[x, x]);
+                self.emit(op::ConvertFToU, uint, &[sum])
+            }
+        };
+        self.scope.uints.push(value);
+    }
+
+    /// What is the same whatever poison freezes to.
+    fn poison(&mut self, a: Id, b: Id) -> Id {
+        let (uint, bool) = (self.world.builder.uint(), self.world.builder.bool());
+        let opcodes = [op::UDiv, op::UMod, op::SDiv, op::SRem, op::SMod];
+        let poison = match self.choices.below(3) {
+            0 => self.world.builder.value(op::PoisonKHR, uint, &[]),
+            1 => self.emit(op::PoisonKHR, uint, &[]),
+            _ => {
+                let opcode = self.choices.pick(&opcodes).unwrap_or(op::UDiv);
+                self.emit(opcode, uint, &[a, b])
+            }
+        };
+        let frozen = self.emit(op::FreezeKHR, uint, &[poison]);
+        if self.choices.chance(50) {
+            return self.emit(op::BitwiseXor, uint, &[frozen, frozen]);
+        }
+        let same = self.emit(op::IEqual, bool, &[frozen, frozen]);
+        let sum = self.emit(op::IAdd, uint, &[a, b]);
+        if self.choices.chance(50) {
+            if self.world.builder.minor < 4 {
+                self.world.builder.extension("SPV_KHR_no_integer_wrap_decoration");
+            }
+            self.world.builder.decorate(sum, decoration::NoUnsignedWrap, &[]);
+        }
+        self.emit(op::Select, uint, &[same, a, b])
+    }
+
+    /// A load or a store through a pointer, made here or before.
+    fn access(&mut self) {
+        let uint = self.world.builder.uint();
+        if self.choices.chance(40)
+            && let Some(array) = self.locals.first().copied()
+        {
+            let pointer = self.world.builder.pointer(class::Function, uint);
+            let (three, index) = (self.world.builder.constant(3), self.uint());
+            let index = self.emit(op::BitwiseAnd, uint, &[index, three]);
+            let element = self.emit(op::AccessChain, pointer, &[array, index]);
+            self.scope.pointers.push(element);
+        }
+        let Some(pointer) = self.choices.pick(&self.scope.pointers) else {
+            return;
+        };
+        if self.choices.chance(50) {
+            let value = self.uint();
+            self.act(op::Store, &[pointer, value]);
+        } else {
+            let value = self.emit(op::Load, uint, &[pointer]);
+            self.scope.uints.push(value);
+        }
+    }
+
+    /// Stores a result.
+    fn result(&mut self) {
+        let pointer = self.result_pointer();
+        let value = self.uint();
+        self.act(op::Store, &[pointer, value]);
+        if self.choices.chance(20) {
+            self.scope.pointers.push(pointer);
+        }
+    }
+
+    /// Adds to a counter that all invocations share.
+    fn count(&mut self) {
+        let builder = &mut self.world.builder;
+        let uint = builder.uint();
+        let pointer = builder.pointer(self.world.buffer_class, uint);
+        let (zero, scope) = (builder.constant(0), builder.constant(self.world.scope));
+        let which = self.choices.below(8);
+        let which = self.world.builder.constant(which);
+        let counters = self.world.counters;
+        let counter = self.emit(op::AccessChain, pointer, &[counters, zero, which]);
+        let value = self.uint();
+        let old = self.emit(op::AtomicIAdd, uint, &[counter, scope, zero, value]);
+        if self.choices.chance(20) {
+            self.scope.uints.push(old);
+        }
+    }
+
+    /// Calls a function that exists already.
+    pub(super) fn call(&mut self) {
+        let affordable: Vec<usize> = (0..self.world.callees.len())
+            .filter(|i| self.world.callees.get(*i).is_some_and(|c| self.can_afford(c.cost)))
+            .collect();
+        let Some(callee) = self
+            .choices
+            .pick(&affordable)
+            .and_then(|i| self.world.callees.get(i).cloned())
+        else {
+            return self.compute();
+        };
+        let ty = self.type_of(callee.returns);
+        let mut operands = vec![callee.id];
+        for parameter in &callee.parameters {
+            let argument = match parameter {
+                Parameter::Uint => self.uint(),
+                Parameter::Uvec4 => self.uvec4(),
+                Parameter::Local => {
+                    let words = self.locals.get(1..).unwrap_or(&[]).to_vec();
+                    self.choices.pick(&words).unwrap_or(0)
+                }
+                Parameter::Private => self.world.shared,
+            };
+            operands.push(argument);
+        }
+        let result = self.emit(op::FunctionCall, ty, &operands);
+        self.cost = self.cost.saturating_add(callee.cost.saturating_mul(self.times));
+        match callee.returns {
+            Returns::Void => {}
+            Returns::Uint => self.scope.uints.push(result),
+            Returns::Uvec4 => self.scope.uvec4s.push(result),
+            Returns::Pair => self.scope.pairs.push(result),
+        }
+    }
+}

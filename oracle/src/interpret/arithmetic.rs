@@ -1,0 +1,262 @@
+//! Scalar arithmetic, with undefined bits carried through where an operation lets them, and undefined behaviour
+//! reported: division by zero, shifts by the width or more, conversions out of range.
+
+use super::value::{Scalar, ones};
+use crate::op;
+
+/// What an operation leads to besides a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Undefined behaviour, poison under `ArithmeticPoisonKHR`.
+    Arithmetic(&'static str),
+    /// The opcode is not one of those here.
+    Unknown,
+}
+
+/// Type of an operand: width, signedness, float or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Bits; 1 for Booleans.
+    pub width: u32,
+    /// A signed integer.
+    pub signed: bool,
+    /// A float.
+    pub float: bool,
+}
+
+fn signed(bits: u64, width: u32) -> i64 {
+    let shift = 64 - width.clamp(1, 64);
+    ((bits << shift) as i64) >> shift
+}
+
+/// A float's value.
+pub fn float(bits: u64, width: u32) -> f64 {
+    match width {
+        16 => half_to_double(bits as u16),
+        32 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    }
+}
+
+/// A float's bits, rounded toward zero where `width` is 16 (the modules here only make values that are exact).
+pub fn float_bits(value: f64, width: u32) -> u64 {
+    match width {
+        16 => u64::from(double_to_half(value)),
+        32 => u64::from((value as f32).to_bits()),
+        _ => value.to_bits(),
+    }
+}
+
+fn half_to_double(bits: u16) -> f64 {
+    let sign = if bits & 0x8000 != 0 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3FF));
+    sign * match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+    }
+}
+
+fn double_to_half(value: f64) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 48) as u16 & 0x8000;
+    let exponent = (bits >> 52 & 0x7FF) as i32 - 1023;
+    let fraction = (bits >> 42) as u16 & 0x3FF;
+    match exponent {
+        1024 => sign | 0x7C00 | if value.is_nan() { 0x200 } else { 0 },
+        16.. => sign | 0x7C00,
+        -14.. => sign | ((exponent + 15) as u16) << 10 | fraction,
+        -24.. => sign | (0x400 | fraction) >> (-14 - exponent),
+        _ => sign,
+    }
+}
+
+/// One operand.
+pub fn unary(opcode: u16, a: Scalar, from: Kind, to: Kind) -> Result<Scalar, Fault> {
+    let mask = ones(to.width);
+    let all = |bits: u64| {
+        if a.undef != 0 {
+            Scalar::undefined(to.width)
+        } else {
+            Scalar::new(bits & mask)
+        }
+    };
+    Ok(match opcode {
+        op::Not => Scalar {
+            bits: !a.bits & mask,
+            undef: a.undef,
+        },
+        op::LogicalNot => Scalar {
+            bits: (a.bits ^ 1) & 1,
+            undef: a.undef,
+        },
+        op::UConvert => Scalar {
+            bits: a.bits & mask,
+            undef: a.undef & mask,
+        },
+        op::SConvert => Scalar {
+            bits: signed(a.bits, from.width) as u64 & mask,
+            undef: signed(a.undef, from.width) as u64 & mask,
+        },
+        op::SNegate => all((a.bits as i64).wrapping_neg() as u64),
+        op::ConvertUToF => all(float_bits(a.bits as f64, to.width)),
+        op::ConvertSToF => all(float_bits(signed(a.bits, from.width) as f64, to.width)),
+        op::FConvert => all(float_bits(float(a.bits, from.width), to.width)),
+        op::ConvertFToU | op::ConvertFToS => {
+            let value = float(a.bits, from.width).trunc();
+            let (low, high) = if opcode == op::ConvertFToU {
+                (0.0, 2f64.powi(to.width as i32))
+            } else {
+                let half = 2f64.powi(to.width as i32 - 1);
+                (-half, half)
+            };
+            if a.undef == 0 && !(value >= low && value < high) {
+                return Err(Fault::Arithmetic("a conversion out of range"));
+            }
+            all(if opcode == op::ConvertFToU {
+                value as u64
+            } else {
+                value as i64 as u64
+            })
+        }
+        _ => return Err(Fault::Unknown),
+    })
+}
+
+/// Two operands of one kind; for shifts, of the kind of the first.
+pub fn binary(opcode: u16, a: Scalar, b: Scalar, kind: Kind) -> Result<Scalar, Fault> {
+    let width = kind.width;
+    let mask = ones(width);
+    let undef = a.undef != 0 || b.undef != 0;
+    let number = |bits: u64| {
+        if undef {
+            Scalar::undefined(width)
+        } else {
+            Scalar::new(bits & mask)
+        }
+    };
+    let truth = |is: bool| {
+        if undef {
+            Scalar::undefined(1)
+        } else {
+            Scalar::new(u64::from(is))
+        }
+    };
+    let (x, y) = (a.bits, b.bits);
+    let (sx, sy) = (signed(x, width), signed(y, width));
+    let (fx, fy) = if kind.float {
+        (float(x, width), float(y, width))
+    } else {
+        (0.0, 0.0)
+    };
+    Ok(match opcode {
+        op::IAdd => number(x.wrapping_add(y)),
+        op::ISub => number(x.wrapping_sub(y)),
+        op::IMul => number(x.wrapping_mul(y)),
+        op::FAdd => number(float_bits(fx + fy, width)),
+        op::FSub => number(float_bits(fx - fy, width)),
+        op::FMul => number(float_bits(fx * fy, width)),
+        op::UDiv | op::UMod | op::SDiv | op::SRem | op::SMod => {
+            if undef {
+                return Err(Fault::Arithmetic("a division by what is undefined"));
+            }
+            if y == 0 {
+                return Err(Fault::Arithmetic("a division by zero"));
+            }
+            let minimum = sx == signed(1 << (width - 1), width);
+            if opcode != op::UDiv && opcode != op::UMod && minimum && sy == -1 {
+                return Err(Fault::Arithmetic("a signed division that overflows"));
+            }
+            number(match opcode {
+                op::UDiv => x / y,
+                op::UMod => x % y,
+                op::SDiv => sx.wrapping_div(sy) as u64,
+                op::SRem => sx.wrapping_rem(sy) as u64,
+                _ => {
+                    let rest = sx.wrapping_rem(sy);
+                    (if rest != 0 && (rest < 0) != (sy < 0) {
+                        rest + sy
+                    } else {
+                        rest
+                    }) as u64
+                }
+            })
+        }
+        op::ShiftLeftLogical | op::ShiftRightLogical | op::ShiftRightArithmetic => {
+            if b.undef != 0 || y >= u64::from(width) {
+                return Err(Fault::Arithmetic("a shift by the width or more"));
+            }
+            let shift = |v: u64| match opcode {
+                op::ShiftLeftLogical => v << y & mask,
+                op::ShiftRightLogical => v >> y,
+                _ => (signed(v, width) >> y) as u64 & mask,
+            };
+            Scalar {
+                bits: shift(x),
+                undef: shift(a.undef),
+            }
+        }
+        op::BitwiseAnd | op::LogicalAnd => Scalar {
+            bits: x & y,
+            undef: (a.undef | b.undef) & (x | a.undef) & (y | b.undef),
+        },
+        op::BitwiseOr | op::LogicalOr => Scalar {
+            bits: x | y,
+            undef: (a.undef | b.undef) & !(x & !a.undef) & !(y & !b.undef),
+        },
+        op::BitwiseXor => Scalar {
+            bits: x ^ y,
+            undef: a.undef | b.undef,
+        },
+        op::IEqual | op::LogicalEqual => truth(x == y),
+        op::INotEqual | op::LogicalNotEqual => truth(x != y),
+        op::UGreaterThan => truth(x > y),
+        op::UGreaterThanEqual => truth(x >= y),
+        op::ULessThan => truth(x < y),
+        op::ULessThanEqual => truth(x <= y),
+        op::SGreaterThan => truth(sx > sy),
+        op::SGreaterThanEqual => truth(sx >= sy),
+        op::SLessThan => truth(sx < sy),
+        op::SLessThanEqual => truth(sx <= sy),
+        op::FOrdEqual => truth(fx == fy),
+        op::FOrdLessThan => truth(fx < fy),
+        op::FOrdGreaterThan => truth(fx > fy),
+        op::FOrdLessThanEqual => truth(fx <= fy),
+        op::FOrdGreaterThanEqual => truth(fx >= fy),
+        _ => return Err(Fault::Unknown),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_go_to_doubles_and_back() {
+        for bits in 0..=u16::MAX {
+            let value = half_to_double(bits);
+            if !value.is_nan() {
+                assert_eq!(double_to_half(value), bits, "{value}");
+            }
+        }
+        assert_eq!(half_to_double(0x3C00), 1.0);
+        assert_eq!(half_to_double(0xC500), -5.0);
+    }
+
+    #[test]
+    fn masking_makes_undefined_bits_defined() {
+        let kind = Kind {
+            width: 32,
+            signed: false,
+            float: false,
+        };
+        let undefined = Scalar::undefined(32);
+        let low = binary(op::BitwiseAnd, undefined, Scalar::new(0xFF), kind).expect("defined");
+        assert_eq!(low.undef, 0xFF);
+        let set = binary(op::BitwiseOr, low, Scalar::new(0xFF), kind).expect("defined");
+        assert_eq!(set, Scalar::new(0xFF));
+        assert!(binary(op::UDiv, Scalar::new(1), Scalar::new(0), kind).is_err());
+        assert!(binary(op::ShiftLeftLogical, Scalar::new(1), Scalar::new(32), kind).is_err());
+    }
+}

@@ -1,0 +1,300 @@
+//! Constants and instructions that only compute.
+
+use super::arithmetic::{Fault, Kind, binary, unary};
+use super::types::Type;
+use super::value::{MatrixLayout, Pointer, Scalar, Space, Value, ones};
+use super::{Machine, Result, undefined, unsupported};
+use crate::module::Id;
+use crate::op::{self, decoration};
+use crate::words::Inst;
+use std::collections::HashMap;
+
+/// What freezing makes of undefined bits: any stable value does, and 0 would hide mistakes.
+const FROZEN: u64 = 0x5A5A_5A5A_5A5A_5A5A;
+
+impl Machine<'_> {
+    /// The value of a constant instruction; `None` for others.
+    pub(super) fn constant(&self, inst: &Inst, specialization: &HashMap<u32, u32>) -> Result<Option<Value>> {
+        let (ty, id) = (inst.word(0), inst.word(1));
+        let specialised = self
+            .types
+            .decoration(id, decoration::SpecId)
+            .and_then(|spec_id| specialization.get(&spec_id));
+        Ok(Some(match inst.op {
+            op::ConstantTrue => Value::number(1),
+            op::ConstantFalse => Value::number(0),
+            op::SpecConstantTrue => Value::number(specialised.map_or(1, |v| u64::from(*v != 0))),
+            op::SpecConstantFalse => Value::number(specialised.map_or(0, |v| u64::from(*v != 0))),
+            op::Constant | op::SpecConstant => {
+                let default = u64::from(inst.word(2)) | u64::from(inst.word(3)) << 32;
+                let bits = specialised.map_or(default, |v| u64::from(*v));
+                Value::number(bits & ones(self.types.width(ty)))
+            }
+            op::ConstantComposite | op::SpecConstantComposite => Value::Composite(
+                inst.from(2)
+                    .iter()
+                    .map(|part| self.value(*part).cloned())
+                    .collect::<Result<_>>()?,
+            ),
+            op::ConstantNull => self.types.filled(ty, false),
+            op::Undef | op::PoisonKHR => self.types.filled(ty, true),
+            op::ConstantDataKHR | op::SpecConstantDataKHR => {
+                let width = self.types.part(ty, 0).map_or(8, |element| self.types.width(element));
+                Value::Composite(
+                    (0..self.types.parts(ty))
+                        .map(|number| Value::number(data(inst.from(2), number, width)))
+                        .collect(),
+                )
+            }
+            op::SpecConstantOp => {
+                let operands: Vec<u32> = [ty, id].into_iter().chain(inst.from(3).iter().copied()).collect();
+                let inner = Inst {
+                    op: inst.word(2) as u16,
+                    operands,
+                    offset: inst.offset,
+                };
+                self.compute(&inner)?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn kind(&self, ty: Id) -> Kind {
+        let scalar = match self.types.get(ty) {
+            Type::Vector { component, .. } => *component,
+            _ => ty,
+        };
+        Kind {
+            width: self.types.width(scalar),
+            signed: matches!(self.types.get(scalar), Type::Int { signed: true, .. }),
+            float: matches!(self.types.get(scalar), Type::Float { .. }),
+        }
+    }
+
+    /// Value of an instruction without side effects.
+    pub(super) fn compute(&self, inst: &Inst) -> Result<Value> {
+        let ty = inst.word(0);
+        let operand = |i: usize| self.value(inst.word(i));
+        match inst.op {
+            op::CopyObject | op::CopyLogical => operand(2).cloned(),
+            op::Undef | op::PoisonKHR => Ok(self.types.filled(ty, true)),
+            op::FreezeKHR => Ok(freeze(operand(2)?)),
+            op::CompositeConstruct => self.construct(ty, inst.from(2)),
+            op::CompositeExtract => match operand(2)?.at(inst.from(3)) {
+                Some(value) => Ok(value.clone()),
+                None => unsupported(format!("a part that %{} does not have", inst.word(2))),
+            },
+            op::CompositeInsert => {
+                let mut whole = operand(3)?.clone();
+                let part = operand(2)?.clone();
+                match whole.at_mut(inst.from(4)) {
+                    Some(slot) => *slot = part,
+                    None => return unsupported("an insertion into nothing"),
+                }
+                Ok(whole)
+            }
+            op::VectorExtractDynamic => {
+                let index = self.decided(inst.word(3), "an index")?;
+                match operand(2)?.at(&[index as u32]) {
+                    Some(value) => Ok(value.clone()),
+                    None => undefined("an index past the end of a vector"),
+                }
+            }
+            op::VectorShuffle => {
+                let all: Vec<&Value> = [operand(2)?, operand(3)?]
+                    .iter()
+                    .flat_map(|v| v.parts().unwrap_or(&[]))
+                    .collect();
+                let pick = |i: &u32| {
+                    all.get(*i as usize)
+                        .map_or_else(|| self.types.filled(ty, true), |v| (*v).clone())
+                };
+                Ok(Value::Composite(inst.from(4).iter().map(pick).collect()))
+            }
+            op::Select => self.select(operand(2)?, operand(3)?, operand(4)?, ty),
+            op::Bitcast => {
+                let width = self.kind(self.type_of(inst.word(2))).width;
+                self.bitcast(ty, operand(2)?, width)
+            }
+            op::Any | op::All => {
+                let start = Scalar::new(u64::from(inst.op == op::All));
+                let opcode = if inst.op == op::All {
+                    op::LogicalAnd
+                } else {
+                    op::LogicalOr
+                };
+                let kind = self.kind(ty);
+                let parts = operand(2)?.parts().unwrap_or(&[]);
+                let scalars = parts.iter().filter_map(Value::scalar);
+                self.poisoned(
+                    scalars.into_iter().try_fold(start, |a, b| binary(opcode, a, b, kind)),
+                    1,
+                )
+                .map(Value::Scalar)
+            }
+            _ if inst.operands.len() == 3 => {
+                let from = self.kind(self.type_of(inst.word(2)));
+                let to = self.kind(ty);
+                map(&[operand(2)?], &|s| {
+                    self.poisoned(unary(inst.op, s[0], from, to), to.width)
+                })
+            }
+            _ if inst.operands.len() == 4 => {
+                let kind = self.kind(self.type_of(inst.word(2)));
+                let width = self.kind(ty).width;
+                map(&[operand(2)?, operand(3)?], &|s| {
+                    self.poisoned(binary(inst.op, s[0], s[1], kind), width)
+                })
+            }
+            other => unsupported(format!("opcode {other}")),
+        }
+    }
+
+    fn poisoned(&self, result: std::result::Result<Scalar, Fault>, width: u32) -> Result<Scalar> {
+        match result {
+            Ok(scalar) => Ok(scalar),
+            Err(Fault::Arithmetic(what)) if !self.poison => undefined(what),
+            Err(Fault::Arithmetic(_)) => Ok(Scalar::undefined(width)),
+            Err(Fault::Unknown) => unsupported("an opcode that is not arithmetic"),
+        }
+    }
+
+    fn construct(&self, ty: Id, parts: &[Id]) -> Result<Value> {
+        let mut all = Vec::with_capacity(parts.len());
+        let flat = matches!(self.types.get(ty), Type::Vector { .. });
+        for part in parts {
+            match self.value(*part)? {
+                // A vector may be made of vectors.
+                Value::Composite(inner) if flat => all.extend(inner.iter().cloned()),
+                value => all.push(value.clone()),
+            }
+        }
+        Ok(Value::Composite(all))
+    }
+
+    fn select(&self, condition: &Value, yes: &Value, no: &Value, ty: Id) -> Result<Value> {
+        match (condition, yes, no) {
+            (Value::Composite(conditions), Value::Composite(yes), Value::Composite(no)) => {
+                let element = self.types.part(ty, 0).unwrap_or(ty);
+                let parts = conditions.iter().zip(yes.iter().zip(no));
+                parts
+                    .map(|(c, (y, n))| self.select(c, y, n, element))
+                    .collect::<Result<_>>()
+                    .map(Value::Composite)
+            }
+            (Value::Scalar(condition), ..) => Ok(match condition.defined() {
+                Some(0) => no.clone(),
+                Some(_) => yes.clone(),
+                None => self.types.filled(ty, true),
+            }),
+            _ => unsupported("a selection by what is no Boolean"),
+        }
+    }
+
+    fn bitcast(&self, ty: Id, value: &Value, width: u32) -> Result<Value> {
+        let mut all = Scalars::default();
+        all.add(value, width);
+        let result = match self.types.get(ty) {
+            Type::Vector { component, count } => {
+                let width = self.types.width(*component);
+                Value::Composite((0..*count).map(|_| Value::Scalar(all.take(width))).collect())
+            }
+            Type::Pointer { .. } => {
+                let Some(address) = all.take(64).defined() else {
+                    return undefined("a pointer made of undefined bits");
+                };
+                Value::Pointer(Pointer::Bytes {
+                    space: Space::Physical,
+                    at: address,
+                    matrix: MatrixLayout::default(),
+                    step: None,
+                })
+            }
+            _ => Value::Scalar(all.take(self.types.width(ty))),
+        };
+        Ok(result)
+    }
+
+    /// The type of a value.
+    pub(super) fn type_of(&self, id: Id) -> Id {
+        self.result_types.get(id as usize).copied().unwrap_or(0)
+    }
+}
+
+/// Bits in a row, lowest first.
+#[derive(Default)]
+struct Scalars {
+    bits: Vec<bool>,
+    undef: Vec<bool>,
+    taken: usize,
+}
+
+impl Scalars {
+    fn add(&mut self, value: &Value, width: u32) {
+        match value {
+            Value::Composite(parts) => parts.iter().for_each(|p| self.add(p, width)),
+            Value::Pointer(Pointer::Bytes { at, .. }) => self.push(Scalar::new(*at), 64),
+            Value::Pointer(Pointer::Logical { .. }) => {}
+            Value::Scalar(scalar) => self.push(*scalar, width),
+        }
+    }
+
+    fn push(&mut self, scalar: Scalar, width: u32) {
+        for i in 0..width {
+            self.bits.push(scalar.bits >> i & 1 != 0);
+            self.undef.push(scalar.undef >> i & 1 != 0);
+        }
+    }
+
+    fn take(&mut self, width: u32) -> Scalar {
+        let mut scalar = Scalar::new(0);
+        for i in 0..width as usize {
+            let bit = |of: &[bool]| u64::from(of.get(self.taken + i).copied().unwrap_or(false)) << i;
+            scalar.bits |= bit(&self.bits);
+            scalar.undef |= bit(&self.undef);
+        }
+        self.taken += width as usize;
+        scalar
+    }
+}
+
+fn freeze(value: &Value) -> Value {
+    match value {
+        Value::Scalar(s) => Value::number(s.bits & !s.undef | FROZEN & s.undef),
+        Value::Composite(parts) => Value::Composite(parts.iter().map(freeze).collect()),
+        Value::Pointer(_) => value.clone(),
+    }
+}
+
+/// Element `number` of packed data.
+fn data(words: &[u32], number: u32, width: u32) -> u64 {
+    let first = number as usize * (width / 8) as usize;
+    (0..(width / 8) as usize)
+        .map(|i| {
+            let at = first + i;
+            let word = words.get(at / 4).copied().unwrap_or(0);
+            u64::from(word >> (8 * (at % 4)) & 0xFF) << (8 * i)
+        })
+        .fold(0, |a, b| a | b)
+}
+
+/// Applies a scalar operation to scalars, or to vectors component by component.
+fn map(operands: &[&Value], operation: &dyn Fn(&[Scalar]) -> Result<Scalar>) -> Result<Value> {
+    if let Some(scalars) = operands.iter().map(|v| v.scalar()).collect::<Option<Vec<_>>>() {
+        return operation(&scalars).map(Value::Scalar);
+    }
+    let Some(vectors) = operands.iter().map(|v| v.parts()).collect::<Option<Vec<_>>>() else {
+        return unsupported("arithmetic on what is no number");
+    };
+    let count = vectors.iter().map(|v| v.len()).min().unwrap_or(0);
+    (0..count)
+        .map(|i| {
+            let scalars: Vec<Scalar> = vectors.iter().filter_map(|v| v.get(i)?.scalar()).collect();
+            if scalars.len() != operands.len() {
+                return unsupported("arithmetic on what is no vector of numbers");
+            }
+            operation(&scalars).map(Value::Scalar)
+        })
+        .collect::<Result<_>>()
+        .map(Value::Composite)
+}

@@ -1,0 +1,242 @@
+//! Running functions: blocks, phis, calls, memory, atomics, the ways to end.
+
+use super::arithmetic::{Kind, binary};
+use super::types::Type;
+use super::value::{MatrixLayout, Pointer, Scalar, Value};
+use super::{Ended, Machine, Message, Result, Trouble, undefined, unsupported};
+use crate::module::{Function, Id};
+use crate::op;
+use crate::words::Inst;
+
+/// Deepest chain of calls; the modules here do not come near.
+const MAX_DEPTH: u32 = 200;
+
+/// How a function was left.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Flow {
+    /// It returned.
+    Returned(Option<Value>),
+    /// The invocation ended in it.
+    Ended(Ended),
+}
+
+/// Whether an instruction in a function has a result (and a result type).
+pub(super) fn has_result(opcode: u16) -> bool {
+    let none = matches!(
+        opcode,
+        op::Nop
+            | op::Line
+            | op::NoLine
+            | op::Store
+            | op::MemoryBarrier
+            | op::ControlBarrier
+            | op::AtomicStore
+            | op::LoopMerge
+            | op::SelectionMerge
+            | op::Label
+    );
+    !none && !op::is_terminator(opcode)
+}
+
+impl Machine<'_> {
+    pub(super) fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Flow> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return unsupported("calls that are nested too deeply");
+        }
+        for (parameter, value) in function.parameters.iter().zip(arguments) {
+            self.set(*parameter, value);
+        }
+        let (mut number, mut from): (usize, Id) = (0, 0);
+        loop {
+            let Some(block) = function.blocks.get(number) else {
+                return unsupported("a branch to what is no block");
+            };
+            self.phis(&block.insts, from)?;
+            let mut next = None;
+            for inst in &block.insts {
+                self.left = self.left.checked_sub(1).ok_or(Trouble::Steps)?;
+                match inst.op {
+                    op::Phi | op::Line | op::NoLine | op::Nop | op::LoopMerge | op::SelectionMerge => {}
+                    op::FunctionCall => {
+                        let module = self.module;
+                        let Some(callee) = module.function(inst.word(2)) else {
+                            return unsupported("a call of what is no function");
+                        };
+                        let arguments = inst
+                            .from(3)
+                            .iter()
+                            .map(|id| self.value(*id).cloned())
+                            .collect::<Result<_>>()?;
+                        match self.call(callee, arguments)? {
+                            Flow::Returned(Some(value)) => self.set(inst.word(1), value),
+                            Flow::Returned(None) => {}
+                            ended @ Flow::Ended(_) => return Ok(ended),
+                        }
+                    }
+                    opcode if op::is_terminator(opcode) => match self.terminator(inst)? {
+                        Next::Block(label) => next = Some(label),
+                        Next::Leave(flow) => {
+                            self.depth -= 1;
+                            return Ok(flow);
+                        }
+                    },
+                    _ => self.step(inst)?,
+                }
+            }
+            let Some(label) = next else {
+                return unsupported("a block without an end");
+            };
+            from = block.label;
+            number = self.blocks.get(label as usize).copied().unwrap_or(u32::MAX) as usize;
+        }
+    }
+
+    fn set(&mut self, id: Id, value: Value) {
+        if let Some(slot) = self.values.get_mut(id as usize) {
+            *slot = Some(value);
+        }
+    }
+
+    /// Phis take their values all at once.
+    fn phis(&mut self, insts: &[Inst], from: Id) -> Result<()> {
+        let mut taken = Vec::new();
+        for inst in insts
+            .iter()
+            .take_while(|i| matches!(i.op, op::Phi | op::Line | op::NoLine))
+        {
+            if inst.op != op::Phi {
+                continue;
+            }
+            let pairs = inst.from(2).chunks_exact(2);
+            let Some(value) = pairs.filter(|p| p[1] == from).map(|p| p[0]).next() else {
+                return unsupported(format!("phi %{} does not know block %{from}", inst.word(1)));
+            };
+            taken.push((inst.word(1), self.value(value)?.clone()));
+        }
+        for (id, value) in taken {
+            self.set(id, value);
+        }
+        Ok(())
+    }
+
+    fn terminator(&mut self, inst: &Inst) -> Result<Next> {
+        Ok(match inst.op {
+            op::Branch => Next::Block(inst.word(0)),
+            op::BranchConditional => {
+                let taken = self.decided(inst.word(0), "a branch")? == 0;
+                Next::Block(inst.word(1 + usize::from(taken)))
+            }
+            op::Switch => {
+                let selector = self.decided(inst.word(0), "a switch")?;
+                let case = inst.from(2).chunks_exact(2).find(|c| u64::from(c[0]) == selector);
+                Next::Block(case.map_or(inst.word(1), |c| c[1]))
+            }
+            op::Return => Next::Leave(Flow::Returned(None)),
+            op::ReturnValue => Next::Leave(Flow::Returned(Some(self.value(inst.word(0))?.clone()))),
+            op::Kill | op::TerminateInvocation => Next::Leave(Flow::Ended(Ended::Killed)),
+            op::AbortKHR => Next::Leave(Flow::Ended(self.abort(inst)?)),
+            op::Unreachable => return undefined("OpUnreachable is reached"),
+            other => return unsupported(format!("terminator {other}")),
+        })
+    }
+
+    /// Lays out the message of an abort.
+    fn abort(&mut self, inst: &Inst) -> Result<Ended> {
+        let (ty, value) = (inst.word(0), self.value(inst.word(1))?);
+        let size = self.types.size(ty, MatrixLayout::default()) as usize;
+        let mut message = Message {
+            bytes: vec![0; size],
+            undef: vec![0; size],
+        };
+        self.types
+            .leaves(ty, value, 0, MatrixLayout::default(), None, &mut |at, size, leaf| {
+                for i in 0..size as usize {
+                    let at = at as usize + i;
+                    match (message.bytes.get_mut(at), message.undef.get_mut(at)) {
+                        (Some(byte), Some(undef)) => {
+                            *byte = (leaf.bits >> (8 * i)) as u8;
+                            *undef = (leaf.undef >> (8 * i)) as u8;
+                        }
+                        _ => return unsupported("a message that is longer than its type"),
+                    }
+                }
+                Ok(())
+            })?;
+        match self.sites.get(&inst.offset) {
+            Some(site) => Ok(Ended::Aborted { site: *site, message }),
+            None => unsupported("an abort that is not in the module"),
+        }
+    }
+
+    fn step(&mut self, inst: &Inst) -> Result<()> {
+        let (ty, id) = (inst.word(0), inst.word(1));
+        let value = match inst.op {
+            op::Variable => {
+                let Type::Pointer { pointee, .. } = *self.types.get(ty) else {
+                    return unsupported("a variable that is no pointer");
+                };
+                let value = match inst.operands.get(3) {
+                    Some(initial) => self.value(*initial)?.clone(),
+                    None => self.types.filled(pointee, true),
+                };
+                self.set_variable(id, value);
+                Value::Pointer(Pointer::Logical {
+                    variable: id,
+                    path: Vec::new(),
+                })
+            }
+            op::AccessChain | op::InBoundsAccessChain => {
+                Value::Pointer(self.chain(inst.word(2), self.type_of(inst.word(2)), inst.from(3))?)
+            }
+            op::Load => self.load(ty, &self.pointer(inst.word(2))?, inst.from(3))?,
+            op::Store => {
+                let (pointer, value) = (self.pointer(ty)?, self.value(id)?.clone());
+                return self.store(self.type_of(id), &pointer, value, inst.from(2));
+            }
+            op::MemoryBarrier => return Ok(()),
+            op::AtomicStore => {
+                let (pointer, value) = (self.pointer(ty)?, self.value(inst.word(3))?.clone());
+                return self.store(self.type_of(inst.word(3)), &pointer, value, &ATOMIC);
+            }
+            op::AtomicLoad => self.load(ty, &self.pointer(inst.word(2))?, &ATOMIC)?,
+            op::AtomicIAdd | op::AtomicOr | op::AtomicExchange => {
+                let pointer = self.pointer(inst.word(2))?;
+                let old = self.load(ty, &pointer, &ATOMIC)?;
+                let operand = self.scalar(inst.word(5))?;
+                let new = self.atomic(inst.op, &old, operand)?;
+                self.store(ty, &pointer, Value::Scalar(new), &ATOMIC)?;
+                old
+            }
+            _ => self.compute(inst)?,
+        };
+        self.set(id, value);
+        Ok(())
+    }
+
+    fn atomic(&self, opcode: u16, old: &Value, operand: Scalar) -> Result<Scalar> {
+        let Some(old) = old.scalar() else {
+            return unsupported("an atomic on what is no integer");
+        };
+        let kind = Kind {
+            width: 32,
+            signed: false,
+            float: false,
+        };
+        let result = match opcode {
+            op::AtomicIAdd => binary(op::IAdd, old, operand, kind),
+            op::AtomicOr => binary(op::BitwiseOr, old, operand, kind),
+            _ => Ok(operand),
+        };
+        result.or_else(|_| unsupported("an atomic"))
+    }
+}
+
+/// Where an invocation goes from the end of a block.
+enum Next {
+    Block(Id),
+    Leave(Flow),
+}
+
+/// Atomics are aligned to their four bytes.
+const ATOMIC: [u32; 2] = [2, 4];

@@ -1,0 +1,59 @@
+//! Bytes with a shadow that says which of them are undefined.
+
+use super::value::{Scalar, ones};
+
+/// A buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    bytes: Vec<u8>,
+    /// Set bits are undefined.
+    shadow: Vec<u8>,
+}
+
+impl Region {
+    /// A buffer with these bytes, all defined.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self {
+            shadow: vec![0; bytes.len()],
+            bytes,
+        }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bits of its bytes that are undefined.
+    pub fn shadow(&self) -> &[u8] {
+        &self.shadow
+    }
+
+    /// Reads `size` bytes (at most 8); `None` outside.
+    pub fn read(&self, at: u64, size: u32) -> Option<Scalar> {
+        let at = usize::try_from(at).ok()?;
+        let end = at.checked_add(size as usize)?;
+        let gather = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |word, b| word << 8 | u64::from(*b));
+        Some(Scalar {
+            bits: gather(self.bytes.get(at..end)?),
+            undef: gather(self.shadow.get(at..end)?),
+        })
+    }
+
+    /// Writes `size` bytes (at most 8); `None` outside.
+    pub fn write(&mut self, at: u64, size: u32, value: Scalar) -> Option<()> {
+        let at = usize::try_from(at).ok()?;
+        let end = at.checked_add(size as usize)?;
+        let (bytes, shadow) = (self.bytes.get_mut(at..end)?, self.shadow.get_mut(at..end)?);
+        for (i, (byte, undef)) in bytes.iter_mut().zip(shadow).enumerate() {
+            *byte = (value.bits >> (8 * i)) as u8;
+            *undef = (value.undef >> (8 * i)) as u8;
+        }
+        Some(())
+    }
+
+    /// Writes a defined word.
+    pub fn set_word(&mut self, at: u64, word: u32) -> Option<()> {
+        self.write(at, 4, Scalar::new(u64::from(word) & ones(32)))
+    }
+}

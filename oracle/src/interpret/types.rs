@@ -1,0 +1,277 @@
+//! Types and their explicit layout, from the rules of the SPIR-V specification: `Offset`, `ArrayStride`,
+//! `MatrixStride`, `RowMajor`.
+
+use super::value::{MatrixLayout, Scalar, Value};
+use crate::module::{Id, Module};
+use crate::op::{self, decoration};
+use std::collections::HashMap;
+
+/// A type.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands of the instructions named")]
+pub enum Type {
+    /// `OpTypeVoid`, function types and whatever has no values here.
+    Other,
+    /// `OpTypeBool`.
+    Bool,
+    /// `OpTypeInt`.
+    Int { bits: u32, signed: bool },
+    /// `OpTypeFloat`.
+    Float { bits: u32 },
+    /// `OpTypeVector`.
+    Vector { component: Id, count: u32 },
+    /// `OpTypeMatrix`.
+    Matrix { column: Id, count: u32 },
+    /// `OpTypeArray`; its length is a constant.
+    Array { element: Id, length: Id },
+    /// `OpTypeRuntimeArray`.
+    RuntimeArray { element: Id },
+    /// `OpTypeStruct`.
+    Struct { members: Vec<Id> },
+    /// `OpTypePointer`.
+    Pointer { class: u32, pointee: Id },
+}
+
+/// The types of a module.
+#[derive(Debug, Default)]
+pub struct Types {
+    types: HashMap<Id, Type>,
+    decorations: HashMap<(Id, u32), u32>,
+    member_decorations: HashMap<(Id, u32, u32), u32>,
+    /// Values of the constants that are array lengths.
+    pub lengths: HashMap<Id, u32>,
+}
+
+/// A place for one leaf of a value.
+pub type Leaf<'a, E> = &'a mut dyn FnMut(u64, u32, Scalar) -> Result<(), E>;
+
+impl Types {
+    /// Reads the types and decorations of a module.
+    pub fn new(module: &Module) -> Self {
+        let mut found = Self::default();
+        for inst in &module.globals {
+            let (id, first, second) = (inst.word(0), inst.word(1), inst.word(2));
+            let ty = match inst.op {
+                op::Decorate => {
+                    found.decorations.insert((id, first), second);
+                    continue;
+                }
+                op::MemberDecorate => {
+                    found.member_decorations.insert((id, first, second), inst.word(3));
+                    continue;
+                }
+                op::TypeBool => Type::Bool,
+                op::TypeInt => Type::Int {
+                    bits: first,
+                    signed: second != 0,
+                },
+                op::TypeFloat => Type::Float { bits: first },
+                op::TypeVector => Type::Vector {
+                    component: first,
+                    count: second,
+                },
+                op::TypeMatrix => Type::Matrix {
+                    column: first,
+                    count: second,
+                },
+                op::TypeArray => Type::Array {
+                    element: first,
+                    length: second,
+                },
+                op::TypeRuntimeArray => Type::RuntimeArray { element: first },
+                op::TypeStruct => Type::Struct {
+                    members: inst.from(1).to_vec(),
+                },
+                op::TypePointer => Type::Pointer {
+                    class: first,
+                    pointee: second,
+                },
+                _ => continue,
+            };
+            found.types.insert(id, ty);
+        }
+        found
+    }
+
+    /// A type.
+    pub fn get(&self, id: Id) -> &Type {
+        self.types.get(&id).unwrap_or(&Type::Other)
+    }
+
+    /// Operand of a decoration; 0 for decorations without one.
+    pub fn decoration(&self, id: Id, kind: u32) -> Option<u32> {
+        self.decorations.get(&(id, kind)).copied()
+    }
+
+    /// Operand of a member's decoration; 0 for decorations without one.
+    pub fn member_decoration(&self, id: Id, member: u32, kind: u32) -> Option<u32> {
+        self.member_decorations.get(&(id, member, kind)).copied()
+    }
+
+    /// Width of a scalar type in bits; 1 for Booleans.
+    pub fn width(&self, id: Id) -> u32 {
+        match self.get(id) {
+            Type::Int { bits, .. } | Type::Float { bits } => *bits,
+            Type::Pointer { .. } => 64,
+            _ => 1,
+        }
+    }
+
+    /// Type of a part.
+    pub fn part(&self, id: Id, index: u32) -> Option<Id> {
+        match self.get(id) {
+            Type::Vector { component: part, .. }
+            | Type::Matrix { column: part, .. }
+            | Type::Array { element: part, .. }
+            | Type::RuntimeArray { element: part } => Some(*part),
+            Type::Struct { members } => members.get(index as usize).copied(),
+            _ => None,
+        }
+    }
+
+    /// How many parts values of a type have; 0 for scalars.
+    pub fn parts(&self, id: Id) -> u32 {
+        match self.get(id) {
+            Type::Vector { count, .. } | Type::Matrix { count, .. } => *count,
+            Type::Array { length, .. } => self.lengths.get(length).copied().unwrap_or(0),
+            Type::Struct { members } => members.len() as u32,
+            _ => 0,
+        }
+    }
+
+    /// A value of a type with every scalar the same: zero, or undefined.
+    pub fn filled(&self, id: Id, undefined: bool) -> Value {
+        match self.get(id) {
+            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer { .. } | Type::Other => {
+                Value::Scalar(if undefined {
+                    Scalar::undefined(self.width(id))
+                } else {
+                    Scalar::new(0)
+                })
+            }
+            _ => Value::Composite(
+                (0..self.parts(id))
+                    .filter_map(|i| Some(self.filled(self.part(id, i)?, undefined)))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Bytes from the start of a value to the end of its last byte.
+    pub fn size(&self, id: Id, matrix: MatrixLayout) -> u64 {
+        match self.get(id) {
+            Type::Array { .. } => match self.parts(id) {
+                0 => 0,
+                n => self.stride(id, matrix) * u64::from(n - 1) + self.element_size(id, matrix),
+            },
+            Type::Struct { members } => (0..)
+                .zip(members)
+                .map(|(number, member)| self.offset(id, number) + self.size(*member, self.matrix_of(id, number)))
+                .max()
+                .unwrap_or(0),
+            Type::Matrix { column, count } => {
+                let rows = u64::from(self.parts(*column));
+                let columns = u64::from(*count);
+                let scalar = self.part(*column, 0).map_or(0, |s| u64::from(self.width(s) / 8));
+                let (lines, length) = if matrix.row_major {
+                    (rows, columns)
+                } else {
+                    (columns, rows)
+                };
+                matrix.stride * lines.saturating_sub(1) + length * scalar
+            }
+            Type::Vector { component, count } => u64::from(self.width(*component) / 8) * u64::from(*count),
+            Type::Bool => 4,
+            Type::Int { bits, .. } | Type::Float { bits } => u64::from(bits / 8),
+            Type::Pointer { .. } => 8,
+            Type::RuntimeArray { .. } | Type::Other => 0,
+        }
+    }
+
+    fn element_size(&self, id: Id, matrix: MatrixLayout) -> u64 {
+        self.part(id, 0).map_or(0, |element| self.size(element, matrix))
+    }
+
+    /// `ArrayStride`; an array without one is tightly packed.
+    pub fn stride(&self, id: Id, matrix: MatrixLayout) -> u64 {
+        self.decoration(id, decoration::ArrayStride)
+            .map_or_else(|| self.element_size(id, matrix), u64::from)
+    }
+
+    /// `Offset` of a member.
+    pub fn offset(&self, id: Id, member: u32) -> u64 {
+        self.member_decoration(id, member, decoration::Offset)
+            .map_or(0, u64::from)
+    }
+
+    /// Layout of the matrices in a member.
+    pub fn matrix_of(&self, id: Id, member: u32) -> MatrixLayout {
+        MatrixLayout {
+            stride: self
+                .member_decoration(id, member, decoration::MatrixStride)
+                .map_or(0, u64::from),
+            row_major: self.member_decoration(id, member, decoration::RowMajor).is_some(),
+        }
+    }
+
+    /// Where part `index` of a laid-out value is, relative to it: offset, matrix layout of the part, and the bytes
+    /// between its components if it is a column of a row-major matrix. `step` is that of the whole.
+    pub fn place(
+        &self,
+        id: Id,
+        index: u64,
+        matrix: MatrixLayout,
+        step: Option<u64>,
+    ) -> Option<(u64, MatrixLayout, Option<u64>)> {
+        Some(match self.get(id) {
+            Type::Struct { .. } => {
+                let member = u32::try_from(index).ok()?;
+                (self.offset(id, member), self.matrix_of(id, member), None)
+            }
+            Type::Array { .. } | Type::RuntimeArray { .. } => (self.stride(id, matrix) * index, matrix, None),
+            Type::Matrix { column, .. } => {
+                let scalar = self.part(*column, 0).map_or(0, |s| u64::from(self.width(s) / 8));
+                if matrix.row_major {
+                    (scalar * index, matrix, Some(matrix.stride))
+                } else {
+                    (matrix.stride * index, matrix, None)
+                }
+            }
+            Type::Vector { component, .. } => {
+                let scalar = u64::from(self.width(*component) / 8);
+                (step.unwrap_or(scalar) * index, matrix, None)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Visits every scalar of a value that is laid out as `id` says, in order of declaration, with its offset and size
+    /// in bytes.
+    pub fn leaves<E>(
+        &self,
+        id: Id,
+        value: &Value,
+        at: u64,
+        matrix: MatrixLayout,
+        step: Option<u64>,
+        leaf: Leaf<'_, E>,
+    ) -> Result<(), E> {
+        match value {
+            Value::Scalar(scalar) => leaf(at, (self.size(id, matrix)) as u32, *scalar),
+            // A physical pointer: its address.
+            Value::Pointer(super::value::Pointer::Bytes { at: address, .. }) => leaf(at, 8, Scalar::new(*address)),
+            Value::Pointer(_) => Ok(()),
+            Value::Composite(parts) => {
+                for (number, part) in (0..).zip(parts) {
+                    let (Some(ty), Some((offset, matrix, step))) =
+                        (self.part(id, number), self.place(id, u64::from(number), matrix, step))
+                    else {
+                        continue;
+                    };
+                    self.leaves(ty, part, at + offset, matrix, step, leaf)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A module taken apart: global instructions, functions, blocks.
+
+use crate::op;
+use crate::words::{HEADER_WORDS, Inst, instructions, read_string};
+
+/// A SPIR-V id.
+pub type Id = u32;
+
+/// A block: its label and its instructions, the terminator last.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Id of its `OpLabel`.
+    pub label: Id,
+    /// What follows the label.
+    pub insts: Vec<Inst>,
+}
+
+impl Block {
+    /// The merge instruction, if there is one.
+    pub fn merge(&self) -> Option<&Inst> {
+        let at = self.insts.len().checked_sub(2)?;
+        self.insts
+            .get(at)
+            .filter(|i| matches!(i.op, op::LoopMerge | op::SelectionMerge))
+    }
+
+    /// Labels that the terminator may go to.
+    pub fn successors(&self) -> Vec<Id> {
+        let Some(last) = self.insts.last() else {
+            return Vec::new();
+        };
+        match last.op {
+            op::Branch => vec![last.word(0)],
+            op::BranchConditional => vec![last.word(1), last.word(2)],
+            // Selectors of 32 bits: a default, then pairs of a literal and a label.
+            op::Switch => std::iter::once(last.word(1))
+                .chain(last.from(3).iter().copied().step_by(2))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A function with a body.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its id.
+    pub id: Id,
+    /// Type of what it returns.
+    pub result_type: Id,
+    /// Ids of its parameters.
+    pub parameters: Vec<Id>,
+    /// Their types.
+    pub parameter_types: Vec<Id>,
+    /// Its blocks, the entry block first.
+    pub blocks: Vec<Block>,
+}
+
+impl Function {
+    /// The block that a label names.
+    pub fn block(&self, label: Id) -> Option<usize> {
+        self.blocks.iter().position(|b| b.label == label)
+    }
+}
+
+/// One `OpEntryPoint`.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Execution model.
+    pub model: u32,
+    /// Its function.
+    pub function: Id,
+    /// Its name.
+    pub name: String,
+    /// Its interface.
+    pub interface: Vec<Id>,
+}
+
+/// A module.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// The header.
+    pub header: [u32; HEADER_WORDS],
+    /// Everything before the first function.
+    pub globals: Vec<Inst>,
+    /// Functions in order.
+    pub functions: Vec<Function>,
+    /// Entry points in order.
+    pub entries: Vec<Entry>,
+}
+
+impl Module {
+    /// Takes a module apart; `None` if it is not one.
+    pub fn parse(words: &[u32]) -> Option<Self> {
+        let mut header = [0; HEADER_WORDS];
+        header.copy_from_slice(words.get(..HEADER_WORDS)?);
+        let (mut globals, mut functions, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        let mut function: Option<Function> = None;
+        for inst in instructions(words)? {
+            match (inst.op, &mut function) {
+                (op::Function, None) => {
+                    function = Some(Function {
+                        id: inst.word(1),
+                        result_type: inst.word(0),
+                        parameters: Vec::new(),
+                        parameter_types: Vec::new(),
+                        blocks: Vec::new(),
+                    });
+                }
+                (op::FunctionEnd, Some(_)) => functions.extend(function.take()),
+                (op::FunctionParameter, Some(f)) => {
+                    f.parameters.push(inst.word(1));
+                    f.parameter_types.push(inst.word(0));
+                }
+                (op::Label, Some(f)) => f.blocks.push(Block {
+                    label: inst.word(0),
+                    insts: Vec::new(),
+                }),
+                // Lines and debug instructions may stand before the first label.
+                (_, Some(f)) => {
+                    if let Some(block) = f.blocks.last_mut() {
+                        block.insts.push(inst);
+                    }
+                }
+                (_, None) => {
+                    if inst.op == op::EntryPoint {
+                        let (name, length) = read_string(inst.from(2));
+                        entries.push(Entry {
+                            model: inst.word(0),
+                            function: inst.word(1),
+                            name,
+                            interface: inst.from(2 + length).to_vec(),
+                        });
+                    }
+                    globals.push(inst);
+                }
+            }
+        }
+        function.is_none().then_some(Self {
+            header,
+            globals,
+            functions,
+            entries,
+        })
+    }
+
+    /// The id bound.
+    pub fn bound(&self) -> u32 {
+        self.header[3]
+    }
+
+    /// The function with an id.
+    pub fn function(&self, id: Id) -> Option<&Function> {
+        self.functions.iter().find(|f| f.id == id)
+    }
+
+    /// Whether a capability is declared.
+    pub fn has_capability(&self, capability: u32) -> bool {
+        self.globals
+            .iter()
+            .any(|i| i.op == op::Capability && i.word(0) == capability)
+    }
+}

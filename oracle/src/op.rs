@@ -1,0 +1,88 @@
+//! Opcodes and enumerants by their SPIR-V names. A table of its own: what checks the rewriter shares no table with it.
+
+#![allow(non_upper_case_globals, missing_docs, reason = "names and meaning are SPIR-V's")]
+
+macro_rules! from_spirv {
+    ($ty:ty; $kind:ident: $($name:ident)*) => { $(pub const $name: $ty = spirv::$kind::$name as $ty;)* };
+}
+
+from_spirv! { u16; Op:
+    Nop Undef Name MemberName Line NoLine Extension ExtInstImport MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
+    TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeArray TypeRuntimeArray TypeStruct TypePointer
+    TypeFunction
+    ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstantTrue SpecConstantFalse SpecConstant
+    SpecConstantComposite SpecConstantOp
+    Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain InBoundsAccessChain ArrayLength
+    Decorate MemberDecorate
+    VectorExtractDynamic VectorShuffle CompositeConstruct CompositeExtract CompositeInsert CopyObject CopyLogical
+    SampledImage
+    ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
+    SNegate IAdd FAdd ISub FSub IMul FMul UDiv SDiv UMod SRem SMod
+    Any All LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select
+    IEqual INotEqual UGreaterThan SGreaterThan UGreaterThanEqual SGreaterThanEqual ULessThan SLessThan ULessThanEqual
+    SLessThanEqual FOrdEqual FOrdLessThan FOrdGreaterThan FOrdLessThanEqual FOrdGreaterThanEqual
+    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not
+    ControlBarrier MemoryBarrier AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicOr
+    Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
+    TerminateInvocation IgnoreIntersectionKHR TerminateRayKHR EmitMeshTasksEXT
+}
+
+pub const AbortKHR: u16 = 5121;
+pub const ConstantDataKHR: u16 = 5147;
+pub const SpecConstantDataKHR: u16 = 5148;
+pub const PoisonKHR: u16 = 5158;
+pub const FreezeKHR: u16 = 5159;
+
+pub mod capability {
+    from_spirv! { u32; Capability:
+        Shader Float16 Float64 Int64 Int16 Int8 PhysicalStorageBufferAddresses VulkanMemoryModel
+        VulkanMemoryModelDeviceScope
+    }
+    pub const AbortKHR: u32 = 5120;
+    pub const ConstantDataKHR: u32 = 5146;
+    pub const PoisonFreezeKHR: u32 = 5156;
+}
+
+pub mod decoration {
+    from_spirv! { u32; Decoration:
+        SpecId Block BufferBlock RowMajor ColMajor ArrayStride MatrixStride BuiltIn Location Binding DescriptorSet
+        Offset Flat NoSignedWrap NoUnsignedWrap
+    }
+    pub const UTFEncodedKHR: u32 = 5145;
+}
+
+pub mod storage_class {
+    from_spirv! { u32; StorageClass: Input Uniform Output Private Function StorageBuffer PhysicalStorageBuffer }
+}
+
+pub mod built_in {
+    from_spirv! { u32; BuiltIn: FragCoord GlobalInvocationId LocalInvocationIndex VertexIndex InstanceIndex }
+}
+
+pub mod execution_model {
+    from_spirv! { u32; ExecutionModel: Vertex Fragment GLCompute }
+}
+
+pub mod execution_mode {
+    from_spirv! { u32; ExecutionMode: OriginUpperLeft LocalSize }
+    pub const ArithmeticPoisonKHR: u32 = 5157;
+}
+
+/// Whether an instruction ends a block.
+pub fn is_terminator(op: u16) -> bool {
+    matches!(
+        op,
+        Branch
+            | BranchConditional
+            | Switch
+            | Kill
+            | Return
+            | ReturnValue
+            | Unreachable
+            | AbortKHR
+            | TerminateInvocation
+            | IgnoreIntersectionKHR
+            | TerminateRayKHR
+            | EmitMeshTasksEXT
+    )
+}

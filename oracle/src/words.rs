@@ -1,0 +1,99 @@
+//! Reading and writing instructions as words.
+
+use crate::op;
+
+/// Words of a module's header.
+pub const HEADER_WORDS: usize = 5;
+/// SPIR-V's magic number.
+pub const MAGIC: u32 = 0x0723_0203;
+
+/// One instruction, owned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inst {
+    /// Opcode.
+    pub op: u16,
+    /// The words after the first.
+    pub operands: Vec<u32>,
+    /// Word offset in the module it was read from.
+    pub offset: usize,
+}
+
+impl Inst {
+    /// Operand `index`, 0 if there is none.
+    pub fn word(&self, index: usize) -> u32 {
+        self.operands.get(index).copied().unwrap_or(0)
+    }
+
+    /// The operands from `index` on.
+    pub fn from(&self, index: usize) -> &[u32] {
+        self.operands.get(index..).unwrap_or(&[])
+    }
+}
+
+/// Appends an instruction.
+pub fn push(words: &mut Vec<u32>, op: u16, operands: &[u32]) {
+    words.push((operands.len() as u32 + 1) << 16 | u32::from(op));
+    words.extend_from_slice(operands);
+}
+
+/// A string literal.
+pub fn string(text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+    bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect()
+}
+
+/// The text of the string literal that `words` begins with, and the words it takes.
+pub fn read_string(words: &[u32]) -> (String, usize) {
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+    (String::from_utf8_lossy(&bytes[..end]).into_owned(), end / 4 + 1)
+}
+
+/// All instructions of a module; `None` if one runs past the end or there is no header.
+pub fn instructions(words: &[u32]) -> Option<Vec<Inst>> {
+    if words.len() < HEADER_WORDS || words.first() != Some(&MAGIC) {
+        return None;
+    }
+    let mut found = Vec::new();
+    let mut at = HEADER_WORDS;
+    while at < words.len() {
+        let first = words[at];
+        let length = (first >> 16) as usize;
+        let operands = words.get(at + 1..at + length)?.to_vec();
+        found.push(Inst {
+            op: first as u16,
+            operands,
+            offset: at,
+        });
+        at += length;
+    }
+    Some(found)
+}
+
+/// The module with what the lowered extensions add replaced by what every validator knows: aborts by `OpUnreachable`,
+/// constant data by null, poison by undefined, freeze by a copy. If this is valid, so is the rest of the module.
+pub fn without_extensions(words: &[u32]) -> Option<Vec<u32>> {
+    let mut out = words.get(..HEADER_WORDS)?.to_vec();
+    for inst in instructions(words)? {
+        match inst.op {
+            op::Capability if [5120, 5146, 5156].contains(&inst.word(0)) => {}
+            op::Extension
+                if ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"]
+                    .contains(&read_string(&inst.operands).0.as_str()) => {}
+            op::ExecutionMode if inst.word(1) == op::execution_mode::ArithmeticPoisonKHR => {}
+            op::Decorate if inst.word(1) == op::decoration::UTFEncodedKHR => {}
+            op::AbortKHR => push(&mut out, op::Unreachable, &[]),
+            op::ConstantDataKHR | op::SpecConstantDataKHR => {
+                push(&mut out, op::ConstantNull, &inst.operands[..2.min(inst.operands.len())]);
+            }
+            op::PoisonKHR => push(&mut out, op::Undef, &inst.operands),
+            op::FreezeKHR => push(&mut out, op::CopyObject, &inst.operands),
+            other => push(&mut out, other, &inst.operands),
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,41 @@
+//! Generated modules and their rewrites do the same.
+//!
+//! `VKABORT_ORACLE_SEEDS=10000` runs more seeds, `VKABORT_ORACLE_SEED=17` one of them.
+
+use vkabort_oracle::check::{Seen, Subject, check};
+use vkabort_oracle::choices::Choices;
+use vkabort_oracle::generate::{Wish, generate};
+
+/// The seeds to run.
+fn seeds(few: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    match number("VKABORT_ORACLE_SEED") {
+        Some(one) => one..one + 1,
+        None => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(few),
+    }
+}
+
+#[test]
+fn generated_modules_and_their_rewrites_do_the_same() {
+    let mut seen = Seen::default();
+    let mut failures = Vec::new();
+    for seed in seeds(1000) {
+        let choices = &mut Choices::seeded(seed);
+        let module = generate(choices, Wish::default());
+        let subject = Subject {
+            words: &module.words,
+            ticks: module.ticks,
+        };
+        match check(subject, choices) {
+            Ok(one) => seen.add(one),
+            Err(error) => failures.push(format!("seed {seed}: {error}")),
+        }
+    }
+    println!("{seen:?}");
+    assert!(
+        failures.is_empty(),
+        "{} failures\n{}",
+        failures.len(),
+        failures[..failures.len().min(20)].join("\n")
+    );
+}
