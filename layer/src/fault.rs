@@ -6,7 +6,8 @@ use ash::vk;
 use std::ffi::c_char;
 use std::ptr;
 
-type Description = [c_char; vk::MAX_DESCRIPTION_SIZE];
+/// A `description` of the API.
+pub type Description = [c_char; vk::MAX_DESCRIPTION_SIZE];
 
 /// `VkPhysicalDeviceFaultPropertiesKHR::maxDeviceFaultCount`: the loss itself, and where the driver can tell of them,
 /// the addresses and vendor records that go with it.
@@ -36,7 +37,7 @@ pub fn report(group_id: u64, flags: u32, text: &str) -> FaultInfo {
 }
 
 /// `text` with a terminator, cut between characters where it is too long.
-fn description(text: &str) -> Description {
+pub fn description(text: &str) -> Description {
     let mut out = [0; vk::MAX_DESCRIPTION_SIZE];
     let mut end = text.len().min(vk::MAX_DESCRIPTION_SIZE - 1);
     while !text.is_char_boundary(end) {

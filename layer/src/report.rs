@@ -83,6 +83,8 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
         outcome: Outcome {
             message_data,
             vendor_binary: driver.vendor_binary,
+            text: loss_text,
+            by_driver: cause == Cause::Driver,
         },
         faults,
     }

@@ -2,6 +2,7 @@
 
 use super::{MISSING, command};
 use crate::chain::for_each_output;
+use crate::fault::description;
 use crate::ffi::{ERROR_NOT_ENOUGH_SPACE, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, stype};
 use crate::lost::Patience;
 use crate::registry::device_of;
@@ -164,6 +165,36 @@ pub unsafe extern "system" fn debug_info(device: vk::Device, info: *mut FaultDeb
         let outcome = active.loss.outcome().unwrap_or(&nothing);
         // SAFETY: the structures and their arrays are valid by the API's rules.
         unsafe { answer(active, outcome, info) }
+    })
+}
+
+/// `vkGetDeviceFaultInfoEXT` of an application that enabled that extension too. The driver may only be asked about losses
+/// that it knows of; for the others there is a description and nothing else.
+pub unsafe extern "system" fn info_ext(
+    device: vk::Device,
+    counts: *mut vk::DeviceFaultCountsEXT<'_>,
+    info: *mut vk::DeviceFaultInfoEXT<'_>,
+) -> vk::Result {
+    command(|| {
+        // SAFETY: a valid device, and valid structures by the API's rules.
+        let (known, counts_given, info_given) = unsafe { (device_of(device), counts.as_mut(), info.as_mut()) };
+        let Some((known, next)) = known.and_then(|d| Some((d, d.next.vkGetDeviceFaultInfoEXT?))) else {
+            return MISSING;
+        };
+        let ours = known.active.as_ref().and_then(|active| active.loss.outcome());
+        match (ours, counts_given) {
+            (Some(outcome), Some(counts)) if !outcome.by_driver => {
+                counts.address_info_count = 0;
+                counts.vendor_info_count = 0;
+                counts.vendor_binary_size = 0;
+                if let Some(info) = info_given {
+                    info.description = description(&outcome.text);
+                }
+                vk::Result::SUCCESS
+            }
+            // SAFETY: forwarded as it came.
+            _ => unsafe { next(device, counts, info) },
+        }
     })
 }
 

@@ -142,6 +142,7 @@ intercepts! {
     Device vkResetCommandPool: vk::PFN_vkResetCommandPool = pools::reset_command_pool,
     Device vkResetDescriptorPool: vk::PFN_vkResetDescriptorPool = pools::reset_descriptor_pool,
 
+    Device vkGetDeviceFaultInfoEXT: vk::PFN_vkGetDeviceFaultInfoEXT = device_fault::info_ext,
     Fault vkGetDeviceFaultReportsKHR: ffi::PfnGetDeviceFaultReports = device_fault::reports,
     Fault vkGetDeviceFaultDebugInfoKHR: ffi::PfnGetDeviceFaultDebugInfo = device_fault::debug_info,
 }

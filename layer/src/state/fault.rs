@@ -67,6 +67,10 @@ pub struct Outcome {
     pub message_data: Vec<u8>,
     /// The driver's crash dump.
     pub vendor_binary: Vec<u8>,
+    /// Why the device is lost, in one line.
+    pub text: String,
+    /// The driver knows of the loss.
+    pub by_driver: bool,
 }
 
 #[cfg(test)]

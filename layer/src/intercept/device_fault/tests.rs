@@ -101,6 +101,7 @@ fn messages_are_sized_filled_and_cut_without_overrun() {
     let outcome = Outcome {
         message_data: (0..20).collect(),
         vendor_binary: vec![9; 8],
+        ..Outcome::default()
     };
     assert_eq!(ask(&active, &outcome, None, None), (vk::Result::SUCCESS, 20, 0));
     let mut room = [0xEE; 24];
@@ -137,6 +138,7 @@ fn a_crash_dump_is_whole_or_not_there() {
     let outcome = Outcome {
         message_data: Vec::new(),
         vendor_binary: vec![9; 8],
+        ..Outcome::default()
     };
     let with = active(true);
     assert_eq!(ask(&with, &outcome, None, None), (vk::Result::SUCCESS, 0, 8));
