@@ -1,6 +1,5 @@
 //! The order of the passes.
 
-use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::options::Options;
@@ -10,7 +9,6 @@ use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::{HEADER_WORDS, Insts, header};
 use crate::spv::{Id, op};
 use crate::{Instrumented, Outcome};
-use std::borrow::Cow;
 use std::collections::HashSet;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,14 +24,13 @@ struct Uses {
     poison_freeze: bool,
 }
 
-pub(crate) fn run(words: &[u32], options: &Options) -> Result<Outcome> {
-    header(words)?;
-    let uses = scan(words);
+pub(crate) fn run(original: &[u32], options: &Options) -> Result<Outcome> {
+    header(original)?;
+    let uses = scan(original);
     if uses == Uses::default() {
         return Ok(Outcome::Unchanged);
     }
-    let hash = module_hash(words);
-    let mut words: Cow<'_, [u32]> = words.into();
+    let hash = module_hash(original);
     let mut sites = SiteTable {
         module_hash: hash,
         entry_points: Vec::new(),
@@ -42,37 +39,40 @@ pub(crate) fn run(words: &[u32], options: &Options) -> Result<Outcome> {
     let mut data_spec_ids = Vec::new();
     let mut candidates: Vec<Id> = Vec::new();
 
+    let mut index = Index::new(original)?;
+    check(&index)?;
+    let offsets = abort_offsets(&index);
+    let specialized;
     if uses.constant_data {
-        let index = Index::new(&words)?;
         data_spec_ids = constant_data::spec_ids(&index);
         if !data_spec_ids.is_empty() {
-            words = apply(&index, constant_data::specialize(&index, options)?, "constant_data")?;
+            specialized = constant_data::specialize(&index, options)?.apply(original, "constant_data")?;
+            index = Index::new(&specialized)?;
         }
     }
+    let unpoisoned;
     if uses.poison_freeze {
-        let index = Index::new(&words)?;
-        words = apply(&index, poison::lower(&index)?, "poison")?;
+        unpoisoned = poison::lower(&index)?.apply(index.words, "poison")?;
+        index = Index::new(&unpoisoned)?;
     }
+    let lowered;
     if uses.abort {
-        let index = Index::new(&words)?;
-        check(&index)?;
         candidates.extend(aborted_ids(&index));
         let edits;
-        (edits, sites) = mark::mark(&index, options, hash)?;
-        words = apply(&index, edits, "mark")?;
-        words = lower_aborts(words, options, hash)?;
+        (edits, sites) = mark::mark(&index, options, hash, &offsets)?;
+        lowered = lower_aborts(edits.apply(index.words, "mark")?, options, &sites)?;
+        index = Index::new(&lowered)?;
     }
-    let index = Index::new(&words)?;
     candidates.extend(index.globals().filter(constant_data::is_data).map(|i| i.result()));
-    let edits = strip::strip(&index, &candidates);
-    let mut words = apply(&index, edits, "strip")?;
-    if uses.constant_data {
+    let (edits, tables) = strip::strip(&index, &candidates);
+    let mut words = edits.apply(index.words, "strip")?;
+    if tables {
         // What only messages used has gone: tables are made of the rest.
-        let index = Index::new(&words)?;
-        words = apply(&index, constant_data::lower(&index)?, "constant_data")?;
+        let edits = constant_data::lower(&Index::new(&words)?).map_err(without_offset)?;
+        words = edits.apply(&words, "constant_data")?;
     }
     Ok(Outcome::Instrumented(Instrumented {
-        words: words.into_owned(),
+        words,
         module_hash: hash,
         sites,
         data_spec_ids,
@@ -80,22 +80,22 @@ pub(crate) fn run(words: &[u32], options: &Options) -> Result<Outcome> {
 }
 
 /// Brings loops into a form that invocations can leave, round by round, and lowers the aborts.
-fn lower_aborts<'w>(mut words: Cow<'w, [u32]>, options: &Options, hash: ModuleHash) -> Result<Cow<'w, [u32]>> {
+fn lower_aborts(mut words: Vec<u32>, options: &Options, sites: &SiteTable) -> Result<Vec<u32>> {
     let mut outlined: HashSet<Id> = HashSet::new();
     for _ in 0..MAX_ROUNDS {
         let index = Index::new(&words)?;
         let plan = Plan::new(&index, options);
         let edits = loops::normalize(&index, &plan)?;
         if !edits.is_empty() {
-            words = apply(&index, edits, "loops")?;
+            words = edits.apply(&words, "loops")?;
             continue;
         }
-        let edits = outline::outline(&index, &plan, &mut outlined)?;
+        let edits = outline::outline(&index, &plan, &mut outlined).map_err(without_offset)?;
         if !edits.is_empty() {
-            words = apply(&index, edits, "outline")?;
+            words = edits.apply(&words, "outline")?;
             continue;
         }
-        return apply(&index, abort::lower(&index, &plan, options, hash)?, "abort");
+        return abort::lower(&index, &plan, options, sites)?.apply(&words, "abort");
     }
     Err(Error::new(
         ErrorKind::Limit,
@@ -105,9 +105,9 @@ fn lower_aborts<'w>(mut words: Cow<'w, [u32]>, options: &Options, hash: ModuleHa
     ))
 }
 
-/// The module with a pass's edits made.
-fn apply<'w>(index: &Index<'_>, edits: Edits, pass: &'static str) -> Result<Cow<'w, [u32]>> {
-    edits.apply(index.words, pass).map(Cow::Owned)
+/// Offsets in a module that passes have changed mean nothing to whoever gave the module.
+fn without_offset(error: Error) -> Error {
+    Error { offset: None, ..error }
 }
 
 /// Reads the capability section. Its cost does not depend on the size of the module.
@@ -129,7 +129,10 @@ fn scan(words: &[u32]) -> Uses {
 
 /// XXH3 of the words as little-endian bytes.
 fn module_hash(words: &[u32]) -> ModuleHash {
-    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let mut bytes = vec![0; words.len() * 4];
+    for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
+        to.copy_from_slice(&word.to_le_bytes());
+    }
     ModuleHash(xxh3_64(&bytes))
 }
 
@@ -145,6 +148,15 @@ fn check(index: &Index<'_>) -> Result<()> {
             format!("addressing model {other}: only Logical and PhysicalStorageBuffer64 have a place in Vulkan"),
         )),
     }
+}
+
+/// Where the aborts of a module stand, in order.
+fn abort_offsets(index: &Index<'_>) -> Vec<usize> {
+    let aborts = index
+        .blocks
+        .iter()
+        .filter(|b| index.terminator(b).opcode() == op::AbortKHR);
+    aborts.map(|b| b.terminator).collect()
 }
 
 /// Ids that lose a use when the aborts go.

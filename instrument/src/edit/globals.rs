@@ -7,15 +7,25 @@ use crate::index::Index;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, literal, op};
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
+
+/// Opcode, type if there is one, operands: most fit without allocating.
+type Key = SmallVec<[u32; 8]>;
+
+fn key(opcode: u16, ty: Option<Id>, operands: &[u32]) -> Key {
+    let mut key = Key::new();
+    key.push(opcode.into());
+    key.extend(ty);
+    key.extend_from_slice(operands);
+    key
+}
 
 /// Declarations found and added. [`Globals::finish`] turns the added ones into edits.
 #[derive(Debug)]
 pub(crate) struct Globals {
     ids: Ids,
     /// Opcode and operands without the result id, to id.
-    known: FxHashMap<Box<[u32]>, Id>,
-    /// The key being looked up: most are known, and then nothing is allocated.
-    key: Vec<u32>,
+    known: FxHashMap<Key, Id>,
     declarations: Code,
     annotations: Code,
     names: Code,
@@ -35,16 +45,12 @@ impl Globals {
                 | op::TypeVector
                 | op::TypePointer
                 | op::TypeFunction => {
-                    let key = std::iter::once(u32::from(inst.opcode()))
-                        .chain(inst.from(2).iter().copied())
-                        .collect();
+                    let key = key(inst.opcode(), None, inst.from(2));
                     known.entry(key).or_insert(inst.word(1));
                 }
                 op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull => {
-                    let key = [u32::from(inst.opcode()), inst.result_type()].into_iter();
-                    known
-                        .entry(key.chain(inst.from(3).iter().copied()).collect())
-                        .or_insert(inst.result());
+                    let key = key(inst.opcode(), Some(inst.result_type()), inst.from(3));
+                    known.entry(key).or_insert(inst.result());
                 }
                 _ => {}
             }
@@ -52,7 +58,6 @@ impl Globals {
         Self {
             ids: Ids::new(index.bound),
             known,
-            key: Vec::with_capacity(16),
             declarations: Code::with_room(512),
             annotations: Code::with_room(128),
             names: Code::with_room(128),
@@ -68,20 +73,20 @@ impl Globals {
 
     /// The declaration of an opcode with these operands, those of values with their type.
     fn find_or_declare(&mut self, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Id {
-        self.key.clear();
-        self.key.push(opcode.into());
-        self.key.extend(ty);
-        self.key.extend_from_slice(operands);
-        if let Some(id) = self.known.get(self.key.as_slice()) {
-            return *id;
-        }
-        let id = self.ids.fresh();
-        match ty {
-            Some(ty) => self.declarations.op2(opcode, &[ty, id], operands),
-            None => self.declarations.op2(opcode, &[id], operands),
-        }
-        self.known.insert(self.key.as_slice().into(), id);
-        id
+        let Self {
+            known,
+            declarations,
+            ids,
+            ..
+        } = self;
+        *known.entry(key(opcode, ty, operands)).or_insert_with(|| {
+            let id = ids.fresh();
+            match ty {
+                Some(ty) => declarations.op2(opcode, &[ty, id], operands),
+                None => declarations.op2(opcode, &[id], operands),
+            }
+            id
+        })
     }
 
     fn unique(&mut self, opcode: u16, operands: &[u32]) -> Id {
@@ -127,6 +132,13 @@ impl Globals {
     pub(crate) fn structure(&mut self, members: &[Id]) -> Id {
         let id = self.ids.fresh();
         self.declarations.op2(op::TypeStruct, &[id], members);
+        id
+    }
+
+    /// A new array type without a stride, not shared.
+    pub(crate) fn array(&mut self, element: Id, length: Id) -> Id {
+        let id = self.fresh();
+        self.declarations.op(op::TypeArray, &[id, element, length]);
         id
     }
 

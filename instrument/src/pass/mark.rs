@@ -25,8 +25,13 @@ const WORKGROUP_SIZE: u32 = 25;
 /// Longest call chain in a site.
 const MAX_FRAMES: usize = 64;
 
-/// Numbers the aborts in module order and makes the site table.
-pub(crate) fn mark(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Result<(Edits, SiteTable)> {
+/// Numbers the aborts in module order and makes the site table. `offsets` are where they stand in the module as given.
+pub(crate) fn mark(
+    index: &Index<'_>,
+    options: &Options,
+    hash: ModuleHash,
+    offsets: &[usize],
+) -> Result<(Edits, SiteTable)> {
     let names = Names::new(index);
     let graph = CallGraph::new(index);
     let layouts = Layouts {
@@ -43,6 +48,7 @@ pub(crate) fn mark(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Re
                 continue;
             }
             let id = sites.len() as u32;
+            let offset = offsets.get(sites.len()).copied().unwrap_or(abort.offset);
             let number_word = if options.max_sites.is_some_and(|max| id >= max) {
                 NO_SITE
             } else {
@@ -54,7 +60,7 @@ pub(crate) fn mark(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Re
             let line = index.position(block, abort.offset).line;
             sites.push(Site {
                 id: SiteId(id),
-                word_offset: abort.offset as u32,
+                word_offset: offset as u32,
                 function: names.function(index, function.id),
                 entry_points: graph
                     .reach
@@ -63,7 +69,7 @@ pub(crate) fn mark(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Re
                     .unwrap_or_default(),
                 callers: callers(index, &graph, &names, number),
                 location: line.and_then(|line| index.location(&line)),
-                message: layouts.message(abort.word(1), abort.offset)?,
+                message: layouts.message(abort.word(1), offset)?,
                 text: abort_text::text(index, abort.word(2)),
             });
         }

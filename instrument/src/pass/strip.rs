@@ -5,6 +5,7 @@
 //! strings run on devices without `shaderInt8`. Everything else that the application left unused stays: only what the
 //! candidates lead to is looked at.
 
+use super::constant_data;
 use crate::edit::{Code, Edits};
 use crate::index::Index;
 use crate::spv::op::capability;
@@ -14,8 +15,8 @@ use std::collections::HashSet;
 /// Extensions whose capabilities are lowered.
 const LOWERED: [&str; 3] = ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"];
 
-/// Strips a module. `candidates` are ids that lost a use.
-pub(crate) fn strip(index: &Index<'_>, candidates: &[Id]) -> Edits {
+/// Strips a module. `candidates` are ids that lost a use. Says whether something still uses constant data.
+pub(crate) fn strip(index: &Index<'_>, candidates: &[Id]) -> (Edits, bool) {
     let mut edits = Edits::default();
     for inst in &index.capabilities {
         let lowered = [
@@ -45,7 +46,10 @@ pub(crate) fn strip(index: &Index<'_>, candidates: &[Id]) -> Edits {
             edits.remove(inst.offset, inst.words.len());
         }
     }
-    edits
+    let tables = index
+        .globals()
+        .any(|i| constant_data::is_data(&i) && !removed.contains(&i.result()));
+    (edits, tables)
 }
 
 /// Candidates, and what they lead to, that nothing uses.

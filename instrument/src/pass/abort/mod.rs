@@ -22,15 +22,12 @@ mod source;
 mod trap;
 mod writer;
 
-use super::mark::NO_SITE;
 use super::plan::Plan;
 use super::unwind::{Leaving, Unwinder};
 use crate::edit::globals::Globals;
 use crate::edit::{Code, Edits, Rank};
 use crate::error::Result;
-use crate::index::debug::Names;
 use crate::index::function::{Block, Function};
-use crate::index::layout::Layouts;
 use crate::index::{EntryPoint, Index};
 use crate::options::Options;
 use crate::spv::op::{addressing_model, capability};
@@ -39,20 +36,14 @@ use crate::spv::{Id, op};
 
 use runtime::{NO_RECORD, Runtime};
 use source::Sources;
-use vkabort_record::site::ModuleHash;
+use vkabort_record::site::{Site, SiteId, SiteTable};
 use writer::{Start, Writer};
 
 /// Lowers every abort of a module and lets invocations unwind.
-pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, hash: ModuleHash) -> Result<Edits> {
-    let names = Names::new(index);
-    let layouts = Layouts {
-        index,
-        names: &names,
-        options,
-    };
+pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, sites: &SiteTable) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut globals = Globals::new(index);
-    let mut runtime = Runtime::new(index, options, hash);
+    let mut runtime = Runtime::new(index, options, sites.module_hash);
     let mut recording = false;
     for (number, function) in index.functions.iter().enumerate() {
         if !plan.touches(index, number, function) {
@@ -68,7 +59,7 @@ pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, hash: Mod
         let mut variables = Vec::new();
         for block in index.blocks_of(function) {
             if index.terminator(block).opcode() == op::AbortKHR {
-                recording |= lower_one(unwinder, &layouts, number, function, block, &mut variables)?;
+                recording |= lower_one(unwinder, options, sites, number, function, block, &mut variables)?;
             }
         }
         unwinder.run(number, function);
@@ -110,7 +101,8 @@ pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, hash: Mod
 /// Lowers the abort that ends `block`. Says whether it writes a record.
 fn lower_one(
     unwinder: &mut Unwinder<'_, '_>,
-    layouts: &Layouts<'_, '_>,
+    options: &Options,
+    sites: &SiteTable,
     number: usize,
     function: &Function,
     block: &Block,
@@ -120,9 +112,13 @@ fn lower_one(
     let abort = index.terminator(block);
     let (ty, message, site) = (abort.word(1), abort.word(2), abort.word(3));
     let mut code = Code::default();
-    let records = site != NO_SITE;
-    if records {
-        let layout = layouts.message(ty, abort.offset)?;
+    let known = sites.site(SiteId(site));
+    if let Some(Site {
+        message: layout,
+        word_offset,
+        ..
+    }) = known
+    {
         let site = unwinder.globals.constant(site);
         let none = unwinder.globals.constant(NO_RECORD);
         let (uint, bool) = (unwinder.globals.uint(), unwinder.globals.bool());
@@ -132,14 +128,14 @@ fn lower_one(
         let [record, room, write, end, done] = [(); 5].map(|()| unwinder.globals.fresh());
         let mut writer = Writer::new(Start {
             index,
-            options: layouts.options,
+            options,
             sources: Sources { index, block },
             runtime: unwinder.runtime,
             globals: unwinder.globals,
             label: write,
-            offset: abort.offset,
+            offset: *word_offset,
         });
-        let size = writer.size(&layout, ty);
+        let size = writer.size(layout, ty);
         let (units, bytes) = writer.extent(size);
         writer
             .code
@@ -147,7 +143,7 @@ fn lower_one(
         writer.code.op(op::INotEqual, &[bool, room, record, none]);
         writer.code.branch_if(room, write, end, end);
         writer.code.label(write);
-        writer.write(record, &layout, ty, message)?;
+        writer.write(record, layout, ty, message)?;
         writer.code.op(op::FunctionCall, &[void, done, commit, record]);
         writer.code.branch(end);
         writer.code.label(end);
@@ -156,7 +152,7 @@ fn lower_one(
     }
     unwinder.leave(&mut code, number, function, Leaving::Begins);
     unwinder.edits.replace(abort.offset, abort.words.len(), &code.words);
-    Ok(records)
+    Ok(known.is_some())
 }
 
 /// Declares variables at the start of a function.

@@ -4,11 +4,12 @@
 //! constant bytes always as words.
 
 use super::pending::Bits;
-use super::source::{Source, scalar_access};
+use super::source::{Place, Source, scalar_access};
 use super::writer::{Base, Frame, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pass::phi::phi;
 use crate::spv::op::storage_class;
+use crate::spv::words::version;
 use crate::spv::{Id, op};
 use vkabort_record::site::{Length, Type};
 
@@ -16,6 +17,8 @@ use vkabort_record::site::{Length, Type};
 pub(crate) const UNROLLED: u32 = 16;
 /// Longest array value that is written element by element because it cannot be put into a variable.
 const MAX_EXTRACTED: u32 = 4096;
+/// Nesting of types that is followed; layouts are refused beyond less.
+const MAX_NESTING: u32 = 65;
 
 const PASS: &str = "abort";
 
@@ -129,10 +132,10 @@ impl Writer<'_, '_> {
     /// Part `number` of a source.
     fn step(&mut self, source: &Source, number: u32) -> Source {
         match source {
-            Source::Memory { load, path } => {
+            Source::Memory { place, path } => {
                 let index = self.constant(number);
                 Source::Memory {
-                    load: *load,
+                    place: *place,
                     path: path.iter().copied().chain([index]).collect(),
                 }
             }
@@ -156,7 +159,7 @@ impl Writer<'_, '_> {
                     None => Err(Error::new(
                         ErrorKind::Unsupported,
                         PASS,
-                        self.offset as u32,
+                        self.offset,
                         format!(
                             "an array of {count} elements is passed by value with a type that has a layout; \
                              load it in the block of the abort"
@@ -179,42 +182,53 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Puts an array value into a variable so that it can be indexed. Not possible for types with a layout, which the
-    /// Function storage class must not have.
+    /// Puts an array value into a variable so that it can be indexed. Types with a layout, which the Function storage
+    /// class must not have, are copied to types without one, from SPIR-V 1.4 on.
     fn in_variable(&mut self, source: &Source, value_type: Id) -> Option<Source> {
         let Source::Value { id, path } = source else {
             return None;
         };
-        if self.has_layout(value_type, 16) {
+        let plain = self.plain_type(value_type, MAX_NESTING)?;
+        if plain != value_type && self.index.version < version(1, 4) {
             return None;
         }
-        let pointer = self.globals.pointer(storage_class::Function, value_type);
+        let pointer = self.globals.pointer(storage_class::Function, plain);
         let variable = self.globals.fresh();
         self.variables.push((pointer, variable));
-        let value = if path.is_empty() {
-            *id
-        } else {
+        let mut value = *id;
+        if !path.is_empty() {
             let operands: Vec<u32> = [*id].into_iter().chain(path.iter().copied()).collect();
-            self.emit(op::CompositeExtract, value_type, &operands)
-        };
+            value = self.emit(op::CompositeExtract, value_type, &operands);
+        }
+        if plain != value_type {
+            value = self.emit(op::CopyLogical, plain, &[value]);
+        }
         self.code.op(op::Store, &[variable, value]);
-        // A path from a variable instead of a load: marked by the variable's id in place of an offset.
         Some(Source::Memory {
-            load: usize::MAX,
-            path: vec![variable],
+            place: Place::Variable(variable),
+            path: Vec::new(),
         })
     }
 
-    fn has_layout(&self, ty: Id, depth: u32) -> bool {
-        let (Some(inst), Some(depth)) = (self.index.def(ty), depth.checked_sub(1)) else {
-            return true;
+    /// A type that logically matches `ty` and has no layout: itself if it has none.
+    fn plain_type(&mut self, ty: Id, depth: u32) -> Option<Id> {
+        let (inst, depth) = (self.index.def(ty)?, depth.checked_sub(1)?);
+        let parts: &[Id] = match inst.opcode() {
+            op::TypeStruct => inst.from(2),
+            op::TypeArray => inst.from(2).get(..1)?,
+            _ => return Some(ty),
         };
-        self.index.decorations_of(ty).next().is_some()
-            || match inst.opcode() {
-                op::TypeArray => self.has_layout(inst.word(2), depth),
-                op::TypeStruct => inst.from(2).iter().any(|member| self.has_layout(*member, depth)),
-                _ => false,
-            }
+        let plain: Vec<Id> = parts
+            .iter()
+            .map(|part| self.plain_type(*part, depth))
+            .collect::<Option<_>>()?;
+        if plain == parts && self.index.decorations_of(ty).next().is_none() {
+            return Some(ty);
+        }
+        Some(match plain.as_slice() {
+            [element] if inst.opcode() == op::TypeArray => self.globals.array(*element, inst.word(3)),
+            members => self.globals.structure(members),
+        })
     }
 
     fn loop_over(&mut self, array: Array<'_>, source: &Source) -> Result<()> {
@@ -256,8 +270,8 @@ impl Writer<'_, '_> {
         self.frames
             .push(Frame::new(if by_word { Base::Words(at) } else { Base::Bytes(at) }));
         let source = match source {
-            Source::Memory { load, path } => Source::Memory {
-                load: *load,
+            Source::Memory { place, path } => Source::Memory {
+                place: *place,
                 path: path.iter().copied().chain([i]).collect(),
             },
             other => other.clone(),
@@ -307,7 +321,7 @@ impl Writer<'_, '_> {
                 return Err(Error::new(
                     ErrorKind::Invalid,
                     PASS,
-                    self.offset as u32,
+                    self.offset,
                     "the message and its type do not match",
                 ));
             }
@@ -317,8 +331,8 @@ impl Writer<'_, '_> {
                 let value = self.emit(op::CompositeExtract, value_type, &operands);
                 self.as_words(ty, value, value_type)
             }
-            Source::Memory { load, path } => {
-                let value = self.read(*load, path, value_type, size);
+            Source::Memory { place, path } => {
+                let value = self.read(*place, path, value_type, size);
                 self.as_words(ty, value, value_type)
             }
         };
@@ -329,22 +343,23 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Reads a scalar through the pointer of a load, or from a variable.
-    fn read(&mut self, load: usize, path: &[Id], ty: Id, size: u32) -> Id {
-        let (base, indices, access, class) = if load == usize::MAX {
-            let (base, indices) = path.split_first().map_or((0, path), |(base, rest)| (*base, rest));
-            (base, indices, Vec::new(), storage_class::Function)
-        } else {
-            let inst = self.index.inst(load);
-            let pointer = inst.word(3);
-            let class = self
-                .index
-                .storage_class(self.index.type_of(pointer))
-                .unwrap_or(storage_class::Function);
-            (pointer, path, scalar_access(&inst, size), class)
+    /// Reads a scalar out of a place in memory.
+    fn read(&mut self, place: Place, path: &[Id], ty: Id, size: u32) -> Id {
+        let (base, class, access) = match place {
+            Place::Variable(variable) => (variable, storage_class::Function, Vec::new()),
+            Place::Load(offset) => {
+                let load = self.index.inst(offset);
+                let pointer = load.word(3);
+                let class = self.index.storage_class(self.index.type_of(pointer));
+                (
+                    pointer,
+                    class.unwrap_or(storage_class::Function),
+                    scalar_access(&load, size),
+                )
+            }
         };
         let pointer_type = self.globals.pointer(class, ty);
-        let operands: Vec<u32> = [base].into_iter().chain(indices.iter().copied()).collect();
+        let operands: Vec<u32> = [base].into_iter().chain(path.iter().copied()).collect();
         let pointer = self.emit(op::AccessChain, pointer_type, &operands);
         let operands: Vec<u32> = [pointer].into_iter().chain(access).collect();
         self.emit(op::Load, ty, &operands)

@@ -27,8 +27,17 @@ pub(crate) enum Source {
     Parts(Vec<Id>),
     /// A part of a value: `OpCompositeExtract` with `path`, or the value itself.
     Value { id: Id, path: Vec<u32> },
-    /// A part of what `load` would load, which nothing has changed since.
-    Memory { load: usize, path: Vec<Id> },
+    /// A part of what stands in memory.
+    Memory { place: Place, path: Vec<Id> },
+}
+
+/// A place in memory that can be indexed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// What the load at an offset would load: nothing has changed it since.
+    Load(usize),
+    /// A variable of class Function into which a value was stored.
+    Variable(Id),
 }
 
 /// Follows values back. `block` is the abort's: loads in it may be read in place.
@@ -64,7 +73,7 @@ impl Sources<'_, '_> {
                 }
                 op::Load if self.holds_long_array(inst.result_type(), 16) && self.unchanged_since(&inst) => {
                     return Source::Memory {
-                        load: inst.offset,
+                        place: Place::Load(inst.offset),
                         path: Vec::new(),
                     };
                 }
@@ -152,7 +161,7 @@ impl Sources<'_, '_> {
 }
 
 /// Memory operands for reading a scalar of `size` bytes out of what `load` reads: the load's own, its alignment no more
-/// than the scalar's. `declared` says whether the class of memory wants an alignment at all.
+/// than the scalar's.
 pub(crate) fn scalar_access(load: &Inst<'_>, size: u32) -> Vec<u32> {
     let mut operands = load.from(4).to_vec();
     if let [mask, alignment, ..] = operands.as_mut_slice()

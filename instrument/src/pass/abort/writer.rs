@@ -61,8 +61,8 @@ pub(crate) struct Writer<'a, 'w> {
     pub(crate) label: Id,
     /// Variables of class Function that the function needs: (pointer type, id).
     pub(crate) variables: Vec<(Id, Id)>,
-    /// Word offset of the abort, for errors.
-    pub(crate) offset: usize,
+    /// Word offset of the abort in the module as given, for errors.
+    pub(crate) offset: u32,
     pub(super) record: Id,
     pub(super) bases: Bases,
     pub(super) frames: Vec<Frame>,
@@ -76,7 +76,7 @@ pub(crate) struct Start<'a, 'w> {
     pub(crate) runtime: &'a mut Runtime,
     pub(crate) globals: &'a mut Globals,
     pub(crate) label: Id,
-    pub(crate) offset: usize,
+    pub(crate) offset: u32,
 }
 
 /// Base pointers of the record area made so far, valid where the block that made them dominates.
