@@ -58,6 +58,33 @@ impl Seen {
     }
 }
 
+/// A difference between a module and its rewrite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What differs.
+    pub what: String,
+    /// The rewrite, as far as there is one.
+    pub rewrite: Option<Vec<u32>>,
+}
+
+impl From<String> for Failure {
+    fn from(what: String) -> Self {
+        Self { what, rewrite: None }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(what: &str) -> Self {
+        what.to_owned().into()
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
 /// How the module is rewritten and run.
 pub(crate) struct Setting {
     pub(crate) options: Options,
@@ -69,7 +96,7 @@ pub(crate) struct Setting {
 /// # Errors
 ///
 /// The first difference found.
-pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<Seen, String> {
+pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<Seen, Failure> {
     let module = Module::parse(subject.words).ok_or("the module cannot be read")?;
     let mut seen = Seen::default();
     let polls = [LoopPoll::Off, LoopPoll::Auto, LoopPoll::All];
@@ -86,8 +113,12 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<Seen, String
         }
         other => other?,
     };
+    let failure = |rewritten: &Instrumented, what| Failure {
+        what,
+        rewrite: Some(rewritten.words.clone()),
+    };
     let result = Module::parse(&rewritten.words).ok_or("the rewrite cannot be read")?;
-    statics::compare(&module, &rewritten, &result)?;
+    statics::compare(&module, &rewritten, &result).map_err(|e| failure(&rewritten, e))?;
     let mut specialization = HashMap::new();
     if choices.chance(50) {
         specialization.insert(
@@ -99,43 +130,66 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<Seen, String
         options,
         specialization,
     };
-    for entry in &module.entries {
-        let Some(ticks) = never(subject, &module, &result, entry, &setting, &mut seen)? else {
-            seen.too_long += 1;
-            continue;
-        };
-        for _ in 0..3 {
-            let due = ticks.iter().map(|last| pick_tick(*last, choices)).collect();
-            compare(&module, &rewritten, &result, entry, &setting, due, &mut seen)?;
-        }
-    }
+    run_all(
+        subject,
+        &module,
+        &rewritten,
+        &result,
+        &setting,
+        Some(choices),
+        &mut seen,
+    )
+    .map_err(|e| failure(&rewritten, e))?;
     if choices.chance(40) {
-        // An arena in which not all records find room, and a limit to the sites that write any.
-        let longest = rewritten
-            .sites
-            .sites
-            .iter()
-            .map(|s| s.message.size())
-            .max()
-            .unwrap_or(0);
-        setting.options.arena = Arena {
-            capacity: record_units(longest.max(160 * 9)) + choices.below(12),
-            ..setting.options.arena
-        };
-        if choices.chance(30) {
+        if choices.chance(60) {
+            // An arena in which not all records find room. In one that is full loops that watch for aborts of others end.
+            let longest = rewritten
+                .sites
+                .sites
+                .iter()
+                .map(|s| s.message.size())
+                .max()
+                .unwrap_or(0);
+            setting.options.arena.capacity = record_units(longest.max(160 * 9)) + choices.below(12);
+            setting.options.loop_poll = LoopPoll::Off;
+        } else {
             setting.options.max_sites = Some(choices.below(4));
         }
         let rewritten = rewrite(subject.words, &setting.options)?;
         let result = Module::parse(&rewritten.words).ok_or("the rewrite cannot be read")?;
-        for entry in &module.entries {
-            let Some(ticks) = never(subject, &module, &result, entry, &setting, &mut seen)? else {
-                continue;
-            };
-            let due = ticks.iter().map(|last| (*last).min(1)).collect();
-            compare(&module, &rewritten, &result, entry, &setting, due, &mut seen)?;
-        }
+        run_all(subject, &module, &rewritten, &result, &setting, None, &mut seen)
+            .map_err(|e| failure(&rewritten, e))?;
     }
     Ok(seen)
+}
+
+/// Runs every entry point: without an abort, then with every invocation aborting at some moment, several times; without
+/// `choices`, at the first.
+fn run_all(
+    subject: Subject<'_>,
+    module: &Module,
+    rewritten: &Instrumented,
+    result: &Module,
+    setting: &Setting,
+    mut choices: Option<&mut Choices>,
+    seen: &mut Seen,
+) -> Result<(), String> {
+    for entry in &module.entries {
+        let Some(ticks) = never(subject, module, result, entry, setting, seen)? else {
+            seen.too_long += 1;
+            continue;
+        };
+        let rounds = if choices.is_some() { 3 } else { 1 };
+        for _ in 0..rounds {
+            let moment = |last: &u32| match &mut choices {
+                Some(choices) => pick_tick(*last, choices),
+                None => (*last).min(1),
+            };
+            let due = ticks.iter().map(moment).collect();
+            compare(module, rewritten, result, entry, setting, due, seen)?;
+        }
+    }
+    Ok(())
 }
 
 fn rewrite(words: &[u32], options: &Options) -> Result<Instrumented, String> {
@@ -166,7 +220,7 @@ fn never(
 ) -> Result<Option<Vec<u32>>, String> {
     let plan = Plan::new(entry, vec![0; run::INVOCATIONS]);
     let original = match Run::original(module, &plan, setting, Some(subject.ticks), STEPS) {
-        Err(Trouble::Steps) => return Ok(None),
+        Err(Trouble::Steps(_)) => return Ok(None),
         other => other.map_err(|e| format!("the original, entry point {}: {e}", entry.name))?,
     };
     let rewritten = Run::rewritten(result, &plan, setting, STEPS * 20)
@@ -190,7 +244,7 @@ fn compare(
     let plan = Plan::new(entry, due);
     let context = |what: String| format!("entry point {}, aborting at {:?}: {what}", entry.name, plan.due);
     let original = match Run::original(module, &plan, setting, None, STEPS) {
-        Err(Trouble::Steps) => {
+        Err(Trouble::Steps(_)) => {
             seen.too_long += 1;
             return Ok(());
         }

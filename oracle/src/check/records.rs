@@ -61,7 +61,11 @@ pub(super) fn same(
     }
     let missing = wanted.len() as u32;
     if missing > 0 && (!found.full || found.records.is_empty()) {
-        return Err(format!("{missing} of {} records are missing", expected.len()));
+        let cursor = u32::from_le_bytes(rewritten.arena.bytes()[..4].try_into().unwrap_or_default());
+        return Err(format!(
+            "{missing} of {} records are missing, and the cursor is {cursor} of {capacity}",
+            expected.len()
+        ));
     }
     if !found.full && rewritten.flags.iter().filter(|f| **f != 0).count() != found.records.len() {
         return Err("the arena's ABORTED word does not say who aborted".into());
@@ -96,9 +100,12 @@ fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), St
         let undef = message.undef.get(at).copied().unwrap_or(0);
         let shadow = run.arena.shadow().get(first + at).copied().unwrap_or(0);
         if (byte ^ wanted) & !undef != 0 {
+            let near = |bytes: &[u8]| bytes[at.saturating_sub(4)..bytes.len().min(at + 12)].to_vec();
             return Err(format!(
-                "byte {at} of the message of site {site} is {byte:#04x}, not {wanted:#04x}\n  found  {:02x?}\n  wanted {:02x?}",
-                record.payload, message.bytes
+                "byte {at} of {} of the message of site {site} is {:02x?}, not {:02x?}, from 4 bytes before it on",
+                message.bytes.len(),
+                near(&record.payload),
+                near(&message.bytes)
             ));
         }
         if shadow & !undef != 0 {

@@ -24,7 +24,7 @@ pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module
                     return Err("the site table is too short".into());
                 };
                 let name = name_of(module, function.id);
-                if site.function != name {
+                if site.function != name || site.word_offset as usize != abort.offset {
                     return Err(format!(
                         "site {} is not in {} at {} but in {name} at {}",
                         site.id.0, site.function, site.word_offset, abort.offset

@@ -187,7 +187,8 @@ impl Body<'_> {
             } else {
                 self.part(depth)
             };
-            let offset = match self.choices.below(10) {
+            let place = self.choices.below(10);
+            let offset = match place {
                 // Over the member before, as old compilers place it.
                 0 => at + self.choices.below(end - at + 1),
                 1..=3 => end + self.choices.below(9),

@@ -55,7 +55,7 @@ impl Machine<'_> {
             self.phis(&block.insts, from)?;
             let mut next = None;
             for inst in &block.insts {
-                self.left = self.left.checked_sub(1).ok_or(Trouble::Steps)?;
+                self.left = self.left.checked_sub(1).ok_or(Trouble::Steps(block.label))?;
                 match inst.op {
                     op::Phi | op::Line | op::NoLine | op::Nop | op::LoopMerge | op::SelectionMerge => {}
                     op::FunctionCall => {

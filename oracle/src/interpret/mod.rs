@@ -27,8 +27,8 @@ pub enum Trouble {
     Undefined(String),
     /// It uses what this interpreter does not know, or is malformed.
     Unsupported(String),
-    /// It took more steps than allowed.
-    Steps,
+    /// It took more steps than allowed; the last was in this block.
+    Steps(Id),
 }
 
 impl fmt::Display for Trouble {
@@ -36,7 +36,7 @@ impl fmt::Display for Trouble {
         match self {
             Self::Undefined(what) => write!(f, "undefined behaviour: {what}"),
             Self::Unsupported(what) => write!(f, "not supported here: {what}"),
-            Self::Steps => f.write_str("too many steps"),
+            Self::Steps(block) => write!(f, "too many steps, the last in block %{block}"),
         }
     }
 }
