@@ -30,7 +30,7 @@ pub(crate) fn run(original: &[u32], options: &Options) -> Result<Outcome> {
     if uses == Uses::default() {
         return Ok(Outcome::Unchanged);
     }
-    let hash = module_hash(original);
+    let hash = module_hash(original, options);
     let mut sites = SiteTable {
         module_hash: hash,
         entry_points: Vec::new(),
@@ -127,11 +127,17 @@ fn scan(words: &[u32]) -> Uses {
     uses
 }
 
-/// XXH3 of the words as little-endian bytes.
-fn module_hash(words: &[u32]) -> ModuleHash {
+/// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: modules that differ in
+/// that decode differently.
+fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
     let mut bytes = vec![0; words.len() * 4];
     for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
         to.copy_from_slice(&word.to_le_bytes());
+    }
+    for (id, data) in &options.specialization {
+        bytes.extend(id.to_le_bytes());
+        bytes.extend((data.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(data);
     }
     ModuleHash(xxh3_64(&bytes))
 }
@@ -139,15 +145,37 @@ fn module_hash(words: &[u32]) -> ModuleHash {
 /// What the passes rely on and the index does not check.
 fn check(index: &Index<'_>) -> Result<()> {
     let model = index.inst(index.sections.memory_model);
-    match model.word(1) {
-        addressing_model::Logical | addressing_model::PhysicalStorageBuffer64 => Ok(()),
-        other => Err(Error::new(
+    if !matches!(
+        model.word(1),
+        addressing_model::Logical | addressing_model::PhysicalStorageBuffer64
+    ) {
+        return Err(Error::new(
             ErrorKind::Unsupported,
             "scan",
             model.offset as u32,
-            format!("addressing model {other}: only Logical and PhysicalStorageBuffer64 have a place in Vulkan"),
-        )),
+            format!(
+                "addressing model {}: only Logical and PhysicalStorageBuffer64 have a place in Vulkan",
+                model.word(1)
+            ),
+        ));
     }
+    // A module that was cut off between two instructions shows here: what is missing is called or is an entry point.
+    let entry_points = index
+        .entry_points
+        .iter()
+        .map(|entry| (entry.inst.offset, entry.function));
+    let calls = index.calls.iter().map(|call| (call.offset, call.callee));
+    for (offset, function) in entry_points.chain(calls) {
+        if index.function_of(function).is_none() {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                "scan",
+                offset as u32,
+                format!("%{function} is not a function"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Where the aborts of a module stand, in order.

@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// 64-bit hash of a module's original words, little-endian (XXH3). Stored in every record.
+/// 64-bit hash of a module's original words, little-endian, and of the specialisation data it was rewritten with, if any
+/// (XXH3). Stored in every record.
 ///
 /// In JSON it is a string of 16 hexadecimal digits: many readers lose the low bits of 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
