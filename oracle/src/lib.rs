@@ -10,4 +10,5 @@ pub mod generate;
 pub mod interpret;
 pub mod module;
 pub mod op;
+pub mod plant;
 pub mod words;

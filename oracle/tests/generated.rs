@@ -7,6 +7,7 @@ use std::path::Path;
 use vkabort_oracle::check::{Failure, Seen, Subject, check};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::plant::{Density, Trigger, plant};
 
 /// The seeds to run.
 fn seeds(few: u64) -> std::ops::Range<u64> {
@@ -28,32 +29,50 @@ fn dump(folder: &Path, seed: u64, words: &[u32], failure: &Failure) {
     }
 }
 
-#[test]
-fn generated_modules_and_their_rewrites_do_the_same() {
+/// Runs `make` and checks what it makes, for every seed.
+fn hold(few: u64, make: impl Fn(&mut Choices) -> (Vec<u32>, u32)) {
     let mut seen = Seen::default();
     let mut failures = Vec::new();
-    for seed in seeds(1000) {
+    for seed in seeds(few) {
         let choices = &mut Choices::seeded(seed);
-        let module = generate(choices, Wish::default());
-        let subject = Subject {
-            words: &module.words,
-            ticks: module.ticks,
-        };
+        let (words, ticks) = make(choices);
+        let subject = Subject { words: &words, ticks };
         match check(subject, choices) {
             Ok(one) => seen.add(one),
             Err(failure) => {
                 if let Some(folder) = std::env::var_os("VKABORT_ORACLE_DUMP") {
-                    dump(Path::new(&folder), seed, &module.words, &failure);
+                    dump(Path::new(&folder), seed, &words, &failure);
                 }
                 failures.push(format!("seed {seed}: {failure}"));
             }
         }
     }
     println!("{seen:?}");
-    assert!(
-        failures.is_empty(),
-        "{} failures\n{}",
-        failures.len(),
-        failures[..failures.len().min(200)].join("\n")
-    );
+    let first = failures.iter().take(40).map(String::as_str).collect::<Vec<_>>().join("\n");
+    assert!(failures.is_empty(), "{} failures\n{first}", failures.len());
+}
+
+#[test]
+fn generated_modules_and_their_rewrites_do_the_same() {
+    hold(1000, |choices| {
+        let module = generate(choices, Wish::default());
+        (module.words, module.ticks)
+    });
+}
+
+#[test]
+fn modules_with_planted_aborts_and_their_rewrites_do_the_same() {
+    hold(1000, |choices| {
+        let wish = Wish {
+            aborts: choices.chance(30),
+            ..Wish::default()
+        };
+        let module = generate(choices, wish);
+        let density = Density {
+            aborts: choices.below(40),
+            calls: choices.below(60),
+        };
+        let planted = plant(&module.words, choices, Trigger::Due(module.due), density).expect("it is a module");
+        (planted.words, module.ticks)
+    });
 }

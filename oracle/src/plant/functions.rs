@@ -1,0 +1,141 @@
+//! Functions that may abort, for calls where no abort can stand; and the messages of planted aborts.
+
+use super::edits::Edits;
+use crate::choices::Choices;
+use crate::module::Id;
+use crate::op::{self, capability, decoration};
+use crate::words::push;
+
+/// A message that is still to be made in the block of its abort.
+pub(super) struct Value {
+    ty: Id,
+    parts: Vec<Id>,
+}
+
+impl Value {
+    pub(super) fn make(&self, edits: &mut Edits<'_>, code: &mut Vec<u32>) -> Id {
+        let id = edits.fresh();
+        let operands: Vec<u32> = [self.ty, id].into_iter().chain(self.parts.iter().copied()).collect();
+        push(code, op::CompositeConstruct, &operands);
+        id
+    }
+}
+
+/// A message as compilers make them: a string, then words. `part` is one of the words, if there is one.
+pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option<Id>) -> (Id, Value) {
+    edits.capability(capability::Int8);
+    let (byte, uint) = (edits.ty(op::TypeInt, &[8, 0]), edits.ty(op::TypeInt, &[32, 0]));
+    let length = choices.between(1, 24);
+    let count = edits.constant(length);
+    let text = edits.new_type(op::TypeArray, &[byte, count]);
+    let words: Vec<u32> = (0..length.div_ceil(4)).map(|_| choices.word()).collect();
+    let string = edits.new_value(op::ConstantDataKHR, text, &words);
+    let number = choices.word();
+    let number = edits.constant(number);
+    let last = part.unwrap_or(number);
+    let plain = edits.new_type(op::TypeStruct, &[text, uint, uint]);
+    let laid_out = edits.new_type(op::TypeArray, &[byte, count]);
+    edits.decorate(laid_out, decoration::ArrayStride, &[1]);
+    edits.decorate(laid_out, decoration::UTFEncodedKHR, &[]);
+    let ty = edits.new_type(op::TypeStruct, &[laid_out, uint, uint]);
+    // Old compilers leave no hole after the string.
+    let first = if choices.chance(30) { length } else { length.next_multiple_of(4) };
+    for (member, offset) in [(0, 0), (1, first), (2, first + 4 + choices.below(3))] {
+        edits.decorate_member(ty, member, decoration::Offset, &[offset]);
+    }
+    let parts = vec![string, number, last];
+    (ty, Value { ty: plain, parts })
+}
+
+/// `bool never()`, which asks a specialisation constant that is false.
+pub(super) fn never(edits: &mut Edits<'_>) -> Id {
+    let bool = edits.ty(op::TypeBool, &[]);
+    let ty = edits.ty(op::TypeFunction, &[bool]);
+    let no = edits.new_value(op::SpecConstantFalse, bool, &[]);
+    edits.decorate(no, decoration::SpecId, &[0x5_0000]);
+    let [function, label] = [(); 2].map(|()| edits.fresh());
+    let code = &mut edits.functions;
+    push(code, op::Function, &[bool, function, 0, ty]);
+    push(code, op::Label, &[label]);
+    push(code, op::ReturnValue, &[no]);
+    push(code, op::FunctionEnd, &[]);
+    function
+}
+
+/// A function that may abort.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planted {
+    id: Id,
+    /// It takes a `uint` and returns it.
+    passes: bool,
+    result: Id,
+}
+
+/// Makes some functions that may abort: directly, by a call of another, with and without a result.
+pub(super) fn planted(edits: &mut Edits<'_>, choices: &mut Choices, due: Id) -> Vec<Planted> {
+    let mut all: Vec<Planted> = Vec::new();
+    for _ in 0..choices.between(1, 3) {
+        let passes = choices.chance(50);
+        let inner = choices.pick(&all).filter(|_| choices.chance(50));
+        let next = function(edits, choices, due, passes, inner);
+        all.push(next);
+    }
+    all
+}
+
+fn function(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, passes: bool, inner: Option<Planted>) -> Planted {
+    let (bool, uint) = (edits.ty(op::TypeBool, &[]), edits.ty(op::TypeInt, &[32, 0]));
+    let result = if passes { uint } else { edits.ty(op::TypeVoid, &[]) };
+    let signature: &[u32] = if passes { &[result, uint] } else { &[result] };
+    let ty = edits.ty(op::TypeFunction, signature);
+    let [function, parameter, label, condition, abort, go] = [(); 6].map(|()| edits.fresh());
+    let mut code = Vec::new();
+    push(&mut code, op::Function, &[result, function, 0, ty]);
+    if passes {
+        push(&mut code, op::FunctionParameter, &[uint, parameter]);
+    }
+    push(&mut code, op::Label, &[label]);
+    if let Some(inner) = inner {
+        let argument = if passes { parameter } else { edits.constant(3) };
+        code.extend(call_words(edits, inner, argument));
+    } else {
+        let (ty, value) = message(edits, choices, passes.then_some(parameter));
+        push(&mut code, op::FunctionCall, &[bool, condition, due]);
+        push(&mut code, op::SelectionMerge, &[go, 0]);
+        push(&mut code, op::BranchConditional, &[condition, abort, go]);
+        push(&mut code, op::Label, &[abort]);
+        let message = value.make(edits, &mut code);
+        push(&mut code, op::AbortKHR, &[ty, message]);
+        push(&mut code, op::Label, &[go]);
+    }
+    if passes {
+        push(&mut code, op::ReturnValue, &[parameter]);
+    } else {
+        push(&mut code, op::Return, &[]);
+    }
+    push(&mut code, op::FunctionEnd, &[]);
+    edits.functions.append(&mut code);
+    Planted {
+        id: function,
+        passes,
+        result,
+    }
+}
+
+fn call_words(edits: &mut Edits<'_>, callee: Planted, argument: Id) -> Vec<u32> {
+    let mut code = Vec::new();
+    let id = edits.fresh();
+    let operands = [callee.result, id, callee.id, argument];
+    let count = if callee.passes { 4 } else { 3 };
+    push(&mut code, op::FunctionCall, &operands[..count]);
+    code
+}
+
+/// Inserts a call of one of the functions.
+pub(super) fn call(edits: &mut Edits<'_>, choices: &mut Choices, callees: &[Planted], offset: usize) {
+    if let Some(callee) = choices.pick(callees) {
+        let argument = edits.constant(offset as u32);
+        let code = call_words(edits, callee, argument);
+        edits.insert(offset, &code);
+    }
+}
