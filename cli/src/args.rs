@@ -20,7 +20,8 @@ Exit codes:
   2  wrong usage
   3  the input is not what the command expects: a malformed module, no message data, ...
   4  a file cannot be read or written, a program cannot be started
-  5  doctor: no device can do it
+  5  doctor: no device can do it; conform: everything was skipped
+  6  conform: a check failed, crashed or hung
  90  run: a shader aborted; otherwise run ends with the program's own exit code
 
 Files are named by path; `-` is standard input or output. Results go to standard output, everything else to
@@ -39,6 +40,8 @@ pub enum Command {
     Run(RunArgs),
     /// Look at the machine: drivers, what each supports, what the layer adds and why not, where it is registered
     Doctor(DoctorArgs),
+    /// Check that what is installed keeps to the specifications: a driver's own aborts, or the layer's
+    Conform(ConformArgs),
     /// Register the layer with the Vulkan loader: for this user, or with --system for everybody
     Install(InstallArgs),
     /// Take the registered layer away again
@@ -185,6 +188,57 @@ pub struct DoctorArgs {
     /// Print what this process sees of Vulkan, as JSON: how `doctor` asks its child processes
     #[arg(long, hide = true)]
     pub probe: bool,
+}
+
+/// `vkabort conform`
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Every check is a process of its own with a time limit, since a device may be lost, hang or take the process along.
+pass   as the specification says
+fail   not as it says; the sentence that is broken stands below
+crash  the process died; hang: it did not end in time
+warn   allowed and unwise: applications suffer from it
+skip   not applicable, with the reason
+
+Examples:
+  vkabort conform                       the driver's own implementation
+  vkabort conform --emulated            the layer's, on the same driver
+  vkabort conform --filter message. --junit result.xml
+  vkabort conform --list")]
+pub struct ConformArgs {
+    /// The device with this in its name, instead of the fastest kind of device that there is
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+    /// Check the layer, set up as `vkabort run` does it, with `emulation = force`
+    #[arg(long, conflicts_with = "as_installed")]
+    pub emulated: bool,
+    /// Leave the environment alone and check what an application would find; this is the default
+    #[arg(long)]
+    pub as_installed: bool,
+    /// A setting of the layer; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_setting, requires = "emulated")]
+    pub set: Vec<(String, String)>,
+    /// The layer's library, or the folder that holds it
+    #[arg(long, value_name = "PATH", requires = "emulated")]
+    pub layer: Option<String>,
+    /// Only the checks with this in their names
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// How long a check may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub limit: u64,
+    /// List the checks with the sentences of the specifications that they are about
+    #[arg(long)]
+    pub list: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write the results as JUnit XML too
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<String>,
+    /// Do one check in this process and print its verdict: how `conform` asks its child processes
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub check: Option<String>,
 }
 
 /// `vkabort install`

@@ -9,8 +9,10 @@ pub mod code {
     pub const INPUT: u8 = 3;
     /// A file could not be read or written.
     pub const FILE: u8 = 4;
-    /// `doctor`: no device can do it.
+    /// `doctor`: no device can do it. `conform`: everything was skipped.
     pub const UNSUPPORTED: u8 = 5;
+    /// `conform`: a check failed.
+    pub const NONCONFORMANT: u8 = 6;
     /// `run`: something aborted.
     pub const ABORTED: u8 = 90;
 }

@@ -59,7 +59,7 @@ pub fn document(program: &str, exit: Option<&str>, time: Duration, reports: &[Re
 }
 
 /// Text as XML content or attribute. Characters that XML cannot hold become question marks.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

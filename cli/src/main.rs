@@ -6,6 +6,7 @@
 
 mod args;
 mod commands;
+mod conform;
 mod failure;
 mod io;
 mod junit;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Decode(args) => commands::decode::run(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Conform(args) => commands::conform::run(&args),
         Command::Install(args) => commands::install::install(&args),
         Command::Uninstall(args) => commands::install::uninstall(&args),
         Command::Schema => io::print(vkabort_record::json::SCHEMA).map(|()| ExitCode::SUCCESS),

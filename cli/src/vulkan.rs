@@ -1,4 +1,4 @@
-//! What the Vulkan loader, as this process finds it, says of the machine's devices. The only file with `unsafe` code.
+//! What the Vulkan loader, as this process finds it, says of the machine's devices. With `conform::gpu` the only place with `unsafe` code.
 //!
 //! `doctor` runs this in child processes, once with the layer and once without: a driver that crashes then takes no
 //! more than its own probe with it.

@@ -93,5 +93,6 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         max_message_bytes: args.max_message_size,
         max_sites: args.max_sites,
         specialization: args.specialize.iter().cloned().collect(),
+        ..default
     })
 }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod completions;
+pub mod conform;
 pub mod decode;
 pub mod doctor;
 pub mod install;

@@ -1,0 +1,187 @@
+//! What `OpAbortKHR` does to its invocation, to others and to the device.
+
+use super::{
+    Buffer, Check, Checked, Device, Enable, GROUPS, Gpu, Kernel, Message, aborting, await_loss, hold, lose, lost_by,
+    marked, part, runs,
+};
+use crate::conform::gpu::show;
+use crate::conform::rules;
+use crate::conform::shaders::{COUNT, LOCAL, MARK, waiting};
+use crate::conform::verdict::should;
+use ash::vk;
+use std::time::{Duration, Instant};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("abort.not_taken_changes_nothing", rules::NOT_TAKEN, not_taken),
+    Check::new("abort.loses_the_device", rules::LOSES, loses),
+    Check::new("abort.store_before_it_is_visible", rules::BEFORE, store_before),
+    Check::new("abort.store_after_it_is_absent", rules::CEASES, store_after),
+    Check::new("abort.of_the_last_invocation", rules::LOSES, last),
+    Check::new(
+        "abort.ends_invocations_that_wait",
+        rules::OTHERS_END,
+        waiting_invocations,
+    ),
+    Check::new("abort.storm_keeps_whole_messages", rules::FIRST, storm),
+    Check::new("abort.time_to_loss", rules::LOSES, time),
+];
+
+/// The invocations that abort in these checks.
+const ABORTING: [u32; 2] = [5, 38];
+
+fn not_taken(gpu: &'static Gpu) -> Checked {
+    let device = Device::new(gpu, Enable::ABORT)?;
+    for _ in 0..3 {
+        runs(device)?;
+    }
+    let result = device.submit_nothing();
+    hold!(
+        result == vk::Result::SUCCESS,
+        "a submission afterwards returned {}",
+        show(result)
+    );
+    let (result, count) = device.fault()?.count(0);
+    hold!(
+        (result, count) == (vk::Result::TIMEOUT, 0),
+        "vkGetDeviceFaultReportsKHR afterwards returned {} and {count} reports",
+        show(result)
+    );
+    Ok(String::new())
+}
+
+fn loses(gpu: &'static Gpu) -> Checked {
+    let (device, fault, _) = lost_by(gpu, Message::Uint, &ABORTING)?;
+    let result = device.submit_nothing();
+    hold!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "an empty vkQueueSubmit on the lost device returned {}",
+        show(result)
+    );
+    let messages = fault.payloads()?.len();
+    hold!(messages > 0, "the device is lost, and there are no messages");
+    Ok(String::new())
+}
+
+fn store_before(gpu: &'static Gpu) -> Checked {
+    let (_, _, buffer) = lost_by(gpu, Message::Uint, &ABORTING)?;
+    let words = buffer.read();
+    let found = ABORTING.map(|i| part(&words, 1).get(i as usize).copied().unwrap_or_default());
+    // The memory of a lost device is undefined, so that this alone does not break the specification.
+    should!(
+        found == [MARK + 1; 2],
+        "the aborting invocations stored {} before, and the buffer holds {found:?}; Khronos' conformance tests look at it",
+        MARK + 1
+    );
+    Ok(String::new())
+}
+
+fn store_after(gpu: &'static Gpu) -> Checked {
+    let (_, _, buffer) = lost_by(gpu, Message::Uint, &ABORTING)?;
+    let words = buffer.read();
+    for i in ABORTING {
+        let word = part(&words, 2).get(i as usize).copied().unwrap_or_default();
+        // However undefined the memory is, just this value comes from nowhere else.
+        hold!(
+            word != MARK + 2,
+            "invocation {i} has stored {word} after the call in which it aborted"
+        );
+    }
+    Ok(String::new())
+}
+
+fn last(gpu: &'static Gpu) -> Checked {
+    let (_, fault, _) = lost_by(gpu, Message::Uint, &[COUNT - 1])?;
+    let expected = (MARK + COUNT - 1).to_ne_bytes();
+    let payloads = fault.payloads()?;
+    hold!(
+        payloads == [expected],
+        "the messages are {payloads:?} and should be {expected:?}"
+    );
+    Ok(String::new())
+}
+
+fn waiting_invocations(gpu: &'static Gpu) -> Checked {
+    let device = Device::new(gpu, Enable::ABORT)?;
+    let buffer = Buffer::new(device, &[0; 4])?;
+    let kernel = Kernel::new(device, &waiting(), &[buffer], &[], &[])?;
+    let start = Instant::now();
+    lose(device, &kernel, 64)?;
+    let took = start.elapsed();
+    let waited = buffer.read().get(2).copied().unwrap_or_default();
+    Ok(format!(
+        "{waited} invocations waited, lost after {} ms",
+        took.as_millis()
+    ))
+}
+
+/// Workgroups of the storm: a million invocations and more.
+const STORM: u32 = (1 << 20) / LOCAL;
+
+fn storm(gpu: &'static Gpu) -> Checked {
+    let device = Device::new(gpu, Enable::ABORT)?;
+    let everyone: Vec<u32> = (0..COUNT).collect();
+    let buffer = Buffer::new(device, &marked(&everyone))?;
+    let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], &[])?;
+    let start = Instant::now();
+    lose(device, &kernel, STORM)?;
+    let took = start.elapsed();
+    let payloads = device.fault()?.payloads()?;
+    hold!(!payloads.is_empty(), "there are no messages");
+    let mut seen = std::collections::BTreeSet::new();
+    for payload in &payloads {
+        let words: Vec<u32> = payload
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|w| u32::from_ne_bytes(*w))
+            .collect();
+        let whole = matches!(words[..], [v, inverse, i] if v == MARK && inverse == !i && i < STORM * LOCAL);
+        hold!(
+            whole && payload.len() == 12,
+            "a message is torn: {}",
+            super::hex(payload)
+        );
+        hold!(
+            seen.insert(words.last().copied()),
+            "invocation {:?} has two messages",
+            words.last()
+        );
+    }
+    Ok(format!(
+        "{} of {} messages, {} ms",
+        payloads.len(),
+        STORM * LOCAL,
+        took.as_millis()
+    ))
+}
+
+/// How often the time is taken.
+const ROUNDS: usize = 7;
+
+fn time(gpu: &'static Gpu) -> Checked {
+    let spirv = aborting(Message::Uint);
+    let mut took = [[Duration::ZERO; ROUNDS]; 2];
+    for (who, took) in [&[][..], &ABORTING[..]].into_iter().zip(&mut took) {
+        for took in &mut *took {
+            let device = Device::new(gpu, Enable::ABORT)?;
+            let buffer = Buffer::new(device, &marked(who))?;
+            let kernel = Kernel::new(device, &spirv, &[buffer], &[], &[])?;
+            let submission = kernel.record(GROUPS)?;
+            let start = Instant::now();
+            let mut result = submission.submit();
+            if result == vk::Result::SUCCESS {
+                result = submission.wait();
+            }
+            if result == vk::Result::SUCCESS && !who.is_empty() {
+                await_loss(device)?;
+            }
+            *took = start.elapsed();
+            device.destroy();
+        }
+        took.sort();
+    }
+    let [healthy, lost] = took.map(|took| took.get(ROUNDS / 2).map_or(0.0, |t| t.as_secs_f64() * 1e3));
+    Ok(format!(
+        "{lost:.2} ms from vkQueueSubmit to VK_ERROR_DEVICE_LOST; {healthy:.2} ms to the fence without the abort"
+    ))
+}

@@ -1,0 +1,256 @@
+//! `vkGetDeviceFaultReportsKHR`
+
+use super::super::gpu::khr::fault_flags;
+use super::{
+    Buffer, Check, Checked, Device, Enable, FINITE, Fault, GROUPS, Gpu, Kernel, Message, aborting, hold, lose, lost_by,
+    marked, show,
+};
+use crate::conform::rules;
+use crate::conform::verdict::should;
+use ash::vk;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check::new("reports.none_of_a_healthy_device", rules::NO_REPORTS, none),
+    Check::new("reports.wait_for_the_timeout", rules::REPORT_TIMEOUT, timeout),
+    Check::new("reports.wake_a_thread_that_waits", rules::REPORT_TIMEOUT, wake),
+    Check::new("reports.each_exactly_once", rules::REPORT_ONCE, once),
+    Check::new("reports.device_lost_is_the_last", rules::REPORT_LAST, last),
+    Check::new("reports.have_a_description", rules::DESCRIPTION, description),
+    Check::new("reports.excess_elements_untouched", rules::REPORT_ROOM, excess),
+    Check {
+        beyond_valid_usage: true,
+        ..Check::new("reports.no_room_is_incomplete", rules::REPORT_ROOM, no_room)
+    },
+    Check::new("reports.unique_among_threads", rules::REPORT_UNIQUE, threads),
+];
+
+/// 20 seconds: a report has to be there long before.
+const LONG: u64 = 20_000_000_000;
+
+/// The fault queries of a lost device and the number of reports that wait.
+fn waiting(gpu: &'static Gpu) -> Checked<(Fault, u32)> {
+    let (_, fault, _) = lost_by(gpu, Message::Uint, &[3])?;
+    let (result, count) = fault.count(LONG);
+    hold!(
+        result == vk::Result::SUCCESS && count > 0,
+        "after the loss it returned {} and {count} reports",
+        show(result)
+    );
+    Ok((fault, count))
+}
+
+fn none(gpu: &'static Gpu) -> Checked {
+    let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
+    let start = Instant::now();
+    let (result, count) = fault.count(0);
+    hold!(
+        result == vk::Result::TIMEOUT && count == 0,
+        "it returned {} and {count} reports",
+        show(result)
+    );
+    let (result, reports) = fault.take(0, 2);
+    hold!(
+        result == vk::Result::TIMEOUT && reports.is_empty(),
+        "with an array it returned {} and {} reports",
+        show(result),
+        reports.len()
+    );
+    let took = start.elapsed();
+    should!(
+        took < Duration::from_secs(1),
+        "two calls that must not wait took {took:?}"
+    );
+    Ok(String::new())
+}
+
+fn timeout(gpu: &'static Gpu) -> Checked {
+    let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
+    let start = Instant::now();
+    let (result, count) = fault.count(100_000_000);
+    let took = start.elapsed();
+    hold!(
+        result == vk::Result::TIMEOUT && count == 0,
+        "it returned {} and {count} reports",
+        show(result)
+    );
+    hold!(
+        took >= Duration::from_millis(90),
+        "a timeout of 100 ms expired after {took:?}"
+    );
+    should!(
+        took < Duration::from_secs(5),
+        "a timeout of 100 ms expired after {took:?}"
+    );
+    Ok(format!("a timeout of 100 ms took {} ms", took.as_millis()))
+}
+
+fn wake(gpu: &'static Gpu) -> Checked {
+    let device = Device::new(gpu, Enable::ABORT)?;
+    let buffer = Buffer::new(device, &marked(&[3]))?;
+    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], &[])?;
+    let fault = device.fault()?;
+    let (sender, receiver) = mpsc::channel();
+    // Not joined: if it never wakes, the process ends with it.
+    std::thread::spawn(move || sender.send((fault.count(u64::MAX), Instant::now())));
+    let early = receiver.recv_timeout(Duration::from_millis(200));
+    hold!(early.is_err(), "before the fault it returned {early:?}");
+    lose(device, &kernel, GROUPS)?;
+    let lost = Instant::now();
+    let Ok(((result, count), woke)) = receiver.recv_timeout(FINITE) else {
+        hold!(false, "it still waits {} s after the loss", FINITE.as_secs());
+        return Ok(String::new());
+    };
+    hold!(
+        result == vk::Result::SUCCESS && count > 0,
+        "it returned {} and {count} reports",
+        show(result)
+    );
+    let late = woke.saturating_duration_since(lost);
+    should!(late < Duration::from_secs(3), "it woke {late:?} after the loss");
+    Ok(format!("{} ms after the loss", late.as_millis()))
+}
+
+fn once(gpu: &'static Gpu) -> Checked {
+    let (fault, count) = waiting(gpu)?;
+    let again = fault.count(0);
+    hold!(
+        again == (vk::Result::SUCCESS, count),
+        "counting changed {count} reports to {again:?}"
+    );
+    for taken in 0..count {
+        let (result, reports) = fault.take(0, 1);
+        let expected = if taken + 1 < count {
+            vk::Result::INCOMPLETE
+        } else {
+            vk::Result::SUCCESS
+        };
+        hold!(
+            result == expected && reports.len() == 1,
+            "taking report {} of {count} returned {} and {} reports",
+            taken + 1,
+            show(result),
+            reports.len()
+        );
+    }
+    let (result, count_after) = fault.count(0);
+    hold!(
+        result == vk::Result::TIMEOUT && count_after == 0,
+        "when all are taken it returned {} and {count_after} reports",
+        show(result)
+    );
+    Ok(format!("{count} of them"))
+}
+
+fn last(gpu: &'static Gpu) -> Checked {
+    let (fault, count) = waiting(gpu)?;
+    let (_, reports) = fault.take(0, count);
+    hold!(reports.len() == count as usize, "{} reports of {count}", reports.len());
+    for (report, i) in reports.iter().zip(1..) {
+        let lost = report.flags & fault_flags::DEVICE_LOST != 0;
+        hold!(
+            lost == (i == count),
+            "report {i} of {count} has the flags {}",
+            fault_flags::names(report.flags)
+        );
+    }
+    let groups: Vec<u64> = reports.iter().map(|report| report.group_id).collect();
+    hold!(groups.is_sorted(), "groupID does not increase: {groups:?}");
+    let (result, more) = fault.count(100_000_000);
+    hold!(
+        result == vk::Result::TIMEOUT && more == 0,
+        "after the last report there are {more} more"
+    );
+    Ok(String::new())
+}
+
+fn description(gpu: &'static Gpu) -> Checked {
+    let (fault, count) = waiting(gpu)?;
+    let (_, reports) = fault.take(0, count);
+    let mut said = String::new();
+    for report in &reports {
+        let bytes: Vec<u8> = report.description.iter().map(|c| c.cast_unsigned()).collect();
+        let Some(end) = bytes.iter().position(|&byte| byte == 0) else {
+            hold!(false, "it does not end");
+            continue;
+        };
+        let text = std::str::from_utf8(bytes.get(..end).unwrap_or_default());
+        hold!(text.is_ok(), "it is not UTF-8: {}", super::hex(&bytes));
+        should!(end > 0, "it is empty");
+        said = text.unwrap_or_default().to_owned();
+    }
+    Ok(format!("\"{said}\""))
+}
+
+fn excess(gpu: &'static Gpu) -> Checked {
+    let (fault, count) = waiting(gpu)?;
+    let (result, written, untouched) = fault.take_watched(0, count + 3);
+    hold!(
+        result == vk::Result::SUCCESS && written == count,
+        "with room for {} of {count} it returned {} and a count of {written}",
+        count + 3,
+        show(result)
+    );
+    hold!(
+        untouched,
+        "elements past the {written} that it says to have written were changed"
+    );
+    Ok(String::new())
+}
+
+fn no_room(gpu: &'static Gpu) -> Checked {
+    let (fault, count) = waiting(gpu)?;
+    let (result, written, untouched) = fault.take_watched(0, 0);
+    // The registry's valid usage wants room for one at least; the text says what happens, and Khronos' tests ask.
+    should!(
+        result == vk::Result::INCOMPLETE && written == 0 && untouched,
+        "with a count of 0 and an array it returned {} and a count of {written}",
+        show(result)
+    );
+    let after = fault.count(0);
+    should!(
+        after == (vk::Result::SUCCESS, count),
+        "of {count} reports {after:?} are left"
+    );
+    Ok(String::new())
+}
+
+fn threads(gpu: &'static Gpu) -> Checked {
+    let (fault, count) = waiting(gpu)?;
+    let (sender, receiver) = mpsc::channel();
+    for _ in 0..4 {
+        let sender = sender.clone();
+        std::thread::spawn(move || {
+            let (result, reports) = fault.take(0, count);
+            let lost = reports
+                .iter()
+                .filter(|report| report.flags & fault_flags::DEVICE_LOST != 0);
+            sender.send((result, reports.len(), lost.count()))
+        });
+    }
+    let (mut total, mut losses) = (0, 0);
+    for _ in 0..4 {
+        let Ok((result, taken, lost)) = receiver.recv_timeout(FINITE) else {
+            hold!(false, "a call that must not wait does not return");
+            break;
+        };
+        let expected = if taken == 0 {
+            vk::Result::TIMEOUT
+        } else {
+            vk::Result::SUCCESS
+        };
+        hold!(
+            result == expected || result == vk::Result::INCOMPLETE,
+            "it returned {} and {taken} reports",
+            show(result)
+        );
+        losses += lost;
+        total += taken;
+    }
+    hold!(
+        total == count as usize && losses == 1,
+        "four threads got {total} of {count} reports, {losses} of them of the loss"
+    );
+    Ok(String::new())
+}

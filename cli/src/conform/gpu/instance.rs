@@ -1,0 +1,263 @@
+//! The instance and the physical device that is checked.
+
+use super::khr::{
+    FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties, ShaderConstantDataFeatures,
+};
+use super::{Checked, Named, Stop};
+use ash::vk;
+use serde_json::{Value as Json, json};
+use std::ffi::{CStr, CString};
+use std::ptr;
+
+/// An instance and one of its physical devices.
+pub struct Gpu {
+    _entry: ash::Entry,
+    pub(super) instance: ash::Instance,
+    pub(super) physical: vk::PhysicalDevice,
+    pub(super) properties: vk::PhysicalDeviceProperties,
+    /// A queue family that computes.
+    pub(super) family: u32,
+    extensions: Vec<vk::ExtensionProperties>,
+    /// The same queries by the names that they had as an extension.
+    khr: ash::khr::get_physical_device_properties2::Instance,
+}
+
+/// What the structures of features and properties said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// `shaderAbort`
+    pub shader_abort: vk::Bool32,
+    /// `deviceFault`
+    pub device_fault: vk::Bool32,
+    /// `shaderConstantData`
+    pub shader_constant_data: vk::Bool32,
+    /// `maxShaderAbortMessageSize`
+    pub max_message_size: u64,
+    /// `maxDeviceFaultCount`
+    pub max_fault_count: u32,
+}
+
+/// How the physical device is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    /// By `vkGetPhysicalDeviceFeatures2KHR` and `vkGetPhysicalDeviceProperties2KHR`.
+    pub khr: bool,
+    /// The structures in the opposite order, with others in between.
+    pub reversed: bool,
+    /// What stands in the structures before.
+    pub poison: u32,
+}
+
+impl Gpu {
+    /// Opens the device with `name` in its name, or the fastest kind of device that there is.
+    pub fn open(name: Option<&str>) -> Checked<&'static Self> {
+        let skip = |reason: String| Stop::Skip(reason);
+        // SAFETY: the loader may be loaded at any time; it stays loaded, since nothing is ever dropped.
+        let entry = unsafe { ash::Entry::load() }
+            .map_err(|error| skip(format!("the Vulkan loader (libvulkan.so.1) cannot be loaded: {error}")))?;
+        let application = vk::ApplicationInfo::default()
+            .application_name(c"vkabort conform")
+            .api_version(vk::API_VERSION_1_2);
+        let extensions = [ash::khr::get_physical_device_properties2::NAME.as_ptr()];
+        let info = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_extension_names(&extensions);
+        // SAFETY: `info` and what it points to live until the call returns.
+        let instance = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => skip("no Vulkan driver was found".into()),
+            error => skip(format!("vkCreateInstance returned {}", super::show(error))),
+        })?;
+        // SAFETY: the instance is alive.
+        let mut devices = unsafe { instance.enumerate_physical_devices() }.named("vkEnumeratePhysicalDevices")?;
+        // SAFETY: the handles were just enumerated.
+        let properties = |device| unsafe { instance.get_physical_device_properties(device) };
+        devices.sort_by_key(|&device| match properties(device).device_type {
+            vk::PhysicalDeviceType::DISCRETE_GPU => 0,
+            vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
+            vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
+            _ => 3,
+        });
+        let wanted = name.unwrap_or_default().to_lowercase();
+        let fits = |&device: &vk::PhysicalDevice| device_name(&properties(device)).to_lowercase().contains(&wanted);
+        let Some(physical) = devices.iter().copied().find(fits) else {
+            let names: Vec<String> = devices.iter().map(|&device| device_name(&properties(device))).collect();
+            return Err(skip(format!(
+                "no device is called `{wanted}`: there are {}",
+                names.join(", ")
+            )));
+        };
+        // SAFETY: the handle was just enumerated.
+        let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+        let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
+        let family = families.iter().position(computes);
+        let family = family.ok_or_else(|| skip("the device has no queue that computes".into()))?;
+        // SAFETY: the handle was just enumerated.
+        let extensions = unsafe { instance.enumerate_device_extension_properties(physical) }
+            .named("vkEnumerateDeviceExtensionProperties")?;
+        Ok(Box::leak(Box::new(Self {
+            khr: ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance),
+            properties: properties(physical),
+            family: u32::try_from(family).unwrap_or(0),
+            _entry: entry,
+            instance,
+            physical,
+            extensions,
+        })))
+    }
+
+    /// The device in words.
+    pub fn describe(&self) -> Json {
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        if self.properties.api_version >= vk::API_VERSION_1_2 {
+            let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+            // SAFETY: the handle belongs to the living instance, and the device knows the structure.
+            unsafe { self.instance.get_physical_device_properties2(self.physical, &mut chain) };
+        }
+        let text = |name: Result<&CStr, _>| name.map(CStr::to_string_lossy).unwrap_or_default().into_owned();
+        let driver = format!(
+            "{} {}",
+            text(driver.driver_name_as_c_str()),
+            text(driver.driver_info_as_c_str())
+        );
+        let version = self.properties.api_version;
+        json!({
+            "name": device_name(&self.properties),
+            "driver": driver.trim(),
+            "api_version": format!(
+                "{}.{}.{}",
+                vk::api_version_major(version),
+                vk::api_version_minor(version),
+                vk::api_version_patch(version)
+            ),
+        })
+    }
+
+    /// The version of Vulkan that the device has.
+    pub fn api_version(&self) -> u32 {
+        self.properties.api_version
+    }
+
+    /// The versions of an extension in the list of extensions: one of each entry.
+    pub fn versions_of(&self, name: &CStr) -> Vec<u32> {
+        let same = self
+            .extensions
+            .iter()
+            .filter(|e| e.extension_name_as_c_str() == Ok(name));
+        same.map(|extension| extension.spec_version).collect()
+    }
+
+    /// Whether the device lists an extension.
+    pub fn has(&self, name: &CStr) -> bool {
+        !self.versions_of(name).is_empty()
+    }
+
+    /// Ends the check as skipped if the device does not list all of these.
+    pub fn require(&self, names: &[&CStr]) -> Checked<()> {
+        let missing: Vec<_> = names
+            .iter()
+            .filter(|name| !self.has(name))
+            .map(|n| n.to_string_lossy())
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let name = device_name(&self.properties);
+        Err(Stop::Skip(format!("{name} does not have {}", missing.join(", "))))
+    }
+
+    /// `vkEnumerateDeviceExtensionProperties` with room for that many, or none for the count: the result, the count
+    /// afterwards, the names filled in.
+    pub fn enumerate(&self, room: Option<u32>) -> (vk::Result, u32, Vec<CString>) {
+        let enumerate = self.instance.fp_v1_0().enumerate_device_extension_properties;
+        let mut list = vec![vk::ExtensionProperties::default(); room.unwrap_or(0) as usize];
+        let mut count = room.unwrap_or(0);
+        let array = room.map_or(ptr::null_mut(), |_| list.as_mut_ptr());
+        // SAFETY: the array is null or has room for `count` elements.
+        let result = unsafe { enumerate(self.physical, ptr::null(), &raw mut count, array) };
+        let names = list.iter().filter_map(|e| e.extension_name_as_c_str().ok());
+        let names = names.filter(|name| !name.is_empty()).map(CStr::to_owned).collect();
+        (result, count, names)
+    }
+
+    /// What the structures of the extensions that the device lists say. The others keep the poison.
+    pub fn ask(&self, ask: Ask) -> Answers {
+        let mut abort = ShaderAbortFeatures::new(false);
+        let mut fault = FaultFeatures::new(false);
+        let mut data = ShaderConstantDataFeatures::new(false);
+        let mut abort_properties = ShaderAbortProperties::default();
+        let mut fault_properties = FaultProperties::default();
+        abort.shader_abort = ask.poison;
+        fault.device_fault = ask.poison;
+        data.shader_constant_data = ask.poison;
+        abort_properties.max_shader_abort_message_size = u64::from(ask.poison);
+        fault_properties.max_device_fault_count = ask.poison;
+        let mut storage = vk::PhysicalDevice16BitStorageFeatures::default();
+        let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
+        let features = vk::PhysicalDeviceFeatures2::default();
+        let mut features = if ask.reversed {
+            let chain = features.push_next(&mut data).push_next(&mut storage);
+            chain.push_next(&mut fault).push_next(&mut abort)
+        } else {
+            features
+                .push_next(&mut abort)
+                .push_next(&mut fault)
+                .push_next(&mut data)
+        };
+        let properties = vk::PhysicalDeviceProperties2::default();
+        let mut properties = if ask.reversed {
+            let chain = properties.push_next(&mut fault_properties).push_next(&mut subgroup);
+            chain.push_next(&mut abort_properties)
+        } else {
+            properties
+                .push_next(&mut abort_properties)
+                .push_next(&mut fault_properties)
+        };
+        // SAFETY: the handle belongs to the living instance, which has the extension enabled; a structure that the
+        // implementation does not know is skipped by it.
+        unsafe {
+            if ask.khr {
+                self.khr.get_physical_device_features2(self.physical, &mut features);
+                self.khr.get_physical_device_properties2(self.physical, &mut properties);
+            } else {
+                self.instance
+                    .get_physical_device_features2(self.physical, &mut features);
+                self.instance
+                    .get_physical_device_properties2(self.physical, &mut properties);
+            }
+        }
+        Answers {
+            shader_abort: abort.shader_abort,
+            device_fault: fault.device_fault,
+            shader_constant_data: data.shader_constant_data,
+            max_message_size: abort_properties.max_shader_abort_message_size,
+            max_fault_count: fault_properties.max_device_fault_count,
+        }
+    }
+
+    /// Whether shaders may use 8-bit integers.
+    pub fn has_int8(&self) -> bool {
+        let mut int8 = vk::PhysicalDeviceShaderFloat16Int8Features::default();
+        if self.properties.api_version >= vk::API_VERSION_1_2 {
+            let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut int8);
+            // SAFETY: the handle belongs to the living instance, and the device knows the structure.
+            unsafe { self.instance.get_physical_device_features2(self.physical, &mut chain) };
+        }
+        int8.shader_int8 == vk::TRUE
+    }
+
+    /// Meaningful bits of timestamps on the queue that is used.
+    pub fn timestamp_bits(&self) -> u32 {
+        // SAFETY: the handle belongs to the living instance.
+        let families = unsafe { self.instance.get_physical_device_queue_family_properties(self.physical) };
+        families
+            .get(self.family as usize)
+            .map_or(0, |family| family.timestamp_valid_bits)
+    }
+}
+
+fn device_name(properties: &vk::PhysicalDeviceProperties) -> String {
+    properties
+        .device_name_as_c_str()
+        .map(|name| vkabort_record::string::escape(name.to_bytes()))
+        .unwrap_or_default()
+}

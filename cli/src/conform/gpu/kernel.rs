@@ -1,0 +1,320 @@
+//! Buffers, compute pipelines over them, and their submissions.
+
+use super::device::Made;
+use super::{Checked, Device, Named, code};
+use crate::conform::verdict::Stop;
+use ash::vk;
+
+/// A storage buffer of words that the host sees all the time.
+#[derive(Clone, Copy)]
+pub struct Buffer {
+    raw: vk::Buffer,
+    words: *mut u32,
+    count: usize,
+}
+
+impl Buffer {
+    /// A buffer with these words.
+    pub fn new(device: &Device, words: &[u32]) -> Checked<Self> {
+        let info = vk::BufferCreateInfo::default()
+            .size(words.len() as u64 * 4)
+            .usage(vk::BufferUsageFlags::STORAGE_BUFFER);
+        let raw = &device.raw;
+        // SAFETY: the handles belong to this device, the structures are valid, and the mapping covers the words.
+        unsafe {
+            let buffer = raw.create_buffer(&info, None).named("vkCreateBuffer")?;
+            let needs = raw.get_buffer_memory_requirements(buffer);
+            let memory = device
+                .gpu
+                .instance
+                .get_physical_device_memory_properties(device.gpu.physical);
+            let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let fits = |(kind, i): &(&vk::MemoryType, u32)| {
+                needs.memory_type_bits & (1 << i) != 0 && kind.property_flags.contains(wanted)
+            };
+            let kind = memory.memory_types_as_slice().iter().zip(0..).find(fits);
+            let (_, kind) =
+                kind.ok_or_else(|| Stop::Fail("no memory for a buffer is host-visible and coherent".into()))?;
+            let info = vk::MemoryAllocateInfo::default()
+                .allocation_size(needs.size)
+                .memory_type_index(kind);
+            let memory = raw.allocate_memory(&info, None).named("vkAllocateMemory")?;
+            device.keep(Made::Buffer(buffer, memory));
+            raw.bind_buffer_memory(buffer, memory, 0).named("vkBindBufferMemory")?;
+            let flags = vk::MemoryMapFlags::empty();
+            let mapped = raw.map_memory(memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
+            let mapped = mapped.cast::<u32>();
+            mapped.copy_from_nonoverlapping(words.as_ptr(), words.len());
+            Ok(Self {
+                raw: buffer,
+                words: mapped,
+                count: words.len(),
+            })
+        }
+    }
+
+    /// What it holds now.
+    pub fn read(&self) -> Vec<u32> {
+        // SAFETY: the mapping covers `count` words and lives as long as the device, which the check keeps.
+        (0..self.count)
+            .map(|i| unsafe { self.words.add(i).read_volatile() })
+            .collect()
+    }
+}
+
+/// Values for specialization constants: ids and their data.
+pub type Specialization<'a> = &'a [(u32, Vec<u32>)];
+
+/// A compute pipeline with its buffers at bindings 0, 1, ..
+pub struct Kernel {
+    device: &'static Device,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+    set: vk::DescriptorSet,
+    cache: vk::PipelineCache,
+}
+
+impl Kernel {
+    /// A pipeline of this SPIR-V, made with a pipeline cache that starts as `cache`.
+    pub fn new(
+        device: &'static Device,
+        spirv: &[u32],
+        buffers: &[Buffer],
+        special: Specialization<'_>,
+        cache: &[u8],
+    ) -> Checked<Self> {
+        let raw = &device.raw;
+        let bindings: Vec<_> = (0u32..)
+            .zip(buffers)
+            .map(|(binding, _)| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(binding)
+                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                    .descriptor_count(1)
+                    .stage_flags(vk::ShaderStageFlags::COMPUTE)
+            })
+            .collect();
+        let mut values = Vec::new();
+        let mut entries = Vec::new();
+        for (id, words) in special {
+            entries.push(vk::SpecializationMapEntry {
+                constant_id: *id,
+                offset: values.len() as u32,
+                size: words.len() * 4,
+            });
+            values.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        }
+        let special = vk::SpecializationInfo::default().map_entries(&entries).data(&values);
+        // SAFETY: the handles belong to this device and the structures are valid.
+        unsafe {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let set_layout = raw
+                .create_descriptor_set_layout(&info, None)
+                .named("vkCreateDescriptorSetLayout")?;
+            let layouts = [set_layout];
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
+            let layout = raw
+                .create_pipeline_layout(&info, None)
+                .named("vkCreatePipelineLayout")?;
+            let sizes = [vk::DescriptorPoolSize::default()
+                .ty(vk::DescriptorType::STORAGE_BUFFER)
+                .descriptor_count(buffers.len() as u32)];
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+            let pool = raw
+                .create_descriptor_pool(&info, None)
+                .named("vkCreateDescriptorPool")?;
+            let info = vk::DescriptorSetAllocateInfo::default()
+                .descriptor_pool(pool)
+                .set_layouts(&layouts);
+            let sets = raw.allocate_descriptor_sets(&info).named("vkAllocateDescriptorSets")?;
+            let set = sets.first().copied().unwrap_or_default();
+            for (binding, buffer) in (0u32..).zip(buffers) {
+                let infos = [vk::DescriptorBufferInfo::default()
+                    .buffer(buffer.raw)
+                    .range(vk::WHOLE_SIZE)];
+                let write = vk::WriteDescriptorSet::default()
+                    .dst_set(set)
+                    .dst_binding(binding)
+                    .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                    .buffer_info(&infos);
+                raw.update_descriptor_sets(&[write], &[]);
+            }
+            let info = vk::PipelineCacheCreateInfo::default().initial_data(cache);
+            let cache = raw.create_pipeline_cache(&info, None).named("vkCreatePipelineCache")?;
+            device.keep(Made::Cache(cache));
+            let info = vk::ShaderModuleCreateInfo::default().code(spirv);
+            let module = raw.create_shader_module(&info, None).named("vkCreateShaderModule")?;
+            let mut stage = vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .module(module)
+                .name(c"main");
+            if !entries.is_empty() {
+                stage = stage.specialization_info(&special);
+            }
+            let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+            let made = raw.create_compute_pipelines(cache, &[info], None);
+            raw.destroy_shader_module(module, None);
+            let made = made.map_err(|(_, result)| result).named("vkCreateComputePipelines")?;
+            let pipeline = made.first().copied().unwrap_or_default();
+            device.keep(Made::Pipeline(pipeline, layout, set_layout, pool));
+            Ok(Self {
+                device,
+                layout,
+                pipeline,
+                set,
+                cache,
+            })
+        }
+    }
+
+    /// What the pipeline cache holds.
+    pub fn cache_data(&self) -> Checked<Vec<u8>> {
+        // SAFETY: the cache belongs to the device.
+        unsafe { self.device.raw.get_pipeline_cache_data(self.cache) }.named("vkGetPipelineCacheData")
+    }
+
+    /// Records a dispatch of that many workgroups.
+    pub fn record(&self, groups: u32) -> Checked<Submission> {
+        let device = self.device;
+        let raw = &device.raw;
+        // SAFETY: the handles belong to this device, the structures are valid, and what is recorded outlives its use.
+        unsafe {
+            let info = vk::CommandPoolCreateInfo::default().queue_family_index(device.gpu.family);
+            let pool = raw.create_command_pool(&info, None).named("vkCreateCommandPool")?;
+            let info = vk::CommandBufferAllocateInfo::default()
+                .command_pool(pool)
+                .command_buffer_count(1);
+            let commands = raw.allocate_command_buffers(&info).named("vkAllocateCommandBuffers")?;
+            let commands = commands.first().copied().unwrap_or_default();
+            let fence = raw
+                .create_fence(&vk::FenceCreateInfo::default(), None)
+                .named("vkCreateFence")?;
+            let queries = if device.gpu.timestamp_bits() > 0 {
+                let info = vk::QueryPoolCreateInfo::default()
+                    .query_type(vk::QueryType::TIMESTAMP)
+                    .query_count(1);
+                raw.create_query_pool(&info, None).named("vkCreateQueryPool")?
+            } else {
+                vk::QueryPool::null()
+            };
+            device.keep(Made::Commands(pool, fence, queries));
+            raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())
+                .named("vkBeginCommandBuffer")?;
+            if queries != vk::QueryPool::null() {
+                raw.cmd_reset_query_pool(commands, queries, 0, 1);
+            }
+            let compute = vk::PipelineBindPoint::COMPUTE;
+            raw.cmd_bind_pipeline(commands, compute, self.pipeline);
+            raw.cmd_bind_descriptor_sets(commands, compute, self.layout, 0, &[self.set], &[]);
+            raw.cmd_dispatch(commands, groups, 1, 1);
+            if queries != vk::QueryPool::null() {
+                raw.cmd_write_timestamp(commands, vk::PipelineStageFlags::BOTTOM_OF_PIPE, queries, 0);
+            }
+            let to_host = vk::MemoryBarrier::default()
+                .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
+                .dst_access_mask(vk::AccessFlags::HOST_READ);
+            let (before, after) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::HOST);
+            let flags = vk::DependencyFlags::empty();
+            raw.cmd_pipeline_barrier(commands, before, after, flags, &[to_host], &[], &[]);
+            raw.end_command_buffer(commands).named("vkEndCommandBuffer")?;
+            Ok(Submission {
+                device,
+                commands,
+                fence,
+                queries,
+            })
+        }
+    }
+}
+
+/// A recorded dispatch with a fence, and a timestamp after it where the queue has those.
+pub struct Submission {
+    device: &'static Device,
+    commands: vk::CommandBuffer,
+    fence: vk::Fence,
+    queries: vk::QueryPool,
+}
+
+impl Submission {
+    /// `vkQueueSubmit` with the fence. To be done once.
+    pub fn submit(&self) -> vk::Result {
+        let commands = [self.commands];
+        self.device
+            .submit(&vk::SubmitInfo::default().command_buffers(&commands), self.fence)
+    }
+
+    /// `vkQueueSubmit` with the fence, signalling 1 on a timeline.
+    pub fn submit_with(&self, timeline: Timeline) -> vk::Result {
+        let commands = [self.commands];
+        let semaphores = [timeline.raw];
+        let mut values = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&[1]);
+        let info = vk::SubmitInfo::default()
+            .command_buffers(&commands)
+            .signal_semaphores(&semaphores)
+            .push_next(&mut values);
+        self.device.submit(&info, self.fence)
+    }
+
+    /// `vkWaitForFences` without a time limit.
+    pub fn wait(&self) -> vk::Result {
+        // SAFETY: the fence belongs to the device.
+        code(unsafe { self.device.raw.wait_for_fences(&[self.fence], true, u64::MAX) })
+    }
+
+    /// `vkGetFenceStatus`
+    pub fn status(&self) -> vk::Result {
+        // SAFETY: the fence belongs to the device.
+        match unsafe { self.device.raw.get_fence_status(self.fence) } {
+            Ok(true) => vk::Result::SUCCESS,
+            Ok(false) => vk::Result::NOT_READY,
+            Err(error) => error,
+        }
+    }
+
+    /// `vkGetQueryPoolResults` with `VK_QUERY_RESULT_WAIT_BIT`; `None` if the queue has no timestamps.
+    pub fn wait_for_timestamp(&self) -> Option<vk::Result> {
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        let mut data = [0u64];
+        (self.queries != vk::QueryPool::null()).then(|| {
+            // SAFETY: the pool belongs to the device and has one query.
+            code(unsafe {
+                self.device
+                    .raw
+                    .get_query_pool_results(self.queries, 0, &mut data, flags)
+            })
+        })
+    }
+}
+
+/// A timeline semaphore.
+#[derive(Clone, Copy)]
+pub struct Timeline {
+    device: &'static Device,
+    raw: vk::Semaphore,
+}
+
+impl Timeline {
+    /// One that starts with 0.
+    pub fn new(device: &'static Device) -> Checked<Self> {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: the structures are valid, and the feature is enabled.
+        let raw = unsafe { device.raw.create_semaphore(&info, None) }.named("vkCreateSemaphore")?;
+        device.keep(Made::Semaphore(raw));
+        Ok(Self { device, raw })
+    }
+
+    /// `vkWaitSemaphores` for 1 without a time limit.
+    pub fn wait(&self) -> vk::Result {
+        let semaphores = [self.raw];
+        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&[1]);
+        // SAFETY: the semaphore belongs to the device.
+        code(unsafe { self.device.raw.wait_semaphores(&info, u64::MAX) })
+    }
+
+    /// `vkGetSemaphoreCounterValue`
+    pub fn value(&self) -> vk::Result {
+        // SAFETY: the semaphore belongs to the device.
+        code(unsafe { self.device.raw.get_semaphore_counter_value(self.raw) }.map(|_| ()))
+    }
+}
