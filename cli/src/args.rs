@@ -236,6 +236,9 @@ pub struct ConformArgs {
     /// Write the results as JUnit XML too
     #[arg(long, value_name = "FILE")]
     pub junit: Option<String>,
+    /// Write the shaders of the checks as SPIR-V into this folder, and check nothing
+    #[arg(long, value_name = "FOLDER")]
+    pub shaders: Option<String>,
     /// Do one check in this process and print its verdict: how `conform` asks its child processes
     #[arg(long, value_name = "NAME", hide = true)]
     pub check: Option<String>,

@@ -24,6 +24,10 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
         list(&chosen, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(folder) = &args.shaders {
+        write_shaders(folder)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let setup = Setup::new(args)?;
     let failed = |error: std::io::Error| Failure::file("vkabort conform", "started", &error);
     let program = std::env::current_exe().map_err(failed)?;
@@ -39,8 +43,14 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
     let color = io::stdout_color();
     let mut all = Vec::new();
     let mut announced = false;
+    let mut loses = true;
     for check in chosen {
-        let done = runner::run(check, Duration::from_secs(args.limit), &command).map_err(failed)?;
+        let done = if check.after_loss && !loses {
+            runner::skipped(check, &format!("{} failed: nothing would be seen", checks::LOSES))
+        } else {
+            runner::run(check, Duration::from_secs(args.limit), &command).map_err(failed)?
+        };
+        loses &= check.name != checks::LOSES || !done.verdict.outcome.is_failure();
         if !args.json {
             if let Some(device) = done.device.as_ref().filter(|_| !announced) {
                 io::print(&format!("{} ({})\n\n", show::device(device), setup.mode()))?;
@@ -87,6 +97,18 @@ fn list(chosen: &[&Check], json: bool) -> Result<()> {
         )
     });
     io::print(&lines.collect::<String>())
+}
+
+/// The shaders as files, for compilers that are tried out without a device.
+fn write_shaders(folder: &str) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "made", &error))?;
+    for (name, words) in conform::shaders::all() {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let path = format!("{folder}/{name}.spv");
+        io::write(&path, &bytes)?;
+        io::print(&format!("{path}\n"))?;
+    }
+    Ok(())
 }
 
 /// The environment of the checks.

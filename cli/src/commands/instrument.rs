@@ -92,6 +92,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         loop_poll: args.loop_poll.into(),
         max_message_bytes: args.max_message_size,
         max_sites: args.max_sites,
+        memory_barriers: default.memory_barriers,
         specialization: args.specialize.iter().cloned().collect(),
         ..default
     })

@@ -9,7 +9,7 @@ pub mod checks;
 mod gpu;
 mod rules;
 pub mod runner;
-mod shaders;
+pub mod shaders;
 pub mod show;
 mod spirv;
 pub mod verdict;

@@ -13,17 +13,18 @@ use std::time::{Duration, Instant};
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("abort.not_taken_changes_nothing", rules::NOT_TAKEN, not_taken),
-    Check::new("abort.loses_the_device", rules::LOSES, loses),
-    Check::new("abort.store_before_it_is_visible", rules::BEFORE, store_before),
-    Check::new("abort.store_after_it_is_absent", rules::CEASES, store_after),
-    Check::new("abort.of_the_last_invocation", rules::LOSES, last),
-    Check::new(
+    Check::new(super::LOSES, rules::LOSES, loses),
+    Check::lost("abort.has_a_message", rules::LOSES, has_message),
+    Check::lost("abort.store_before_it_is_visible", rules::BEFORE, store_before),
+    Check::lost("abort.store_after_it_is_absent", rules::CEASES, store_after),
+    Check::lost("abort.of_the_last_invocation", rules::LOSES, last),
+    Check::lost(
         "abort.ends_invocations_that_wait",
         rules::OTHERS_END,
         waiting_invocations,
     ),
-    Check::new("abort.storm_keeps_whole_messages", rules::FIRST, storm),
-    Check::new("abort.time_to_loss", rules::LOSES, time),
+    Check::lost("abort.storm_keeps_whole_messages", rules::FIRST, storm),
+    Check::lost("abort.time_to_loss", rules::LOSES, time),
 ];
 
 /// The invocations that abort in these checks.
@@ -50,16 +51,21 @@ fn not_taken(gpu: &'static Gpu) -> Checked {
 }
 
 fn loses(gpu: &'static Gpu) -> Checked {
-    let (device, fault, _) = lost_by(gpu, Message::Uint, &ABORTING)?;
+    let (device, ..) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let result = device.submit_nothing();
     hold!(
         result == vk::Result::ERROR_DEVICE_LOST,
         "an empty vkQueueSubmit on the lost device returned {}",
         show(result)
     );
+    Ok(String::new())
+}
+
+fn has_message(gpu: &'static Gpu) -> Checked {
+    let (_, fault, _) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let messages = fault.payloads()?.len();
     hold!(messages > 0, "the device is lost, and there are no messages");
-    Ok(String::new())
+    Ok(format!("{messages} of 2 aborts"))
 }
 
 fn store_before(gpu: &'static Gpu) -> Checked {
@@ -103,7 +109,7 @@ fn last(gpu: &'static Gpu) -> Checked {
 fn waiting_invocations(gpu: &'static Gpu) -> Checked {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = Buffer::new(device, &[0; 4])?;
-    let kernel = Kernel::new(device, &waiting(), &[buffer], &[], &[])?;
+    let kernel = Kernel::new(device, &waiting(), &[buffer], &[], None)?;
     let start = Instant::now();
     lose(device, &kernel, 64)?;
     let took = start.elapsed();
@@ -121,7 +127,7 @@ fn storm(gpu: &'static Gpu) -> Checked {
     let device = Device::new(gpu, Enable::ABORT)?;
     let everyone: Vec<u32> = (0..COUNT).collect();
     let buffer = Buffer::new(device, &marked(&everyone))?;
-    let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], &[])?;
+    let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], None)?;
     let start = Instant::now();
     lose(device, &kernel, STORM)?;
     let took = start.elapsed();
@@ -165,7 +171,7 @@ fn time(gpu: &'static Gpu) -> Checked {
         for took in &mut *took {
             let device = Device::new(gpu, Enable::ABORT)?;
             let buffer = Buffer::new(device, &marked(who))?;
-            let kernel = Kernel::new(device, &spirv, &[buffer], &[], &[])?;
+            let kernel = Kernel::new(device, &spirv, &[buffer], &[], None)?;
             let submission = kernel.record(GROUPS)?;
             let start = Instant::now();
             let mut result = submission.submit();

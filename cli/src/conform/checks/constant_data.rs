@@ -25,7 +25,7 @@ fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u32>)], expected
     let device = Device::new(gpu, Enable::DATA)?;
     let count = (expected.len() as u32).next_multiple_of(LOCAL).max(COUNT);
     let buffer = Buffer::new(device, &vec![0; count as usize])?;
-    let kernel = Kernel::new(device, spirv, &[buffer], special, &[])?;
+    let kernel = Kernel::new(device, spirv, &[buffer], special, None)?;
     healthy(&kernel, count / LOCAL)?;
     for ((i, &found), &wanted) in buffer.read().iter().enumerate().zip(expected.iter().cycle()) {
         hold!(

@@ -7,11 +7,11 @@ use crate::conform::verdict::should;
 use ash::vk;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("debug_info.sizing_and_filling", rules::SIZING, sizing),
-    Check::new("debug_info.the_same_twice", rules::FIRST, twice),
-    Check::new("debug_info.short_buffer", rules::ROOM, short),
-    Check::new("debug_info.without_the_structure", rules::SIZING, bare),
-    Check::new(
+    Check::lost("debug_info.sizing_and_filling", rules::SIZING, sizing),
+    Check::lost("debug_info.the_same_twice", rules::FIRST, twice),
+    Check::lost("debug_info.short_buffer", rules::ROOM, short),
+    Check::lost("debug_info.without_the_structure", rules::SIZING, bare),
+    Check::lost(
         "debug_info.vendor_binary_not_enabled",
         rules::VENDOR_BINARY,
         vendor_binary,

@@ -11,27 +11,27 @@ use ash::vk;
 use std::time::{Duration, Instant};
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("lost.vkWaitForFences", rules::WAITS_END, |gpu| {
+    Check::lost("lost.vkWaitForFences", rules::WAITS_END, |gpu| {
         ends(gpu, |_, submission| Ok(submission.wait()))
     }),
-    Check::new("lost.vkQueueWaitIdle", rules::WAITS_END, |gpu| {
+    Check::lost("lost.vkQueueWaitIdle", rules::WAITS_END, |gpu| {
         ends(gpu, |device, _| Ok(device.queue_wait_idle()))
     }),
-    Check::new("lost.vkDeviceWaitIdle", rules::WAITS_END, |gpu| {
+    Check::lost("lost.vkDeviceWaitIdle", rules::WAITS_END, |gpu| {
         ends(gpu, |device, _| Ok(device.wait_idle()))
     }),
-    Check::new("lost.vkGetQueryPoolResults", rules::WAITS_END, query_results),
-    Check::new("lost.vkWaitSemaphores", rules::WAITS_END, semaphores),
-    Check::new("lost.vkGetFenceStatus", rules::LOSES, fence_status),
-    Check::new("lost.empty_vkQueueSubmit", rules::LOSES, empty_submit),
-    Check::new("lost.for_ever", rules::STICKY, for_ever),
+    Check::lost("lost.vkGetQueryPoolResults", rules::WAITS_END, query_results),
+    Check::lost("lost.vkWaitSemaphores", rules::WAITS_END, semaphores),
+    Check::lost("lost.vkGetFenceStatus", rules::LOSES, fence_status),
+    Check::lost("lost.empty_vkQueueSubmit", rules::LOSES, empty_submit),
+    Check::lost("lost.for_ever", rules::STICKY, for_ever),
 ];
 
 /// A submission that aborts, on its device.
 fn submitted(gpu: &'static Gpu, enable: Enable) -> Checked<(&'static Device, Submission)> {
     let device = Device::new(gpu, enable)?;
     let buffer = Buffer::new(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], &[])?;
+    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
     let submission = kernel.record(GROUPS)?;
     let result = submission.submit();
     fine("vkQueueSubmit", result)?;
@@ -71,7 +71,7 @@ fn semaphores(gpu: &'static Gpu) -> Checked {
         return skip("the device has no timeline semaphores: it is older than Vulkan 1.2");
     }
     let buffer = Buffer::new(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], &[])?;
+    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
     let submission = kernel.record(GROUPS)?;
     let timeline = Timeline::new(device)?;
     fine("vkQueueSubmit", submission.submit_with(timeline))?;

@@ -11,26 +11,26 @@ use crate::conform::shaders::{COUNT, DATA_ID, LENGTH_ID, MARK, TEXT, data, holes
 use crate::conform::verdict::should;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("message.uint", rules::PAYLOAD, uint),
-    Check::new("message.structure_with_gaps", rules::PAYLOAD, gaps),
-    Check::new("message.string_of_8_bits", rules::PAYLOAD, text8),
-    Check::new("message.string_of_32_bits", rules::PAYLOAD, text32),
-    Check::new("message.empty_string", rules::PAYLOAD, empty_text),
-    Check::new("message.empty_structure", rules::PAYLOAD, nothing),
-    Check::new("message.array_sized_by_SpecId", rules::PAYLOAD, by_spec_id),
-    Check::new(
+    Check::lost("message.uint", rules::PAYLOAD, uint),
+    Check::lost("message.structure_with_gaps", rules::PAYLOAD, gaps),
+    Check::lost("message.string_of_8_bits", rules::PAYLOAD, text8),
+    Check::lost("message.string_of_32_bits", rules::PAYLOAD, text32),
+    Check::lost("message.empty_string", rules::PAYLOAD, empty_text),
+    Check::lost("message.empty_structure", rules::PAYLOAD, nothing),
+    Check::lost("message.array_sized_by_SpecId", rules::PAYLOAD, by_spec_id),
+    Check::lost(
         "message.of_exactly_the_largest_size",
         rules::MESSAGE_SIZE_LIMIT,
         largest,
     ),
-    Check::new(
+    Check::lost(
         "message.with_its_size_of_the_largest_size",
         rules::MESSAGE_SIZE_LIMIT,
         largest_pair,
     ),
-    Check::new("message.specialized_constant_data", rules::SPEC_DATA, specialized),
-    Check::new("message.many_in_aligned_pairs", rules::PAIRS, pairs),
-    Check::new("message.first_is_reported", rules::FIRST, first),
+    Check::lost("message.specialized_constant_data", rules::SPEC_DATA, specialized),
+    Check::lost("message.many_in_aligned_pairs", rules::PAIRS, pairs),
+    Check::lost("message.first_is_reported", rules::FIRST, first),
 ];
 
 /// The one invocation that aborts in most of these checks.
@@ -130,7 +130,7 @@ fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec
     let device = Device::new(gpu, Enable::ABORT)?;
     let words: Vec<u32> = (0..length).map(data).collect();
     let buffers = [Buffer::new(device, &marked(&[WHO]))?, Buffer::new(device, &words)?];
-    let kernel = Kernel::new(device, &aborting(message), &buffers, special, &[])?;
+    let kernel = Kernel::new(device, &aborting(message), &buffers, special, None)?;
     lose(device, &kernel, GROUPS)?;
     same(&sole(device.fault()?.payloads()?)?, &bytes(&words))
 }
@@ -171,7 +171,7 @@ fn specialized(gpu: &'static Gpu) -> Checked {
     let buffer = Buffer::new(device, &marked(&[WHO]))?;
     let words: Vec<u32> = (50..55).map(data).collect();
     let special = [(LENGTH_ID, vec![5]), (DATA_ID, words.clone())];
-    let kernel = Kernel::new(device, &aborting(Message::SpecData), &[buffer], &special, &[])?;
+    let kernel = Kernel::new(device, &aborting(Message::SpecData), &[buffer], &special, None)?;
     lose(device, &kernel, GROUPS)?;
     same(&sole(device.fault()?.payloads()?)?, &bytes(&words))
 }
@@ -202,7 +202,7 @@ fn first(gpu: &'static Gpu) -> Checked {
         Buffer::new(device, &marked(&[late]))?,
     ];
     let spirv = aborting(Message::Uint);
-    let kernels = [0, 1].map(|i| Kernel::new(device, &spirv, &buffers[i..=i], &[], &[]));
+    let kernels = [0, 1].map(|i| Kernel::new(device, &spirv, &buffers[i..=i], &[], None));
     let [one, two] = kernels;
     let (one, two) = (one?.record(GROUPS)?, two?.record(GROUPS)?);
     // The second one comes after the barrier that ends the first, if it comes at all.

@@ -27,6 +27,8 @@ pub struct Check {
     pub beyond_valid_usage: bool,
     /// The check is done by two processes, whose answers should be the same.
     pub twice: bool,
+    /// The check needs a device that aborts lose: where [`LOSES`] fails there is nothing to see.
+    pub after_loss: bool,
     /// Does the check.
     pub run: fn(&'static Gpu) -> Checked,
 }
@@ -38,10 +40,22 @@ impl Check {
             rule,
             beyond_valid_usage: false,
             twice: false,
+            after_loss: false,
             run,
         }
     }
+
+    /// A check of what comes after a loss.
+    const fn lost(name: &'static str, rule: Rule, run: fn(&'static Gpu) -> Checked) -> Self {
+        Self {
+            after_loss: true,
+            ..Self::new(name, rule, run)
+        }
+    }
 }
+
+/// The check on whose success those with `after_loss` depend.
+pub const LOSES: &str = "abort.loses_the_device";
 
 /// Every check, in the order in which they are done.
 pub fn all() -> impl Iterator<Item = &'static Check> {
@@ -62,7 +76,7 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
 
 /// How long a device may take to be lost after an abort. The specification says "in finite time"; watchdogs of operating
 /// systems need some 10 seconds.
-const FINITE: Duration = Duration::from_secs(40);
+const FINITE: Duration = Duration::from_secs(20);
 /// Workgroups that cover the buffer once.
 const GROUPS: u32 = COUNT / super::shaders::LOCAL;
 
@@ -123,7 +137,7 @@ fn lose(device: &Device, kernel: &Kernel, groups: u32) -> Checked<()> {
 fn lost_by(gpu: &'static Gpu, message: Message, who: &[u32]) -> Checked<(&'static Device, Fault, Buffer)> {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = Buffer::new(device, &marked(who))?;
-    let kernel = Kernel::new(device, &aborting(message), &[buffer], &[], &[])?;
+    let kernel = Kernel::new(device, &aborting(message), &[buffer], &[], None)?;
     lose(device, &kernel, GROUPS)?;
     Ok((device, device.fault()?, buffer))
 }
@@ -145,7 +159,7 @@ fn healthy(kernel: &Kernel, groups: u32) -> Checked<()> {
 /// Runs a shader with aborts that are not taken, on a device that has to stay healthy.
 fn runs(device: &'static Device) -> Checked<()> {
     let buffer = Buffer::new(device, &marked(&[]))?;
-    let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], &[])?;
+    let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], None)?;
     healthy(&kernel, GROUPS)?;
     let words = buffer.read();
     for (index, offset) in [(0, 100), (1, 101), (2, 102)] {

@@ -5,15 +5,15 @@ use crate::conform::rules;
 use ash::vk;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("recovery.another_device_is_unaffected", rules::SPECIFIC, another),
-    Check::new(
+    Check::lost("recovery.another_device_is_unaffected", rules::SPECIFIC, another),
+    Check::lost(
         "recovery.devices_have_their_own_messages",
         rules::SPECIFIC,
         own_messages,
     ),
-    Check::new("recovery.lost_device_is_destroyed", rules::HANDLES, destroy),
-    Check::new("recovery.new_device_is_healthy", rules::NEW_DEVICE, new_device),
-    Check::new("recovery.ten_times", rules::NEW_DEVICE, ten_times),
+    Check::lost("recovery.lost_device_is_destroyed", rules::HANDLES, destroy),
+    Check::lost("recovery.new_device_is_healthy", rules::NEW_DEVICE, new_device),
+    Check::lost("recovery.ten_times", rules::NEW_DEVICE, ten_times),
 ];
 
 fn another(gpu: &'static Gpu) -> Checked {

@@ -14,16 +14,16 @@ use std::time::{Duration, Instant};
 pub(super) const CHECKS: &[Check] = &[
     Check::new("reports.none_of_a_healthy_device", rules::NO_REPORTS, none),
     Check::new("reports.wait_for_the_timeout", rules::REPORT_TIMEOUT, timeout),
-    Check::new("reports.wake_a_thread_that_waits", rules::REPORT_TIMEOUT, wake),
-    Check::new("reports.each_exactly_once", rules::REPORT_ONCE, once),
-    Check::new("reports.device_lost_is_the_last", rules::REPORT_LAST, last),
-    Check::new("reports.have_a_description", rules::DESCRIPTION, description),
-    Check::new("reports.excess_elements_untouched", rules::REPORT_ROOM, excess),
+    Check::lost("reports.wake_a_thread_that_waits", rules::REPORT_TIMEOUT, wake),
+    Check::lost("reports.each_exactly_once", rules::REPORT_ONCE, once),
+    Check::lost("reports.device_lost_is_the_last", rules::REPORT_LAST, last),
+    Check::lost("reports.have_a_description", rules::DESCRIPTION, description),
+    Check::lost("reports.excess_elements_untouched", rules::REPORT_ROOM, excess),
     Check {
         beyond_valid_usage: true,
-        ..Check::new("reports.no_room_is_incomplete", rules::REPORT_ROOM, no_room)
+        ..Check::lost("reports.no_room_is_incomplete", rules::REPORT_ROOM, no_room)
     },
-    Check::new("reports.unique_among_threads", rules::REPORT_UNIQUE, threads),
+    Check::lost("reports.unique_among_threads", rules::REPORT_UNIQUE, threads),
 ];
 
 /// 20 seconds: a report has to be there long before.
@@ -89,7 +89,7 @@ fn timeout(gpu: &'static Gpu) -> Checked {
 fn wake(gpu: &'static Gpu) -> Checked {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = Buffer::new(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], &[])?;
+    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
     let fault = device.fault()?;
     let (sender, receiver) = mpsc::channel();
     // Not joined: if it never wakes, the process ends with it.

@@ -23,6 +23,8 @@ pub struct Enable {
     pub without_features: bool,
     /// `VK_KHR_maintenance5` and its feature, where the device has it.
     pub maintenance5: bool,
+    /// `VK_EXT_shader_object` and its feature.
+    pub shader_object: bool,
 }
 
 impl Enable {
@@ -33,6 +35,7 @@ impl Enable {
         data: true,
         without_features: false,
         maintenance5: false,
+        shader_object: false,
     };
     /// Fault queries alone.
     pub const FAULT: Self = Self {
@@ -118,13 +121,17 @@ impl Device {
                 info = info.push_next(&mut int8);
             }
         }
-        // Its own dependency is part of Vulkan 1.3, and an extension for a program of Vulkan 1.2.
+        let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
+        if enable.shader_object {
+            names.extend([vk::EXT_SHADER_OBJECT_NAME, vk::KHR_DYNAMIC_RENDERING_NAME]);
+            gpu.require(&names)?;
+            info = info.push_next(&mut objects);
+        }
+        // What it depends on is part of Vulkan 1.3, and an extension for a program of Vulkan 1.2.
         let needed = [vk::KHR_MAINTENANCE5_NAME, vk::KHR_DYNAMIC_RENDERING_NAME];
         let maintenance5 = enable.maintenance5 && needed.iter().all(|name| gpu.has(name));
         if maintenance5 {
-            let dependencies = [vk::KHR_DEPTH_STENCIL_RESOLVE_NAME, vk::KHR_CREATE_RENDERPASS2_NAME];
             names.extend(needed);
-            names.extend(dependencies.into_iter().filter(|name| gpu.has(name)));
             info = info.push_next(&mut maintenance);
         }
         let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
@@ -161,6 +168,31 @@ impl Device {
     pub fn submit_nothing(&self) -> vk::Result {
         // SAFETY: the queue belongs to the device; the checks use it from one thread.
         code(unsafe { self.raw.queue_submit(self.queue, &[], vk::Fence::null()) })
+    }
+
+    /// The binary of a shader object of this SPIR-V, for compute shaders over one storage buffer.
+    pub fn shader_binary(&self, spirv: &[u32]) -> Checked<Vec<u8>> {
+        let objects = ash::ext::shader_object::Device::new(&self.gpu.instance, &self.raw);
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
+        let code: Vec<u8> = spirv.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        // SAFETY: the device has the extension enabled, the handles belong to it, and the structures are valid.
+        unsafe {
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let layout = self.raw.create_descriptor_set_layout(&info, None);
+            let layouts = [layout.named("vkCreateDescriptorSetLayout")?];
+            let info = vk::ShaderCreateInfoEXT::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+                .code(&code)
+                .name(c"main")
+                .set_layouts(&layouts);
+            let made = objects.create_shaders(&[info], None).map_err(|(_, result)| result);
+            let shader = made.named("vkCreateShadersEXT")?.first().copied().unwrap_or_default();
+            objects.get_shader_binary_data(shader).named("vkGetShaderBinaryDataEXT")
+        }
     }
 
     pub(super) fn submit(&self, info: &vk::SubmitInfo<'_>, fence: vk::Fence) -> vk::Result {

@@ -62,6 +62,30 @@ impl Buffer {
     }
 }
 
+/// A pipeline cache.
+#[derive(Clone, Copy)]
+pub struct Cache {
+    device: &'static Device,
+    raw: vk::PipelineCache,
+}
+
+impl Cache {
+    /// A cache that starts as `data`.
+    pub fn new(device: &'static Device, data: &[u8]) -> Checked<Self> {
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
+        // SAFETY: the structure is valid for the call.
+        let raw = unsafe { device.raw.create_pipeline_cache(&info, None) }.named("vkCreatePipelineCache")?;
+        device.keep(Made::Cache(raw));
+        Ok(Self { device, raw })
+    }
+
+    /// What it holds.
+    pub fn data(&self) -> Checked<Vec<u8>> {
+        // SAFETY: the cache belongs to the device.
+        unsafe { self.device.raw.get_pipeline_cache_data(self.raw) }.named("vkGetPipelineCacheData")
+    }
+}
+
 /// Values for specialization constants: ids and their data.
 pub type Specialization<'a> = &'a [(u32, Vec<u32>)];
 
@@ -71,17 +95,16 @@ pub struct Kernel {
     layout: vk::PipelineLayout,
     pipeline: vk::Pipeline,
     set: vk::DescriptorSet,
-    cache: vk::PipelineCache,
 }
 
 impl Kernel {
-    /// A pipeline of this SPIR-V, made with a pipeline cache that starts as `cache`.
+    /// A pipeline of this SPIR-V, made with a pipeline cache if there is one.
     pub fn new(
         device: &'static Device,
         spirv: &[u32],
         buffers: &[Buffer],
         special: Specialization<'_>,
-        cache: &[u8],
+        cache: Option<Cache>,
     ) -> Checked<Self> {
         let raw = &device.raw;
         let bindings: Vec<_> = (0u32..)
@@ -139,9 +162,7 @@ impl Kernel {
                     .buffer_info(&infos);
                 raw.update_descriptor_sets(&[write], &[]);
             }
-            let info = vk::PipelineCacheCreateInfo::default().initial_data(cache);
-            let cache = raw.create_pipeline_cache(&info, None).named("vkCreatePipelineCache")?;
-            device.keep(Made::Cache(cache));
+            let cache = cache.map_or(vk::PipelineCache::null(), |cache| cache.raw);
             let info = vk::ShaderModuleCreateInfo::default().code(spirv);
             let module = raw.create_shader_module(&info, None).named("vkCreateShaderModule")?;
             let mut stage = vk::PipelineShaderStageCreateInfo::default()
@@ -162,15 +183,8 @@ impl Kernel {
                 layout,
                 pipeline,
                 set,
-                cache,
             })
         }
-    }
-
-    /// What the pipeline cache holds.
-    pub fn cache_data(&self) -> Checked<Vec<u8>> {
-        // SAFETY: the cache belongs to the device.
-        unsafe { self.device.raw.get_pipeline_cache_data(self.cache) }.named("vkGetPipelineCacheData")
     }
 
     /// Records a dispatch of that many workgroups.

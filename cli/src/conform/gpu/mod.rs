@@ -11,7 +11,7 @@ mod kernel;
 pub use device::{Device, Enable};
 pub use fault::Fault;
 pub use instance::{Ask, Gpu};
-pub use kernel::{Buffer, Kernel, Submission, Timeline};
+pub use kernel::{Buffer, Cache, Kernel, Submission, Timeline};
 pub use vkabort_demo::khr;
 
 use super::verdict::{Checked, Stop};

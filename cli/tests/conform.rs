@@ -1,0 +1,146 @@
+//! `vkabort conform` where nothing works, and what it says about itself. On real drivers it is run by hand and by CI.
+
+mod common;
+
+use common::{Ran, folder, run_with, vkabort};
+use serde_json::Value as Json;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Runs the command where no driver is found.
+fn without_driver(folder: &Path, args: &[&str]) -> Ran {
+    let home = folder.to_str().expect("UTF-8");
+    let nothing = [
+        ("HOME", home),
+        ("XDG_DATA_HOME", home),
+        ("XDG_CONFIG_HOME", home),
+        ("XDG_DATA_DIRS", home),
+        ("XDG_CONFIG_DIRS", home),
+        ("VK_DRIVER_FILES", "/nonexistent.json"),
+        ("VK_ICD_FILENAMES", "/nonexistent.json"),
+    ];
+    run_with(folder, &[&["conform"], args].concat(), b"", &nothing)
+}
+
+fn json(ran: &Ran) -> Json {
+    serde_json::from_str(ran.text()).expect("JSON")
+}
+
+#[test]
+fn the_list_names_every_check_and_cites_the_specification() {
+    let ran = vkabort(&["conform", "--list", "--json"], b"").ok();
+    let list = json(&ran);
+    let list = list.as_array().expect("an array");
+    assert!(list.len() > 60, "{} checks", list.len());
+    let names: BTreeSet<&str> = list.iter().filter_map(|check| check["name"].as_str()).collect();
+    assert_eq!(names.len(), list.len());
+    for group in [
+        "extension.",
+        "abort.",
+        "message.",
+        "debug_info.",
+        "reports.",
+        "lost.",
+        "recovery.",
+        "cache.",
+    ] {
+        assert!(names.iter().any(|name| name.starts_with(group)), "{group}");
+    }
+    for check in list {
+        assert!(check["section"].is_string() && check["sentence"].is_string(), "{check}");
+    }
+    let ran = vkabort(&["conform", "--list"], b"").ok();
+    for check in list {
+        assert!(ran.text().contains(check["name"].as_str().expect("text")));
+        assert!(ran.text().contains(check["sentence"].as_str().expect("text")));
+    }
+}
+
+#[test]
+fn a_filter_chooses_by_a_part_of_the_name() {
+    let ran = vkabort(&["conform", "--list", "--filter", "lost.vkwait", "--json"], b"").ok();
+    let list = json(&ran);
+    let names: Vec<&str> = list
+        .as_array()
+        .expect("an array")
+        .iter()
+        .filter_map(|check| check["name"].as_str())
+        .collect();
+    assert_eq!(names, ["lost.vkWaitForFences", "lost.vkWaitSemaphores"]);
+    let ran = vkabort(&["conform", "--filter", "nothing like it"], b"");
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("--list"), "{}", ran.stderr);
+}
+
+#[test]
+fn without_a_driver_everything_is_skipped_with_a_reason() {
+    let folder = folder("conform-without");
+    let ran = without_driver(&folder, &["--filter", "extension.", "--junit", "result.xml"]);
+    assert_eq!(ran.code, 5, "{}", ran.stderr);
+    let lines: Vec<&str> = ran.text().lines().collect();
+    let skipped = lines.iter().filter(|line| line.contains(" skip ")).count();
+    assert!(skipped >= 3, "{}", ran.text());
+    assert_eq!(
+        lines.last(),
+        Some(&format!("0 passed, 0 failed, {skipped} skipped").as_str())
+    );
+    // Which of the two it is depends on the machine.
+    let reasons = ["no Vulkan driver was found", "the Vulkan loader"];
+    assert!(
+        reasons.iter().any(|reason| ran.text().contains(reason)),
+        "{}",
+        ran.text()
+    );
+    let xml = std::fs::read_to_string(folder.join("result.xml")).expect("written");
+    assert_eq!(xml.matches("<skipped message=").count(), skipped, "{xml}");
+    assert!(xml.contains("classname=\"vkabort.conform.extension\""), "{xml}");
+}
+
+#[test]
+fn json_has_the_results_and_their_counts() {
+    let folder = folder("conform-json");
+    let ran = without_driver(&folder, &["--filter", "extension.", "--json"]);
+    assert_eq!(ran.code, 5, "{}", ran.stderr);
+    let found = json(&ran);
+    assert_eq!(found["mode"], "as installed");
+    assert!(found["device"].is_null());
+    let results = found["results"].as_array().expect("an array");
+    assert_eq!(found["counts"]["skip"], results.len());
+    let counted: u64 = found["counts"]
+        .as_object()
+        .expect("an object")
+        .values()
+        .filter_map(Json::as_u64)
+        .sum();
+    assert_eq!(counted, results.len() as u64);
+    for result in results {
+        assert_eq!(result["outcome"], "skip");
+        assert!(result["detail"].as_str().is_some_and(|detail| !detail.is_empty()));
+        assert!(result["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0));
+        assert!(result["name"].is_string() && result["sentence"].is_string());
+    }
+}
+
+#[test]
+fn the_layer_has_to_be_there_to_be_checked() {
+    let folder = folder("conform-layer");
+    let ran = without_driver(&folder, &["--emulated", "--layer", "nowhere"]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    let ran = without_driver(&folder, &["--emulated", "--as-installed"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let ran = without_driver(&folder, &["--set", "trap=hang"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+}
+
+#[test]
+fn shaders_are_written_as_modules() {
+    let folder = folder("conform-shaders");
+    let ran = common::run_in(&folder, &["conform", "--shaders", "out"], b"").ok();
+    let mut count = 0;
+    for path in ran.text().lines() {
+        let bytes = std::fs::read(folder.join(path)).expect("written");
+        assert_eq!(bytes.first_chunk(), Some(&0x0723_0203u32.to_le_bytes()), "{path}");
+        count += 1;
+    }
+    assert!(count >= 10, "{count} shaders");
+}
