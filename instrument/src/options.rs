@@ -16,6 +16,10 @@ pub struct Options {
     pub max_message_bytes: u32,
     /// Rewrites only the first so many aborts, in module order; the others terminate without a message. A bisect switch.
     pub max_sites: Option<u32>,
+    /// Orders a record's words by memory barriers. Not for CPU drivers, which have no need of it: when the host reads, the
+    /// work has come to rest, and memory is the host's own. Mesa's llvmpipe 22.3 makes a control barrier of a memory
+    /// barrier, and then loses what invocations that have diverged still had to do.
+    pub memory_barriers: bool,
     /// Specialisation data by `SpecId`, for modules in which `OpSpecConstantDataKHR` has one.
     pub specialization: BTreeMap<u32, Vec<u8>>,
 }
@@ -80,6 +84,7 @@ impl Default for Options {
             loop_poll: LoopPoll::Auto,
             max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
             max_sites: None,
+            memory_barriers: true,
             specialization: BTreeMap::new(),
         }
     }

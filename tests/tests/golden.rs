@@ -150,6 +150,7 @@ impl<'t> Case<'t> {
                 ("trap", "hang") => case.options.trap = Trap::Hang,
                 ("loop_poll", "auto") => case.options.loop_poll = LoopPoll::Auto,
                 ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
+                ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
                 ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,
                 ("specialize", pair) => {

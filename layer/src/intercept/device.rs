@@ -239,6 +239,7 @@ fn options(instance: &Instance, settings: &settings::Settings, physical: &Physic
         loop_poll: settings.loop_poll,
         max_message_bytes: settings.max_message_size,
         max_sites: settings.max_sites,
+        memory_barriers: !physical.cpu,
         ..Options::default()
     }
 }

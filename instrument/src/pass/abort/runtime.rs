@@ -40,6 +40,7 @@ pub(crate) const NO_RECORD: u32 = u32::MAX;
 pub(crate) struct Runtime {
     arena: Arena,
     trap: Trap,
+    memory_barriers: bool,
     hash: ModuleHash,
     /// The module has the Vulkan memory model.
     vulkan_memory_model: bool,
@@ -84,6 +85,7 @@ impl Runtime {
         Self {
             arena: options.arena,
             trap: options.trap,
+            memory_barriers: options.memory_barriers,
             hash,
             vulkan_memory_model,
             scope: if device { scope::Device } else { scope::QueueFamily },
@@ -397,8 +399,12 @@ impl Runtime {
         let record = parameters.first().copied().unwrap_or(0);
         let device = globals.constant(self.scope);
         let available = if self.vulkan_memory_model { MAKE_AVAILABLE } else { 0 };
-        let fence = globals.constant(ACQUIRE_RELEASE | UNIFORM_MEMORY | available);
-        let release = globals.constant(RELEASE | UNIFORM_MEMORY | available);
+        let release = if self.memory_barriers {
+            RELEASE | UNIFORM_MEMORY | available
+        } else {
+            0
+        };
+        let release = globals.constant(release);
         let words = self.words(&mut code, globals);
         let (magic, four, one) = (
             globals.constant(COMMIT_MAGIC),
@@ -406,7 +412,10 @@ impl Runtime {
             globals.constant(1),
         );
         let [at, value] = [(); 2].map(|()| globals.fresh());
-        code.op(op::MemoryBarrier, &[device, fence]);
+        if self.memory_barriers {
+            let fence = globals.constant(ACQUIRE_RELEASE | UNIFORM_MEMORY | available);
+            code.op(op::MemoryBarrier, &[device, fence]);
+        }
         code.op(op::IMul, &[uint, at, record, four]);
         let pointer = self.word_pointer(&mut code, globals, words, at);
         code.op(op::IAdd, &[uint, value, record, magic]);
