@@ -38,7 +38,7 @@ pub struct Records {
     pub unfinished: u32,
     /// Aborts known to have found no room. A lower bound: once the arena is full, aborts are not counted one by one.
     pub dropped: u32,
-    /// The arena was full, so there may have been more aborts than `dropped` says.
+    /// The arena is full, so there may have been more aborts than `dropped` says.
     pub full: bool,
 }
 
@@ -81,7 +81,7 @@ impl Snapshot {
         let end = u64::from(cursor.min(capacity)).min(held) as u32;
         let mut found = Records {
             dropped: self.control(DROPPED_OFFSET),
-            full: cursor > capacity,
+            full: cursor >= capacity,
             ..Records::default()
         };
         let mut unit = 0;

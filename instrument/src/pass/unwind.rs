@@ -35,6 +35,15 @@ pub(crate) struct Unwinder<'a, 'w> {
     pub(crate) edits: &'a mut Edits,
 }
 
+/// What is tested at the top of a loop.
+#[derive(Clone, Copy, Debug)]
+struct Test {
+    /// The flag: the invocation may have aborted in the continue construct.
+    flag: bool,
+    /// The arena's ABORTED word: another invocation may have.
+    poll: bool,
+}
+
 /// Where an invocation stands when it leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leaving {
@@ -94,9 +103,12 @@ impl Unwinder<'_, '_> {
             let Some(block) = self.index.blocks.get(at).copied() else {
                 continue;
             };
-            let polled = self.plan.polled(at);
-            if polled || tested.contains(&block.label) {
-                self.test_at_top(number, function, &block, polled, &mut renames);
+            let test = Test {
+                flag: tested.contains(&block.label),
+                poll: self.plan.polled(at),
+            };
+            if test.flag || test.poll {
+                self.test_at_top(number, function, &block, test, &mut renames);
             }
         }
         renames.apply(self.index, function, self.edits);
@@ -130,7 +142,7 @@ impl Unwinder<'_, '_> {
         number: usize,
         function: &Function,
         header: &Block,
-        polled: bool,
+        test: Test,
         renames: &mut PhiRenames,
     ) {
         let end = self.index.terminator(header);
@@ -138,16 +150,25 @@ impl Unwinder<'_, '_> {
             return;
         }
         let bool = self.globals.bool();
-        let [test, leave, go, aborted] = [(); 4].map(|()| self.globals.fresh());
+        let [top, leave, go] = [(); 3].map(|()| self.globals.fresh());
         let mut code = Code::default();
-        code.branch(test);
-        code.label(test);
-        if polled {
-            let poll = self.runtime.poll(self.globals);
-            code.op(op::FunctionCall, &[bool, aborted, poll]);
-        } else {
+        code.branch(top);
+        code.label(top);
+        let mut aborted = 0;
+        if test.flag {
+            aborted = self.globals.fresh();
             let flag = self.runtime.flag(self.globals);
             code.op(op::Load, &[bool, aborted, flag]);
+        }
+        if test.poll {
+            // Both: an abort that leaves no record sets the flag only.
+            let [other, either] = [(); 2].map(|()| self.globals.fresh());
+            let poll = self.runtime.poll(self.globals);
+            code.op(op::FunctionCall, &[bool, other, poll]);
+            if test.flag {
+                code.op(op::LogicalOr, &[bool, either, aborted, other]);
+            }
+            aborted = if test.flag { either } else { other };
         }
         code.branch_if(aborted, leave, go, go);
         code.label(leave);
@@ -155,7 +176,7 @@ impl Unwinder<'_, '_> {
             &mut code,
             number,
             function,
-            if polled { Leaving::Begins } else { Leaving::Continues },
+            if test.poll { Leaving::Begins } else { Leaving::Continues },
         );
         code.label(go);
         code.branch(end.word(1));

@@ -29,8 +29,6 @@ struct Part<'t> {
     layout: &'t Type,
     /// Its type in the message type.
     ty: Id,
-    /// Type of the value that it is written from.
-    value_type: Id,
     /// Byte offset in the frame.
     offset: u32,
 }
@@ -50,16 +48,7 @@ impl Writer<'_, '_> {
         self.record = record;
         self.frames.push(Frame::new(Base::Payload));
         let source = self.sources.of(message);
-        let value_type = self.index.type_of(message);
-        self.part(
-            Part {
-                layout,
-                ty,
-                value_type,
-                offset: 0,
-            },
-            &source,
-        )?;
+        self.part(Part { layout, ty, offset: 0 }, &source)?;
         self.flush();
         self.frames.pop();
         Ok(())
@@ -70,7 +59,6 @@ impl Writer<'_, '_> {
         Part {
             layout,
             ty: self.index.part_type(part.ty, number),
-            value_type: self.index.part_type(part.value_type, number),
             offset: part.offset + offset,
         }
     }
@@ -105,38 +93,38 @@ impl Writer<'_, '_> {
                 stride,
                 row_major,
             } => {
-                let scalar = self.index.part_type(self.index.part_type(part.value_type, 0), 0);
                 for column in 0..*columns {
                     let column_source = self.step(source, column);
                     for row in 0..*rows {
                         let source = self.step(&column_source, row);
                         let (major, minor) = if *row_major { (row, column) } else { (column, row) };
                         let at = part.offset + major * stride + minor * component.size();
-                        self.scalar(component, &source, scalar, at)?;
+                        self.scalar(component, &source, at)?;
                     }
                 }
                 Ok(())
             }
             Type::Vector { count, component } => {
-                let scalar = self.index.part_type(part.value_type, 0);
                 for number in 0..*count {
                     let source = self.step(source, number);
-                    self.scalar(component, &source, scalar, part.offset + number * component.size())?;
+                    self.scalar(component, &source, part.offset + number * component.size())?;
                 }
                 Ok(())
             }
-            scalar => self.scalar(scalar, source, part.value_type, part.offset),
+            scalar => self.scalar(scalar, source, part.offset),
         }
     }
 
     /// Part `number` of a source.
     fn step(&mut self, source: &Source, number: u32) -> Source {
         match source {
-            Source::Memory { place, path } => {
+            Source::Memory { place, path, ty } => {
+                let ty = self.index.part_type(*ty, number);
                 let index = self.constant(number);
                 Source::Memory {
                     place: *place,
                     path: path.iter().copied().chain([index]).collect(),
+                    ty,
                 }
             }
             _ => self.sources.part(source, number),
@@ -148,25 +136,24 @@ impl Writer<'_, '_> {
         let count = array.length.default_value();
         match source {
             // As many zero bytes as there may be: what is not written is zero.
-            Source::Zero if specialised => Ok(()),
+            Source::Zero if specialised && !self.written_from(array.part.offset) => Ok(()),
+            Source::Zero if specialised => self.loop_over(array, source),
             // Constant data has as many elements as it has, whatever its length is specialised to later.
             Source::Data { .. } => self.unroll(array, source, count),
             Source::Memory { .. } if specialised || count > UNROLLED => self.loop_over(array, source),
-            Source::Value { .. } if specialised || count > UNROLLED => {
-                match self.in_variable(source, array.part.value_type) {
-                    Some(variable) => self.loop_over(array, &variable),
-                    None if !specialised && count <= MAX_EXTRACTED => self.unroll(array, source, count),
-                    None => Err(Error::new(
-                        ErrorKind::Unsupported,
-                        PASS,
-                        self.offset,
-                        format!(
-                            "an array of {count} elements is passed by value with a type that has a layout; \
+            Source::Value { .. } if specialised || count > UNROLLED => match self.in_variable(source) {
+                Some(variable) => self.loop_over(array, &variable),
+                None if !specialised && count <= MAX_EXTRACTED => self.unroll(array, source, count),
+                None => Err(Error::new(
+                    ErrorKind::Unsupported,
+                    PASS,
+                    self.offset,
+                    format!(
+                        "an array of {count} elements is passed by value with a type that has a layout; \
                              load it in the block of the abort"
-                        ),
-                    )),
-                }
-            }
+                    ),
+                )),
+            },
             _ => self.unroll(array, source, count),
         }
     }
@@ -184,10 +171,16 @@ impl Writer<'_, '_> {
 
     /// Puts an array value into a variable so that it can be indexed. Types with a layout, which the Function storage
     /// class must not have, are copied to types without one, from SPIR-V 1.4 on.
-    fn in_variable(&mut self, source: &Source, value_type: Id) -> Option<Source> {
-        let Source::Value { id, path } = source else {
+    fn in_variable(&mut self, source: &Source) -> Option<Source> {
+        let Source::Value {
+            id,
+            path,
+            ty: value_type,
+        } = source
+        else {
             return None;
         };
+        let value_type = *value_type;
         let plain = self.plain_type(value_type, MAX_NESTING)?;
         if plain != value_type && self.index.version < version(1, 4) {
             return None;
@@ -207,6 +200,7 @@ impl Writer<'_, '_> {
         Some(Source::Memory {
             place: Place::Variable(variable),
             path: Vec::new(),
+            ty: plain,
         })
     }
 
@@ -270,10 +264,14 @@ impl Writer<'_, '_> {
         self.frames
             .push(Frame::new(if by_word { Base::Words(at) } else { Base::Bytes(at) }));
         let source = match source {
-            Source::Memory { place, path } => Source::Memory {
-                place: *place,
-                path: path.iter().copied().chain([i]).collect(),
-            },
+            Source::Memory { place, path, ty } => {
+                let ty = self.index.part_type(*ty, 0);
+                Source::Memory {
+                    place: *place,
+                    path: path.iter().copied().chain([i]).collect(),
+                    ty,
+                }
+            }
             other => other.clone(),
         };
         // Base pointers found inside the loop must not be used after it.
@@ -305,7 +303,7 @@ impl Writer<'_, '_> {
     }
 
     /// Writes a scalar as words or as less than a word.
-    fn scalar(&mut self, ty: &Type, source: &Source, value_type: Id, offset: u32) -> Result<()> {
+    fn scalar(&mut self, ty: &Type, source: &Source, offset: u32) -> Result<()> {
         let size = ty.size();
         let bits = match source {
             Source::Zero => [Bits::Known(0); 2],
@@ -325,15 +323,27 @@ impl Writer<'_, '_> {
                     "the message and its type do not match",
                 ));
             }
-            Source::Value { id, path } if path.is_empty() => self.as_words(ty, *id, value_type),
-            Source::Value { id, path } => {
+            Source::Value {
+                id,
+                path,
+                ty: value_type,
+            } if path.is_empty() => self.as_words(ty, *id, *value_type),
+            Source::Value {
+                id,
+                path,
+                ty: value_type,
+            } => {
                 let operands: Vec<u32> = [*id].into_iter().chain(path.iter().copied()).collect();
-                let value = self.emit(op::CompositeExtract, value_type, &operands);
-                self.as_words(ty, value, value_type)
+                let value = self.emit(op::CompositeExtract, *value_type, &operands);
+                self.as_words(ty, value, *value_type)
             }
-            Source::Memory { place, path } => {
-                let value = self.read(*place, path, value_type, size);
-                self.as_words(ty, value, value_type)
+            Source::Memory {
+                place,
+                path,
+                ty: value_type,
+            } => {
+                let value = self.read(*place, path, *value_type, size);
+                self.as_words(ty, value, *value_type)
             }
         };
         self.put(offset, size.min(4), bits[0]);

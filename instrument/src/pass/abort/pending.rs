@@ -76,6 +76,11 @@ impl Pending {
         }
     }
 
+    /// Whether a word at or after `word` is pending.
+    pub(crate) fn reaches(&self, word: u32) -> bool {
+        self.words.range(word..).next().is_some()
+    }
+
     /// All words, by index; none is pending afterwards.
     pub(crate) fn take(&mut self) -> BTreeMap<u32, Word> {
         std::mem::take(&mut self.words)

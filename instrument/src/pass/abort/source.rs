@@ -9,7 +9,8 @@ use crate::index::function::Block;
 use crate::spv::op::memory_operands::{ALIGNED, VOLATILE};
 use crate::spv::{Id, Inst, op};
 
-/// A part of a message.
+/// A part of a message. `ty` is the part's own type, which copies on the way may have made another one than the message
+/// type's: the two match logically.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     /// Zero in every byte: null, undefined and poison.
@@ -26,9 +27,9 @@ pub(crate) enum Source {
     /// Parts that are at hand one by one.
     Parts(Vec<Id>),
     /// A part of a value: `OpCompositeExtract` with `path`, or the value itself.
-    Value { id: Id, path: Vec<u32> },
+    Value { id: Id, path: Vec<u32>, ty: Id },
     /// A part of what stands in memory.
-    Memory { place: Place, path: Vec<Id> },
+    Memory { place: Place, path: Vec<Id>, ty: Id },
 }
 
 /// A place in memory that can be indexed.
@@ -75,9 +76,16 @@ impl Sources<'_, '_> {
                     return Source::Memory {
                         place: Place::Load(inst.offset),
                         path: Vec::new(),
+                        ty: inst.result_type(),
                     };
                 }
-                _ => return Source::Value { id, path: Vec::new() },
+                _ => {
+                    return Source::Value {
+                        id,
+                        path: Vec::new(),
+                        ty: inst.result_type(),
+                    };
+                }
             }
         }
     }
@@ -90,9 +98,13 @@ impl Sources<'_, '_> {
             Source::Literal(_) => Source::Zero,
             Source::Data { offset, element } => Source::Literal(self.data(*offset, *element, number)),
             Source::Parts(parts) => parts.get(number as usize).map_or(Source::Zero, |id| self.of(*id)),
-            Source::Value { id, path } => {
+            Source::Value { id, path, ty } => {
                 let path = path.iter().copied().chain([number]).collect();
-                Source::Value { id: *id, path }
+                Source::Value {
+                    id: *id,
+                    path,
+                    ty: self.index.part_type(*ty, number),
+                }
             }
             // Indices in memory are ids; the writer that has constants at hand extends the path.
             Source::Memory { .. } => source.clone(),
@@ -108,6 +120,7 @@ impl Sources<'_, '_> {
             return Source::Value {
                 id: inst.result(),
                 path: Vec::new(),
+                ty: inst.result_type(),
             };
         }
         Source::Parts(parts.to_vec())

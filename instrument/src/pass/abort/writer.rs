@@ -133,6 +133,14 @@ impl<'a, 'w> Writer<'a, 'w> {
         result
     }
 
+    /// Whether anything of the frame has been given at or after a byte offset.
+    pub(super) fn written_from(&self, offset: u32) -> bool {
+        let word = offset / 4;
+        self.frames
+            .last()
+            .is_some_and(|f| f.pending.reaches(word) || f.written.iter().any(|range| range.end > word))
+    }
+
     /// Word index in the record area of word `word` of the frame.
     pub(super) fn word_at(&mut self, word: u32) -> Id {
         let (base, more) = match self.frames.last().map(|f| f.base) {
