@@ -197,10 +197,11 @@ impl Writer<'_, '_> {
             value = self.emit(op::CopyLogical, plain, &[value]);
         }
         self.code.op(op::Store, &[variable, value]);
+        // Its parts have the same scalars as those of the type that the index knows.
         Some(Source::Memory {
             place: Place::Variable(variable),
             path: Vec::new(),
-            ty: plain,
+            ty: value_type,
         })
     }
 
