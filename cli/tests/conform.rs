@@ -1,4 +1,4 @@
-//! `vkabort conform` where nothing works, and what it says about itself. On real drivers it is run by hand and by CI.
+//! `vkabort conform` where nothing works, and what it says about itself. What it finds on a driver is the driver's.
 
 mod common;
 

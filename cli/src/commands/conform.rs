@@ -68,7 +68,18 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
     if let Some(path) = &args.junit {
         io::write(path, show::junit(&all).as_bytes())?;
     }
-    Ok(exit_code(all.iter().map(|done| done.verdict.outcome)))
+    let outcomes = all.iter().map(|done| done.verdict.outcome);
+    if outcomes.clone().all(|outcome| outcome == Outcome::Skip) {
+        let how = if args.emulated {
+            ""
+        } else {
+            "; with --emulated the layer is checked"
+        };
+        io::note(&format!(
+            "nothing was checked: `vkabort doctor` says what is missing{how}"
+        ));
+    }
+    Ok(exit_code(outcomes))
 }
 
 /// The checks whose names contain the text.

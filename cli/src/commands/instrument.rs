@@ -94,6 +94,5 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         max_sites: args.max_sites,
         memory_barriers: default.memory_barriers,
         specialization: args.specialize.iter().cloned().collect(),
-        ..default
     })
 }

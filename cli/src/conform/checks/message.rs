@@ -205,7 +205,7 @@ fn first(gpu: &'static Gpu) -> Checked {
     let kernels = [0, 1].map(|i| Kernel::new(device, &spirv, &buffers[i..=i], &[], None));
     let [one, two] = kernels;
     let (one, two) = (one?.record(GROUPS)?, two?.record(GROUPS)?);
-    // The second one comes after the barrier that ends the first, if it comes at all.
+    // The second one waits for the barrier that ends the first, if it comes at all.
     fine("the first vkQueueSubmit", one.submit())?;
     fine("the second vkQueueSubmit", two.submit())?;
     fine("vkWaitForFences", one.wait())?;
@@ -217,4 +217,35 @@ fn first(gpu: &'static Gpu) -> Checked {
         "the message of the first submission is missing; there are {payloads:?}"
     );
     Ok(format!("{} messages of 2 aborts", payloads.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Stop;
+    use super::*;
+
+    #[test]
+    fn a_wrong_byte_or_length_fails() {
+        assert!(matches!(same(&[1, 2], &[1, 2]), Ok(detail) if detail == "2 bytes"));
+        for wrong in [&[1, 3][..], &[1], &[1, 2, 0], &[]] {
+            let result = same(wrong, &[1, 2]);
+            assert!(matches!(result, Err(Stop::Fail(_))), "{result:?}");
+        }
+    }
+
+    #[test]
+    fn padding_after_a_string_is_free_and_nothing_else() {
+        let message = |padding: &[u8], i: u32| [TEXT.as_bytes(), padding, &bytes(&[MARK, i])].concat();
+        assert!(text(&message(&[0, 0], WHO)).is_ok());
+        assert!(text(&message(&[1, 2], WHO)).is_ok());
+        assert!(text(&message(&[], WHO)).is_err());
+        assert!(text(&message(&[0, 0], WHO + 1)).is_err());
+    }
+
+    #[test]
+    fn one_abort_has_one_message() {
+        assert!(sole(vec![]).is_err());
+        assert!(sole(vec![vec![], vec![]]).is_err());
+        assert!(matches!(sole(vec![vec![5]]), Ok(payload) if payload == [5]));
+    }
 }

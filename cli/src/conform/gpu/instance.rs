@@ -69,6 +69,9 @@ impl Gpu {
         })?;
         // SAFETY: the instance is alive.
         let mut devices = unsafe { instance.enumerate_physical_devices() }.named("vkEnumeratePhysicalDevices")?;
+        if devices.is_empty() {
+            return Err(skip("the drivers have no device".into()));
+        }
         // SAFETY: the handles were just enumerated.
         let properties = |device| unsafe { instance.get_physical_device_properties(device) };
         devices.sort_by_key(|&device| match properties(device).device_type {

@@ -224,12 +224,16 @@ impl Kernel {
             if queries != vk::QueryPool::null() {
                 raw.cmd_write_timestamp(commands, vk::PipelineStageFlags::BOTTOM_OF_PIPE, queries, 0);
             }
-            let to_host = vk::MemoryBarrier::default()
+            // Later submissions come after this one, and the host sees what it wrote.
+            let barrier = vk::MemoryBarrier::default()
                 .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-                .dst_access_mask(vk::AccessFlags::HOST_READ);
-            let (before, after) = (vk::PipelineStageFlags::ALL_COMMANDS, vk::PipelineStageFlags::HOST);
+                .dst_access_mask(
+                    vk::AccessFlags::HOST_READ | vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE,
+                );
+            let before = vk::PipelineStageFlags::ALL_COMMANDS;
+            let after = vk::PipelineStageFlags::HOST | vk::PipelineStageFlags::COMPUTE_SHADER;
             let flags = vk::DependencyFlags::empty();
-            raw.cmd_pipeline_barrier(commands, before, after, flags, &[to_host], &[], &[]);
+            raw.cmd_pipeline_barrier(commands, before, after, flags, &[barrier], &[], &[]);
             raw.end_command_buffer(commands).named("vkEndCommandBuffer")?;
             Ok(Submission {
                 device,
