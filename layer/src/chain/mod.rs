@@ -76,6 +76,33 @@ pub unsafe fn for_each_output(head: *mut c_void, mut visit: impl FnMut(Structure
     }
 }
 
+/// Calls down while the nodes that `hidden` names are out of an output chain: some drivers complain of what they do not
+/// know. Output chains may be written, and afterwards the chain is as it was.
+///
+/// # Safety
+/// `root` must be null or a structure that starts a valid chain of structures that may be written.
+pub unsafe fn hiding(root: *mut c_void, hidden: impl Fn(StructureType) -> bool, call: impl FnOnce()) {
+    let mut removed = Vec::new();
+    let mut before = root.cast::<vk::BaseOutStructure<'_>>();
+    // SAFETY: the caller vouches for every node of the chain.
+    unsafe {
+        while !before.is_null() && !(*before).p_next.is_null() {
+            let node = (*before).p_next;
+            if hidden((*node).s_type) {
+                (*before).p_next = (*node).p_next;
+                removed.push((before, node));
+            } else {
+                before = node;
+            }
+        }
+        call();
+        // Last out, first in: neighbours that both went find each other again.
+        for (before, node) in removed.into_iter().rev() {
+            (*before).p_next = node;
+        }
+    }
+}
+
 /// A node that would have to be copied and whose size is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownNode(pub StructureType);

@@ -144,3 +144,24 @@ fn the_size_table_is_sorted_and_agrees_with_ash() {
         Some(size_of::<vk::PhysicalDeviceSubgroupSizeControlFeatures<'_>>())
     );
 }
+
+#[test]
+fn hidden_nodes_are_out_of_the_chain_during_the_call_only() {
+    let chain = Chain::new();
+    let root: *mut c_void = chain.head().cast_mut();
+    for hidden in [&[MULTIVIEW][..], &[VULKAN_1_2], &[MULTIVIEW, VULKAN_1_2], &[]] {
+        let mut seen = Vec::new();
+        // SAFETY: the chain is valid and ours.
+        unsafe { hiding(root, |s_type| hidden.contains(&s_type), || seen = types(root)) };
+        let expected: Vec<i32> = [MAINTENANCE4, MULTIVIEW, VULKAN_1_2]
+            .into_iter()
+            .filter(|s_type| !hidden.contains(s_type))
+            .map(StructureType::as_raw)
+            .collect();
+        assert_eq!(seen, expected);
+        assert_eq!(
+            types(root),
+            [MAINTENANCE4, MULTIVIEW, VULKAN_1_2].map(StructureType::as_raw)
+        );
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::instance::{copy_text, fill, own_properties};
 use super::{MISSING, command, guarded};
-use crate::chain::for_each_output;
+use crate::chain::{for_each_output, hiding};
 use crate::dispatch::InstanceTable;
 use crate::ffi::{FaultFeatures, FaultProperties, OneFeature, SPEC_VERSION, ShaderAbortProperties, stype};
 use crate::registry::instance_of;
@@ -91,13 +91,29 @@ unsafe fn features2_by(
         // SAFETY: forwarded as it came; afterwards the chain may be written, as it is the answer.
         unsafe {
             if let Some(next) = which(&instance.next) {
-                next(device, features);
+                hiding(
+                    features.cast(),
+                    |s_type| is_emulated(instance, device, s_type),
+                    || next(device, features),
+                );
             }
             if let Some(features) = features.as_mut() {
                 answer_features(instance, device, features.p_next);
             }
         }
     });
+}
+
+/// Whether the layer alone answers a structure.
+fn is_emulated(instance: &Instance, device: vk::PhysicalDevice, s_type: vk::StructureType) -> bool {
+    // Not asked before one of the structs is seen: probing costs a few calls down.
+    let emulated = || probe::physical_device(instance, device).emulated;
+    match s_type {
+        stype::SHADER_ABORT_FEATURES | stype::SHADER_ABORT_PROPERTIES => emulated().abort,
+        stype::SHADER_CONSTANT_DATA_FEATURES => emulated().constant_data,
+        stype::FAULT_FEATURES | stype::FAULT_PROPERTIES => emulated().fault,
+        _ => false,
+    }
 }
 
 /// Overwrites what the layers below cannot know.
@@ -164,7 +180,11 @@ unsafe fn properties2_by(
         // nodes are.
         unsafe {
             if let Some(next) = which(&instance.next) {
-                next(device, properties);
+                hiding(
+                    properties.cast(),
+                    |s_type| is_emulated(instance, device, s_type),
+                    || next(device, properties),
+                );
             }
             let Some(properties) = properties.as_mut() else {
                 return;
