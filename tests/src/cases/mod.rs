@@ -13,6 +13,7 @@ mod self_check;
 mod stage;
 mod storm;
 mod untouched;
+mod waiting;
 
 use crate::case::Case;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Case> {
         stage::CASES,
         storm::CASES,
         untouched::CASES,
+        waiting::CASES,
     ]
     .concat()
 }
