@@ -38,8 +38,12 @@ fn run_all(times: &mut Times) -> Result<()> {
     })?;
     // Always the whole workspace: with some of its packages, dependencies would have other features, and the C++ of
     // glslang and SPIRV-Tools would be built again.
-    times.measure("building the tests", || process::run(&mut cargo(&["test", "--workspace", "--no-run"])))?;
-    times.measure("unit, golden and end-to-end tests", || process::run(&mut cargo(&["test", "--workspace"])))?;
+    times.measure("building the tests", || {
+        process::run(&mut cargo(&["test", "--workspace", "--no-run"]))
+    })?;
+    times.measure("unit, golden and end-to-end tests", || {
+        process::run(&mut cargo(&["test", "--workspace"]))
+    })?;
     Ok(())
 }
 
