@@ -1,10 +1,11 @@
-//! Writes the module that a seed makes, its rewrite, and both without extensions, for looking at.
+//! Writes the module that a seed makes (odd seeds: with more aborts planted), its rewrite, and both without extensions, for looking at.
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
 use std::path::Path;
 use vkabort_instrument::{Options, Outcome, instrument};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::plant::{Density, Trigger, plant};
 use vkabort_oracle::words::without_extensions;
 
 fn main() -> std::io::Result<()> {
@@ -18,7 +19,15 @@ fn main() -> std::io::Result<()> {
         std::fs::write(Path::new(&folder).join(name), bytes)
     };
     for seed in seeds.filter_map(|s| s.parse().ok()) {
-        let words = generate(&mut Choices::seeded(seed), Wish::default()).words;
+        let choices = &mut Choices::seeded(seed);
+        let module = generate(choices, Wish::default());
+        let mut words = module.words;
+        if seed % 2 == 1 {
+            let density = Density { aborts: 30, calls: 40 };
+            if let Some(planted) = plant(&words, choices, Trigger::Due(module.due), density) {
+                words = planted.words;
+            }
+        }
         write(format!("{seed}.spv"), &words)?;
         if let Some(plain) = without_extensions(&words) {
             write(format!("{seed}.plain.spv"), &plain)?;

@@ -48,7 +48,12 @@ fn hold(few: u64, make: impl Fn(&mut Choices) -> (Vec<u32>, u32)) {
         }
     }
     println!("{seen:?}");
-    let first = failures.iter().take(40).map(String::as_str).collect::<Vec<_>>().join("\n");
+    let first = failures
+        .iter()
+        .take(40)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join("\n");
     assert!(failures.is_empty(), "{} failures\n{first}", failures.len());
 }
 

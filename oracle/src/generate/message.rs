@@ -78,19 +78,6 @@ impl Shape {
     }
 }
 
-impl Shape {
-    /// Whether it has an array whose length is a specialisation constant.
-    fn of_specialised_length(&self) -> bool {
-        match self {
-            Self::Specialised { .. } => true,
-            Self::Loaded(part) => part.specialised,
-            Self::Array { element, .. } => element.of_specialised_length(),
-            Self::Struct { members } => members.iter().any(|(_, m)| m.of_specialised_length()),
-            _ => false,
-        }
-    }
-}
-
 impl Body<'_> {
     /// The shape of a whole message.
     pub(super) fn shape(&mut self) -> Shape {
@@ -200,8 +187,7 @@ impl Body<'_> {
             } else {
                 self.part(depth)
             };
-            let place = if shape.of_specialised_length() { 9 } else { self.choices.below(10) };
-            let offset = match place {
+            let offset = match self.choices.below(10) {
                 // Over the member before, as old compilers place it.
                 0 => at + self.choices.below(end - at + 1),
                 1..=3 => end + self.choices.below(9),

@@ -137,7 +137,9 @@ impl<'m> Edits<'m> {
         let capabilities = after(&|o| o == op::Capability).unwrap_or(HEADER_WORDS);
         let extensions = after(&|o| matches!(o, op::Capability | op::Extension)).unwrap_or(HEADER_WORDS);
         // Types, constants and variables of the core; what extensions add comes after at least one of these.
-        let types = globals.iter().find(|i| (op::TypeVoid..=op::SpecConstantOp).contains(&i.op));
+        let types = globals
+            .iter()
+            .find(|i| (op::TypeVoid..=op::SpecConstantOp).contains(&i.op));
         let end = globals.last().map_or(HEADER_WORDS, |i| i.offset + i.operands.len() + 1);
         let types = types.map_or(end, |i| i.offset);
         let sections = [

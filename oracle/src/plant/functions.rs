@@ -39,7 +39,11 @@ pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option
     edits.decorate(laid_out, decoration::UTFEncodedKHR, &[]);
     let ty = edits.new_type(op::TypeStruct, &[laid_out, uint, uint]);
     // Old compilers leave no hole after the string.
-    let first = if choices.chance(30) { length } else { length.next_multiple_of(4) };
+    let first = if choices.chance(30) {
+        length
+    } else {
+        length.next_multiple_of(4)
+    };
     for (member, offset) in [(0, 0), (1, first), (2, first + 4 + choices.below(3))] {
         edits.decorate_member(ty, member, decoration::Offset, &[offset]);
     }

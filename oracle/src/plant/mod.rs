@@ -84,9 +84,15 @@ pub fn plant(words: &[u32], choices: &mut Choices, trigger: Trigger, density: De
 fn place<'b>(block: &'b Block, choices: &mut Choices, entry: bool, whole: bool) -> &'b Inst {
     let head = |i: &Inst| i.op == op::Phi || entry && (i.op == op::Variable || i.op == EXT_INST);
     let first = block.insts.iter().rposition(head).map_or(0, |at| at + 1);
-    let mut last = block.insts.len().saturating_sub(if block.merge().is_some() { 2 } else { 1 });
+    let mut last = block
+        .insts
+        .len()
+        .saturating_sub(if block.merge().is_some() { 2 } else { 1 });
     if whole {
-        let image = block.insts.iter().position(|i| matches!(i.op, op::SampledImage | IMAGE));
+        let image = block
+            .insts
+            .iter()
+            .position(|i| matches!(i.op, op::SampledImage | IMAGE));
         last = last.min(image.unwrap_or(last)).max(first);
     }
     let at = choices.between(first as u32, last as u32) as usize;
@@ -128,7 +134,9 @@ fn split(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, block: &Block, e
     let made: Vec<Id> = block
         .insts
         .iter()
-        .filter(|i| i.offset < at && i.word(0) == uint && matches!(i.op, op::Load | op::IAdd | op::Phi | op::CompositeExtract))
+        .filter(|i| {
+            i.offset < at && i.word(0) == uint && matches!(i.op, op::Load | op::IAdd | op::Phi | op::CompositeExtract)
+        })
         .map(|i| i.word(1))
         .collect();
     let part = choices.pick(&made);

@@ -1,0 +1,147 @@
+//! Generated modules are valid, and so are their rewrites, and rewrites of real shaders with aborts planted in them.
+//!
+//! `VKABORT_ORACLE_SEEDS=10000` runs more seeds, `VKABORT_ORACLE_SEED=17` one of them.
+
+use anyhow::{Context, Result, ensure};
+use glslang::{SpirvVersion, VulkanVersion};
+use spirv_tools::val::{self, Validator};
+use spirv_tools::{Error, TargetEnv};
+use std::path::{Path, PathBuf};
+use vkabort_instrument::{LoopPoll, Options, Outcome, instrument};
+use vkabort_oracle::choices::Choices;
+use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::plant::{Density, Trigger, plant};
+use vkabort_oracle::words::without_extensions;
+use vkabort_tests::glsl;
+
+/// The seeds to run.
+fn seeds(few: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    match number("VKABORT_ORACLE_SEED") {
+        Some(one) => one..one + 1,
+        None => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(few),
+    }
+}
+
+fn validate(words: &[u32]) -> Result<(), Error> {
+    val::create(Some(TargetEnv::Vulkan_1_3)).validate(words, None)
+}
+
+fn rewrite(words: &[u32], options: &Options) -> Result<Option<Vec<u32>>> {
+    match instrument(words, options) {
+        Ok(Outcome::Instrumented(out)) => Ok(Some(out.words)),
+        Ok(Outcome::Unchanged) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Options as they may be, by seed.
+fn options(choices: &mut Choices) -> Options {
+    let polls = [LoopPoll::Auto, LoopPoll::All, LoopPoll::Off];
+    Options {
+        loop_poll: choices.pick(&polls).unwrap_or_default(),
+        max_sites: choices.chance(10).then_some(1),
+        ..Options::default()
+    }
+}
+
+#[test]
+fn generated_modules_and_their_rewrites_are_valid() -> Result<()> {
+    let mut failures = Vec::new();
+    for seed in seeds(400) {
+        let choices = &mut Choices::seeded(seed);
+        let module = generate(choices, Wish::default());
+        let mut words = module.words;
+        if choices.chance(50) {
+            let density = Density {
+                aborts: choices.below(40),
+                calls: choices.below(60),
+            };
+            words = plant(&words, choices, Trigger::Due(module.due), density)
+                .context("it is a module")?
+                .words;
+        }
+        let plain = without_extensions(&words).context("it is a module")?;
+        if let Err(error) = validate(&plain) {
+            failures.push(format!("seed {seed}: the module itself is not valid: {error}"));
+            continue;
+        }
+        match rewrite(&words, &options(choices)) {
+            Ok(Some(out)) => {
+                if let Err(error) = validate(&out) {
+                    failures.push(format!("seed {seed}: the rewrite is not valid: {error}"));
+                }
+            }
+            Ok(None) => failures.push(format!("seed {seed}: not rewritten")),
+            // An array of specialised length that is no longer in memory, in versions that cannot copy it into a variable.
+            Err(error) if error.to_string().contains("load it in the block of the abort") => {}
+            Err(error) => failures.push(format!("seed {seed}: {error}")),
+        }
+    }
+    let first = failures.iter().take(20).map(String::as_str).collect::<Vec<_>>();
+    ensure!(failures.is_empty(), "{} failures\n{}", failures.len(), first.join("\n"));
+    Ok(())
+}
+
+/// Shaders under a folder, of the stages that the compiler's helper knows.
+fn shaders(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let stage = path.extension().and_then(|e| e.to_str());
+        if path.is_dir() {
+            shaders(&path, found)?;
+        } else if matches!(stage, Some("comp" | "vert" | "frag")) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn rewrites_of_real_shaders_with_planted_aborts_are_valid() -> Result<()> {
+    let mut paths = Vec::new();
+    shaders(&glsl::folder(), &mut paths)?;
+    shaders(&glsl::folder().join("../../demo/shaders"), &mut paths)?;
+    paths.sort();
+    ensure!(paths.len() > 10, "only {} shaders found", paths.len());
+    let targets = [
+        (VulkanVersion::Vulkan1_1, SpirvVersion::SPIRV1_3),
+        (VulkanVersion::Vulkan1_3, SpirvVersion::SPIRV1_6),
+    ];
+    let mut failures = Vec::new();
+    let mut planted_in = 0;
+    for path in &paths {
+        for (vulkan, spirv) in targets {
+            // What an older version cannot express is compiled for the newer one only.
+            let Ok(words) = glsl::compile_file(path, vulkan, spirv) else { continue };
+            planted_in += 1;
+            for seed in seeds(8) {
+                let choices = &mut Choices::seeded(seed);
+                let density = Density {
+                    aborts: choices.below(60),
+                    calls: choices.below(90),
+                };
+                let planted = plant(&words, choices, Trigger::Never, density).context("it is a module")?;
+                let context = format!("{} seed {seed}", path.display());
+                let plain = without_extensions(&planted.words).context("it is a module")?;
+                if let Err(error) = validate(&plain) {
+                    failures.push(format!("{context}: with aborts planted it is not valid: {error}"));
+                    continue;
+                }
+                match rewrite(&planted.words, &options(choices)) {
+                    Ok(Some(out)) => {
+                        if let Err(error) = validate(&out) {
+                            failures.push(format!("{context}: the rewrite is not valid: {error}"));
+                        }
+                    }
+                    Ok(None) => failures.push(format!("{context}: not rewritten")),
+                    Err(error) => failures.push(format!("{context}: {error}")),
+                }
+            }
+        }
+    }
+    ensure!(planted_in >= paths.len(), "only {planted_in} of {} shaders compile", paths.len());
+    let first = failures.iter().take(20).map(String::as_str).collect::<Vec<_>>();
+    ensure!(failures.is_empty(), "{} failures\n{}", failures.len(), first.join("\n"));
+    Ok(())
+}
