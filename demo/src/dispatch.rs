@@ -6,6 +6,8 @@ use ash::vk;
 
 /// The shader, as `shaders/look_up.comp` compiles.
 const SHADER: &[u8] = include_bytes!("../shaders/look_up.spv");
+/// The same with its text as words, for devices without 8-bit integers.
+const SHADER_WORDS: &[u8] = include_bytes!("../shaders/look_up_words.spv");
 
 /// Invocations of the dispatch.
 pub const INVOCATIONS: usize = 64;
@@ -61,7 +63,7 @@ impl Dispatch {
             words: std::ptr::null_mut(),
         };
         this.create_buffer(gpu, indices)?;
-        this.create_pipeline()?;
+        this.create_pipeline(if gpu.has_int8() { SHADER } else { SHADER_WORDS })?;
         this.record(gpu.family)?;
         Ok(this)
     }
@@ -113,8 +115,8 @@ impl Dispatch {
         Ok(())
     }
 
-    fn create_pipeline(&mut self) -> Result<(), Failure> {
-        let words: Vec<u32> = SHADER
+    fn create_pipeline(&mut self, shader: &[u8]) -> Result<(), Failure> {
+        let words: Vec<u32> = shader
             .as_chunks::<4>()
             .0
             .iter()

@@ -92,7 +92,7 @@ impl Gpu {
     }
 
     /// Whether shaders may use 8-bit integers.
-    fn has_int8(&self) -> bool {
+    pub fn has_int8(&self) -> bool {
         let mut int8 = vk::PhysicalDeviceShaderFloat16Int8Features::default();
         let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut int8);
         // SAFETY: the handle belongs to the living instance; the chain is valid.
@@ -130,8 +130,7 @@ impl Gpu {
             .push_next(&mut abort)
             .push_next(&mut fault)
             .push_next(&mut data);
-        // The shader's string is an array of bytes. A driver without 8-bit integers can run it all the same when the
-        // extension is emulated, since the layer sends constant bytes as words.
+        // The text of GLSL's messages is an array of bytes.
         let mut int8 = vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_int8(true);
         if self.has_int8() {
             names.push(ash::khr::shader_float16_int8::NAME.as_ptr());

@@ -17,3 +17,4 @@ pub mod glsl;
 pub mod harness;
 pub mod validation;
 pub mod vk;
+pub mod word_text;

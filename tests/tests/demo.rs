@@ -52,23 +52,10 @@ fn the_validation_layer_below_has_nothing_to_say() -> Result<()> {
 }
 
 #[test]
-fn the_validation_layer_above_has_nothing_to_say_but_that_int8_is_missing() -> Result<()> {
+fn the_validation_layer_above_has_nothing_to_say() -> Result<()> {
     on_every_driver(Placement::ValidationAbove, |ended| {
         tells_the_story(ended)?;
-        // SwiftShader has no 8-bit integers, and GLSL's strings are 8-bit: there it must speak, which shows that its
-        // silence elsewhere means something.
-        let int8 = "VUID-VkShaderModuleCreateInfo-pCode-08740";
-        let said: Vec<_> = ended
-            .stdout
-            .lines()
-            .filter(|line| line.contains("Validation "))
-            .collect();
-        ensure!(
-            said.iter().all(|line| line.contains(int8)),
-            "the validation layer said {said:?}"
-        );
-        let swiftshader = ended.stdout.contains("SwiftShader");
-        ensure!(said.is_empty() != swiftshader, "the validation layer said {said:?}");
+        ensure!(!ended.stdout.contains("Validation"), "the validation layer spoke");
         Ok(())
     })
 }
