@@ -11,4 +11,5 @@ pub mod interpret;
 pub mod module;
 pub mod op;
 pub mod plant;
+pub mod targets;
 pub mod words;

@@ -1,0 +1,170 @@
+//! What the fuzzers run: a function of bytes for each target. They panic when they find something.
+//!
+//! The targets of `fuzz/` are these and nothing else; the tests run the same functions over fixed bytes.
+
+use crate::check::{Subject, check};
+use crate::choices::Choices;
+use crate::generate::{Generated, Wish, generate};
+use crate::module::Module;
+use crate::plant::{Density, Trigger, plant};
+use crate::words::{HEADER_WORDS, MAGIC, instructions};
+use std::sync::Arc;
+use vkabort_instrument::{Instrumented, LoopPoll, Options, Outcome, instrument};
+use vkabort_record::framing::split;
+use vkabort_record::message::Message;
+use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::site::SiteTable;
+use vkabort_record::snapshot::Snapshot;
+
+/// What an input was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It was rewritten, or read.
+    Valid,
+    /// It was left as it is.
+    Unchanged,
+    /// It was refused.
+    Invalid,
+}
+
+/// The rewriter over any words: it never panics, and what it makes can be rewritten again, which changes nothing.
+pub fn words(bytes: &[u8]) -> Verdict {
+    let mut words: Vec<u32> = bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect();
+    if words.len() >= HEADER_WORDS && words.first() != Some(&MAGIC) {
+        // Almost all inputs would end at the header. Half of those that do not have the magic number get it.
+        if words.first().is_some_and(|w| w & 1 == 0) {
+            words[0] = MAGIC;
+        }
+    }
+    try_words(&words, &Options::default())
+}
+
+/// The rewriter over a generated module with some words changed.
+pub fn mutated(bytes: &[u8]) -> Verdict {
+    let choices = &mut Choices::from_bytes(bytes);
+    let changes: Vec<(u32, u32, u32)> = (0..choices.below(6))
+        .map(|_| (choices.word(), choices.below(4), choices.word()))
+        .collect();
+    let options = options(choices);
+    let mut words = planted_module(choices).0.words;
+    for (at, kind, value) in changes {
+        let at = at as usize % words.len();
+        words[at] = match kind {
+            0 => value,
+            1 => words[at] ^ 1 << (value % 32),
+            2 => words[at].wrapping_add(1),
+            // An id of the module.
+            _ => value % words[3].max(1),
+        };
+    }
+    try_words(&words, &options)
+}
+
+fn try_words(words: &[u32], options: &Options) -> Verdict {
+    match instrument(words, options) {
+        Ok(Outcome::Instrumented(out)) => {
+            assert!(instructions(&out.words).is_some(), "the rewrite cannot be read");
+            assert!(
+                Module::parse(&out.words).is_some(),
+                "the rewrite's functions have no end"
+            );
+            let again = instrument(&out.words, options);
+            assert_eq!(again, Ok(Outcome::Unchanged), "the rewrite is rewritten again");
+            Verdict::Valid
+        }
+        Ok(Outcome::Unchanged) => Verdict::Unchanged,
+        Err(error) => {
+            let inside = error.offset.is_none_or(|o| o as usize <= words.len());
+            assert!(inside, "the error is outside the module: {error}");
+            Verdict::Invalid
+        }
+    }
+}
+
+/// A generated module with planted aborts and its rewrite do the same.
+pub fn planted(bytes: &[u8]) -> Verdict {
+    let choices = &mut Choices::from_bytes(bytes);
+    let (module, ticks) = planted_module(choices);
+    let subject = Subject {
+        words: &module.words,
+        ticks,
+    };
+    match check(subject, choices) {
+        Ok(seen) if seen.refused > 0 => Verdict::Invalid,
+        Ok(_) => Verdict::Valid,
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+fn planted_module(choices: &mut Choices) -> (Generated, u32) {
+    let density = Density {
+        aborts: choices.below(40),
+        calls: choices.below(60),
+    };
+    let wish = Wish {
+        aborts: choices.below(2) == 0,
+        size: choices.between(1, 5),
+    };
+    let mut module = generate(choices, wish);
+    if let Some(more) = plant(&module.words, choices, Trigger::Due(module.due), density) {
+        module.words = more.words;
+    }
+    let ticks = module.ticks;
+    (module, ticks)
+}
+
+fn options(choices: &mut Choices) -> Options {
+    let polls = [LoopPoll::Auto, LoopPoll::All, LoopPoll::Off];
+    Options {
+        loop_poll: choices.pick(&polls).unwrap_or_default(),
+        max_sites: choices.chance(10).then(|| choices.below(4)),
+        ..Options::default()
+    }
+}
+
+/// The reader of records over any bytes: it never panics and never reads more than there is. The first bytes choose a
+/// generated module whose sites the records may name.
+pub fn reader(bytes: &[u8]) -> Verdict {
+    let (head, arena) = bytes.split_at(bytes.len().min(16));
+    let module = generate(&mut Choices::from_bytes(head), Wish::default());
+    let sites: Option<Arc<SiteTable>> = match instrument(&module.words, &Options::default()) {
+        Ok(Outcome::Instrumented(Instrumented { sites, .. })) => Some(Arc::new(sites)),
+        _ => None,
+    };
+    let mut payloads: Vec<Vec<u8>> = Vec::new();
+    let snapshot = Snapshot::from_bytes(arena);
+    for capacity in [u32::MAX, arena.len() as u32 / 16] {
+        let found = snapshot.records(capacity);
+        let total: usize = found.records.iter().map(|r| r.payload.len()).sum();
+        assert!(total <= arena.len(), "records hold more than the arena");
+        let info = |_| ModuleInfo {
+            sites: sites.clone(),
+            ..ModuleInfo::default()
+        };
+        show(&Report::build(&found, &info, &ReportOptions::default()));
+        payloads.extend(found.records.into_iter().map(|r| r.payload));
+    }
+    let found = !payloads.is_empty();
+    payloads.extend(split(arena).payloads.iter().map(|p| p.to_vec()));
+    payloads.push(arena.to_vec());
+    let modules = [ModuleInfo {
+        sites: sites.clone(),
+        ..ModuleInfo::default()
+    }];
+    let all = payloads.iter().map(Vec::as_slice);
+    show(&Report::from_payloads(all, &modules, &ReportOptions::default()));
+    for payload in &payloads {
+        let _ = Message::unknown(payload);
+        for site in sites.iter().flat_map(|table| &table.sites) {
+            let _ = Message::of_site(site, payload);
+        }
+    }
+    if found { Verdict::Valid } else { Verdict::Invalid }
+}
+
+fn show(report: &Report) {
+    let _ = (report.text(false), report.text(true), report.json_lines());
+}

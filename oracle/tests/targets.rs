@@ -1,0 +1,157 @@
+//! The fuzz targets over their seeds and over fixed bytes. How many inputs were valid is printed.
+//!
+//! `VKABORT_ORACLE_INPUTS=100000` runs more; `VKABORT_BLESS=1` writes the seeds of `fuzz/seeds/` anew.
+
+use std::path::{Path, PathBuf};
+use vkabort_oracle::choices::Choices;
+use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::targets::{Verdict, mutated, planted, reader, words};
+use vkabort_record::layout::{COMMIT_MAGIC, CONTROL_BYTES, UNIT_WORDS, record_units};
+
+/// Inputs of each target.
+fn inputs(few: u64) -> u64 {
+    let number = std::env::var("VKABORT_ORACLE_INPUTS").ok();
+    number.and_then(|n| n.parse().ok()).unwrap_or(few)
+}
+
+fn folder(target: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(target)
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+fn random(choices: &mut Choices, most: u32) -> Vec<u8> {
+    (0..choices.below(most)).map(|_| choices.word() as u8).collect()
+}
+
+/// The seeds as they are, written first if that is asked for.
+fn seeds(target: &str, make: &dyn Fn(u64) -> Vec<u8>) -> Vec<Vec<u8>> {
+    let folder = folder(target);
+    if std::env::var_os("VKABORT_BLESS").is_some() {
+        std::fs::create_dir_all(&folder).expect("the folder can be made");
+        for seed in 0..4 {
+            std::fs::write(folder.join(seed.to_string()), make(seed)).expect("a seed can be written");
+        }
+    }
+    let entries = std::fs::read_dir(&folder).expect("the seeds are there");
+    let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    paths.sort();
+    assert!(paths.len() >= 4, "only {} seeds in {}", paths.len(), folder.display());
+    paths
+        .iter()
+        .map(|p| std::fs::read(p).expect("a seed can be read"))
+        .collect()
+}
+
+/// Runs a target over its seeds and over what `make` makes; how many inputs were valid, unchanged, invalid.
+fn run(target: &str, one: fn(&[u8]) -> Verdict, few: u64, make: &dyn Fn(u64) -> Vec<u8>) -> [u64; 3] {
+    let mut counts = [0; 3];
+    let more = (1000..1000 + inputs(few)).map(make);
+    for input in seeds(target, make).into_iter().chain(more) {
+        counts[match one(&input) {
+            Verdict::Valid => 0,
+            Verdict::Unchanged => 1,
+            Verdict::Invalid => 2,
+        }] += 1;
+    }
+    println!(
+        "{target}: {} valid, {} unchanged, {} invalid",
+        counts[0], counts[1], counts[2]
+    );
+    counts
+}
+
+/// A small module; every other one with some bytes changed or cut off.
+fn module(seed: u64) -> Vec<u8> {
+    let choices = &mut Choices::seeded(seed);
+    let wish = Wish {
+        size: 1,
+        ..Wish::default()
+    };
+    let mut bytes = bytes(&generate(choices, wish).words);
+    if seed % 2 == 1 {
+        for _ in 0..choices.between(1, 8) {
+            let at = choices.below(bytes.len() as u32) as usize;
+            bytes[at] = choices.word() as u8;
+        }
+        if choices.chance(20) {
+            bytes.truncate(choices.below(bytes.len() as u32) as usize);
+        }
+    }
+    bytes
+}
+
+/// An arena with some records, after 16 bytes that choose a module; every other one with some words changed.
+fn arena(seed: u64) -> Vec<u8> {
+    let choices = &mut Choices::seeded(seed);
+    let mut words = vec![0; CONTROL_BYTES as usize / 4];
+    for site in 0..choices.between(1, 4) {
+        let size = choices.below(100);
+        let unit = words[0];
+        let units = record_units(size);
+        words[0] += units;
+        let mut record = vec![
+            COMMIT_MAGIC.wrapping_add(unit),
+            units,
+            size,
+            site,
+            1,
+            2,
+            5,
+            0,
+            9,
+            0,
+            0,
+            0,
+        ];
+        let text: Vec<u8> = (0..size)
+            .map(|_| b"%d: {} %s\0abc"[choices.below(13) as usize])
+            .collect();
+        record.extend(text.chunks(4).map(|c| {
+            let byte = |i: usize| u32::from(c.get(i).copied().unwrap_or(0)) << (8 * i);
+            (0..4).map(byte).fold(0, |a, b| a | b)
+        }));
+        record.resize((units * UNIT_WORDS) as usize, 0);
+        words.append(&mut record);
+    }
+    words[16] = 1;
+    if seed % 2 == 1 {
+        for _ in 0..choices.between(1, 6) {
+            let at = choices.below(words.len() as u32) as usize;
+            words[at] = choices.word();
+        }
+    }
+    let mut all: Vec<u8> = (0..16).map(|_| choices.word() as u8).collect();
+    all.extend(bytes(&words));
+    all
+}
+
+#[test]
+fn any_words_are_rewritten_or_refused() {
+    let [valid, _, invalid] = run("words", words, 2000, &module);
+    assert!(valid > 100 && invalid > 100);
+}
+
+#[test]
+fn modules_with_changed_words_are_rewritten_or_refused() {
+    let [valid, _, invalid] = run("mutated", mutated, 2000, &|seed| {
+        random(&mut Choices::seeded(seed), 400)
+    });
+    assert!(valid > 100 && invalid > 100);
+}
+
+#[test]
+fn bytes_become_modules_whose_rewrites_do_the_same() {
+    let [valid, ..] = run("planted", planted, 1000, &|seed| {
+        random(&mut Choices::seeded(seed), 2000)
+    });
+    assert!(valid > 900);
+}
+
+#[test]
+fn any_bytes_are_read_as_records() {
+    let [valid, _, invalid] = run("reader", reader, 2000, &arena);
+    assert!(valid > 100 && invalid > 10);
+}
