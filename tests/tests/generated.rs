@@ -113,7 +113,9 @@ fn rewrites_of_real_shaders_with_planted_aborts_are_valid() -> Result<()> {
     for path in &paths {
         for (vulkan, spirv) in targets {
             // What an older version cannot express is compiled for the newer one only.
-            let Ok(words) = glsl::compile_file(path, vulkan, spirv) else { continue };
+            let Ok(words) = glsl::compile_file(path, vulkan, spirv) else {
+                continue;
+            };
             planted_in += 1;
             for seed in seeds(8) {
                 let choices = &mut Choices::seeded(seed);
@@ -140,7 +142,11 @@ fn rewrites_of_real_shaders_with_planted_aborts_are_valid() -> Result<()> {
             }
         }
     }
-    ensure!(planted_in >= paths.len(), "only {planted_in} of {} shaders compile", paths.len());
+    ensure!(
+        planted_in >= paths.len(),
+        "only {planted_in} of {} shaders compile",
+        paths.len()
+    );
     let first = failures.iter().take(20).map(String::as_str).collect::<Vec<_>>();
     ensure!(failures.is_empty(), "{} failures\n{}", failures.len(), first.join("\n"));
     Ok(())
