@@ -13,6 +13,7 @@
 //! Stores before the abort stand; nothing of the invocation follows it. Helper invocations of a fragment shader cannot
 //! write: they only end. The passes `loops` and `outline` have made every abort's surroundings such that it can leave.
 
+mod functions;
 mod identity;
 mod payload;
 mod pending;
@@ -34,7 +35,8 @@ use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::version;
 use crate::spv::{Id, op};
 
-use runtime::{NO_RECORD, Runtime};
+use functions::NO_RECORD;
+use runtime::Runtime;
 use source::Sources;
 use vkabort_record::site::{Site, SiteId, SiteTable};
 use writer::{Start, Writer};
