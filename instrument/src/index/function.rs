@@ -58,6 +58,19 @@ impl<'a> Index<'a> {
                 break;
             };
             Self::define(&mut self.defs, &inst)?;
+            // Passes insert behind these: they must end where everybody thinks that they do.
+            let exact = match inst.opcode() {
+                op::Label => 2,
+                op::Function => 5,
+                op::FunctionEnd => 1,
+                _ => inst.words.len(),
+            };
+            if inst.words.len() != exact {
+                return Err(invalid(
+                    offset,
+                    "an instruction of this kind does not have so many words",
+                ));
+            }
             match inst.opcode() {
                 op::Function => {
                     if function.is_some() {
