@@ -65,7 +65,7 @@ impl Choices {
                 *at = (*at + 1).min(bytes.len());
                 u32::from(byte) % count
             }
-            _ => (u64::from(self.word()) * u64::from(count) >> 32) as u32,
+            _ => ((u64::from(self.word()) * u64::from(count)) >> 32) as u32,
         }
     }
 

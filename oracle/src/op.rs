@@ -7,7 +7,7 @@ macro_rules! from_spirv {
 }
 
 from_spirv! { u16; Op:
-    Nop Undef Name MemberName Line NoLine Extension ExtInstImport MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
+    Nop Undef String Name MemberName Line NoLine Extension ExtInstImport MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
     TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeArray TypeRuntimeArray TypeStruct TypePointer
     TypeFunction
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstantTrue SpecConstantFalse SpecConstant

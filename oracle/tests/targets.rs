@@ -1,6 +1,7 @@
 //! The fuzz targets over their seeds and over fixed bytes. How many inputs were valid is printed.
 //!
 //! `VKABORT_ORACLE_INPUTS=100000` runs more; `VKABORT_BLESS=1` writes the seeds of `fuzz/seeds/` anew.
+#![allow(clippy::print_stdout, reason = "tests say what they have seen")]
 
 use std::path::{Path, PathBuf};
 use vkabort_oracle::choices::Choices;

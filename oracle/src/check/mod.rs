@@ -91,12 +91,24 @@ pub(crate) struct Setting {
     pub(crate) specialization: HashMap<u32, u32>,
 }
 
+/// A rewriter, as [`instrument`] is one.
+pub type Rewriter<'a> = &'a dyn Fn(&[u32], &Options) -> vkabort_instrument::Result<Outcome>;
+
 /// Checks a module that was generated here, with or without planted aborts.
 ///
 /// # Errors
 ///
 /// The first difference found.
 pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<Seen, Failure> {
+    check_rewriter(subject, choices, &instrument)
+}
+
+/// The same for another rewriter: one that is broken on purpose, to see that it is noticed.
+///
+/// # Errors
+///
+/// The first difference found.
+pub fn check_rewriter(subject: Subject<'_>, choices: &mut Choices, rewriter: Rewriter<'_>) -> Result<Seen, Failure> {
     let module = Module::parse(subject.words).ok_or("the module cannot be read")?;
     let mut seen = Seen::default();
     let polls = [LoopPoll::Off, LoopPoll::Auto, LoopPoll::All];
@@ -105,7 +117,7 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<Seen, Failur
         loop_poll: choices.pick(&polls).unwrap_or_default(),
         ..Options::default()
     };
-    let rewritten = match rewrite(subject.words, &options) {
+    let rewritten = match rewrite(rewriter, subject.words, &options) {
         // An array of specialised length that was loaded in another block: its elements cannot be got at.
         Err(error) if error.contains("load it in the block of the abort") => {
             seen.refused += 1;
@@ -155,7 +167,7 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<Seen, Failur
         } else {
             setting.options.max_sites = Some(choices.below(4));
         }
-        let rewritten = rewrite(subject.words, &setting.options)?;
+        let rewritten = rewrite(rewriter, subject.words, &setting.options)?;
         let result = Module::parse(&rewritten.words).ok_or("the rewrite cannot be read")?;
         run_all(subject, &module, &rewritten, &result, &setting, None, &mut seen)
             .map_err(|e| failure(&rewritten, e))?;
@@ -192,8 +204,8 @@ fn run_all(
     Ok(())
 }
 
-fn rewrite(words: &[u32], options: &Options) -> Result<Instrumented, String> {
-    match instrument(words, options) {
+fn rewrite(rewriter: Rewriter<'_>, words: &[u32], options: &Options) -> Result<Instrumented, String> {
+    match rewriter(words, options) {
         Ok(Outcome::Instrumented(rewritten)) => Ok(rewritten),
         Ok(Outcome::Unchanged) => Err("the module was not rewritten".into()),
         Err(error) => Err(format!("the rewriter refuses it: {error}")),

@@ -30,6 +30,13 @@ pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module
                         site.id.0, site.function, site.word_offset, abort.offset
                     ));
                 }
+                // A line holds to the end of its block.
+                let line = block.insts.iter().rev().find(|i| matches!(i.op, op::Line | op::NoLine));
+                let line = line.filter(|i| i.op == op::Line).map(|i| i.word(1));
+                let found = site.location.as_ref().map(|l| l.line);
+                if found != line {
+                    return Err(format!("site {} is at line {found:?}, not {line:?}", site.id.0));
+                }
                 let entries = reaching.get(&function.id).cloned().unwrap_or_default();
                 if site.entry_points != entries {
                     let found = &site.entry_points;

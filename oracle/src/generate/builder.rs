@@ -17,6 +17,7 @@ pub(crate) struct Builder {
     pub(crate) model: [u32; 2],
     pub(crate) entry_points: Vec<u32>,
     pub(crate) modes: Vec<u32>,
+    strings: Vec<u32>,
     names: Vec<u32>,
     decorations: Vec<u32>,
     globals: Vec<u32>,
@@ -37,6 +38,7 @@ impl Builder {
             model: [0, 1],
             entry_points: Vec::new(),
             modes: Vec::new(),
+            strings: Vec::new(),
             names: Vec::new(),
             decorations: Vec::new(),
             globals: Vec::new(),
@@ -62,6 +64,14 @@ impl Builder {
     pub(crate) fn name(&mut self, id: Id, name: &str) {
         let operands: Vec<u32> = [id].into_iter().chain(string(name)).collect();
         push(&mut self.names, op::Name, &operands);
+    }
+
+    /// An `OpString`.
+    pub(crate) fn string(&mut self, text: &str) -> Id {
+        let id = self.fresh();
+        let operands: Vec<u32> = [id].into_iter().chain(string(text)).collect();
+        push(&mut self.strings, op::String, &operands);
+        id
     }
 
     pub(crate) fn decorate(&mut self, id: Id, kind: u32, operands: &[u32]) {
@@ -187,6 +197,7 @@ impl Builder {
         let sections = [
             self.entry_points,
             self.modes,
+            self.strings,
             self.names,
             self.decorations,
             self.globals,

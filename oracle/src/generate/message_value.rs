@@ -25,7 +25,11 @@ impl Body<'_> {
             }
             _ => {
                 let value_type = if laid_out { ty } else { self.shape_type(&shape, false) };
-                let value = self.shape_value(&shape, value_type, false);
+                let value = if self.choices.chance(10) {
+                    self.one_of_two(&shape, value_type)
+                } else {
+                    self.shape_value(&shape, value_type, false)
+                };
                 let aggregate = matches!(shape, Shape::Struct { .. } | Shape::Array { .. });
                 if aggregate && value_type != ty && self.world.builder.minor >= 4 && self.choices.chance(30) {
                     self.emit(op::CopyLogical, ty, &[value])
@@ -37,6 +41,25 @@ impl Body<'_> {
             }
         };
         (ty, value)
+    }
+
+    /// A phi of two values.
+    fn one_of_two(&mut self, shape: &Shape, ty: Id) -> Id {
+        let condition = self.bool();
+        let [yes, no, merge] = [(); 3].map(|()| self.world.builder.fresh());
+        self.act(op::SelectionMerge, &[merge, 0]);
+        self.act(op::BranchConditional, &[condition, yes, no]);
+        let outer = self.scope.clone();
+        let mut edges = Vec::new();
+        for label in [yes, no] {
+            self.begin(label);
+            let value = self.shape_value(shape, ty, false);
+            edges.extend([value, self.label]);
+            self.branch(merge);
+            self.scope = outer.clone();
+        }
+        self.begin(merge);
+        self.emit(op::Phi, ty, &edges)
     }
 
     /// A value of a shape, of type `ty`; `constant`: a constant.

@@ -164,6 +164,15 @@ impl Body<'_> {
         }
     }
 
+    /// Aborts, here or on a line of the source.
+    fn abort(&mut self, ty: Id, message: Id) {
+        if self.choices.chance(40) {
+            let (file, line) = (self.world.file, self.choices.between(1, 999));
+            self.act(op::Line, &[file, line, 7]);
+        }
+        self.act(op::AbortKHR, &[ty, message]);
+    }
+
     /// Aborts if it is time to.
     pub(super) fn abort_if_due(&mut self) {
         let bool = self.world.builder.bool();
@@ -181,13 +190,13 @@ impl Body<'_> {
             self.straights(1);
             self.message(false)
         });
-        self.act(op::AbortKHR, &[ty, message]);
+        self.abort(ty, message);
         self.scope = outer;
         self.begin(go);
         if self.choices.chance(3) {
             // Every way aborts.
             let (ty, message) = self.message(false);
-            self.act(op::AbortKHR, &[ty, message]);
+            self.abort(ty, message);
         }
     }
 }

@@ -85,6 +85,8 @@ pub(super) struct World {
     pub(super) specialised_length: Id,
     pub(super) pair: Id,
     pub(super) due: Id,
+    /// The name of the source file.
+    pub(super) file: Id,
     pub(super) callees: Vec<Callee>,
     pub(super) loadable: Vec<Loadable>,
     pub(super) poison: bool,
@@ -137,6 +139,7 @@ impl World {
         builder.name(pair, "Pair");
         let specialised_length = builder.new_value(op::SpecConstant, uint, &[20]);
         builder.decorate(specialised_length, decoration::SpecId, &[SPEC_LENGTH_ID]);
+        let file = builder.string("generated.comp");
         let mut world = Self {
             builder,
             buffer_class: if new_class {
@@ -156,6 +159,7 @@ impl World {
             specialised_length,
             pair,
             due: 0,
+            file,
             callees: Vec::new(),
             loadable: Vec::new(),
             poison,
