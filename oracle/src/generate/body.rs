@@ -82,6 +82,8 @@ pub(super) struct Body<'a> {
     fragment: bool,
     /// The message being made is not made in the block of its abort.
     pub(super) early: bool,
+    /// Arrays around the part of a message that is being decided.
+    pub(super) arrays: u32,
 }
 
 impl<'a> Body<'a> {
@@ -112,6 +114,7 @@ impl<'a> Body<'a> {
             output: None,
             fragment: false,
             early: false,
+            arrays: 0,
         };
         let mut head = Vec::new();
         let types: Vec<Id> = parameters.iter().map(|p| body.parameter_type(*p)).collect();

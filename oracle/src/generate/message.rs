@@ -132,12 +132,14 @@ impl Body<'_> {
             6 => Shape::Specialised {
                 stride: self.choices.between(4, 9),
             },
-            7 => {
+            7 if self.arrays < 2 => {
+                self.arrays += 1;
                 let element = if self.choices.chance(60) {
                     self.scalar()
                 } else {
                     self.part(0)
                 };
+                self.arrays -= 1;
                 // Arrays of what takes long to build are short.
                 let most = if element.size() > 16 { 3 } else { 24 };
                 let count = self.choices.between(1, most);
@@ -154,7 +156,8 @@ impl Body<'_> {
                     count,
                 }
             }
-            _ => self.structure(depth - 1),
+            8 | 9 => self.structure(depth - 1),
+            _ => self.scalar(),
         }
     }
 
@@ -172,6 +175,10 @@ impl Body<'_> {
         let mut members: Vec<(u32, Shape)> = Vec::new();
         let (mut at, mut end) = (0, 0);
         for _ in 0..self.choices.between(1, 5) {
+            // Far below the limit, whatever is nested in what.
+            if end > 4000 {
+                break;
+            }
             let shape = if self.choices.chance(15) {
                 let bits = self.choices.pick(&[32, 16, 64]).unwrap_or(32);
                 let (columns, rows) = (self.choices.between(2, 4), self.choices.between(2, 4));

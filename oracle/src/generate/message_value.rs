@@ -146,7 +146,7 @@ impl Body<'_> {
             return self.world.builder.new_value(opcode, ty, &values);
         }
         let value = self.emit(op::CompositeConstruct, ty, &values);
-        if through_variable && !holds_pointer(shape) && !laid_out_type(self, shape, ty) {
+        if through_variable && !holds_pointer(shape) && !holds_loaded(shape) && !laid_out_type(self, shape, ty) {
             let variable = self.variable(ty);
             self.act(op::Store, &[variable, value]);
             return self.emit(op::Load, ty, &[variable]);
@@ -268,6 +268,16 @@ fn always_constant(shape: &Shape) -> bool {
         Shape::Struct { members } => members.iter().all(|(_, m)| always_constant(m)),
         Shape::Array { element, .. } => always_constant(element),
         _ => true,
+    }
+}
+
+/// Shapes with parts whose types have a layout in any case.
+fn holds_loaded(shape: &Shape) -> bool {
+    match shape {
+        Shape::Loaded(_) => true,
+        Shape::Struct { members } => members.iter().any(|(_, m)| holds_loaded(m)),
+        Shape::Array { element, .. } => holds_loaded(element),
+        _ => false,
     }
 }
 
