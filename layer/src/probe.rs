@@ -113,9 +113,11 @@ impl Prober<'_> {
         if found.at_least(vk::API_VERSION_1_1) {
             found.listed = Extensions::of(found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok()));
             found.native = self.native(found.listed);
-            found.imports = found.cpu && found.has(vk::EXT_EXTERNAL_MEMORY_HOST_NAME) && self.imports();
         }
         let missing = self.requirements(&mut found, &features);
+        // Asked about a buffer with a device address: only of drivers that can have one.
+        found.imports =
+            missing.is_none() && found.cpu && found.has(vk::EXT_EXTERNAL_MEMORY_HOST_NAME) && self.imports();
         found.emulated = match self.instance.settings.emulation {
             Emulation::Off => Extensions::default(),
             Emulation::Auto if missing.is_none() => Extensions::ALL.without(found.native),
