@@ -13,6 +13,7 @@ pub mod environment;
 pub mod layer;
 pub mod process;
 pub mod provision;
+pub mod slang;
 pub mod test;
 
 use std::path::{Path, PathBuf};

@@ -36,7 +36,7 @@ enum Task {
     Layer,
     /// Set up what is missing and run every check: format, lints, unit, golden and end-to-end tests.
     Test,
-    /// Bring the drivers to test on into `.vkabort/`.
+    /// Bring the drivers to test on, and the Slang compiler, into `.vkabort/`.
     Drivers {
         /// Also the newest Mesa, loader and validation layer, from Debian unstable (takes root).
         #[arg(long)]

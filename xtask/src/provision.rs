@@ -2,7 +2,7 @@
 
 use crate::debian::{self, Archive};
 use crate::drivers::{Known, has_loader};
-use crate::{process, store};
+use crate::{process, slang, store};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::fs;
@@ -22,7 +22,7 @@ pub fn provision(newest: bool) -> Result<()> {
         }
         bring(known, &mut archive)?;
     }
-    Ok(())
+    slang::bring()
 }
 
 /// Brings one driver, if it is not there. `archive` is opened when first needed.
@@ -159,5 +159,9 @@ pub fn report() {
     match crate::drivers::validation_layer(None) {
         Ok(folder) => println!("validation layer: {}", folder.display()),
         Err(reason) => println!("validation layer: {reason}"),
+    }
+    match slang::find() {
+        Ok(library) => println!("slang: {}", library.display()),
+        Err(reason) => println!("slang: {reason}"),
     }
 }

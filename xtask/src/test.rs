@@ -1,7 +1,7 @@
 //! `cargo xtask test`: sets up what is missing and runs everything that must hold.
 
 use crate::drivers::Known;
-use crate::{debian, process, provision, root};
+use crate::{debian, process, provision, root, slang};
 use anyhow::{Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -77,6 +77,7 @@ fn set_up() -> Result<()> {
     for known in Known::ALL.into_iter().filter(|known| known.is_required()) {
         known.find().map_err(anyhow::Error::msg)?;
     }
+    slang::find().map_err(anyhow::Error::msg)?;
     provision::report();
     Ok(())
 }

@@ -1,0 +1,129 @@
+//! The Slang compiler, loaded from the library that the set-up brings.
+//!
+//! It is called through its C functions, which take what the command line `slangc` takes.
+
+use anyhow::{Context, Result, bail, ensure};
+use libloading::Library;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+/// `SLANG_SOURCE_LANGUAGE_SLANG`.
+const SLANG: c_int = 1;
+
+/// The loaded compiler. Loading its standard library takes a moment, so one is used for many shaders.
+pub struct Slang {
+    session: *mut c_void,
+    functions: Functions,
+    /// Keeps the functions mapped.
+    _library: Library,
+}
+
+/// `extern "C"` functions of the library. A result below 0 is a failure.
+struct Functions {
+    destroy_session: unsafe extern "C" fn(*mut c_void),
+    create_request: unsafe extern "C" fn(*mut c_void) -> *mut c_void,
+    destroy_request: unsafe extern "C" fn(*mut c_void),
+    arguments: unsafe extern "C" fn(*mut c_void, *const *const c_char, c_int) -> c_int,
+    add_unit: unsafe extern "C" fn(*mut c_void, c_int, *const c_char) -> c_int,
+    add_source: unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char),
+    compile: unsafe extern "C" fn(*mut c_void) -> c_int,
+    diagnostics: unsafe extern "C" fn(*mut c_void) -> *const c_char,
+    code: unsafe extern "C" fn(*mut c_void, c_int, *mut usize) -> *const c_void,
+}
+
+impl Slang {
+    /// Loads the compiler.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, or is not what is expected; the text says how to get it.
+    pub fn load() -> Result<Self> {
+        let path = xtask::slang::find().map_err(anyhow::Error::msg)?;
+        // SAFETY: the library's initialisers need nothing, and the signatures are those of its header `slang.h`.
+        unsafe {
+            let library = Library::new(&path).with_context(|| format!("cannot load {}", path.display()))?;
+            let create_session: unsafe extern "C" fn(*const c_char) -> *mut c_void = *library.get(b"spCreateSession\0")?;
+            let functions = Functions {
+                destroy_session: *library.get(b"spDestroySession\0")?,
+                create_request: *library.get(b"spCreateCompileRequest\0")?,
+                destroy_request: *library.get(b"spDestroyCompileRequest\0")?,
+                arguments: *library.get(b"spProcessCommandLineArguments\0")?,
+                add_unit: *library.get(b"spAddTranslationUnit\0")?,
+                add_source: *library.get(b"spAddTranslationUnitSourceString\0")?,
+                compile: *library.get(b"spCompile\0")?,
+                diagnostics: *library.get(b"spGetDiagnosticOutput\0")?,
+                code: *library.get(b"spGetEntryPointCode\0")?,
+            };
+            let session = create_session(std::ptr::null());
+            ensure!(!session.is_null(), "{} did not start", path.display());
+            Ok(Self {
+                session,
+                functions,
+                _library: library,
+            })
+        }
+    }
+
+    /// Compiles a source with one entry point, named by a `shader` attribute. `file` is the name that debug information
+    /// and errors give it, `arguments` are those of `slangc`, for example `-g2`.
+    ///
+    /// # Errors
+    ///
+    /// It does not compile: the text has the compiler's messages.
+    pub fn compile(&self, file: &str, source: &str, arguments: &[&str]) -> Result<Vec<u32>> {
+        let arguments: Vec<CString> = ["-target", "spirv"]
+            .iter()
+            .chain(arguments)
+            .map(|argument| CString::new(*argument))
+            .collect::<Result<_, _>>()?;
+        let arguments: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+        let (file, source) = (CString::new(file)?, CString::new(source)?);
+        let functions = &self.functions;
+        // SAFETY: the session lives, the strings outlive the calls, and the code is copied before its request goes.
+        unsafe {
+            let request = Request(self, (functions.create_request)(self.session));
+            let result = (functions.arguments)(request.1, arguments.as_ptr(), c_int::try_from(arguments.len())?);
+            ensure!(result >= 0, "Slang refuses its arguments: {}", request.said());
+            let unit = (functions.add_unit)(request.1, SLANG, std::ptr::null());
+            (functions.add_source)(request.1, unit, file.as_ptr(), source.as_ptr());
+            if (functions.compile)(request.1) < 0 {
+                bail!("{}", request.said());
+            }
+            let mut size = 0;
+            let code = (functions.code)(request.1, 0, &mut size).cast::<u8>();
+            ensure!(!code.is_null() && size != 0, "Slang made no SPIR-V: {}", request.said());
+            let bytes = std::slice::from_raw_parts(code, size);
+            Ok(bytes
+                .chunks_exact(4)
+                .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+                .collect())
+        }
+    }
+}
+
+impl Drop for Slang {
+    fn drop(&mut self) {
+        // SAFETY: the session lives, and its requests are gone.
+        unsafe { (self.functions.destroy_session)(self.session) };
+    }
+}
+
+/// A request of a session.
+struct Request<'a>(&'a Slang, *mut c_void);
+
+impl Request<'_> {
+    fn said(&self) -> String {
+        // SAFETY: the request lives and gives a string that ends in NUL, or nothing.
+        let text = unsafe {
+            let text = (self.0.functions.diagnostics)(self.1);
+            if text.is_null() { c"" } else { CStr::from_ptr(text) }
+        };
+        text.to_string_lossy().trim().to_owned()
+    }
+}
+
+impl Drop for Request<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the request lives.
+        unsafe { (self.0.functions.destroy_request)(self.1) };
+    }
+}
