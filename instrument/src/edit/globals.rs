@@ -20,12 +20,18 @@ fn key(opcode: u16, ty: Option<Id>, operands: &[u32]) -> Key {
     key
 }
 
+/// Constants that are found without a look into the table.
+const SMALL: usize = 64;
+
 /// Declarations found and added. [`Globals::finish`] turns the added ones into edits.
 #[derive(Debug)]
 pub(crate) struct Globals {
     ids: Ids,
     /// Opcode and operands without the result id, to id.
     known: FxHashMap<Key, Id>,
+    /// The 32-bit unsigned integer type, and its constants below [`SMALL`], once they are known; else 0.
+    uint: Id,
+    small: [Id; SMALL],
     declarations: Code,
     annotations: Code,
     names: Code,
@@ -58,6 +64,8 @@ impl Globals {
         Self {
             ids: Ids::new(index.bound),
             known,
+            uint: 0,
+            small: [0; SMALL],
             declarations: Code::with_room(512),
             annotations: Code::with_room(128),
             names: Code::with_room(128),
@@ -107,7 +115,10 @@ impl Globals {
     }
 
     pub(crate) fn uint(&mut self) -> Id {
-        self.int(32, false)
+        if self.uint == 0 {
+            self.uint = self.int(32, false);
+        }
+        self.uint
     }
 
     pub(crate) fn float(&mut self, bits: u32) -> Id {
@@ -152,8 +163,15 @@ impl Globals {
 
     /// A 32-bit unsigned constant.
     pub(crate) fn constant(&mut self, value: u32) -> Id {
+        if let Some(id) = self.small.get(value as usize).filter(|id| **id != 0) {
+            return *id;
+        }
         let ty = self.uint();
-        self.value(op::Constant, ty, &[value])
+        let id = self.value(op::Constant, ty, &[value]);
+        if let Some(slot) = self.small.get_mut(value as usize) {
+            *slot = id;
+        }
+        id
     }
 
     /// A constant of four words.

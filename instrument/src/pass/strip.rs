@@ -10,7 +10,6 @@ use crate::edit::{Code, Edits};
 use crate::index::Index;
 use crate::spv::op::capability;
 use crate::spv::{Id, Inst, literal, op, operands};
-use std::collections::HashSet;
 
 /// Extensions whose capabilities are lowered.
 const LOWERED: [&str; 3] = ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"];
@@ -33,65 +32,74 @@ pub(crate) fn strip(index: &Index<'_>, candidates: &[Id]) -> (Edits, bool) {
             edits.remove(inst.offset, inst.words.len());
         }
     }
-    let removed = dead(index, candidates);
-    for id in &removed {
-        if let Some(inst) = index.def(*id) {
-            edits.remove(inst.offset, inst.words.len());
-        }
+    let uses = Uses::without(index, candidates, &mut edits);
+    remove_annotations(index, &uses, &mut edits);
+    let narrow = |i: &Inst<'_>| i.opcode() == op::TypeInt && i.word(2) == 8 && !uses.removed(i.word(1));
+    let mut bytes = index
+        .capabilities
+        .iter()
+        .filter(|i| i.word(1) == capability::Int8)
+        .peekable();
+    if bytes.peek().is_some() && !index.globals().any(|i| narrow(&i)) {
+        bytes.for_each(|inst| edits.remove(inst.offset, inst.words.len()));
     }
-    remove_annotations(index, &removed, &mut edits);
-    let narrow = |i: &Inst<'_>| i.opcode() == op::TypeInt && i.word(2) == 8 && !removed.contains(&i.word(1));
-    if !index.globals().any(|i| narrow(&i)) {
-        for inst in index.capabilities.iter().filter(|i| i.word(1) == capability::Int8) {
-            edits.remove(inst.offset, inst.words.len());
-        }
-    }
-    let tables = index
-        .globals()
-        .any(|i| constant_data::is_data(&i) && !removed.contains(&i.result()));
+    let tables = index.has_capability(capability::ConstantDataKHR)
+        && index
+            .globals()
+            .any(|i| constant_data::is_data(&i) && !uses.removed(i.result()));
     (edits, tables)
 }
 
-/// Candidates, and what they lead to, that nothing uses.
-fn dead(index: &Index<'_>, candidates: &[Id]) -> HashSet<Id> {
-    let mut uses = vec![0u32; index.bound as usize];
-    let mut count = |inst: &Inst<'_>| {
-        if is_annotation(inst.opcode()) {
-            return;
-        }
-        let mut add = |word: u32| {
-            if let Some(uses) = uses.get_mut(word as usize) {
-                *uses = uses.saturating_add(1);
+/// How often each id is used.
+struct Uses(Vec<u32>);
+
+impl Uses {
+    /// In place of a count: the definition is removed.
+    const REMOVED: u32 = u32::MAX;
+
+    /// Removes candidates that nothing uses, and what they lead to.
+    fn without(index: &Index<'_>, candidates: &[Id], edits: &mut Edits) -> Self {
+        let mut uses = Self(vec![0; index.bound as usize]);
+        for inst in index.insts(index.sections.memory_model, index.words.len()) {
+            if is_annotation(inst.opcode()) {
+                continue;
             }
-        };
-        if !operands::visit_ids(inst, index.selector_words(inst), |i| add(inst.word(i))) {
-            // Unknown: any word may be an id.
-            inst.from(1).iter().for_each(|word| add(*word));
-        }
-    };
-    index
-        .insts(index.sections.memory_model, index.words.len())
-        .for_each(|i| count(&i));
-    let mut removed = HashSet::new();
-    let mut open = candidates.to_vec();
-    while let Some(id) = open.pop() {
-        let unused = uses.get(id as usize) == Some(&0);
-        let Some(inst) = index
-            .def(id)
-            .filter(|i| unused && is_removable(i) && !removed.contains(&id))
-        else {
-            continue;
-        };
-        removed.insert(id);
-        operands::visit_ids(&inst, 1, |i| {
-            let operand = inst.word(i);
-            if let Some(uses) = uses.get_mut(operand as usize) {
-                *uses = uses.saturating_sub(1);
+            let known = operands::visit_ids(&inst, index.selector_words(&inst), |i| uses.add(inst.word(i)));
+            if !known {
+                // Any word may be an id.
+                inst.from(1).iter().for_each(|word| uses.add(*word));
             }
-            open.push(operand);
-        });
+        }
+        let mut open = candidates.to_vec();
+        while let Some(id) = open.pop() {
+            let Some(count) = uses.0.get_mut(id as usize).filter(|count| **count == 0) else {
+                continue;
+            };
+            let Some(inst) = index.def(id).filter(is_removable) else {
+                continue;
+            };
+            *count = Self::REMOVED;
+            edits.remove(inst.offset, inst.words.len());
+            operands::visit_ids(&inst, 1, |i| {
+                let operand = inst.word(i);
+                if let Some(count) = uses.0.get_mut(operand as usize).filter(|count| **count < Self::REMOVED) {
+                    *count = count.saturating_sub(1);
+                }
+                open.push(operand);
+            });
+        }
+        uses
     }
-    removed
+
+    fn add(&mut self, id: Id) {
+        if let Some(count) = self.0.get_mut(id as usize) {
+            *count = (*count + 1).min(Self::REMOVED - 1);
+        }
+    }
+
+    fn removed(&self, id: Id) -> bool {
+        self.0.get(id as usize) == Some(&Self::REMOVED)
+    }
 }
 
 /// Instructions without an effect but their result.
@@ -128,7 +136,7 @@ fn is_annotation(opcode: u16) -> bool {
     )
 }
 
-fn remove_annotations(index: &Index<'_>, removed: &HashSet<Id>, edits: &mut Edits) {
+fn remove_annotations(index: &Index<'_>, uses: &Uses, edits: &mut Edits) {
     for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
         let group = match inst.opcode() {
             op::GroupDecorate => 1,
@@ -139,7 +147,7 @@ fn remove_annotations(index: &Index<'_>, removed: &HashSet<Id>, edits: &mut Edit
         let decoration = matches!(inst.opcode(), op::Decorate | op::MemberDecorate);
         let kind = inst.word(if inst.opcode() == op::Decorate { 2 } else { 3 });
         if group == 0 {
-            if removed.contains(&inst.word(1)) || decoration && kind == op::decoration::UTFEncodedKHR {
+            if uses.removed(inst.word(1)) || decoration && kind == op::decoration::UTFEncodedKHR {
                 edits.remove(inst.offset, inst.words.len());
             }
             continue;
@@ -147,7 +155,7 @@ fn remove_annotations(index: &Index<'_>, removed: &HashSet<Id>, edits: &mut Edit
         let kept: Vec<u32> = inst
             .from(2)
             .chunks(group)
-            .filter(|t| !removed.contains(&t[0]))
+            .filter(|t| !uses.removed(t[0]))
             .flatten()
             .copied()
             .collect();

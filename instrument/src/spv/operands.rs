@@ -61,17 +61,94 @@ pub(crate) fn result_index(opcode: u16) -> Option<usize> {
     }
 }
 
+/// Most instructions have nothing but ids and single literals, and perhaps a run of either at the end: their ids are known
+/// without reading the pattern letter by letter.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Bit `i`: word `i` is an id.
+    ids: u16,
+    /// Words that `ids` covers.
+    covered: u8,
+    /// What follows them.
+    rest: Rest,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    Ids,
+    Literals,
+    /// As the letters say.
+    Letters,
+}
+
+/// Shapes by row of [`TABLE`].
+static SHAPES: [Shape; TABLE.len()] = {
+    let mut shapes = [Shape {
+        ids: 0,
+        covered: 1,
+        rest: Rest::Literals,
+    }; TABLE.len()];
+    let mut row = 0;
+    while row < TABLE.len() {
+        let letters = TABLE[row].1.as_bytes();
+        let mut at = 0;
+        while at < letters.len() {
+            let shape = &mut shapes[row];
+            match letters[at] {
+                b't' | b'i' | b'r' | b'l' if shape.covered < 16 => {
+                    if letters[at] == b't' || letters[at] == b'i' {
+                        shape.ids |= 1 << shape.covered;
+                    }
+                    shape.covered += 1;
+                }
+                b'I' => {
+                    shape.rest = Rest::Ids;
+                    break;
+                }
+                b'L' => break,
+                _ => {
+                    shape.rest = Rest::Letters;
+                    break;
+                }
+            }
+            at += 1;
+        }
+        row += 1;
+    }
+    shapes
+};
+
 /// Calls `visit` with the word index of every id operand, the result type included and the result not.
 ///
 /// `selector_words` is the width of an `OpSwitch`'s literals in words. Returns false, having visited nothing, if the
 /// instruction is unknown: then any of its words may be an id.
 pub(crate) fn visit_ids(inst: &Inst<'_>, selector_words: usize, mut visit: impl FnMut(usize)) -> bool {
-    let Some(letters) = pattern(inst.opcode()) else {
+    let row = BY_OPCODE.get(usize::from(inst.opcode())).copied().unwrap_or(0);
+    let Some(shape) = usize::from(row).checked_sub(1).and_then(|row| SHAPES.get(row)) else {
         return false;
     };
     let end = inst.words.len();
+    let covered = usize::from(shape.covered);
+    if shape.rest != Rest::Letters || end <= covered {
+        let mut ids = u32::from(shape.ids) & ((1u32 << end.min(16)) - 1);
+        while ids != 0 {
+            visit(ids.trailing_zeros() as usize);
+            ids &= ids - 1;
+        }
+        if shape.rest == Rest::Ids {
+            (covered..end).for_each(visit);
+        }
+    } else {
+        visit_letters(inst, selector_words, visit);
+    }
+    true
+}
+
+/// The same, by the letters of the pattern.
+fn visit_letters(inst: &Inst<'_>, selector_words: usize, mut visit: impl FnMut(usize)) {
+    let end = inst.words.len();
     let mut at = 1;
-    let mut letters = letters.iter();
+    let mut letters = pattern(inst.opcode()).unwrap_or_default().iter();
     while let Some(letter) = letters.next() {
         if at >= end {
             break;
@@ -120,7 +197,6 @@ pub(crate) fn visit_ids(inst: &Inst<'_>, selector_words: usize, mut visit: impl 
             _ => at += 1,
         }
     }
-    true
 }
 
 #[cfg(test)]
@@ -155,6 +231,25 @@ mod tests {
         );
         assert_eq!(ids(&inst(op::GroupMemberDecorate, &[10, 11, 0, 12, 1])), [10, 11, 12]);
         assert_eq!(ids(&inst(op::ConstantDataKHR, &[10, 11, 12, 13])), [10]);
+    }
+
+    #[test]
+    fn shapes_agree_with_the_letters() {
+        for (opcode, _) in TABLE {
+            for length in 1..24u32 {
+                let words: Vec<u32> = (0..length)
+                    .map(|i| if i == 0 { length << 16 | u32::from(*opcode) } else { i })
+                    .collect();
+                let inst = Inst {
+                    offset: 0,
+                    words: &words,
+                };
+                let (mut found, mut expected) = (Vec::new(), Vec::new());
+                assert!(visit_ids(&inst, 1, |i| found.push(i)));
+                visit_letters(&inst, 1, |i| expected.push(i));
+                assert_eq!(found, expected, "opcode {opcode} of {length} words");
+            }
+        }
     }
 
     #[test]
