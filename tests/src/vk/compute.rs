@@ -3,6 +3,7 @@
 use super::{Buffer, Device, code};
 use anyhow::Result;
 use ash::vk;
+use std::ffi::CStr;
 
 /// A compute pipeline with its buffers at bindings 0, 1, ..
 pub struct Kernel<'device> {
@@ -22,6 +23,20 @@ impl<'device> Kernel<'device> {
     ///
     /// A call fails, with the call's name.
     pub fn new(device: &'device Device<'device>, spirv: &[u32], buffers: &[&'device Buffer<'device>]) -> Result<Self> {
+        Self::with_entry(device, spirv, c"main", buffers)
+    }
+
+    /// A pipeline of the entry point of this name.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name.
+    pub fn with_entry(
+        device: &'device Device<'device>,
+        spirv: &[u32],
+        entry: &CStr,
+        buffers: &[&'device Buffer<'device>],
+    ) -> Result<Self> {
         let mut kernel = Self {
             device,
             set_layout: vk::DescriptorSetLayout::null(),
@@ -39,7 +54,7 @@ impl<'device> Kernel<'device> {
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(module)
-                .name(c"main");
+                .name(entry);
             let info = vk::ComputePipelineCreateInfo::default()
                 .stage(stage)
                 .layout(kernel.layout);
