@@ -55,17 +55,26 @@ pub(crate) fn run(original: &[u32], options: &Options) -> Result<Outcome> {
         unpoisoned = poison::lower(&index)?.apply(index.words, "poison")?;
         index = Index::new(&unpoisoned)?;
     }
-    let lowered;
+    let mut lowered = Vec::new();
     if uses.abort {
         candidates.extend(aborted_ids(&index));
         let edits;
         (edits, sites) = mark::mark(&index, options, hash, &offsets)?;
-        lowered = lower_aborts(edits.apply(index.words, "mark")?, options, &sites)?;
+        let marked = edits.apply(index.words, "mark")?;
+        // An index is about as large as its module: none outlives its use.
+        drop(index);
+        lowered = lower_aborts(marked, options, &sites)?;
         index = Index::new(&lowered)?;
     }
     candidates.extend(index.globals().filter(constant_data::is_data).map(|i| i.result()));
     let (edits, tables) = strip::strip(&index, &candidates);
-    let mut words = edits.apply(index.words, "strip")?;
+    let rest = index.words;
+    drop(index);
+    let mut words = if uses.abort {
+        edits.apply_within(lowered, "strip")?
+    } else {
+        edits.apply(rest, "strip")?
+    };
     if tables {
         // What only messages used has gone: tables are made of the rest.
         let edits = constant_data::lower(&Index::new(&words)?).map_err(without_offset)?;
@@ -87,15 +96,17 @@ fn lower_aborts(mut words: Vec<u32>, options: &Options, sites: &SiteTable) -> Re
         let plan = Plan::new(&index, options);
         let edits = loops::normalize(&index, &plan)?;
         if !edits.is_empty() {
-            words = edits.apply(&words, "loops")?;
+            words = edits.apply_within(words, "loops")?;
             continue;
         }
         let edits = outline::outline(&index, &plan, &mut outlined).map_err(without_offset)?;
         if !edits.is_empty() {
-            words = edits.apply(&words, "outline")?;
+            words = edits.apply_within(words, "outline")?;
             continue;
         }
-        return abort::lower(&index, &plan, options, sites)?.apply(&words, "abort");
+        let edits = abort::lower(&index, &plan, options, sites)?;
+        drop((index, plan));
+        return edits.apply_within(words, "abort");
     }
     Err(Error::new(
         ErrorKind::Limit,

@@ -4,13 +4,11 @@
 //! something; times of different machines do not.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use glslang::{SpirvVersion, VulkanVersion};
 use spirv_tools::TargetEnv;
 use spirv_tools::opt::{self, Optimizer};
-use std::fmt::Write;
 use std::hint::black_box;
 use vkabort_instrument::{Options, instrument};
-use vkabort_tests::glsl;
+use vkabort_tests::large::shader;
 
 const CAPABILITY: u16 = 17;
 const EXTENSION: u16 = 10;
@@ -45,8 +43,8 @@ fn scan(criterion: &mut Criterion) {
 }
 
 fn rewrite(criterion: &mut Criterion) {
-    let modules = [("small", shader(1)), ("medium", shader(20)), ("large", shader(400))];
-    for (name, words) in modules {
+    for (name, functions) in [("small", 1), ("medium", 20), ("large", 400)] {
+        let words = shader(functions).expect("the shader compiles");
         let mut group = criterion.benchmark_group(format!("rewrite {name}, {} words", words.len()));
         group.throughput(Throughput::Bytes(words.len() as u64 * 4));
         group.bench_function("vkabort", |bencher| {
@@ -64,37 +62,6 @@ fn rewrite(criterion: &mut Criterion) {
         });
         group.finish();
     }
-}
-
-/// A compute shader with so many functions, each with a loop, a few aborts and calls to the one before.
-fn shader(functions: u32) -> Vec<u32> {
-    let mut text = String::from(
-        "#version 460\n#extension GL_EXT_abort : require\nlayout(local_size_x = 64) in;\n\
-         layout(binding = 0) buffer Data { uint data[]; };\nuint f0(uint x) { return x + 1u; }\n",
-    );
-    for number in 1..=functions {
-        let before = number - 1;
-        writeln!(
-            text,
-            "uint f{number}(uint x) {{\n  uint sum = 0u;\n  for (uint i = 0u; i < 4u; ++i) {{\n    \
-             if (data[x + i] > 1000u) abortEXT(\"f{number}: data[%u] is %u\", x + i, data[x + i]);\n    \
-             sum += f{before}(data[x + i] ^ i) * {number}u;\n  }}\n  \
-             vec4 v = vec4(x, sum, x ^ sum, 1.0);\n  \
-             if (dot(v, v) < 0.0) abortEXT(\"f{number}: v is %v4f\", v);\n  return sum + uint(v.x);\n}}"
-        )
-        .expect("written to a string");
-    }
-    writeln!(
-        text,
-        "void main() {{ data[gl_GlobalInvocationID.x] = f{functions}(gl_GlobalInvocationID.x); }}"
-    )
-    .expect("written to a string");
-    let path = std::env::temp_dir().join(format!("vkabort-bench-{}-{functions}.comp", std::process::id()));
-    std::fs::write(&path, text).expect("a temporary file can be written");
-    let words =
-        glsl::compile_file(&path, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5).expect("the shader compiles");
-    std::fs::remove_file(&path).expect("the temporary file is there");
-    words
 }
 
 /// The module in instructions that SPIRV-Tools knows.

@@ -15,6 +15,7 @@ pub mod cases;
 pub mod expected;
 pub mod glsl;
 pub mod harness;
+pub mod large;
 pub mod program;
 pub mod slang;
 pub mod validation;

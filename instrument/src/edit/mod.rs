@@ -42,11 +42,27 @@ pub(crate) enum Rank {
 
 #[derive(Clone, Copy, Debug)]
 struct Edit {
-    at: usize,
+    at: u32,
+    remove: u32,
+    /// What is inserted, in the pool.
+    start: u32,
+    end: u32,
     rank: Rank,
-    remove: usize,
-    start: usize,
-    end: usize,
+}
+
+impl Edit {
+    fn at(&self) -> usize {
+        self.at as usize
+    }
+
+    /// Offset after what is removed.
+    fn until(&self) -> usize {
+        self.at() + self.remove as usize
+    }
+
+    fn words<'p>(&self, pool: &'p [u32]) -> &'p [u32] {
+        pool.get(self.start as usize..self.end as usize).unwrap_or(&[])
+    }
 }
 
 /// Changes to a module, in any order.
@@ -61,15 +77,20 @@ pub(crate) struct Edits {
 impl Default for Edits {
     /// Room for a small rewrite: most are.
     fn default() -> Self {
-        Self {
-            edits: Vec::with_capacity(64),
-            pool: Vec::with_capacity(1024),
-            bound: 0,
-        }
+        Self::with_room(1024)
     }
 }
 
 impl Edits {
+    /// Room for so many words: growing beyond it takes, for a moment, three times what was there.
+    pub(crate) fn with_room(words: usize) -> Self {
+        Self {
+            edits: Vec::with_capacity(64),
+            pool: Vec::with_capacity(words),
+            bound: 0,
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.edits.is_empty()
     }
@@ -102,39 +123,30 @@ impl Edits {
     }
 
     fn push(&mut self, at: usize, rank: Rank, remove: usize, words: &[u32]) {
-        let start = self.pool.len();
+        let start = self.pool.len() as u32;
         self.pool.extend_from_slice(words);
         self.edits.push(Edit {
-            at,
-            rank,
-            remove,
+            at: at as u32,
+            remove: remove as u32,
             start,
-            end: self.pool.len(),
+            end: self.pool.len() as u32,
+            rank,
         });
     }
 
     /// The module with all edits made.
     pub(crate) fn apply(mut self, words: &[u32], pass: &'static str) -> Result<Vec<u32>> {
-        if self.bound > MAX_BOUND {
-            return Err(Error::new(
-                ErrorKind::Limit,
-                pass,
-                None,
-                format!(
-                    "the rewrite needs ids beyond the limit of {MAX_BOUND}; compact the ids (spirv-opt --compact-ids)"
-                ),
-            ));
-        }
+        self.check_bound(pass)?;
         self.edits.sort_by_key(|e| (e.at, e.rank));
-        let mut out = Vec::with_capacity(words.len() + self.pool.len());
+        let mut out = Vec::with_capacity(self.measure(words.len()).length);
         let mut done = 0;
         for edit in &self.edits {
-            if edit.at > done {
-                out.extend_from_slice(words.get(done..edit.at).unwrap_or(&[]));
-                done = edit.at;
+            if edit.at() > done {
+                out.extend_from_slice(words.get(done..edit.at()).unwrap_or(&[]));
+                done = edit.at();
             }
-            out.extend_from_slice(self.pool.get(edit.start..edit.end).unwrap_or(&[]));
-            done = done.max(edit.at + edit.remove);
+            out.extend_from_slice(edit.words(&self.pool));
+            done = done.max(edit.until());
         }
         out.extend_from_slice(words.get(done..).unwrap_or(&[]));
         if let Some(word) = out.get_mut(BOUND) {
@@ -142,6 +154,108 @@ impl Edits {
         }
         Ok(out)
     }
+
+    /// The same in the memory of `words`, where edits only make the module longer or only make it shorter.
+    pub(crate) fn apply_within(mut self, mut words: Vec<u32>, pass: &'static str) -> Result<Vec<u32>> {
+        self.check_bound(pass)?;
+        self.edits.sort_by_key(|e| (e.at, e.rank));
+        let measure = self.measure(words.len());
+        if measure.shrinks {
+            self.pull(&mut words);
+        } else if measure.grows {
+            self.spread(&mut words, measure.length);
+        } else {
+            return self.apply(&words, pass);
+        }
+        if let Some(word) = words.get_mut(BOUND) {
+            *word = self.bound.max(*word);
+        }
+        Ok(words)
+    }
+
+    /// From the front: what stands behind an edit moves towards the front or stays.
+    fn pull(&self, words: &mut Vec<u32>) {
+        let (mut done, mut to) = (0, 0);
+        for edit in &self.edits {
+            if edit.at() > done {
+                words.copy_within(done..edit.at(), to);
+                to += edit.at() - done;
+                done = edit.at();
+            }
+            put(words, to, edit.words(&self.pool));
+            to += edit.words(&self.pool).len();
+            done = done.max(edit.until());
+        }
+        let end = words.len();
+        words.copy_within(done.min(end).., to);
+        words.truncate(to + end.saturating_sub(done));
+    }
+
+    /// From the back: what stands behind an edit moves towards the back or stays.
+    fn spread(&self, words: &mut Vec<u32>, length: usize) {
+        let mut done = words.len();
+        words.reserve_exact(length - done);
+        words.resize(length, 0);
+        let mut to = length;
+        for edit in self.edits.iter().rev() {
+            let moved = done - edit.until();
+            words.copy_within(edit.until()..done, to - moved);
+            done = edit.at();
+            let new = edit.words(&self.pool);
+            to -= moved + new.len();
+            put(words, to, new);
+        }
+    }
+
+    fn check_bound(&self, pass: &'static str) -> Result<()> {
+        if self.bound <= MAX_BOUND {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Limit,
+            pass,
+            None,
+            format!("the rewrite needs ids beyond the limit of {MAX_BOUND}; compact the ids (spirv-opt --compact-ids)"),
+        ))
+    }
+
+    /// What becomes of a module of `length` words. The edits are sorted.
+    fn measure(&self, length: usize) -> Measure {
+        let (mut done, mut to, mut shrinks, mut grows) = (0usize, 0usize, true, true);
+        for edit in &self.edits {
+            grows &= edit.at() >= done;
+            if edit.at() > done {
+                to += edit.at() - done;
+                done = edit.at();
+            }
+            to += edit.words(&self.pool).len();
+            done = done.max(edit.until());
+            shrinks &= to <= done && done <= length;
+            grows &= to >= done && done <= length;
+        }
+        Measure {
+            length: to + length.saturating_sub(done),
+            shrinks,
+            grows,
+        }
+    }
+}
+
+/// Overwrites words.
+fn put(words: &mut [u32], at: usize, new: &[u32]) {
+    if let Some(place) = words.get_mut(at..at + new.len()) {
+        place.copy_from_slice(new);
+    }
+}
+
+/// What edits make of a module.
+struct Measure {
+    /// Its words.
+    length: usize,
+    /// No word moves towards the end.
+    shrinks: bool,
+    /// No word moves towards the front, and no two edits overlap.
+    grows: bool,
 }
 
 #[cfg(test)]
@@ -166,6 +280,45 @@ mod tests {
         edits.insert_ranked(6, Rank::Variables, &[59]);
         let out = edits.apply(&words, "test").expect("few ids");
         assert_eq!(out, [0, 1, 2, 9, 59, 60, 61, 62, 7, 80]);
+        assert_eq!(out.capacity(), out.len());
+    }
+
+    #[test]
+    fn edits_within_do_the_same_where_they_shrink_and_where_they_do_not() {
+        let words: Vec<u32> = (0..16).collect();
+        let make: [fn(&mut Edits); 7] = [
+            |edits| {
+                edits.replace(2, 1, &[20, 21, 22]);
+                edits.insert(5, &[50]);
+                edits.replace(5, 2, &[51, 52]);
+                edits.insert(5, &[53, 54]);
+                edits.insert(16, &[160]);
+            },
+            |edits| {
+                edits.insert(3, &[30]);
+                edits.replace(3, 4, &[31, 32, 33]);
+                edits.remove(4, 1);
+            },
+            |edits| edits.remove(4, 3),
+            |edits| {
+                edits.replace(6, 4, &[60, 61]);
+                edits.remove(12, 4);
+                edits.remove(13, 1);
+            },
+            |edits| edits.insert(5, &[50]),
+            |edits| {
+                edits.remove(4, 2);
+                edits.replace(8, 1, &[80, 81, 82, 83]);
+            },
+            |_| (),
+        ];
+        for make in make {
+            let (mut first, mut second) = (Edits::default(), Edits::default());
+            make(&mut first);
+            make(&mut second);
+            let expected = first.apply(&words, "test").expect("few ids");
+            assert_eq!(second.apply_within(words.clone(), "test").expect("few ids"), expected);
+        }
     }
 
     #[test]

@@ -16,6 +16,9 @@ use function::{Block, Call, Function};
 
 const PASS: &str = "index";
 
+/// Blocks for which room is kept although there are no more.
+const SPARE: usize = 1024;
+
 /// A decoration that some pass asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decoration {
@@ -105,6 +108,10 @@ impl<'a> Index<'a> {
         index.read_globals(&mut insts)?;
         index.read_functions(&mut insts)?;
         index.decorations.sort_by_key(|d| d.target);
+        // In a large module what grew by doubling may be half empty.
+        if index.blocks.capacity() > index.blocks.len() + SPARE {
+            index.blocks.shrink_to_fit();
+        }
         Ok(index)
     }
 

@@ -113,6 +113,7 @@ fn callers(index: &Index<'_>, graph: &CallGraph, names: &Names, function: usize)
         at = call.caller;
     }
     frames.reverse();
+    frames.shrink_to_fit();
     frames
 }
 

@@ -50,12 +50,14 @@ pub(crate) fn strip(index: &Index<'_>, candidates: &[Id]) -> (Edits, bool) {
     (edits, tables)
 }
 
-/// How often each id is used.
-struct Uses(Vec<u32>);
+/// How often each id is used, up to [`Uses::MANY`].
+struct Uses(Vec<u16>);
 
 impl Uses {
     /// In place of a count: the definition is removed.
-    const REMOVED: u32 = u32::MAX;
+    const REMOVED: u16 = u16::MAX;
+    /// This often or more: not counted any further, in neither direction.
+    const MANY: u16 = Self::REMOVED - 1;
 
     /// Removes candidates that nothing uses, and what they lead to.
     fn without(index: &Index<'_>, candidates: &[Id], edits: &mut Edits) -> Self {
@@ -82,7 +84,7 @@ impl Uses {
             edits.remove(inst.offset, inst.words.len());
             operands::visit_ids(&inst, 1, |i| {
                 let operand = inst.word(i);
-                if let Some(count) = uses.0.get_mut(operand as usize).filter(|count| **count < Self::REMOVED) {
+                if let Some(count) = uses.0.get_mut(operand as usize).filter(|count| **count < Self::MANY) {
                     *count = count.saturating_sub(1);
                 }
                 open.push(operand);
@@ -93,7 +95,7 @@ impl Uses {
 
     fn add(&mut self, id: Id) {
         if let Some(count) = self.0.get_mut(id as usize) {
-            *count = (*count + 1).min(Self::REMOVED - 1);
+            *count = (*count + 1).min(Self::MANY);
         }
     }
 

@@ -43,7 +43,7 @@ use writer::{Start, Writer};
 
 /// Lowers every abort of a module and lets invocations unwind.
 pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, sites: &SiteTable) -> Result<Edits> {
-    let mut edits = Edits::default();
+    let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_OF_AN_ABORT);
     let mut globals = Globals::new(index);
     let mut runtime = Runtime::new(index, options, sites.module_hash);
     let mut recording = false;
@@ -99,6 +99,9 @@ pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, sites: &S
     globals.finish(index, &mut edits);
     Ok(edits)
 }
+
+/// Words that writing a message of a few parts takes, and leaving its function.
+const WORDS_OF_AN_ABORT: usize = 128;
 
 /// Lowers the abort that ends `block`. Says whether it writes a record.
 fn lower_one(

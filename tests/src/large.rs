@@ -1,0 +1,43 @@
+//! A compute shader of any size, to measure with.
+
+use crate::glsl;
+use anyhow::Result;
+use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
+use std::fmt::Write as _;
+
+/// How deeply functions call one another.
+const DEPTH: u32 = 8;
+
+/// A compute shader with so many functions, each with a loop, a few aborts and a call.
+///
+/// # Errors
+///
+/// It does not compile.
+pub fn shader(functions: u32) -> Result<Vec<u32>> {
+    let mut text = String::from(
+        "#version 460\n#extension GL_EXT_abort : require\nlayout(local_size_x = 64) in;\n\
+         layout(binding = 0) buffer Data { uint data[]; };\nuint f0(uint x) { return x + 1u; }\n",
+    );
+    for number in 1..=functions {
+        let before = if number % DEPTH == 1 { 0 } else { number - 1 };
+        writeln!(
+            text,
+            "uint f{number}(uint x) {{\n  uint sum = 0u;\n  for (uint i = 0u; i < 4u; ++i) {{\n    \
+             if (data[x + i] > 1000u) abortEXT(\"f{number}: data[%u] is %u\", x + i, data[x + i]);\n    \
+             sum += f{before}(data[x + i] ^ i) * {number}u;\n  }}\n  \
+             vec4 v = vec4(x, sum, x ^ sum, 1.0);\n  \
+             if (dot(v, v) < 0.0) abortEXT(\"f{number}: v is %v4f\", v);\n  return sum + uint(v.x);\n}}"
+        )?;
+    }
+    text += "void main() {\n  uint sum = 0u;\n";
+    for number in (1..=functions).filter(|n| n % DEPTH == 0 || *n == functions) {
+        writeln!(text, "  sum += f{number}(gl_GlobalInvocationID.x);")?;
+    }
+    text += "  data[gl_GlobalInvocationID.x] = sum;\n}\n";
+    glsl::compile_text(
+        &text,
+        ShaderStage::Compute,
+        VulkanVersion::Vulkan1_2,
+        SpirvVersion::SPIRV1_5,
+    )
+}
