@@ -27,7 +27,9 @@ pub fn write(folder: &Path, active: &Active, report: &Report, records: &Records,
     fs::write(to.join("report.txt"), report.text(false))?;
     fs::write(to.join("report.jsonl"), report.json_lines())?;
     fs::write(to.join("messages.bin"), data)?;
-    let hashes: BTreeSet<_> = records.records.iter().map(|r| r.module_hash).collect();
+    let recorded = records.records.iter().map(|r| r.module_hash);
+    let matched = report.sites.iter().filter_map(|site| site.module_hash);
+    let hashes: BTreeSet<_> = recorded.chain(matched).collect();
     for module in hashes.into_iter().filter_map(|hash| active.modules.find(hash)) {
         let name = module.sites.module_hash;
         if let Ok(sites) = serde_json::to_vec_pretty(&*module.sites) {

@@ -29,6 +29,7 @@ mod ffi;
 mod intercept;
 mod log;
 mod lost;
+mod native;
 mod pin;
 mod plan;
 mod probe;
@@ -38,6 +39,7 @@ mod report;
 mod settings;
 mod shader;
 mod state;
+mod suspects;
 
 use std::ffi::CStr;
 
