@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 
 /// The layer's name.
 pub const NAME: &str = "VK_LAYER_vkabort_shader_abort";
+/// The name of the copy of the layer that plays a driver with the extensions.
+pub const NATIVE: &str = "VK_LAYER_vkabort_native";
 /// The variable that switches the implicit layer on.
 pub const ENABLE: &str = "VKABORT_ENABLE";
 
@@ -19,6 +21,8 @@ pub struct Layer {
     pub implicit: PathBuf,
     /// A folder for `VK_LAYER_PATH`.
     pub explicit: PathBuf,
+    /// A folder for `VK_LAYER_PATH` with a copy of the layer under the name [`NATIVE`].
+    pub native: PathBuf,
 }
 
 /// Builds the layer in release and writes its manifests into the target directory.
@@ -32,14 +36,18 @@ pub fn build() -> Result<Layer> {
     let layer = Layer {
         implicit: folder.join("implicit"),
         explicit: folder.join("explicit"),
+        native: folder.join("native"),
     };
     for template in templates()? {
+        if template.pointer("/layer/enable_environment").is_none() {
+            write_native(template.clone(), &library, &layer.native)?;
+        }
         let place = if template.pointer("/layer/enable_environment").is_some() {
             layer.implicit.join("vulkan/implicit_layer.d")
         } else {
             layer.explicit.clone()
         };
-        write_manifest(template, &library, &place)?;
+        write_manifest(template, &library, &place, NAME)?;
     }
     for folder in [&layer.implicit, &layer.explicit] {
         if !folder.is_dir() {
@@ -56,6 +64,15 @@ pub fn build() -> Result<Layer> {
 /// The build fails.
 pub fn build_demo() -> Result<PathBuf> {
     artifact("vkabort-demo", "vkabort-demo")
+}
+
+/// Builds the command `vkabort` in release. Returns its path.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_command() -> Result<PathBuf> {
+    artifact("vkabort-cli", "vkabort")
 }
 
 /// Builds a package in release and returns the library or program that its target of this name makes.
@@ -100,12 +117,28 @@ fn templates() -> Result<Vec<Value>> {
     Ok(templates)
 }
 
+/// A copy of the library is another library to the dynamic linker: it has statics of its own, and does not know that it
+/// stands below the first.
+fn write_native(template: Value, library: &Path, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let copy = folder.join("libVkLayer_vkabort_native.so");
+    let bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
+    if fs::read(&copy).ok().as_ref() != Some(&bytes) {
+        // Moved into place: a process may be running the old one.
+        let fresh = folder.join(format!("{}.new", std::process::id()));
+        fs::write(&fresh, bytes)?;
+        fs::rename(&fresh, &copy)?;
+    }
+    write_manifest(template, &copy, folder, NATIVE)
+}
+
 /// Writes only what differs: processes of tests that run side by side may be reading the file.
-fn write_manifest(mut template: Value, library: &Path, folder: &Path) -> Result<()> {
+fn write_manifest(mut template: Value, library: &Path, folder: &Path, name: &str) -> Result<()> {
     let layer = template.get_mut("layer").context("a manifest without `layer`")?;
+    layer["name"] = Value::from(name);
     layer["library_path"] = Value::from(library.to_str().context("the target directory's name is not UTF-8")?);
     let text = serde_json::to_string_pretty(&template)?;
-    let path = folder.join(format!("{NAME}.json"));
+    let path = folder.join(format!("{name}.json"));
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
         return Ok(());
     }

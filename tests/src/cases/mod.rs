@@ -9,6 +9,7 @@ mod lost;
 mod message;
 mod queries;
 mod recovery;
+mod report;
 mod self_check;
 mod stage;
 mod storm;
@@ -33,6 +34,7 @@ pub fn all() -> Vec<Case> {
         message::CASES,
         queries::CASES,
         recovery::CASES,
+        report::CASES,
         self_check::CASES,
         stage::CASES,
         storm::CASES,

@@ -3,6 +3,7 @@
 use super::{Buffer, Device, code};
 use anyhow::Result;
 use ash::vk;
+use std::ffi::CStr;
 
 /// A compute pipeline with its buffers at bindings 0, 1, ..
 pub struct Kernel<'device> {
@@ -22,6 +23,29 @@ impl<'device> Kernel<'device> {
     ///
     /// A call fails, with the call's name.
     pub fn new(device: &'device Device<'device>, spirv: &[u32], buffers: &[&'device Buffer<'device>]) -> Result<Self> {
+        Self::create(device, spirv, buffers, None)
+    }
+
+    /// The same, with debug-utils names for the module and the pipeline.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name.
+    pub fn named(
+        device: &'device Device<'device>,
+        spirv: &[u32],
+        buffers: &[&'device Buffer<'device>],
+        names: [&CStr; 2],
+    ) -> Result<Self> {
+        Self::create(device, spirv, buffers, Some(names))
+    }
+
+    fn create(
+        device: &'device Device<'device>,
+        spirv: &[u32],
+        buffers: &[&'device Buffer<'device>],
+        names: Option<[&CStr; 2]>,
+    ) -> Result<Self> {
         let mut kernel = Self {
             device,
             set_layout: vk::DescriptorSetLayout::null(),
@@ -36,6 +60,9 @@ impl<'device> Kernel<'device> {
             let module = device
                 .raw
                 .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(spirv), None)?;
+            if let Some([name, _]) = names {
+                device.name(module, name)?;
+            }
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(module)
@@ -48,6 +75,9 @@ impl<'device> Kernel<'device> {
                 .create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
             device.raw.destroy_shader_module(module, None);
             kernel.pipeline = made.map_err(|(_, result)| result)?[0];
+            if let Some([_, name]) = names {
+                device.name(kernel.pipeline, name)?;
+            }
         }
         Ok(kernel)
     }
