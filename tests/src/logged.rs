@@ -4,7 +4,8 @@ use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use vkabort_record::report::Report;
 
-fn file(name: &str, extension: &str) -> PathBuf {
+/// Where what a report has to be is kept.
+pub fn file(name: &str, extension: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("reports")
         .join(format!("{name}.{extension}"))
