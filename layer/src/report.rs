@@ -10,8 +10,6 @@ use crate::state::{Active, Device, Messenger, Module, Outcome, lock};
 use crate::{dump, fault, native};
 use ash::vk;
 use std::ffi::{CString, c_void};
-use std::io;
-use std::io::IsTerminal;
 use std::sync::Arc;
 use vkabort_record::framing::split;
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
@@ -173,7 +171,7 @@ fn tell(device: &Device, active: &Active, report: &Report) {
         match instance.log.format() {
             Format::Json => instance.log.write(&report.json_lines()),
             Format::Text => {
-                let color = instance.settings.log_file.is_none() && io::stderr().is_terminal();
+                let color = instance.log.is_terminal();
                 instance.log.write(&report.text(color));
             }
         }

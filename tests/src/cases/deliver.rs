@@ -109,7 +109,8 @@ fn messengers(context: &Context) -> Result<()> {
     let both = Severity::ERROR | Severity::WARNING;
     let (first, later) = (Heard::default(), Heard::default());
     // Who is given at the creation of the instance and who later, which of them hear of it.
-    let rounds: [(Option<&Heard>, Option<(&Heard, Severity)>, [usize; 2]); 5] = [
+    type Later<'a> = Option<(&'a Heard, Severity)>;
+    let rounds: [(Option<&Heard>, Later<'_>, [usize; 2]); 5] = [
         (Some(&first), None, [1, 0]),
         (None, Some((&later, both)), [0, 1]),
         (Some(&first), Some((&later, both)), [1, 1]),
