@@ -61,7 +61,7 @@ impl Placement {
 }
 
 /// Whether a driver that is missing is a failure: on CI and under `cargo xtask test`.
-fn drivers_are_required() -> bool {
+pub fn drivers_are_required() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false");
     set("CI") || set("VKABORT_REQUIRE_DRIVERS")
 }

@@ -147,6 +147,7 @@ mod tests {
                 implicit: "/l/implicit".into(),
                 explicit: "/l/explicit".into(),
                 native: "/l/native".into(),
+                library: "/l/lib.so".into(),
             }),
             native: false,
             validation: validation.map(|place| (place, "/v".into())),

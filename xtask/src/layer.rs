@@ -17,6 +17,8 @@ pub const ENABLE: &str = "VKABORT_ENABLE";
 /// A built layer: folders with its manifest, one for each way of switching it on.
 #[derive(Clone, Debug)]
 pub struct Layer {
+    /// The library.
+    pub library: PathBuf,
     /// A folder for `XDG_DATA_DIRS`: the manifest stands in `vulkan/implicit_layer.d` below it.
     pub implicit: PathBuf,
     /// A folder for `VK_LAYER_PATH`.
@@ -34,6 +36,7 @@ pub fn build() -> Result<Layer> {
     let library = artifact("vkabort-layer", "VkLayer_vkabort_shader_abort")?;
     let folder = target().join("vkabort");
     let layer = Layer {
+        library: library.clone(),
         implicit: folder.join("implicit"),
         explicit: folder.join("explicit"),
         native: folder.join("native"),
