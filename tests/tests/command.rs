@@ -232,17 +232,27 @@ fn comparable(text: &str) -> Vec<&str> {
     let mut skipping = false;
     for line in text.lines() {
         // How many extensions there are; the layers, ours among them, stand in a part of their own.
-        if line.starts_with("Layers: count") || line.starts_with("VK_LAYER_") {
+        if line.starts_with("Layers:") || line.starts_with("VK_LAYER_") {
             skipping = true;
         } else if !line.starts_with(['\t', ' ', '=']) && !line.is_empty() {
             skipping = false;
         }
-        let counts = line.trim_start().starts_with("Device Extensions: count");
-        if !skipping && !counts && !ours.iter().any(|name| line.contains(name)) {
+        let varies = ["Device Extensions: count", "usage ", "budget "]
+            .iter()
+            .any(|start| line.trim_start().starts_with(start));
+        if !skipping && !varies && !ours.iter().any(|name| line.contains(name)) {
             lines.push(line);
         }
     }
     lines
+}
+
+/// What a program has said, without what `vkabort run` says beside it.
+fn without_notes(stderr: &str) -> String {
+    stderr
+        .split_inclusive('\n')
+        .filter(|line| !line.starts_with("vkabort: "))
+        .collect()
 }
 
 #[test]
@@ -256,14 +266,17 @@ fn vulkaninfo_says_the_same_and_the_extensions_besides() -> Result<()> {
         let without = stand.end(&mut stand.program(&driver, Path::new(&*program))?)?;
         let with = stand.end(&mut stand.run(&driver, &[], &[&program])?)?;
         ensure!(code(&with)? == code(&without)?, "{}\n{}", driver.name, with.said());
-        ensure!(code(&with)? == 0, "{}\n{}", driver.name, with.said());
         ensure!(
-            with.stderr == without.stderr,
+            without_notes(&with.stderr) == without.stderr,
             "{}\n{}\n{}",
             driver.name,
             without.stderr,
             with.stderr
         );
+        if code(&without)? != 0 {
+            println!("skipped: {} does not run vulkaninfo: {}", driver.name, without.stderr);
+            continue;
+        }
         ensure!(without.stdout.lines().count() > 500, "{}", without.said());
         ensure!(
             with.stdout.contains("VK_KHR_shader_abort") && !without.stdout.contains("VK_KHR_shader_abort"),
@@ -327,8 +340,9 @@ fn vkcube_draws_its_frames() -> Result<()> {
         let mut command = stand.run(&driver, &[], &around)?;
         let with = stand.end(command.env("DISPLAY", &display.name))?;
         ensure!(code(&with)? == 0, "{}: {}", driver.name, with.said());
+        // It asks for Vulkan 1.0, for which the layer can do nothing: `vkabort run` says so beside what the program says.
         ensure!(
-            with.stdout == without.stdout && with.stderr == without.stderr,
+            with.stdout == without.stdout && without_notes(&with.stderr) == without.stderr,
             "{}\n{}",
             with.said(),
             without.said()

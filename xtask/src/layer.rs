@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The layer's name.
 pub const NAME: &str = "VK_LAYER_vkabort_shader_abort";
@@ -128,7 +129,9 @@ fn write_native(template: Value, library: &Path, folder: &Path) -> Result<()> {
     let bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
     if fs::read(&copy).ok().as_ref() != Some(&bytes) {
         // Moved into place: a process may be running the old one.
-        let fresh = folder.join(format!("{}.new", std::process::id()));
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let fresh = folder.join(format!("{}-{number}.new", std::process::id()));
         fs::write(&fresh, bytes)?;
         fs::rename(&fresh, &copy)?;
     }
