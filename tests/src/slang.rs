@@ -27,7 +27,7 @@ struct Functions {
     add_source: unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char),
     compile: unsafe extern "C" fn(*mut c_void) -> c_int,
     diagnostics: unsafe extern "C" fn(*mut c_void) -> *const c_char,
-    code: unsafe extern "C" fn(*mut c_void, c_int, *mut usize) -> *const c_void,
+    code: unsafe extern "C" fn(*mut c_void, *mut usize) -> *const c_void,
 }
 
 impl Slang {
@@ -52,7 +52,7 @@ impl Slang {
                 add_source: *library.get(b"spAddTranslationUnitSourceString\0")?,
                 compile: *library.get(b"spCompile\0")?,
                 diagnostics: *library.get(b"spGetDiagnosticOutput\0")?,
-                code: *library.get(b"spGetEntryPointCode\0")?,
+                code: *library.get(b"spGetCompileRequestCode\0")?,
             };
             let session = create_session(std::ptr::null());
             ensure!(!session.is_null(), "{} did not start", path.display());
@@ -64,8 +64,8 @@ impl Slang {
         }
     }
 
-    /// Compiles a source with one entry point, named by a `shader` attribute. `file` is the name that debug information
-    /// and errors give it, `arguments` are those of `slangc`, for example `-g2`.
+    /// Compiles a source whose entry points have `shader` attributes. `file` is the name that debug information and errors
+    /// give it, `arguments` are those of `slangc`, for example `-g2`.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Slang {
                 bail!("{}", request.said());
             }
             let mut size = 0;
-            let code = (functions.code)(request.1, 0, &mut size).cast::<u8>();
+            let code = (functions.code)(request.1, &mut size).cast::<u8>();
             ensure!(!code.is_null() && size != 0, "Slang made no SPIR-V: {}", request.said());
             let bytes = std::slice::from_raw_parts(code, size);
             Ok(bytes
