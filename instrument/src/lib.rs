@@ -41,7 +41,8 @@ pub struct Instrumented {
     pub data_spec_ids: Vec<u32>,
 }
 
-/// The abort sites of a module that a driver runs as it is: none if it declares no aborts. The module is only read.
+/// The abort sites of a module that a driver runs as it is: none if it declares no aborts. The module is only read, and
+/// specialisation data is not applied to it.
 ///
 /// # Errors
 ///
