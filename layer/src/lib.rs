@@ -27,6 +27,7 @@ mod entry;
 mod fault;
 mod ffi;
 mod intercept;
+mod locks;
 mod log;
 mod lost;
 mod native;

@@ -11,6 +11,7 @@
 //!
 //! Cost on a healthy device: one load of the state and one of the arena's ABORTED word per command.
 
+use crate::locks::{lock_until, try_lock};
 use crate::report::{self, Cause};
 use crate::settings::OnAbort;
 use crate::state::{Active, Device, Outcome, Queue, Work, create_fence, lock};
@@ -18,7 +19,7 @@ use crate::suspects;
 use ash::vk;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Below this the device is healthy.
@@ -32,7 +33,7 @@ pub const SLICE: Duration = Duration::from_millis(10);
 /// What a command that was told of completed work may wait for the queues to come to rest.
 const GRACE: Duration = Duration::from_millis(100);
 /// Between looks at a queue that is locked by a blocking call of the application.
-const RETRY: Duration = Duration::from_micros(100);
+pub const RETRY: Duration = Duration::from_micros(100);
 
 /// Loss of one device.
 #[derive(Default)]
@@ -428,29 +429,4 @@ fn all_idle(queues: &[Arc<Queue>], at_rest: &mut Option<impl FnOnce(&[Arc<Queue>
         at_rest(queues);
     }
     true
-}
-
-fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
-}
-
-/// Locks a mutex by `limit`, or without one for as long as it takes.
-fn lock_until<T>(mutex: &Mutex<T>, limit: Option<Instant>) -> Option<MutexGuard<'_, T>> {
-    let Some(limit) = limit else {
-        return Some(mutex.lock().unwrap_or_else(PoisonError::into_inner));
-    };
-    loop {
-        if let Some(guard) = try_lock(mutex) {
-            return Some(guard);
-        }
-        let left = limit.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return None;
-        }
-        std::thread::sleep(left.min(RETRY));
-    }
 }

@@ -12,6 +12,7 @@
 pub mod assembly;
 pub mod case;
 pub mod cases;
+pub mod command;
 pub mod expected;
 pub mod glsl;
 pub mod glsl_debug;

@@ -1,71 +1,20 @@
-//! The command `vkabort` with the real layer on real drivers: around programs that abort and programs that are not ours,
-//! and with what the layer leaves behind.
+//! The command `vkabort` with the real layer on real drivers: around programs that abort, and with what the layer leaves
+//! behind.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::path::Path;
+use std::process::Command;
 use vkabort_record::report::Report;
-use vkabort_tests::harness::{Ended, Placement, Scratch, drivers_are_required, environment, run_within};
+use vkabort_tests::command::{Stand, code, drivers};
+use vkabort_tests::harness::{Placement, environment};
 use vkabort_tests::logged;
-use xtask::drivers::{Driver, Known};
-use xtask::layer::Layer;
 
 const E2E: &str = env!("CARGO_BIN_EXE_vkabort-e2e");
 const CASE: &str = "report::of_glsl_with_lines";
 
-/// What every test here needs.
-struct Stand {
-    layer: Layer,
-    command: PathBuf,
-    scratch: Scratch,
-}
-
-impl Stand {
-    fn new() -> Result<Self> {
-        Ok(Self {
-            layer: xtask::layer::build()?,
-            command: xtask::layer::build_command()?,
-            scratch: Scratch::new()?,
-        })
-    }
-
-    /// A program that sees this driver and no layer of ours.
-    fn program(&self, driver: &Driver, program: &Path) -> Result<Command> {
-        environment(driver, &self.layer, Placement::WithoutLayer, &self.scratch.0)?.command(program)
-    }
-
-    /// `vkabort run` with these options around a program and its arguments.
-    fn run(&self, driver: &Driver, options: &[&str], program: &[&str]) -> Result<Command> {
-        let mut command = self.program(driver, &self.command)?;
-        command.args(["run", "--layer"]).arg(&self.layer.library).args(options);
-        command.arg("--").args(program);
-        Ok(command)
-    }
-
-    fn end(&self, command: &mut Command) -> Result<Ended> {
-        run_within(command, Duration::from_secs(60), &self.scratch.0)
-    }
-
-    /// The program's working directory.
-    fn home(&self) -> PathBuf {
-        self.scratch.0.join("home")
-    }
-}
-
-/// The drivers whose programs are started as they are.
-fn drivers() -> Vec<Driver> {
-    let all = Known::ALL.into_iter().filter_map(|known| known.find().ok());
-    all.filter(|driver| driver.interpreter.is_none()).collect()
-}
-
 fn text_of_case() -> Result<String> {
     Ok(fs::read_to_string(logged::file("glsl_lines", "txt"))?)
-}
-
-fn code(ended: &Ended) -> Result<i32> {
-    ended.status.code().with_context(|| ended.said())
 }
 
 #[test]
@@ -200,152 +149,6 @@ fn a_log_on_a_terminal_has_colours() -> Result<()> {
             ended.stdout.contains('\x1b') == coloured,
             "{variable}: {:?}",
             ended.stdout
-        );
-    }
-    Ok(())
-}
-
-/// A program of a package, or none with the reason said.
-fn installed(name: &str) -> Result<Option<PathBuf>> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file());
-    if found.is_none() {
-        if drivers_are_required() {
-            bail!("{name} is not installed: `cargo xtask test` installs it");
-        }
-        println!("skipped: {name} is not installed");
-    }
-    Ok(found)
-}
-
-/// The lines of `vulkaninfo` that say something else in every run, or that say that the layer is there.
-fn comparable(text: &str) -> Vec<&str> {
-    let ours = [
-        "VK_KHR_shader_abort",
-        "VK_KHR_device_fault",
-        "VK_KHR_shader_constant_data",
-        "vkabort",
-    ];
-    let mut lines: Vec<&str> = Vec::new();
-    let mut skipping = false;
-    for line in text.lines() {
-        // How many extensions there are; the layers, ours among them, stand in a part of their own.
-        if line.starts_with("Layers:") || line.starts_with("VK_LAYER_") {
-            skipping = true;
-        } else if !line.starts_with(['\t', ' ', '=']) && !line.is_empty() {
-            skipping = false;
-        }
-        let varies = ["Device Extensions: count", "usage ", "budget "]
-            .iter()
-            .any(|start| line.trim_start().starts_with(start));
-        if !skipping && !varies && !ours.iter().any(|name| line.contains(name)) {
-            lines.push(line);
-        }
-    }
-    lines
-}
-
-/// What a program has said, without what `vkabort run` says beside it.
-fn without_notes(stderr: &str) -> String {
-    stderr
-        .split_inclusive('\n')
-        .filter(|line| !line.starts_with("vkabort: "))
-        .collect()
-}
-
-#[test]
-fn vulkaninfo_says_the_same_and_the_extensions_besides() -> Result<()> {
-    let Some(program) = installed("vulkaninfo")? else {
-        return Ok(());
-    };
-    let program = program.to_string_lossy();
-    let stand = Stand::new()?;
-    for driver in drivers() {
-        let without = stand.end(&mut stand.program(&driver, Path::new(&*program))?)?;
-        let with = stand.end(&mut stand.run(&driver, &[], &[&program])?)?;
-        ensure!(code(&with)? == code(&without)?, "{}\n{}", driver.name, with.said());
-        ensure!(
-            without_notes(&with.stderr) == without.stderr,
-            "{}\n{}\n{}",
-            driver.name,
-            without.stderr,
-            with.stderr
-        );
-        if code(&without)? != 0 {
-            println!("skipped: {} does not run vulkaninfo: {}", driver.name, without.stderr);
-            continue;
-        }
-        ensure!(without.stdout.lines().count() > 500, "{}", without.said());
-        ensure!(
-            with.stdout.contains("VK_KHR_shader_abort") && !without.stdout.contains("VK_KHR_shader_abort"),
-            "{}: the layer is not there, or its extension without it",
-            driver.name
-        );
-        let (with, without) = (comparable(&with.stdout), comparable(&without.stdout));
-        let differing = with.iter().zip(&without).find(|(a, b)| a != b);
-        ensure!(with == without, "{}: {differing:?}", driver.name);
-    }
-    Ok(())
-}
-
-/// A display that nobody sees.
-struct Display {
-    server: Child,
-    name: String,
-}
-
-impl Display {
-    fn open(program: &Path) -> Result<Self> {
-        // It chooses a free number itself and writes it to this descriptor, its standard output, when it is ready.
-        let mut server = Command::new(program)
-            .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("Xvfb does not start")?;
-        let mut number = String::new();
-        let out = server.stdout.take().context("it was piped")?;
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut number)?;
-        Ok(Self {
-            server,
-            name: format!(":{}", number.trim()),
-        })
-    }
-}
-
-impl Drop for Display {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
-}
-
-#[test]
-fn vkcube_draws_its_frames() -> Result<()> {
-    let (Some(program), Some(server)) = (installed("vkcube")?, installed("Xvfb")?) else {
-        return Ok(());
-    };
-    let program = program.to_string_lossy();
-    let stand = Stand::new()?;
-    let display = Display::open(&server)?;
-    let arguments = ["--c", "5", "--suppress_popups"];
-    for driver in drivers() {
-        let mut command = stand.program(&driver, Path::new(&*program))?;
-        let without = stand.end(command.args(arguments).env("DISPLAY", &display.name))?;
-        ensure!(code(&without)? == 0, "{}: {}", driver.name, without.said());
-        let around = [&[&*program], &arguments[..]].concat();
-        let mut command = stand.run(&driver, &[], &around)?;
-        let with = stand.end(command.env("DISPLAY", &display.name))?;
-        ensure!(code(&with)? == 0, "{}: {}", driver.name, with.said());
-        // It asks for Vulkan 1.0, for which the layer can do nothing: `vkabort run` says so beside what the program says.
-        ensure!(
-            with.stdout == without.stdout && without_notes(&with.stderr) == without.stderr,
-            "{}\n{}",
-            with.said(),
-            without.said()
         );
     }
     Ok(())
