@@ -25,6 +25,7 @@ pub fn compile(name: &str, form: Form) -> Result<Vec<u32>> {
     let source = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let stage = match name.rsplit('.').next() {
         Some("comp") => sys::glslang_stage_t::Compute,
+        Some("vert") => sys::glslang_stage_t::Vertex,
         Some("frag") => sys::glslang_stage_t::Fragment,
         _ => bail!("{name} does not say its stage"),
     };

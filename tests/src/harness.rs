@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use xtask::drivers::{self, Driver, Known};
 use xtask::environment::{Environment, Validation};
-use xtask::layer::Layer;
+use xtask::layer::{Layer, NATIVE_VARIABLES, VARIABLES};
 
 /// The signal of `std::process::abort`.
 const SIGABRT: i32 = 6;
@@ -129,8 +129,10 @@ impl Job {
         let mut command = environment.command(&self.program)?;
         command.arg(self.case.name);
         for (key, value) in self.case.settings {
-            command.env(format!("VK_VKABORT_SHADER_ABORT_{}", key.to_uppercase()), value);
+            command.env(format!("{VARIABLES}{}", key.to_uppercase()), value);
         }
+        // What plays the driver keeps quiet.
+        command.env(format!("{NATIVE_VARIABLES}LOG_LEVEL"), "off");
         let ended = run_within(&mut command, self.case.limit, &scratch.0)?;
         match ended.status.code() {
             Some(code) if code == i32::from(case::PASSED) && self.case.ends == Ends::Exits => {

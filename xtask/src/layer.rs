@@ -12,6 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub const NAME: &str = "VK_LAYER_vkabort_shader_abort";
 /// The name of the copy of the layer that plays a driver with the extensions.
 pub const NATIVE: &str = "VK_LAYER_vkabort_native";
+/// How the environment variables of the layer's settings start.
+pub const VARIABLES: &str = "VK_VKABORT_SHADER_ABORT_";
+/// The same for [`NATIVE`]: as long.
+pub const NATIVE_VARIABLES: &str = "VK_NATIVES_SHADER_ABORT_";
 /// The variable that switches the implicit layer on.
 pub const ENABLE: &str = "VKABORT_ENABLE";
 
@@ -122,11 +126,19 @@ fn templates() -> Result<Vec<Value>> {
 }
 
 /// A copy of the library is another library to the dynamic linker: it has statics of its own, and does not know that it
-/// stands below the first.
+/// stands below the first. So that it can be told other things than the first, its settings have other names.
 fn write_native(template: Value, library: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     let copy = folder.join("libVkLayer_vkabort_native.so");
-    let bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
+    let mut bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
+    let (own, other) = (VARIABLES.as_bytes(), NATIVE_VARIABLES.as_bytes());
+    let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(own)).collect();
+    if places.is_empty() {
+        bail!("the library does not contain {VARIABLES}");
+    }
+    for at in places {
+        bytes[at..at + other.len()].copy_from_slice(other);
+    }
     if fs::read(&copy).ok().as_ref() != Some(&bytes) {
         // Moved into place: a process may be running the old one.
         static NUMBER: AtomicUsize = AtomicUsize::new(0);

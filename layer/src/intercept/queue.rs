@@ -64,7 +64,8 @@ fn note(device: &Device, queue: vk::Queue, commands: impl Iterator<Item = u32>) 
 /// # Safety
 /// `list` must be null or have `count` elements.
 unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
-    if list.is_null() {
+    // Where the count is 0 the pointer may be anything.
+    if list.is_null() || count == 0 {
         return &[];
     }
     // SAFETY: the caller vouches for the list.

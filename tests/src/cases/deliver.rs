@@ -39,7 +39,9 @@ pub(super) const CASES: &[Case] = &[
         .reports("glsl_lines"),
     Case::new("deliver::the_dump_folder_of_a_native_driver", native_dump)
         .on_native()
-        .set(&[("dump_dir", "dumps")]),
+        .set(&[("dump_dir", "dumps")])
+        .reports("native_lines"),
+    Case::new("deliver::to_messengers_on_a_native_driver", native_messenger).on_native(),
 ];
 
 fn shader() -> Result<Vec<u32>> {
@@ -167,6 +169,22 @@ fn log_file(context: &Context) -> Result<()> {
     })
 }
 
+/// The copy of the layer that plays the driver tells the messenger too: the second report is that of the layer.
+fn native_messenger(context: &Context) -> Result<()> {
+    let heard = Heard::default();
+    let chained = Chained {
+        messenger: Some(heard.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
+        ..Chained::default()
+    };
+    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    abort_on(&gpu, |_| {
+        let told = heard.take();
+        let text = std::fs::read_to_string(logged::file("native_lines", "txt"))?;
+        ensure!(told.len() == 2 && told[1] == text, "{told:?}");
+        Ok(())
+    })
+}
+
 /// The one folder in `dumps`.
 fn only_dump() -> Result<PathBuf> {
     let folders: Vec<PathBuf> = std::fs::read_dir("dumps")
@@ -226,27 +244,13 @@ fn dump(context: &Context) -> Result<()> {
     })
 }
 
-/// The copy of the layer that plays the driver writes a dump too, and first.
+/// Nothing was rewritten, and the report does not know the invocation.
 fn native_dump(context: &Context) -> Result<()> {
-    abort_on(&Gpu::open(context)?, |_| {
-        let mut folders: Vec<PathBuf> = std::fs::read_dir("dumps")?
-            .map(|entry| Ok(entry?.path()))
-            .collect::<Result<_>>()?;
-        folders.retain(|folder| {
-            let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
-            !names
-                .map(|file| file.path())
-                .any(|path| path.to_string_lossy().ends_with("rewritten.spv"))
-        });
-        ensure!(folders.len() == 1, "{} dumps without a rewritten module", folders.len());
-        let names: Vec<String> = std::fs::read_dir(&folders[0])?
-            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-            .collect::<Result<_>>()?;
-        let ends = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
-        ensure!(
-            names.len() == 5 && ends(".original.spv") == 1 && ends(".sites.json") == 1 && ends("messages.bin") == 1,
-            "{names:?}"
-        );
+    abort_on(&Gpu::open(context)?, |device| {
+        let text = std::fs::read_to_string(logged::file("native_lines", "txt"))?;
+        let (folder, _) = check_dump(device, &text)?;
+        let files = std::fs::read_dir(&folder)?.count();
+        ensure!(files == 5, "{files} files");
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use super::{MARK, marked};
 use crate::case::{Case, Context, Skip};
 use crate::glsl_debug::{self, Form};
 use crate::slang::Slang;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -40,6 +40,24 @@ pub(super) const CASES: &[Case] = &[
     Case::new("report::of_messages_that_a_native_driver_recorded", debug_info)
         .on_native()
         .reports("native"),
+    Case::new("report::of_a_native_driver_with_emulation_off", debug_info)
+        .on_native()
+        .set(&[("emulation", "off")])
+        .reports("native"),
+    Case::new("report::of_a_pixel", pixel).alone().reports("pixel"),
+    Case::new("report::of_a_vertex", vertex).alone().logs(&[
+        "vertex 1 of instance 0",
+        "stage/vertex.vert:11",
+        "= invocation vertex 1, instance 0",
+    ]),
+    Case::new("report::of_more_than_fits", storm)
+        .alone()
+        .set(&[("arena_size", "65536"), ("max_message_size", "65536")])
+        .logs(&[
+            "found no room in the arena of ",
+            ": raise the setting `arena_size` to see them",
+            "different messages",
+        ]),
     Case::new("report::of_messages_that_a_native_driver_recorded_as_json", debug_info)
         .on_native()
         .set(JSON)
@@ -124,6 +142,49 @@ fn two_sites(context: &Context) -> Result<()> {
 
 fn bare(context: &Context) -> Result<()> {
     super::run_to_loss(context, "abort/entry_point.comp", &marked(&[5])).map(drop)
+}
+
+/// Draws with one invocation that aborts.
+fn draw(context: &Context, vertex: &[u32], fragment: &[u32], push: [u32; 2]) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    device.name(device.queue, c"the queue")?;
+    let image = Image::new(&device)?;
+    let pass = Pass::new(&device, vertex, fragment)?;
+    let submission = pass.record(&image, push)?;
+    let mut result = submission.submit();
+    if result == vk::Result::SUCCESS {
+        result = submission.wait();
+    }
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the draw ended with {result:?}"
+    );
+    Ok(())
+}
+
+fn pixel(context: &Context) -> Result<()> {
+    let fragment = glsl_debug::compile("stage/fragment.frag", Form::NonSemantic)?;
+    draw(context, &crate::glsl::compile("stage/cover.vert")?, &fragment, [17, 42])
+}
+
+fn vertex(context: &Context) -> Result<()> {
+    let vertex = glsl_debug::compile("stage/vertex.vert", Form::Lines)?;
+    draw(context, &vertex, &crate::glsl::compile("stage/white.frag")?, [1, 0])
+}
+
+/// Far more messages than the arena has room for.
+fn storm(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &marked(&[]))?;
+    let kernel = Kernel::new(&device, &crate::glsl::compile("storm/storm.comp")?, &[&buffer])?;
+    let (_submission, result) = kernel.run(1024)?;
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    Ok(())
 }
 
 /// Two dispatches abort one after the other, and the device lives.
