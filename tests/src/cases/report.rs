@@ -52,10 +52,9 @@ pub(super) const CASES: &[Case] = &[
     ]),
     Case::new("report::of_more_than_fits", storm)
         .alone()
-        .set(&[("arena_size", "65536"), ("max_message_size", "65536")])
+        .set(&[("arena_size", "131072")])
         .logs(&[
-            "found no room in the arena of ",
-            ": raise the setting `arena_size` to see them",
+            "found no room in the arena of 131072 bytes: raise the setting `arena_size` to see them",
             "different messages",
         ]),
     Case::new("report::of_messages_that_a_native_driver_recorded_as_json", debug_info)
@@ -177,7 +176,7 @@ fn vertex(context: &Context) -> Result<()> {
 fn storm(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &marked(&[]))?;
+    let buffer = Buffer::storage(&device, &marked(&[0]))?;
     let kernel = Kernel::new(&device, &crate::glsl::compile("storm/storm.comp")?, &[&buffer])?;
     let (_submission, result) = kernel.run(1024)?;
     ensure!(
