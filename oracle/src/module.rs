@@ -154,6 +154,15 @@ impl Module {
         self.functions.iter().find(|f| f.id == id)
     }
 
+    /// The id with this name; for functions, without the parameters that glslang adds to it.
+    pub fn named(&self, name: &str) -> Option<Id> {
+        let named = |inst: &&Inst| {
+            let (text, _) = read_string(inst.from(1));
+            inst.op == op::Name && (text == name || text.split('(').next() == Some(name))
+        };
+        self.globals.iter().find(named).map(|inst| inst.word(0))
+    }
+
     /// Whether a capability is declared.
     pub fn has_capability(&self, capability: u32) -> bool {
         self.globals

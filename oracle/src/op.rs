@@ -7,7 +7,7 @@ macro_rules! from_spirv {
 }
 
 from_spirv! { u16; Op:
-    Nop Undef String Name MemberName Line NoLine Extension ExtInstImport MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
+    Nop Undef String Name MemberName Line NoLine Extension ExtInstImport ExtInst MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
     TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeArray TypeRuntimeArray TypeStruct TypePointer
     TypeFunction
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstantTrue SpecConstantFalse SpecConstant
@@ -20,7 +20,8 @@ from_spirv! { u16; Op:
     SNegate IAdd FAdd ISub FSub IMul FMul UDiv SDiv UMod SRem SMod
     Any All LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select
     IEqual INotEqual UGreaterThan SGreaterThan UGreaterThanEqual SGreaterThanEqual ULessThan SLessThan ULessThanEqual
-    SLessThanEqual FOrdEqual FOrdLessThan FOrdGreaterThan FOrdLessThanEqual FOrdGreaterThanEqual
+    SLessThanEqual FOrdEqual FUnordEqual FOrdNotEqual FUnordNotEqual FUnordLessThan FUnordGreaterThan FUnordLessThanEqual
+    FUnordGreaterThanEqual FOrdLessThan FOrdGreaterThan FOrdLessThanEqual FOrdGreaterThanEqual
     ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not
     ControlBarrier MemoryBarrier AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicOr
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable

@@ -107,6 +107,7 @@ fn planted_module(choices: &mut Choices) -> (Generated, u32) {
     let wish = Wish {
         aborts: choices.below(2) == 0,
         size: choices.between(1, 5),
+        ..Wish::default()
     };
     let mut module = generate(choices, wish);
     if let Some(more) = plant(&module.words, choices, Trigger::Due(module.due), density) {

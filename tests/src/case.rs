@@ -174,6 +174,9 @@ impl fmt::Display for Skip {
 
 impl std::error::Error for Skip {}
 
+/// Variable that says which share of a long list of inputs a process takes: `1/3` the second third. Without it, all.
+pub const SHARE: &str = "VKABORT_SHARE";
+
 /// Exit code of a process whose case held.
 pub const PASSED: u8 = 0;
 /// Exit code of a process whose case failed.

@@ -34,8 +34,26 @@ pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVer
         Some("frag") => ShaderStage::Fragment,
         _ => bail!("{} does not say its stage", path.display()),
     };
+    let words = compile_text(&text, stage, version, spirv_version)?;
+    if words.is_empty() {
+        bail!("glslang made no SPIR-V of {}", path.display());
+    }
+    Ok(words)
+}
+
+/// Compiles a text.
+///
+/// # Errors
+///
+/// It does not compile.
+pub fn compile_text(
+    text: &str,
+    stage: ShaderStage,
+    version: VulkanVersion,
+    spirv_version: SpirvVersion,
+) -> Result<Vec<u32>> {
     let compiler = Compiler::acquire().context("glslang did not start")?;
-    let source = ShaderSource::from(text);
+    let source = ShaderSource::from(text.to_owned());
     let options = CompilerOptions {
         source_language: SourceLanguage::GLSL,
         target: Target::Vulkan { version, spirv_version },
@@ -43,9 +61,5 @@ pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVer
         messages: ShaderMessage::DEFAULT | ShaderMessage::SPV_RULES | ShaderMessage::VULKAN_RULES,
     };
     let input = ShaderInput::new(&source, stage, &options, None::<&[(&str, Option<&str>)]>, None)?;
-    let words = compiler.create_shader(input)?.compile()?;
-    if words.is_empty() {
-        bail!("glslang made no SPIR-V of {}", path.display());
-    }
-    Ok(words)
+    Ok(compiler.create_shader(input)?.compile()?)
 }

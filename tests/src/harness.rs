@@ -69,7 +69,7 @@ pub fn drivers_are_required() -> bool {
 /// One test for each case, driver and placement. `program` is `vkabort-e2e`.
 pub fn trials(cases: &[Case], layer: &Layer, program: &Path) -> Vec<Trial> {
     let mut trials = Vec::new();
-    for known in Known::ALL {
+    for (number, known) in (0..).zip(Known::ALL) {
         let driver = match known.find() {
             Ok(driver) => driver,
             Err(reason) if known.is_required() && drivers_are_required() => {
@@ -91,6 +91,10 @@ pub fn trials(cases: &[Case], layer: &Layer, program: &Path) -> Vec<Trial> {
                     layer: layer.clone(),
                     placement,
                     program: program.to_path_buf(),
+                    share: (
+                        number,
+                        Known::ALL.into_iter().filter(|known| known.is_required()).count(),
+                    ),
                 };
                 let name = format!("{} [{}, {}]", case.name, driver.name, placement.name());
                 trials.push(Trial::test(name.clone(), move || {
@@ -120,6 +124,8 @@ struct Job {
     layer: Layer,
     placement: Placement,
     program: PathBuf,
+    /// Which driver this is, and how many there always are.
+    share: (usize, usize),
 }
 
 impl Job {
@@ -127,7 +133,10 @@ impl Job {
         let scratch = Scratch::new()?;
         let environment = environment(&self.driver, &self.layer, self.placement, &scratch.0)?;
         let mut command = environment.command(&self.program)?;
-        command.arg(self.case.name);
+        let (number, drivers) = self.share;
+        command
+            .arg(self.case.name)
+            .env(case::SHARE, format!("{}/{drivers}", number % drivers));
         for (key, value) in self.case.settings {
             command.env(format!("{VARIABLES}{}", key.to_uppercase()), value);
         }

@@ -18,6 +18,7 @@ pub mod glsl;
 pub mod glsl_debug;
 pub mod harness;
 pub mod logged;
+pub mod program;
 pub mod slang;
 pub mod validation;
 pub mod vk;

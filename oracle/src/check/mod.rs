@@ -1,5 +1,6 @@
 //! Compares a module and its rewrite: every invocation, every byte of every buffer, every record.
 
+pub mod course;
 mod records;
 mod run;
 mod statics;

@@ -41,7 +41,7 @@ pub(super) struct Run {
     pub(super) ends: Vec<Ended>,
     outputs: Vec<Vec<(u32, Value)>>,
     /// Buffers by binding.
-    buffers: Vec<(u32, Region)>,
+    pub(super) buffers: Vec<(u32, Region)>,
     /// How often each invocation asked whether it was due.
     pub(super) ticks: Vec<u32>,
     /// The arena's ABORTED word after each invocation, in rewrites.
@@ -67,8 +67,8 @@ impl Run {
     }
 }
 
-/// Contents of the buffers before anything runs.
-fn buffers(due: &[u32]) -> HashMap<u32, Region> {
+/// Contents of the buffers by binding, before anything runs.
+pub(super) fn buffers(due: &[u32]) -> HashMap<u32, Region> {
     let words = |words: Vec<u32>| Region::new(words.iter().flat_map(|w| w.to_le_bytes()).collect());
     let out = vec![0; due.len() * OUT_WORDS as usize];
     let data = (0..DATA_BYTES / 4).map(|i| (i + 1).wrapping_mul(0x9E37_79B9)).collect();

@@ -84,7 +84,7 @@ impl Body<'_> {
         match self.choices.below(8) {
             0 => self.scalar(),
             1 => self.part(0),
-            2 => Shape::Struct { members: Vec::new() },
+            2 if self.wish.empty => Shape::Struct { members: Vec::new() },
             _ => self.structure(2),
         }
     }
@@ -94,6 +94,8 @@ impl Body<'_> {
         match self.choices.below(14) {
             0..=3 => int(32, false),
             4 => int(32, true),
+            5..=9 if !self.wish.widths => int(32, false),
+            10 | 11 if !self.wish.widths => Shape::Float { bits: 32 },
             5 => int(8, false),
             6 => int(8, true),
             7 => int(16, false),
@@ -180,7 +182,11 @@ impl Body<'_> {
                 break;
             }
             let shape = if self.choices.chance(15) {
-                let bits = self.choices.pick(&[32, 16, 64]).unwrap_or(32);
+                let bits = self
+                    .choices
+                    .pick(&[32, 16, 64])
+                    .filter(|_| self.wish.widths)
+                    .unwrap_or(32);
                 let (columns, rows) = (self.choices.between(2, 4), self.choices.between(2, 4));
                 let row_major = self.choices.chance(50);
                 let line = bits / 8 * if row_major { columns } else { rows };

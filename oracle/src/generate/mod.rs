@@ -27,11 +27,23 @@ pub struct Wish {
     pub aborts: bool,
     /// Roughly how many statements each function has.
     pub size: u32,
+    /// Scalars of 8, 16 and 64 bits in messages.
+    pub widths: bool,
+    /// Messages without a member. Mesa refuses to build such a value.
+    pub empty: bool,
+    /// Invocations of a workgroup. More than one at a time write to the same words.
+    pub workgroup: u32,
 }
 
 impl Default for Wish {
     fn default() -> Self {
-        Self { aborts: true, size: 5 }
+        Self {
+            aborts: true,
+            size: 5,
+            widths: true,
+            empty: true,
+            workgroup: 4,
+        }
     }
 }
 
@@ -59,7 +71,7 @@ pub fn generate(choices: &mut Choices, wish: Wish) -> Generated {
         Body::function(&mut world, choices, wish, kind, budget);
     }
     for number in 0..choices.between(1, 3) {
-        let entry = world.entry_point(choices, number);
+        let entry = world.entry_point(choices, number, wish.workgroup);
         Body::function(&mut world, choices, wish, entry, 2500);
     }
     if choices.chance(20) {

@@ -324,7 +324,7 @@ impl World {
     }
 
     /// Declares an entry point.
-    pub(super) fn entry_point(&mut self, choices: &mut Choices, number: u32) -> Kind {
+    pub(super) fn entry_point(&mut self, choices: &mut Choices, number: u32, workgroup: u32) -> Kind {
         let model = match choices.below(4) {
             0 | 1 => execution_model::GLCompute,
             2 => execution_model::Fragment,
@@ -371,7 +371,7 @@ impl World {
                 push(
                     modes,
                     op::ExecutionMode,
-                    &[function, execution_mode::LocalSize, 4, 1, 1],
+                    &[function, execution_mode::LocalSize, workgroup, 1, 1],
                 );
             }
             execution_model::Fragment => push(modes, op::ExecutionMode, &[function, execution_mode::OriginUpperLeft]),

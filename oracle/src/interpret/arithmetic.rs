@@ -150,6 +150,7 @@ pub fn binary(opcode: u16, a: Scalar, b: Scalar, kind: Kind) -> Result<Scalar, F
     } else {
         (0.0, 0.0)
     };
+    let unordered = fx.is_nan() || fy.is_nan();
     Ok(match opcode {
         op::IAdd => number(x.wrapping_add(y)),
         op::ISub => number(x.wrapping_sub(y)),
@@ -224,6 +225,13 @@ pub fn binary(opcode: u16, a: Scalar, b: Scalar, kind: Kind) -> Result<Scalar, F
         op::FOrdGreaterThan => truth(fx > fy),
         op::FOrdLessThanEqual => truth(fx <= fy),
         op::FOrdGreaterThanEqual => truth(fx >= fy),
+        op::FUnordEqual => truth(fx == fy || unordered),
+        op::FUnordNotEqual => truth(fx != fy || unordered),
+        op::FOrdNotEqual => truth(fx != fy && !unordered),
+        op::FUnordLessThan => truth(fx < fy || unordered),
+        op::FUnordGreaterThan => truth(fx > fy || unordered),
+        op::FUnordLessThanEqual => truth(fx <= fy || unordered),
+        op::FUnordGreaterThanEqual => truth(fx >= fy || unordered),
         _ => return Err(Fault::Unknown),
     })
 }

@@ -127,6 +127,7 @@ impl Machine<'_> {
                 let parts = operand(2)?.parts().unwrap_or(&[]);
                 let scalars = parts.iter().filter_map(Value::scalar);
                 self.poisoned(
+                    inst.op,
                     scalars.into_iter().try_fold(start, |a, b| binary(opcode, a, b, kind)),
                     1,
                 )
@@ -136,26 +137,26 @@ impl Machine<'_> {
                 let from = self.kind(self.type_of(inst.word(2)));
                 let to = self.kind(ty);
                 map(&[operand(2)?], &|s| {
-                    self.poisoned(unary(inst.op, s[0], from, to), to.width)
+                    self.poisoned(inst.op, unary(inst.op, s[0], from, to), to.width)
                 })
             }
             _ if inst.operands.len() == 4 => {
                 let kind = self.kind(self.type_of(inst.word(2)));
                 let width = self.kind(ty).width;
                 map(&[operand(2)?, operand(3)?], &|s| {
-                    self.poisoned(binary(inst.op, s[0], s[1], kind), width)
+                    self.poisoned(inst.op, binary(inst.op, s[0], s[1], kind), width)
                 })
             }
             other => unsupported(format!("opcode {other}")),
         }
     }
 
-    fn poisoned(&self, result: std::result::Result<Scalar, Fault>, width: u32) -> Result<Scalar> {
+    fn poisoned(&self, opcode: u16, result: std::result::Result<Scalar, Fault>, width: u32) -> Result<Scalar> {
         match result {
             Ok(scalar) => Ok(scalar),
             Err(Fault::Arithmetic(what)) if !self.poison => undefined(what),
             Err(Fault::Arithmetic(_)) => Ok(Scalar::undefined(width)),
-            Err(Fault::Unknown) => unsupported("an opcode that is not arithmetic"),
+            Err(Fault::Unknown) => unsupported(format!("opcode {opcode} as arithmetic")),
         }
     }
 

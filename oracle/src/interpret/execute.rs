@@ -58,6 +58,7 @@ impl Machine<'_> {
                 self.left = self.left.checked_sub(1).ok_or(Trouble::Steps(block.label))?;
                 match inst.op {
                     op::Phi | op::Line | op::NoLine | op::Nop | op::LoopMerge | op::SelectionMerge => {}
+                    op::ExtInst if self.nonsemantic.contains(&inst.word(2)) => {}
                     op::FunctionCall => {
                         let module = self.module;
                         let Some(callee) = module.function(inst.word(2)) else {
@@ -103,7 +104,7 @@ impl Machine<'_> {
         let mut taken = Vec::new();
         for inst in insts
             .iter()
-            .take_while(|i| matches!(i.op, op::Phi | op::Line | op::NoLine))
+            .take_while(|i| matches!(i.op, op::Phi | op::Line | op::NoLine | op::ExtInst))
         {
             if inst.op != op::Phi {
                 continue;

@@ -15,6 +15,7 @@ pub use memory::Region;
 
 use crate::module::{Entry, Id, Module};
 use crate::op::{self, built_in, decoration, storage_class};
+use crate::words::read_string;
 use std::collections::HashMap;
 use std::fmt;
 use types::{Type, Types};
@@ -121,6 +122,8 @@ pub struct Machine<'m> {
     physical: Option<Physical>,
     /// Numbers of the aborts by word offset.
     sites: HashMap<usize, u32>,
+    /// Imported instruction sets that say nothing of what a module does.
+    nonsemantic: Vec<Id>,
     /// Undefined arithmetic is poison, not undefined behaviour.
     poison: bool,
     steps: u64,
@@ -187,6 +190,12 @@ impl<'m> Machine<'m> {
             buffers: HashMap::new(),
             physical: setup.physical,
             sites,
+            nonsemantic: module
+                .globals
+                .iter()
+                .filter(|i| i.op == op::ExtInstImport && read_string(i.from(1)).0.starts_with("NonSemantic."))
+                .map(|i| i.word(0))
+                .collect(),
             poison,
             steps: setup.steps,
             left: 0,

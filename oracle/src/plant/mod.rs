@@ -44,6 +44,17 @@ pub struct Planted {
 
 /// Plants aborts. `None` if the words are no module.
 pub fn plant(words: &[u32], choices: &mut Choices, trigger: Trigger, density: Density) -> Option<Planted> {
+    plant_but(words, choices, trigger, density, 0)
+}
+
+/// Plants aborts outside one function: an entry point that first sets what `due` reads. `None` if the words are no module.
+pub fn plant_but(
+    words: &[u32],
+    choices: &mut Choices,
+    trigger: Trigger,
+    density: Density,
+    spared: Id,
+) -> Option<Planted> {
     let module = Module::parse(words)?;
     let mut edits = Edits::new(&module);
     for needed in [capability::AbortKHR, capability::ConstantDataKHR] {
@@ -57,7 +68,7 @@ pub fn plant(words: &[u32], choices: &mut Choices, trigger: Trigger, density: De
     };
     let callees = functions::planted(&mut edits, choices, due);
     let (mut aborts, mut calls) = (0, 0);
-    for function in module.functions.iter().filter(|f| f.id != due) {
+    for function in module.functions.iter().filter(|f| f.id != due && f.id != spared) {
         let fixed = continue_blocks(function);
         for (number, block) in function.blocks.iter().enumerate() {
             let splits = !fixed.contains(&block.label) && block.merge().is_none_or(|m| m.op != op::LoopMerge);
@@ -82,7 +93,7 @@ pub fn plant(words: &[u32], choices: &mut Choices, trigger: Trigger, density: De
 /// An instruction of a block before which something can be inserted: after phis and variables, not after a merge
 /// instruction. `whole`: what the block makes for its own use only, as sampled images are, must stay in one piece.
 fn place<'b>(block: &'b Block, choices: &mut Choices, entry: bool, whole: bool) -> &'b Inst {
-    let head = |i: &Inst| i.op == op::Phi || entry && (i.op == op::Variable || i.op == EXT_INST);
+    let head = |i: &Inst| i.op == op::Phi || entry && (i.op == op::Variable || i.op == op::ExtInst);
     let first = block.insts.iter().rposition(head).map_or(0, |at| at + 1);
     let mut last = block
         .insts
@@ -99,8 +110,6 @@ fn place<'b>(block: &'b Block, choices: &mut Choices, entry: bool, whole: bool) 
     &block.insts[at.min(block.insts.len() - 1)]
 }
 
-/// `OpExtInst`: debug declarations stand among variables.
-const EXT_INST: u16 = 12;
 /// `OpImage`.
 const IMAGE: u16 = 100;
 

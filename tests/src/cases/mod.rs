@@ -8,6 +8,7 @@ mod fault_queries;
 mod layout;
 mod lost;
 mod message;
+mod programs;
 mod queries;
 mod recovery;
 mod report;
@@ -35,6 +36,7 @@ pub fn all() -> Vec<Case> {
         layout::CASES,
         lost::CASES,
         message::CASES,
+        programs::CASES,
         queries::CASES,
         recovery::CASES,
         report::CASES,

@@ -23,10 +23,24 @@ impl<'device> Kernel<'device> {
     ///
     /// A call fails, with the call's name.
     pub fn new(device: &'device Device<'device>, spirv: &[u32], buffers: &[&'device Buffer<'device>]) -> Result<Self> {
-        Self::create(device, spirv, buffers, None)
+        Self::create(device, spirv, c"main", buffers, None)
     }
 
-    /// The same, with debug-utils names for the module and the pipeline.
+    /// A pipeline of the entry point of this name.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name.
+    pub fn with_entry(
+        device: &'device Device<'device>,
+        spirv: &[u32],
+        entry: &CStr,
+        buffers: &[&'device Buffer<'device>],
+    ) -> Result<Self> {
+        Self::create(device, spirv, entry, buffers, None)
+    }
+
+    /// A pipeline of the entry point `main`, with debug-utils names for the module and the pipeline.
     ///
     /// # Errors
     ///
@@ -37,12 +51,13 @@ impl<'device> Kernel<'device> {
         buffers: &[&'device Buffer<'device>],
         names: [&CStr; 2],
     ) -> Result<Self> {
-        Self::create(device, spirv, buffers, Some(names))
+        Self::create(device, spirv, c"main", buffers, Some(names))
     }
 
     fn create(
         device: &'device Device<'device>,
         spirv: &[u32],
+        entry: &CStr,
         buffers: &[&'device Buffer<'device>],
         names: Option<[&CStr; 2]>,
     ) -> Result<Self> {
@@ -66,7 +81,7 @@ impl<'device> Kernel<'device> {
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(module)
-                .name(c"main");
+                .name(entry);
             let info = vk::ComputePipelineCreateInfo::default()
                 .stage(stage)
                 .layout(kernel.layout);

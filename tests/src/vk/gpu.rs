@@ -149,6 +149,19 @@ impl Gpu {
         (core, newer)
     }
 
+    /// What the driver says of its version.
+    pub fn driver_info(&self) -> String {
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+        // SAFETY: the handle belongs to the living instance; the chain is valid.
+        unsafe {
+            self.instance
+                .get_physical_device_properties2(self.physical, &mut properties);
+        }
+        let info = driver.driver_info_as_c_str().unwrap_or_default();
+        info.to_string_lossy().into_owned()
+    }
+
     /// Ends the case as skipped if the device lacks something.
     ///
     /// # Errors

@@ -1,0 +1,298 @@
+//! Whole programs, many of them: with aborts that are not taken they do what they did without; with aborts that are taken
+//! the driver leaves exactly the messages and the memory that the specification asks for, as the interpreter has it.
+//!
+//! Each driver takes its share of them. `VKABORT_PROGRAM_SEEDS=10000` runs more, `VKABORT_PROGRAM_SEED=17` one.
+
+use crate::case::{Case, Context, SHARE};
+use crate::program::{Language, Program, is_valid};
+use crate::slang::Slang;
+use crate::vk::{Buffer, Device, Gpu, Kernel};
+use anyhow::{Context as _, Result, bail, ensure};
+use ash::vk;
+use std::ffi::CString;
+use vkabort_instrument::{Options, Outcome as Instrumentation, instrument};
+use vkabort_oracle::check::Subject;
+use vkabort_oracle::check::course::{Course, INVOCATIONS, follow, start};
+use vkabort_oracle::choices::Choices;
+use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::interpret::Message;
+use vkabort_oracle::module::Module;
+use vkabort_oracle::op::{capability, execution_model};
+use vkabort_oracle::plant::{Density, Trigger, plant_but};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("programs::glsl", glsl).alone().within(600),
+    Case::new("programs::slang", slang).alone().within(600),
+    Case::new("programs::generated", generated).alone().within(600),
+];
+
+/// Programs of each kind that are run, by all drivers together.
+const PROGRAMS: u64 = 264;
+
+/// Programs that Mesa 22 compiles wrongly, found by comparison: the interpreter, newer Mesa and SwiftShader agree on what
+/// their rewrites do. The first has a loop of at most two rounds that is left from a call in its head.
+const MISCOMPILED: [(Language, u64); 1] = [(Language::Glsl, 129)];
+
+fn seeds() -> impl Iterator<Item = u64> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let all = match number("VKABORT_PROGRAM_SEED") {
+        Some(one) => return (one..one + 1).step_by(1),
+        None => number("VKABORT_PROGRAM_SEEDS").unwrap_or(PROGRAMS),
+    };
+    let share = std::env::var(SHARE).ok();
+    let share = share.as_deref().and_then(|share| share.split_once('/'));
+    let (first, step) = share.map_or((None, None), |(first, of)| (first.parse().ok(), of.parse().ok()));
+    (first.unwrap_or(0)..all).step_by(step.unwrap_or(1))
+}
+
+fn glsl(context: &Context) -> Result<()> {
+    compiled(context, Language::Glsl, None)
+}
+
+fn slang(context: &Context) -> Result<()> {
+    compiled(context, Language::Slang, Some(&Slang::load()?))
+}
+
+/// Programs that a compiler made.
+fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Result<()> {
+    let stand = Stand::new(context)?;
+    let mesa_22 = stand.gpu.driver_info().starts_with("Mesa 22.");
+    each_seed(|seed, choices| {
+        if mesa_22 && MISCOMPILED.contains(&(language, seed)) {
+            return Ok(Outcome::Elsewhere);
+        }
+        let original = Program::new(language, seed, false).compile(seed, slang)?;
+        let program = Program::new(language, seed, true).compile(seed, slang)?;
+        // Slang makes modules of some programs that are not valid: nobody promises anything of those.
+        if !is_valid(&original.words) || !is_valid(&program.words) {
+            return Ok(Outcome::Invalid);
+        }
+        let density = Density {
+            aborts: choices.below(30),
+            calls: choices.below(30),
+        };
+        let trigger = Trigger::Due(program.due);
+        let planted = plant_but(&program.words, choices, trigger, density, program.main).context("it is no module")?;
+        let subject = Subject {
+            words: &planted.words,
+            ticks: program.ticks,
+        };
+        stand.check(subject, c"main".into(), INVOCATIONS, Some(&original.words), choices)
+    })
+}
+
+/// Modules that no compiler made, with messages of every kind.
+fn generated(context: &Context) -> Result<()> {
+    let stand = Stand::new(context)?;
+    let missing = missing_capabilities(&stand.gpu);
+    let widths = [
+        capability::Int8,
+        capability::Int16,
+        capability::Int64,
+        capability::Float16,
+        capability::Float64,
+    ];
+    let widths = !widths.iter().any(|width| missing.contains(width));
+    each_seed(|_, choices| {
+        let wish = Wish {
+            widths,
+            empty: false,
+            workgroup: 1,
+            ..Wish::default()
+        };
+        let module = generate(choices, wish);
+        let parsed = Module::parse(&module.words).context("it is no module")?;
+        if !can_run(&module.words, &missing)? {
+            return Ok(Outcome::Elsewhere);
+        }
+        let compute = parsed.entries.iter().find(|e| e.model == execution_model::GLCompute);
+        let Some(entry) = compute else {
+            return Ok(Outcome::Elsewhere);
+        };
+        let subject = Subject {
+            words: &module.words,
+            ticks: module.ticks,
+        };
+        stand.check(subject, CString::new(entry.name.as_str())?, 1, None, choices)
+    })
+}
+
+/// Capabilities of generated modules that the device lacks.
+fn missing_capabilities(gpu: &Gpu) -> Vec<u32> {
+    let (core, newer) = gpu.features();
+    let all = [
+        (core.shader_int16, capability::Int16),
+        (core.shader_int64, capability::Int64),
+        (core.shader_float64, capability::Float64),
+        (newer.shader_int8, capability::Int8),
+        (newer.shader_float16, capability::Float16),
+        (newer.vulkan_memory_model, capability::VulkanMemoryModel),
+        (
+            newer.vulkan_memory_model_device_scope,
+            capability::VulkanMemoryModelDeviceScope,
+        ),
+    ];
+    let missing = all.into_iter().filter(|(has, _)| *has == vk::FALSE);
+    missing.map(|(_, capability)| capability).collect()
+}
+
+/// Whether a device without these capabilities runs a module: what only messages need the rewrite does without.
+fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
+    let rewritten = match instrument(words, &Options::default()) {
+        Ok(Instrumentation::Instrumented(rewritten)) => rewritten.words,
+        Ok(Instrumentation::Unchanged) => bail!("the module is not rewritten"),
+        // An array of specialised length that was loaded in another block: its elements cannot be got at.
+        Err(error) if error.to_string().contains("load it in the block of the abort") => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let rewritten = Module::parse(&rewritten).context("the rewrite is no module")?;
+    Ok(!missing.iter().any(|capability| rewritten.has_capability(*capability)))
+}
+
+/// What became of a program.
+enum Outcome {
+    /// That many messages came back, each as it should be.
+    Held { messages: usize },
+    /// It takes too many steps to be interpreted, has no compute shader, needs what the device lacks, or is known to be compiled
+    /// wrongly.
+    Elsewhere,
+    /// Its compiler did not make a valid module of it.
+    Invalid,
+}
+
+fn each_seed(run: impl Fn(u64, &mut Choices) -> Result<Outcome>) -> Result<()> {
+    let (mut held, mut messages, mut invalid, mut failures) = (0, 0, 0, Vec::new());
+    for seed in seeds() {
+        let choices = &mut Choices::seeded(seed);
+        match run(seed, choices) {
+            Ok(Outcome::Held { messages: found }) => {
+                held += 1;
+                messages += found;
+            }
+            Ok(Outcome::Elsewhere) => {}
+            Ok(Outcome::Invalid) => invalid += 1,
+            Err(error) => failures.push(format!("seed {seed}: {error:#}")),
+        }
+        if failures.len() >= 5 {
+            break;
+        }
+    }
+    ensure!(failures.is_empty(), "{}", failures.join("\n"));
+    println!("{held} programs, {messages} messages; {invalid} that their compiler got wrong");
+    let all = seeds().count();
+    ensure!(
+        all == 1 || held * 8 > all && messages > all / 8,
+        "too few programs ran: {held} of {all}, with {messages} messages"
+    );
+    Ok(())
+}
+
+/// Where programs are run.
+struct Stand {
+    gpu: Gpu,
+}
+
+impl Stand {
+    fn new(context: &Context) -> Result<Self> {
+        Ok(Self {
+            gpu: Gpu::open(context)?,
+        })
+    }
+
+    /// Runs a program without an abort, then with every invocation aborting at some moment or not at all.
+    fn check(
+        &self,
+        subject: Subject<'_>,
+        entry: CString,
+        invocations: usize,
+        original: Option<&[u32]>,
+        choices: &mut Choices,
+    ) -> Result<Outcome> {
+        let interpreted = |due: &[u32]| follow(subject, due).map_err(anyhow::Error::msg);
+        let never = vec![0; invocations];
+        let Some(calm) = interpreted(&never)? else {
+            return Ok(Outcome::Elsewhere);
+        };
+        if let Some(original) = original {
+            let found = self.run(original, &entry, &never).context("the original")?;
+            found.compare(&calm).context("the original, on the driver")?;
+        }
+        let found = self.run(subject.words, &entry, &never)?;
+        found.compare(&calm).context("no abort is taken")?;
+        // Among several invocations some may go on.
+        let first = u32::from(invocations == 1);
+        let moment = |last: &u32| choices.between(first.min(*last), *last);
+        let due: Vec<u32> = calm.ticks.iter().map(moment).collect();
+        let Some(expected) = interpreted(&due)? else {
+            return Ok(Outcome::Elsewhere);
+        };
+        let found = self.run(subject.words, &entry, &due)?;
+        found
+            .compare(&expected)
+            .with_context(|| format!("invocations abort at {due:?}"))?;
+        Ok(Outcome::Held {
+            messages: calm.messages.len() + expected.messages.len(),
+        })
+    }
+
+    fn run(&self, words: &[u32], entry: &CString, due: &[u32]) -> Result<Found> {
+        let device = Device::new(&self.gpu)?;
+        let mut buffers = Vec::new();
+        for (number, (binding, words)) in (0..).zip(start(due)) {
+            ensure!(number == binding, "bindings are not consecutive");
+            buffers.push(Buffer::storage(&device, &words)?);
+        }
+        let bound: Vec<&Buffer<'_>> = buffers.iter().collect();
+        let kernel = Kernel::with_entry(&device, words, entry, &bound)?;
+        let (_submission, result) = kernel.run(1)?;
+        let payloads = match result {
+            vk::Result::SUCCESS => Vec::new(),
+            vk::Result::ERROR_DEVICE_LOST => device.payloads()?,
+            other => bail!("the dispatch ended with {other:?}"),
+        };
+        Ok(Found {
+            lost: result == vk::Result::ERROR_DEVICE_LOST,
+            buffers: buffers.iter().map(Buffer::read).collect(),
+            payloads,
+        })
+    }
+}
+
+/// What a driver left.
+struct Found {
+    lost: bool,
+    buffers: Vec<Vec<u32>>,
+    payloads: Vec<Vec<u8>>,
+}
+
+impl Found {
+    fn compare(&self, expected: &Course) -> Result<()> {
+        ensure!(
+            self.lost != expected.messages.is_empty(),
+            "the device is {}lost, and there are {} messages",
+            if self.lost { "" } else { "not " },
+            expected.messages.len()
+        );
+        for (binding, words) in &expected.buffers {
+            let found = self.buffers.get(*binding as usize).context("a binding too many")?;
+            super::same_words(found, words).with_context(|| format!("buffer {binding}"))?;
+        }
+        // Invocations abort in any order.
+        let mut left = self.payloads.clone();
+        for message in &expected.messages {
+            match left.iter().position(|payload| is(payload, message)) {
+                Some(at) => drop(left.swap_remove(at)),
+                None => bail!("no message is {:02x?}; the rest are {left:02x?}", message.bytes),
+            }
+        }
+        ensure!(left.is_empty(), "{} messages too many: {left:02x?}", left.len());
+        Ok(())
+    }
+}
+
+/// Whether a payload is this message; bits of undefined values may be anything.
+fn is(payload: &[u8], message: &Message) -> bool {
+    let undef = message.undef.iter().chain(std::iter::repeat(&0));
+    let mut bytes = payload.iter().zip(&message.bytes).zip(undef);
+    payload.len() == message.bytes.len() && bytes.all(|((found, expected), undef)| (found ^ expected) & !undef == 0)
+}
