@@ -82,7 +82,8 @@ pub struct InstrumentArgs {
     /// Largest message in bytes; a module with a larger one is refused
     #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = parse_bytes)]
     pub max_message_size: u32,
-    /// Give messages to the first N aborts only; the others just terminate (to find a troublemaker by bisection)
+    /// Give messages to the first N aborts only; the others just end their invocations, without a message and without
+    /// losing the device (to find a troublemaker by bisection)
     #[arg(long, value_name = "N")]
     pub max_sites: Option<u32>,
     /// Data for the OpSpecConstantDataKHR with this SpecId; may be repeated

@@ -14,6 +14,8 @@ mod launch;
 mod locate;
 mod manifest;
 mod module;
+#[allow(unsafe_code)]
+mod signals;
 mod tables;
 #[allow(unsafe_code)]
 mod vulkan;

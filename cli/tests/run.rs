@@ -220,3 +220,113 @@ fn wrong_settings_programs_and_libraries_are_named() {
     assert_eq!(ran.code, 4);
     assert_eq!(run_in(&folder, &["run"], b"").code, 2);
 }
+
+/// Starts a run, waits until the program says that it is ready, and sends `vkabort` a signal.
+fn signalled(name: &str, script: &str, signal: &str) -> (i32, String) {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::{Command, Stdio};
+    let folder = with_program(name, script);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_vkabort"))
+        .args(["run", "--layer", ".", "--", "./app"])
+        .current_dir(&folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut out = BufReader::new(child.stdout.take().expect("piped"));
+    let mut line = String::new();
+    out.read_line(&mut line).expect("text");
+    assert_eq!(line, "ready\n");
+    let sent = Command::new("kill")
+        .args([format!("-{signal}"), child.id().to_string()])
+        .status();
+    assert!(sent.expect("kill starts").success());
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).expect("text");
+    let status = child.wait().expect("it ends");
+    (status.code().expect("it ends by itself"), rest)
+}
+
+#[test]
+fn signals_reach_the_program_whose_answer_counts() {
+    let wait = "echo ready; while :; do sleep 0.02; done";
+    for signal in ["TERM", "INT", "HUP", "USR1"] {
+        let script = format!("trap 'echo got {signal}; exit 3' {signal}; {wait}");
+        let (code, said) = signalled(&format!("signal-{signal}"), &script, signal);
+        assert_eq!((code, said.as_str()), (3, format!("got {signal}\n").as_str()));
+    }
+    // A program that does not care is killed by it, as without the command.
+    assert_eq!(signalled("signal-kills", wait, "TERM").0, 128 + 15);
+}
+
+#[test]
+fn an_abort_before_the_signal_still_counts() {
+    let script = "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"
+         echo ready; while :; do sleep 0.02; done";
+    assert_eq!(signalled("signal-aborted", script, "TERM").0, 90);
+}
+
+/// Runs `vkabort run` on a terminal of its own, on which somebody types, and returns what it shows.
+fn on_terminal(folder: &Path, typed: &'static [u8], variables: &[(&str, &str)]) -> (i32, String) {
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+    let command = format!("{} run --layer . -- ./app", env!("CARGO_BIN_EXE_vkabort"));
+    let mut child = Command::new("script")
+        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+        .current_dir(folder)
+        .env_remove("NO_COLOR")
+        .env("TERM", "xterm")
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script(1) starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    let mut out = child.stdout.take().expect("piped");
+    let mut shown = Vec::new();
+    let mut bytes = [0; 512];
+    let mut typed = Some(typed);
+    while let Ok(count) = out.read(&mut bytes)
+        && count > 0
+    {
+        shown.extend(&bytes[..count]);
+        if String::from_utf8_lossy(&shown).contains("ready")
+            && let Some(typed) = typed.take()
+        {
+            stdin.write_all(typed).expect("typed");
+        }
+    }
+    let status = child.wait().expect("it ends");
+    (
+        status.code().expect("an exit code"),
+        String::from_utf8_lossy(&shown).into_owned(),
+    )
+}
+
+#[test]
+fn ctrl_c_reaches_the_program_once() {
+    // The program counts, and ends a while after the first.
+    let script = "n=0; trap 'n=$((n+1))' INT; echo ready
+         while [ $n = 0 ]; do sleep 0.02; done; for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; echo $n times; exit 9";
+    let folder = with_program("ctrl-c", script);
+    let (code, shown) = on_terminal(&folder, b"\x03", &[]);
+    assert_eq!(code, 9, "{shown}");
+    assert!(shown.contains("1 times"), "{shown}");
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let folder = with_program(
+        "colours",
+        "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"; echo ready",
+    );
+    let (code, shown) = on_terminal(&folder, b"", &[]);
+    assert_eq!(code, 90);
+    assert!(shown.contains("\x1b[1;31mvkabort: shader aborted\x1b[0m"), "{shown:?}");
+    let (_, shown) = on_terminal(&folder, b"", &[("NO_COLOR", "1")]);
+    assert!(
+        shown.contains("vkabort: shader aborted: ") && !shown.contains('\x1b'),
+        "{shown:?}"
+    );
+    assert!(!run(&folder, &[]).stderr.contains('\x1b'));
+}

@@ -41,6 +41,16 @@ pub struct Instrumented {
     pub data_spec_ids: Vec<u32>,
 }
 
+/// The abort sites of a module that a driver runs as it is: none if it declares no aborts. The module is only read, and
+/// specialisation data is not applied to it.
+///
+/// # Errors
+///
+/// An [`Error`] when the module is malformed or uses something unsupported.
+pub fn sites(words: &[u32], options: &Options) -> Result<Option<SiteTable>> {
+    pipeline::sites(words, options)
+}
+
 /// Rewrites a module.
 ///
 /// `words` is a whole module in host byte order, as `VkShaderModuleCreateInfo::pCode` gives it. Modules that declare none

@@ -14,7 +14,8 @@ pub struct Options {
     pub loop_poll: LoopPoll,
     /// Largest message in bytes (`maxShaderAbortMessageSize`); a module with a larger one is refused.
     pub max_message_bytes: u32,
-    /// Rewrites only the first so many aborts, in module order; the others terminate without a message. A bisect switch.
+    /// Rewrites only the first so many aborts, in module order; the others end their invocations without a message, and
+    /// without a loss. A bisect switch.
     pub max_sites: Option<u32>,
     /// Orders a record's words by memory barriers. Not for CPU drivers, which have no need of it: when the host reads, the
     /// work has come to rest, and memory is the host's own. Mesa's llvmpipe 22.3 makes a control barrier of a memory

@@ -88,6 +88,19 @@ pub(crate) fn run(original: &[u32], options: &Options) -> Result<Outcome> {
     }))
 }
 
+/// The site table of a module that is not rewritten.
+pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTable>> {
+    header(original)?;
+    if !scan(original).abort {
+        return Ok(None);
+    }
+    let index = Index::new(original)?;
+    check(&index)?;
+    let hash = module_hash(original, options);
+    let (_, sites) = mark::mark(&index, options, hash, &abort_offsets(&index))?;
+    Ok(Some(sites))
+}
+
 /// Brings loops into a form that invocations can leave, round by round, and lowers the aborts.
 fn lower_aborts(mut words: Vec<u32>, options: &Options, sites: &SiteTable) -> Result<Vec<u32>> {
     let mut outlined: HashSet<Id> = HashSet::new();

@@ -46,6 +46,7 @@ next_table! {
         vkEnumerateDeviceExtensionProperties: vk::PFN_vkEnumerateDeviceExtensionProperties,
         vkGetPhysicalDeviceProperties: vk::PFN_vkGetPhysicalDeviceProperties,
         vkGetPhysicalDeviceFeatures: vk::PFN_vkGetPhysicalDeviceFeatures,
+        vkGetPhysicalDeviceQueueFamilyProperties: vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties,
         vkGetPhysicalDeviceMemoryProperties: vk::PFN_vkGetPhysicalDeviceMemoryProperties,
         vkGetPhysicalDeviceFeatures2: vk::PFN_vkGetPhysicalDeviceFeatures2,
         vkGetPhysicalDeviceFeatures2KHR: vk::PFN_vkGetPhysicalDeviceFeatures2,
@@ -78,6 +79,8 @@ next_table! {
     DeviceTable {
         vkDestroyDevice: vk::PFN_vkDestroyDevice,
         vkDeviceWaitIdle: vk::PFN_vkDeviceWaitIdle,
+        vkGetDeviceQueue: vk::PFN_vkGetDeviceQueue,
+        vkGetDeviceQueue2: vk::PFN_vkGetDeviceQueue2,
         vkQueueSubmit: vk::PFN_vkQueueSubmit,
         vkQueueSubmit2: vk::PFN_vkQueueSubmit2,
         vkQueueSubmit2KHR: vk::PFN_vkQueueSubmit2,

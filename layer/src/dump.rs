@@ -12,6 +12,18 @@ use vkabort_record::snapshot::Records;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
+/// Makes a folder that nobody else has: processes in containers share their numbers, and perhaps this folder.
+fn fresh(folder: &Path, name: &str) -> io::Result<PathBuf> {
+    loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!("{name}-{number}"));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            result => return result.map(|()| path),
+        }
+    }
+}
+
 /// Writes the report as text and as JSON lines, the raw messages, and for every module concerned its site table and its
 /// SPIR-V before and after the rewrite.
 ///
@@ -21,13 +33,14 @@ pub fn write(folder: &Path, active: &Active, report: &Report, records: &Records,
     let seconds = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let to = folder.join(format!("abort-{seconds}-{}-{number}", std::process::id()));
-    fs::create_dir_all(&to)?;
+    fs::create_dir_all(folder)?;
+    let to = fresh(folder, &format!("abort-{seconds}-{}", std::process::id()))?;
     fs::write(to.join("report.txt"), report.text(false))?;
     fs::write(to.join("report.jsonl"), report.json_lines())?;
     fs::write(to.join("messages.bin"), data)?;
-    let hashes: BTreeSet<_> = records.records.iter().map(|r| r.module_hash).collect();
+    let recorded = records.records.iter().map(|r| r.module_hash);
+    let matched = report.sites.iter().filter_map(|site| site.module_hash);
+    let hashes: BTreeSet<_> = recorded.chain(matched).collect();
     for module in hashes.into_iter().filter_map(|hash| active.modules.find(hash)) {
         let name = module.sites.module_hash;
         if let Ok(sites) = serde_json::to_vec_pretty(&*module.sites) {

@@ -27,8 +27,10 @@ mod entry;
 mod fault;
 mod ffi;
 mod intercept;
+mod locks;
 mod log;
 mod lost;
+mod native;
 mod pin;
 mod plan;
 mod probe;
@@ -38,6 +40,7 @@ mod report;
 mod settings;
 mod shader;
 mod state;
+mod suspects;
 
 use std::ffi::CStr;
 

@@ -1,7 +1,7 @@
 //! The layer's log: standard error or a file, text or JSON lines, every line written at once and flushed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -79,6 +79,13 @@ impl Log {
     /// Whether lines are JSON objects.
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// Whether a person looks at the lines on a terminal that shows colours, and has not asked for none.
+    pub fn is_terminal(&self) -> bool {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let plain = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        self.file.is_none() && !refused && !plain && io::stderr().is_terminal()
     }
 
     /// Writes a message.

@@ -11,13 +11,15 @@
 //!
 //! Cost on a healthy device: one load of the state and one of the arena's ABORTED word per command.
 
+use crate::locks::{lock_until, try_lock};
 use crate::report::{self, Cause};
 use crate::settings::OnAbort;
-use crate::state::{Active, Device, Outcome, Queue, Work, lock};
+use crate::state::{Active, Device, Outcome, Queue, Work, create_fence, lock};
+use crate::suspects;
 use ash::vk;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Below this the device is healthy.
@@ -31,7 +33,7 @@ pub const SLICE: Duration = Duration::from_millis(10);
 /// What a command that was told of completed work may wait for the queues to come to rest.
 const GRACE: Duration = Duration::from_millis(100);
 /// Between looks at a queue that is locked by a blocking call of the application.
-const RETRY: Duration = Duration::from_micros(100);
+pub const RETRY: Duration = Duration::from_micros(100);
 
 /// Loss of one device.
 #[derive(Default)]
@@ -199,7 +201,7 @@ impl Device {
         let loss = &active.loss;
         loss.state.store(QUIESCING, Ordering::Release);
         let deadline = *drain.get_or_insert_with(|| Instant::now() + self.instance.settings.drain_timeout);
-        let cause = match self.drain(active, deadline, limit, || loss.state.store(SEALED, Ordering::Release)) {
+        let cause = match self.drain(active, deadline, limit, |_| loss.state.store(SEALED, Ordering::Release)) {
             Drained::NotYet => return false,
             Drained::AtRest => Cause::Abort { drained: true },
             Drained::DriverLost => Cause::Driver,
@@ -242,8 +244,9 @@ impl Device {
         let deadline = *drain.get_or_insert_with(|| now + self.instance.settings.drain_timeout);
         let mut records = None;
         let reported = || active.loss.reported.load(Ordering::Relaxed);
-        let state = self.drain(active, deadline, limit, || {
-            records = Some(arena.read(reported()));
+        let state = self.drain(active, deadline, limit, |queues| {
+            records = Some((arena.read(reported()), active.suspects(queues)));
+            suspects::before(queues.to_vec()).ended_well();
             arena.reset();
             active.loss.reported.store(0, Ordering::Relaxed);
         });
@@ -253,12 +256,12 @@ impl Device {
             Drained::GivenUp => {
                 let read = arena.read(reported());
                 active.loss.reported.store(read.end, Ordering::Relaxed);
-                records = Some(read);
+                records = Some((read, active.suspects(&active.queues.values())));
                 *drain = Some(Instant::now() + self.instance.settings.drain_timeout);
             }
         }
-        if let Some(read) = records {
-            report::go_on(self, active, &read.records);
+        if let Some((read, suspects)) = records {
+            report::go_on(self, active, &read.records, suspects);
         }
     }
 
@@ -268,7 +271,7 @@ impl Device {
         let Some(active) = &self.active else { return };
         let _drain = lock(&active.loss.drain);
         let deadline = Instant::now() + self.instance.settings.drain_timeout;
-        let state = self.drain(active, deadline, None, || {
+        let state = self.drain(active, deadline, None, |_| {
             active.loss.undrained.store(false, Ordering::Release)
         });
         if matches!(state, Drained::DriverLost) {
@@ -277,7 +280,13 @@ impl Device {
     }
 
     /// Waits for everything submitted. `at_rest` runs when all queues are idle and locked.
-    fn drain(&self, active: &Active, deadline: Instant, limit: Option<Instant>, at_rest: impl FnOnce()) -> Drained {
+    fn drain(
+        &self,
+        active: &Active,
+        deadline: Instant,
+        limit: Option<Instant>,
+        at_rest: impl FnOnce(&[Arc<Queue>]),
+    ) -> Drained {
         let mut at_rest = Some(at_rest);
         loop {
             let mut marks = Vec::new();
@@ -375,7 +384,12 @@ impl Active {
         // SAFETY: queues stay in the map as long as the device.
         unsafe {
             self.queues.get_or_insert(handle.as_raw() as usize, || {
-                Arc::new(Queue::new(handle, device.handle, &device.next))
+                // Without an arena nothing is ever drained.
+                let mark = self
+                    .arena
+                    .as_ref()
+                    .and_then(|_| create_fence(device.handle, &device.next));
+                Arc::new(Queue::new(handle, mark.unwrap_or_default()))
             })
         }
     }
@@ -406,38 +420,13 @@ impl Active {
 
 /// Locks all queues and, if nothing is under way on any, runs `at_rest` before they are unlocked. No queue can join
 /// meanwhile.
-fn all_idle(queues: &[Arc<Queue>], at_rest: &mut Option<impl FnOnce()>) -> bool {
+fn all_idle(queues: &[Arc<Queue>], at_rest: &mut Option<impl FnOnce(&[Arc<Queue>])>) -> bool {
     let held: Vec<MutexGuard<'_, Work>> = queues.iter().map_while(|queue| try_lock(&queue.work)).collect();
     if held.len() != queues.len() || !held.iter().all(|work| work.idle()) {
         return false;
     }
     if let Some(at_rest) = at_rest.take() {
-        at_rest();
+        at_rest(queues);
     }
     true
-}
-
-fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
-    match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
-}
-
-/// Locks a mutex by `limit`, or without one for as long as it takes.
-fn lock_until<T>(mutex: &Mutex<T>, limit: Option<Instant>) -> Option<MutexGuard<'_, T>> {
-    let Some(limit) = limit else {
-        return Some(mutex.lock().unwrap_or_else(PoisonError::into_inner));
-    };
-    loop {
-        if let Some(guard) = try_lock(mutex) {
-            return Some(guard);
-        }
-        let left = limit.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return None;
-        }
-        std::thread::sleep(left.min(RETRY));
-    }
 }

@@ -220,11 +220,14 @@ impl Prober<'_> {
         if listed.fault {
             self.ask_raw(ptr::from_mut(&mut fault).cast());
         }
-        Extensions {
+        let mut native = Extensions {
             abort: one(listed.abort, stype::SHADER_ABORT_FEATURES),
             fault: fault.device_fault == vk::TRUE,
             constant_data: one(listed.constant_data, stype::SHADER_CONSTANT_DATA_FEATURES),
-        }
+        };
+        // It depends on the other two: without them it is not what applications expect, and the layer's own is.
+        native.abort &= native.fault && native.constant_data;
+        native
     }
 
     fn ask<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, features: &mut T) {

@@ -4,15 +4,15 @@
 //! to the application's debug-utils messengers, to the dump directory, and to the fault queries.
 
 use crate::arena::Source;
-use crate::ffi::{self, FaultInfo, fault_flag, stype};
+use crate::ffi::{FaultInfo, fault_flag};
 use crate::log::{Format, Level};
-use crate::state::{Active, Device, Messenger, Outcome, lock};
-use crate::{dump, fault};
+use crate::state::{Active, Device, Messenger, Module, Outcome, lock};
+use crate::{dump, fault, native};
 use ash::vk;
 use std::ffi::{CString, c_void};
-use std::io::IsTerminal;
-use std::{io, ptr};
-use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use std::sync::Arc;
+use vkabort_record::framing::split;
+use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::site::ModuleHash;
 use vkabort_record::snapshot::{Records, message_data};
 
@@ -48,12 +48,16 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
         Cause::Driver if active.emulated.fault => fault::ask_driver(device, active, group),
         _ => fault::DriverFault::default(),
     };
+    let options = options(device, active, active.suspects(&active.queues.values()));
     let (report, message_data) = if own.is_empty() && cause == Cause::Driver {
-        let native = driver_messages(device, active);
-        let report = Report::from_payloads(messages_in(&native), &[], &options(device, active));
-        (report, native)
+        let native = native::messages(device, active);
+        let modules: Vec<ModuleInfo> = active.modules.all().iter().map(|m| info(active, m)).collect();
+        (
+            Report::from_payloads(split(&native).payloads, &modules, &options),
+            native,
+        )
     } else {
-        (build(device, active, &records), own)
+        (build(active, &records, &options), own)
     };
     let first = report.first_message();
     let loss_text = first
@@ -91,8 +95,8 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
 }
 
 /// `on_abort = continue`: delivers the report of what is new, and a fault report that is not a loss.
-pub fn go_on(device: &Device, active: &Active, records: &Records) {
-    let report = build(device, active, records);
+pub fn go_on(device: &Device, active: &Active, records: &Records, suspects: Vec<QueueUse>) {
+    let report = build(active, records, &options(device, active, suspects));
     if report.is_empty() {
         return;
     }
@@ -105,38 +109,42 @@ pub fn go_on(device: &Device, active: &Active, records: &Records) {
     }
 }
 
-fn options(device: &Device, active: &Active) -> ReportOptions {
+fn options(device: &Device, active: &Active, suspects: Vec<QueueUse>) -> ReportOptions {
     use vk::Handle as _;
     ReportOptions {
         arena_bytes: active.arena.as_ref().map(|arena| u64::from(arena.bytes())),
         device: active.names.get(vk::ObjectType::DEVICE, device.handle.as_raw()),
+        queues: suspects,
         ..ReportOptions::default()
     }
 }
 
-fn build(device: &Device, active: &Active, records: &Records) -> Report {
-    let known = |hash: ModuleHash| {
-        let module = active.modules.find(hash);
-        let names = |kind| -> Vec<String> {
-            active
-                .modules
-                .users(hash, kind)
-                .into_iter()
-                .filter_map(|handle| active.names.get(kind, handle))
-                .collect()
-        };
-        let mut pipelines = names(vk::ObjectType::PIPELINE);
-        pipelines.extend(names(vk::ObjectType::SHADER_EXT));
-        pipelines.sort();
-        pipelines.dedup();
-        ModuleInfo {
-            sites: module.map(|m| m.sites.clone()),
-            name: names(vk::ObjectType::SHADER_MODULE).into_iter().next(),
-            pipelines,
-            queues: Vec::new(),
-        }
+fn build(active: &Active, records: &Records, options: &ReportOptions) -> Report {
+    let known = |hash: ModuleHash| match active.modules.find(hash) {
+        Some(module) => info(active, &module),
+        None => ModuleInfo::default(),
     };
-    Report::build(records, &known, &options(device, active))
+    Report::build(records, &known, options)
+}
+
+/// What is known of a module: its sites, its name, and the names of what was made from it.
+fn info(active: &Active, module: &Module) -> ModuleInfo {
+    let names = |kind| -> Vec<String> {
+        let users = active.modules.users(module.sites.module_hash, kind);
+        users
+            .into_iter()
+            .filter_map(|handle| active.names.get(kind, handle))
+            .collect()
+    };
+    let mut pipelines = names(vk::ObjectType::PIPELINE);
+    pipelines.extend(names(vk::ObjectType::SHADER_EXT));
+    pipelines.sort();
+    pipelines.dedup();
+    ModuleInfo {
+        sites: Some(Arc::clone(&module.sites)),
+        name: names(vk::ObjectType::SHADER_MODULE).into_iter().next(),
+        pipelines,
+    }
 }
 
 fn deliver(device: &Device, active: &Active, report: &Report, records: &Records, data: &[u8]) {
@@ -163,7 +171,7 @@ fn tell(device: &Device, active: &Active, report: &Report) {
         match instance.log.format() {
             Format::Json => instance.log.write(&report.json_lines()),
             Format::Text => {
-                let color = instance.settings.log_file.is_none() && io::stderr().is_terminal();
+                let color = instance.log.is_terminal();
                 instance.log.write(&report.text(color));
             }
         }
@@ -219,84 +227,5 @@ fn to_messengers(device: &Device, text: &str) {
                 messenger.user_data,
             );
         }
-    }
-}
-
-/// The messages that a driver with `VK_KHR_shader_abort` of its own recorded.
-fn driver_messages(device: &Device, active: &Active) -> Vec<u8> {
-    let native = active.enabled.without(active.emulated);
-    let (true, Some(get)) = (native.abort && native.fault, device.next.vkGetDeviceFaultDebugInfoKHR) else {
-        return Vec::new();
-    };
-    let mut messages = ffi::ShaderAbortMessageInfo {
-        s_type: stype::SHADER_ABORT_MESSAGE_INFO,
-        next: ptr::null_mut(),
-        message_data_size: 0,
-        message_data: ptr::null_mut(),
-    };
-    let ask = |messages: &mut ffi::ShaderAbortMessageInfo| {
-        let mut info = ffi::FaultDebugInfo {
-            s_type: stype::FAULT_DEBUG_INFO,
-            next: ptr::from_mut(messages).cast(),
-            vendor_binary_size: 0,
-            vendor_binary_data: ptr::null_mut(),
-        };
-        // SAFETY: the extension is enabled, the device lost, and the structures are ours.
-        unsafe { get(device.handle, &mut info) }
-    };
-    if ask(&mut messages) != vk::Result::SUCCESS {
-        return Vec::new();
-    }
-    // A driver's counter may have run past its buffer: take no more than anyone can have recorded.
-    let size = usize::try_from(messages.message_data_size).unwrap_or(0).min(64 << 20);
-    // Whole words of room beyond it, for drivers that round up.
-    let mut data = vec![0u8; size.next_multiple_of(8)];
-    messages.message_data_size = size as u64;
-    messages.message_data = data.as_mut_ptr().cast();
-    let result = ask(&mut messages);
-    let written = usize::try_from(messages.message_data_size).unwrap_or(0).min(size);
-    data.truncate(if result == vk::Result::SUCCESS || result == vk::Result::INCOMPLETE {
-        written
-    } else {
-        0
-    });
-    data
-}
-
-/// The payloads in the form that `vkGetDeviceFaultDebugInfoKHR` gives them. Stops at the first size that does not fit.
-fn messages_in(data: &[u8]) -> Vec<&[u8]> {
-    let mut payloads = Vec::new();
-    let mut at = 0usize;
-    while let Some(size) = data
-        .get(at..at.saturating_add(8))
-        .and_then(|bytes| <[u8; 8]>::try_from(bytes).ok())
-    {
-        let begin = at + 8;
-        let Some(payload) = usize::try_from(u64::from_ne_bytes(size))
-            .ok()
-            .and_then(|size| data.get(begin..begin.checked_add(size)?))
-        else {
-            break;
-        };
-        payloads.push(payload);
-        at = (begin + payload.len()).next_multiple_of(8);
-    }
-    payloads
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn message_data_is_read_back_as_it_was_written() {
-        let payloads: [&[u8]; 3] = [b"abc", b"", b"12345678"];
-        let data = message_data(payloads);
-        assert_eq!(messages_in(&data), payloads);
-        for cut in 0..data.len() {
-            assert!(messages_in(&data[..cut]).len() <= 3);
-        }
-        let hostile = [0xFF; 24];
-        assert!(messages_in(&hostile).is_empty());
     }
 }

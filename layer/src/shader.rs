@@ -6,12 +6,17 @@ use ash::vk;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use vkabort_instrument::{Options, Outcome, instrument};
+use vkabort_instrument::{Options, Outcome, instrument, sites};
 
 /// What becomes of the words of a module.
 pub enum Rewritten {
     /// They pass as they are.
     Unchanged,
+    /// They pass as they are, to a driver that runs aborts itself.
+    Known {
+        /// What is remembered of the module.
+        module: Arc<Module>,
+    },
     /// They are replaced.
     Changed {
         /// What the driver gets.
@@ -40,8 +45,11 @@ impl Device {
         words: &[u32],
         specialization: BTreeMap<u32, Vec<u8>>,
     ) -> Result<Rewritten, vk::Result> {
-        if !concerns_us(words, active) {
-            return Ok(Rewritten::Unchanged);
+        let uses = Uses::of(words);
+        if !uses.concern(active) {
+            let native = uses.abort && active.enabled.abort && !active.emulated.abort;
+            let known = native.then(|| self.known(active, words)).flatten();
+            return Ok(known.map_or(Rewritten::Unchanged, |module| Rewritten::Known { module }));
         }
         let options = if specialization.is_empty() {
             Cow::Borrowed(&active.options)
@@ -90,28 +98,77 @@ impl Device {
     }
 }
 
-/// Whether a module declares a capability that the layer has to lower on this device. Reads the capabilities only, which
-/// come first in a module.
-fn concerns_us(words: &[u32], active: &Active) -> bool {
-    let mut rest = words.get(HEADER..).unwrap_or_default();
-    while let [first, capability, ..] = rest {
-        let length = (first >> 16) as usize;
-        if first & 0xFFFF != OP_CAPABILITY || length < 2 {
-            return false;
-        }
-        let ours = match *capability {
-            CAPABILITY_ABORT => active.emulated.abort,
-            CAPABILITY_CONSTANT_DATA => active.emulated.constant_data,
-            // No Vulkan extension brings it: whoever enables ours gets it along.
-            CAPABILITY_POISON_FREEZE => !active.emulated.is_empty(),
-            _ => false,
+impl Device {
+    /// What is to be remembered of a module whose aborts the driver runs: its messages are decoded by it.
+    fn known(&self, active: &Active, words: &[u32]) -> Option<Arc<Module>> {
+        let log = &self.instance.log;
+        let options = Options {
+            // The limit is the driver's own.
+            max_message_bytes: u32::MAX,
+            ..Options::default()
         };
-        if ours {
-            return true;
+        match sites(words, &options) {
+            Ok(table) => {
+                let module = Arc::new(Module {
+                    sites: Arc::new(table?),
+                    original: self.instance.settings.dump_dir.is_some().then(|| words.to_vec()),
+                    rewritten: None,
+                    data_spec_ids: Vec::new(),
+                });
+                if log.takes(Level::Debug) {
+                    let (hash, count) = (module.sites.module_hash, module.sites.sites.len());
+                    log.line(
+                        Level::Debug,
+                        &format!("module {hash}: left to the driver, {count} abort sites"),
+                    );
+                }
+                active.modules.add(&module);
+                Some(module)
+            }
+            Err(error) => {
+                let text =
+                    format!("a shader module is left to the driver, and its messages cannot be decoded: {error}");
+                log.line(Level::Warning, &text);
+                None
+            }
         }
-        rest = rest.get(length..).unwrap_or_default();
     }
-    false
+}
+
+/// Capabilities that a module declares, of those that the layer lowers.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    abort: bool,
+    constant_data: bool,
+    poison_freeze: bool,
+}
+
+impl Uses {
+    /// Reads the capabilities only, which come first in a module.
+    fn of(words: &[u32]) -> Self {
+        let mut uses = Self::default();
+        let mut rest = words.get(HEADER..).unwrap_or_default();
+        while let [first, capability, ..] = rest {
+            let length = (first >> 16) as usize;
+            if first & 0xFFFF != OP_CAPABILITY || length < 2 {
+                break;
+            }
+            uses.abort |= *capability == CAPABILITY_ABORT;
+            uses.constant_data |= *capability == CAPABILITY_CONSTANT_DATA;
+            uses.poison_freeze |= *capability == CAPABILITY_POISON_FREEZE;
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        uses
+    }
+
+    /// Whether the layer has to lower something on this device.
+    fn concern(self, active: &Active) -> bool {
+        let emulated = active.emulated;
+        self.abort && emulated.abort
+            || self.constant_data && emulated.constant_data
+            // No Vulkan extension brings it: whoever enables ours gets it along.
+            || self.poison_freeze && !emulated.is_empty()
+    }
 }
 
 /// The words behind a code pointer. Bytes beyond the last whole word are left out.

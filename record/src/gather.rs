@@ -120,6 +120,7 @@ impl SiteReport {
         for record in records {
             report.count_stage(record.execution_model, table, known);
         }
+        report.queues = options.queues_for(&report.stages);
         report.extent = extent(records);
         let (chosen, distinct) = choose(records.iter().map(|r| r.payload.as_slice()), options.samples.max(1));
         report.distinct_messages = distinct;
@@ -152,6 +153,7 @@ impl SiteReport {
                 ..Self::default()
             },
         };
+        report.queues = options.queues_for(&report.stages);
         report.invocations = payloads.len() as u64;
         let (chosen, distinct) = choose(payloads.iter().copied(), options.samples.max(1));
         report.distinct_messages = distinct;
@@ -175,7 +177,6 @@ impl SiteReport {
             location: known.and_then(|s| s.location.clone()),
             stages: stages_of(table, known),
             pipelines: module.pipelines.clone(),
-            queues: module.queues.clone(),
             ..Self::default()
         }
     }

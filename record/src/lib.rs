@@ -22,6 +22,7 @@ pub mod json_value;
 pub mod layout;
 pub mod matching;
 pub mod message;
+mod phrase;
 pub mod report;
 pub mod scalar;
 pub mod show;

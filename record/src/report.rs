@@ -17,8 +17,28 @@ pub struct ModuleInfo {
     pub name: Option<String>,
     /// Names of the pipelines and shader objects made from it.
     pub pipelines: Vec<String>,
-    /// Names of the queues that they were submitted to.
-    pub queues: Vec<String>,
+}
+
+/// A queue on which a shader may have aborted: it had work that was not known to have ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueUse {
+    /// Its debug-utils name, else `(family 0, index 1)`.
+    pub name: String,
+    /// It runs stages of graphics pipelines.
+    pub graphics: bool,
+    /// It runs compute and ray-tracing stages.
+    pub compute: bool,
+}
+
+impl QueueUse {
+    /// Whether shaders of a SPIR-V execution model can run on it.
+    fn runs(&self, execution_model: u32) -> bool {
+        match execution_model {
+            0..=4 | 5267 | 5268 | 5364 | 5365 => self.graphics,
+            5 | 5313..=5318 => self.compute,
+            _ => true,
+        }
+    }
 }
 
 /// What shapes a report besides the records.
@@ -30,6 +50,20 @@ pub struct ReportOptions {
     pub arena_bytes: Option<u64>,
     /// The device's debug-utils name, else the physical device's.
     pub device: Option<String>,
+    /// Queues that the aborts may have been on.
+    pub queues: Vec<QueueUse>,
+}
+
+impl ReportOptions {
+    /// The queues that can run one of these stages; all, when none is known.
+    pub(crate) fn queues_for(&self, stages: &[StageReport]) -> Vec<String> {
+        let fits = |queue: &&QueueUse| stages.is_empty() || stages.iter().any(|s| queue.runs(s.execution_model));
+        self.queues
+            .iter()
+            .filter(fits)
+            .map(|queue| queue.name.clone())
+            .collect()
+    }
 }
 
 impl Default for ReportOptions {
@@ -38,6 +72,7 @@ impl Default for ReportOptions {
             samples: 4,
             arena_bytes: None,
             device: None,
+            queues: Vec::new(),
         }
     }
 }
@@ -103,7 +138,7 @@ pub struct SiteReport {
     pub stages: Vec<StageReport>,
     /// Names of the pipelines that contain it.
     pub pipelines: Vec<String>,
-    /// Names of the queues that ran them.
+    /// The queue that it ran on, by name; several, if nothing tells which of them it was.
     pub queues: Vec<String>,
     /// Invocations that aborted here.
     pub invocations: u64,

@@ -78,11 +78,13 @@ pub struct Site {
     pub id: SiteId,
     /// Word offset of the `OpAbortKHR` in the original module.
     pub word_offset: u32,
-    /// The function that contains it: its debug name if there is one, else `%id`.
+    /// The function that contains it, in the source also where it was inlined: its debug name if there is one, else
+    /// `%id`.
     pub function: String,
     /// Indices into [`SiteTable::entry_points`] of the entry points that can reach it. Empty: dead code.
     pub entry_points: Vec<u32>,
-    /// One shortest call path from an entry point to `function`, outermost first, `function` not included.
+    /// One shortest call path from an entry point to `function`, outermost first, `function` not included. Calls that
+    /// were inlined are on it.
     pub callers: Vec<Frame>,
     /// Source position of the abort.
     pub location: Option<Location>,

@@ -1,8 +1,10 @@
 //! The report as text for people: the message first, then where, who and how often.
 
 use crate::message::{Decoding, Message};
+use crate::phrase::{module, objects, show_id, who};
+pub use crate::phrase::{show_invocation, show_location};
 use crate::report::{Extent, Invocation, Report, SiteReport, Summary};
-use crate::site::{Frame, Location};
+use crate::site::Location;
 use crate::string::{hex, one_line};
 use std::fmt::Write;
 
@@ -236,111 +238,6 @@ impl View {
             self.line(&format!("{title}: no shader aborted"));
         }
     }
-}
-
-/// `compute entry point `main`, module "cull" (hash), function `check` called from `main` (file:line)`
-fn who(site: &SiteReport) -> Option<String> {
-    let mut parts: Vec<String> = site
-        .stages
-        .iter()
-        .map(|s| {
-            let names: Vec<String> = s.entry_points.iter().map(|e| format!("`{}`", one_line(e))).collect();
-            match names.as_slice() {
-                [] => format!("{} shader", s.stage),
-                [name] => format!("{} entry point {name}", s.stage),
-                _ => format!("{} entry points {}", s.stage, names.join(" or ")),
-            }
-        })
-        .collect();
-    let stands_in_the_arrow = site.location.is_none() && site.word_offset.is_some();
-    if site.module_hash.is_some() && !stands_in_the_arrow {
-        parts.push(module(site));
-    }
-    let entry = site.stages.iter().flat_map(|s| &s.entry_points).next();
-    if let Some(function) = &site.function {
-        let called: Vec<String> = site.callers.iter().rev().map(show_frame).collect();
-        if !called.is_empty() {
-            parts.push(format!(
-                "function `{}` called from {}",
-                one_line(function),
-                called.join(" from ")
-            ));
-        } else if entry != Some(function) {
-            parts.push(format!("function `{}`", one_line(function)));
-        }
-    }
-    (!parts.is_empty()).then(|| parts.join(", "))
-}
-
-fn module(site: &SiteReport) -> String {
-    match (&site.module_name, site.module_hash) {
-        (Some(name), Some(hash)) => format!("module \"{}\" ({hash})", one_line(name)),
-        (Some(name), None) => format!("module \"{}\"", one_line(name)),
-        (None, Some(hash)) => format!("module {hash}"),
-        (None, None) => "unknown module".to_owned(),
-    }
-}
-
-fn objects(site: &SiteReport) -> Option<String> {
-    let list = |kind: &str, names: &[String]| {
-        let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", one_line(n))).collect();
-        match quoted.as_slice() {
-            [] => None,
-            [one] => Some(format!("{kind} {one}")),
-            _ => Some(format!("{kind}s {}", quoted.join(", "))),
-        }
-    };
-    let parts: Vec<String> = [list("pipeline", &site.pipelines), list("queue", &site.queues)]
-        .into_iter()
-        .flatten()
-        .collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
-}
-
-fn show_frame(frame: &Frame) -> String {
-    match &frame.location {
-        Some(location) => format!("`{}` ({})", one_line(&frame.function), show_location(location)),
-        None => format!("`{}`", one_line(&frame.function)),
-    }
-}
-
-/// `file:line:column`, without what is unknown.
-pub fn show_location(location: &Location) -> String {
-    let file = one_line(&location.file);
-    match (location.line, location.column) {
-        (0, _) => file,
-        (line, 0) => format!("{file}:{line}"),
-        (line, column) => format!("{file}:{line}:{column}"),
-    }
-}
-
-/// `global (7, 0, 0), local (7, 0, 0) in workgroup (0, 0, 0)`, `pixel (3, 4)`, by stage.
-pub fn show_invocation(invocation: &Invocation) -> String {
-    match *invocation {
-        Invocation::Global {
-            global,
-            local: Some(local),
-            workgroup: Some(workgroup),
-            ..
-        } => format!(
-            "global {}, local {} in workgroup {}",
-            show_id(global),
-            show_id(local),
-            show_id(workgroup)
-        ),
-        Invocation::Global {
-            global, local_index, ..
-        } => format!("global {}, local index {local_index}", show_id(global)),
-        Invocation::Vertex { vertex, instance } => format!("vertex {vertex}, instance {instance}"),
-        Invocation::Fragment { pixel: [x, y] } => format!("pixel ({x}, {y})"),
-        Invocation::Primitive { primitive, invocation } => format!("primitive {primitive}, invocation {invocation}"),
-        Invocation::Launch { id } => format!("launch {}", show_id(id)),
-        Invocation::Unknown { words: [a, b, c, d] } => format!("identity words {a:#x} {b:#x} {c:#x} {d:#x}"),
-    }
-}
-
-fn show_id([x, y, z]: [u32; 3]) -> String {
-    format!("({x}, {y}, {z})")
 }
 
 fn show_bytes(bytes: &[u8]) -> String {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::layout::Identity;
-use crate::report::{ModuleInfo, ReportOptions};
-use crate::site::{EntryPoint, Length, Member, ModuleHash, Site, SiteId, SiteTable, Type};
+use crate::report::{ModuleInfo, QueueUse, ReportOptions};
+use crate::site::{EntryPoint, Frame, Length, Member, ModuleHash, Site, SiteId, SiteTable, Type};
 use crate::snapshot::{Record, Records};
 use std::sync::Arc;
 
@@ -85,7 +85,6 @@ fn text(records: Vec<Record>, known: bool) -> String {
             sites: Some(table.clone()),
             name: Some("cull".into()),
             pipelines: vec!["cull pass".into()],
-            queues: vec!["compute".into()],
         },
         false => ModuleInfo::default(),
     };
@@ -93,7 +92,19 @@ fn text(records: Vec<Record>, known: bool) -> String {
         records,
         ..Records::default()
     };
-    Report::build(&records, &info, &ReportOptions::default()).text(false)
+    let options = ReportOptions {
+        queues: vec![queue("render", true, false), queue("compute", false, true)],
+        ..ReportOptions::default()
+    };
+    Report::build(&records, &info, &options).text(false)
+}
+
+fn queue(name: &str, graphics: bool, compute: bool) -> QueueUse {
+    QueueUse {
+        name: name.into(),
+        graphics,
+        compute,
+    }
 }
 
 #[test]
@@ -138,12 +149,13 @@ fn many_aborts_at_one_site() {
 fn an_abort_of_an_unknown_module() {
     assert_eq!(
         text(vec![record(15, 7)], false),
-        "vkabort: shader aborted: bad index 7
+        r#"vkabort: shader aborted: bad index 7
    = compute shader, module 5a6b000000000001
+   = queue "compute"
    = invocation global (15, 0, 0), local index 7
    = note: the site is not known: the types are guessed from the format
    = bytes: 62616420 696e6465 78202575 00000000 07000000
-"
+"#
     );
 }
 
@@ -238,4 +250,47 @@ fn foreign_names_cannot_drive_the_terminal() {
     let text = report.text(false);
     assert!(!text.contains(['\x1b', '\x07']));
     assert!(!text.contains("\n-->"), "{text}");
+}
+
+#[test]
+fn a_queue_that_nothing_tells_is_one_of_several() {
+    let objects = |queues: Vec<QueueUse>, known: bool| {
+        let table = Arc::new(table());
+        let info = move |_| ModuleInfo {
+            sites: known.then(|| table.clone()),
+            ..ModuleInfo::default()
+        };
+        let records = Records {
+            records: vec![record(15, 7)],
+            ..Records::default()
+        };
+        let options = ReportOptions {
+            queues,
+            ..ReportOptions::default()
+        };
+        let text = Report::build(&records, &info, &options).text(false);
+        let line = text.lines().find(|line| line.contains("= queue"));
+        line.map(|line| line.trim().to_owned())
+    };
+    let unnamed = queue("(family 0, index 1)", true, true);
+    assert_eq!(objects(vec![], true), None);
+    assert_eq!(
+        objects(vec![unnamed.clone()], false).as_deref(),
+        Some("= queue (family 0, index 1)")
+    );
+    // The abort is of a compute shader: the render queue has nothing to do with it.
+    let all = vec![
+        queue("a", true, true),
+        queue("render", true, false),
+        queue("b", false, true),
+    ];
+    assert_eq!(
+        objects(all.clone(), true).as_deref(),
+        Some("= queue \"a\" or \"b\" (each had work under way)")
+    );
+    let with_unnamed = [all, vec![unnamed]].concat();
+    assert_eq!(
+        objects(with_unnamed, false).as_deref(),
+        Some("= queue \"a\", \"b\" or (family 0, index 1) (each had work under way)")
+    );
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use vkabort_record::filter::Filter;
 use vkabort_record::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::layout::Identity;
-use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::site::{EntryPoint, Frame, Length, Location, Member, ModuleHash, Site, SiteId, SiteTable, Type};
 use vkabort_record::snapshot::{Record, Records};
 
@@ -276,12 +276,18 @@ fn reports() -> Vec<Report> {
         sites: Some(table.clone()),
         name: Some("module \"x\"".into()),
         pipelines: vec!["p".into(), "q".into()],
-        queues: vec!["graphics".into()],
     };
     let options = ReportOptions {
         samples: 8,
         arena_bytes: Some(1 << 20),
         device: Some("llvmpipe".into()),
+        queues: ["graphics", "(family 1, index 0)"]
+            .map(|name| QueueUse {
+                name: name.into(),
+                graphics: true,
+                compute: true,
+            })
+            .to_vec(),
     };
     let mut filtered = Report::build(&records, &info, &options);
     let filter: Filter = "ignore function=f".parse().expect("a rule");

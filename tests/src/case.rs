@@ -19,6 +19,19 @@ pub struct Case {
     pub log: Log,
     /// How long it may take.
     pub limit: Duration,
+    /// Settings of the layer, by key, that the environment gives it.
+    pub settings: &'static [(&'static str, &'static str)],
+    /// How the process ends.
+    pub ends: Ends,
+}
+
+/// How a process whose case holds ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// It exits.
+    Exits,
+    /// It kills itself (`SIGABRT`), without tidying up.
+    KillsItself,
 }
 
 impl Case {
@@ -31,6 +44,8 @@ impl Case {
             layers: Layers::Ours,
             log: Log::Any,
             limit: Duration::from_secs(60),
+            settings: &[],
+            ends: Ends::Exits,
         }
     }
 
@@ -74,6 +89,36 @@ impl Case {
         }
     }
 
+    /// The same, and the log is exactly the file `reports/<name>.txt`: with `log_format = json` the lines of
+    /// `reports/<name>.jsonl`, which say the same.
+    pub const fn reports(self, name: &'static str) -> Self {
+        Self {
+            log: Log::Report(name),
+            ..self
+        }
+    }
+
+    /// The same with settings of the layer, by key.
+    pub const fn set(self, settings: &'static [(&'static str, &'static str)]) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// The same on a driver that has the extensions itself: a second copy of our layer plays it.
+    pub const fn on_native(self) -> Self {
+        Self {
+            layers: Layers::OursOnNative,
+            ..self
+        }
+    }
+
+    /// The same, and the process kills itself.
+    pub const fn kills_itself(self) -> Self {
+        Self {
+            ends: Ends::KillsItself,
+            ..self
+        }
+    }
+
     /// The same with another time limit.
     pub const fn within(self, seconds: u64) -> Self {
         Self {
@@ -92,6 +137,8 @@ pub enum Layers {
     OursOnTop,
     /// Ours alone.
     OursAlone,
+    /// Ours alone, on a driver that has the extensions itself.
+    OursOnNative,
     /// None.
     None,
 }
@@ -105,6 +152,8 @@ pub enum Log {
     Silent,
     /// Each of these texts.
     Contains(&'static [&'static str]),
+    /// Exactly the report in a file.
+    Report(&'static str),
 }
 
 /// What a running case gets.

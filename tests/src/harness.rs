@@ -1,9 +1,11 @@
 //! Runs each case in a process of its own for every driver, with the layers that it asks for.
 
-use crate::case::{self, Case, Layers, Log};
+use crate::case::{self, Case, Ends, Layers, Log};
+use crate::logged;
 use anyhow::{Context, Result, bail};
 use libtest_mimic::{Failed, Trial};
 use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::Mutex;
@@ -11,7 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use xtask::drivers::{self, Driver, Known};
 use xtask::environment::{Environment, Validation};
-use xtask::layer::Layer;
+use xtask::layer::{Layer, NATIVE_VARIABLES, VARIABLES};
+
+/// The signal of `std::process::abort`.
+const SIGABRT: i32 = 6;
 
 /// Cases that did not apply, with the reason.
 static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -29,6 +34,8 @@ pub enum Placement {
     ValidationBelow,
     /// The validation layer above ours.
     ValidationAbove,
+    /// Ours alone, above a copy of it that plays a driver with the extensions.
+    OnNative,
 }
 
 impl Placement {
@@ -37,6 +44,7 @@ impl Placement {
             Layers::Ours => &[Self::Alone, Self::ValidationBelow, Self::ValidationAbove],
             Layers::OursOnTop => &[Self::Alone, Self::ValidationBelow],
             Layers::OursAlone => &[Self::Alone],
+            Layers::OursOnNative => &[Self::OnNative],
             Layers::None => &[Self::WithoutLayer],
         }
     }
@@ -47,12 +55,13 @@ impl Placement {
             Self::Alone => "alone",
             Self::ValidationBelow => "validation below",
             Self::ValidationAbove => "validation above",
+            Self::OnNative => "on a native driver",
         }
     }
 }
 
 /// Whether a driver that is missing is a failure: on CI and under `cargo xtask test`.
-fn drivers_are_required() -> bool {
+pub fn drivers_are_required() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false");
     set("CI") || set("VKABORT_REQUIRE_DRIVERS")
 }
@@ -128,9 +137,17 @@ impl Job {
         command
             .arg(self.case.name)
             .env(case::SHARE, format!("{}/{drivers}", number % drivers));
+        for (key, value) in self.case.settings {
+            command.env(format!("{VARIABLES}{}", key.to_uppercase()), value);
+        }
+        // What plays the driver keeps quiet.
+        command.env(format!("{NATIVE_VARIABLES}LOG_LEVEL"), "off");
         let ended = run_within(&mut command, self.case.limit, &scratch.0)?;
         match ended.status.code() {
-            Some(code) if code == i32::from(case::PASSED) => {
+            Some(code) if code == i32::from(case::PASSED) && self.case.ends == Ends::Exits => {
+                check_log(&self.case, &ended).with_context(|| ended.said())
+            }
+            None if self.case.ends == Ends::KillsItself && ended.status.signal() == Some(SIGABRT) => {
                 check_log(&self.case, &ended).with_context(|| ended.said())
             }
             Some(code) if code == i32::from(case::SKIPPED) => {
@@ -153,6 +170,7 @@ fn check_log(case: &Case, ended: &Ended) -> Result<()> {
     match case.log {
         Log::Any => Ok(()),
         Log::Silent if ended.stderr.trim().is_empty() => Ok(()),
+        Log::Report(name) => logged::check(name, &ended.stderr),
         Log::Silent => bail!("something was logged, and nothing should be\n{}", ended.said()),
         Log::Contains(texts) => match texts.iter().find(|text| !ended.stderr.contains(*text)) {
             Some(text) => bail!("the log does not contain {text:?}\n{}", ended.said()),
@@ -168,7 +186,7 @@ fn check_log(case: &Case, ended: &Ended) -> Result<()> {
 /// The validation layer is needed and not there.
 pub fn environment(driver: &Driver, layer: &Layer, placement: Placement, scratch: &Path) -> Result<Environment> {
     let place = match placement {
-        Placement::WithoutLayer | Placement::Alone => None,
+        Placement::WithoutLayer | Placement::Alone | Placement::OnNative => None,
         Placement::ValidationBelow => Some(Validation::Below),
         Placement::ValidationAbove => Some(Validation::Above),
     };
@@ -182,6 +200,7 @@ pub fn environment(driver: &Driver, layer: &Layer, placement: Placement, scratch
     Ok(Environment {
         driver: Some(driver.clone()),
         layer: (placement != Placement::WithoutLayer).then(|| layer.clone()),
+        native: placement == Placement::OnNative,
         validation,
         scratch: scratch.to_path_buf(),
     })

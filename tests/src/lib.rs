@@ -12,10 +12,13 @@
 pub mod assembly;
 pub mod case;
 pub mod cases;
+pub mod command;
 pub mod expected;
 pub mod glsl;
+pub mod glsl_debug;
 pub mod harness;
 pub mod large;
+pub mod logged;
 pub mod program;
 pub mod slang;
 pub mod validation;

@@ -8,7 +8,7 @@
 //! assembly of the output, without those functions that every rewritten module shares which `show=` does not name
 //! ```
 //!
-//! or `;; error` and the error's text. `VKABORT_BLESS=1` writes what came out. Inputs stand in for whole modules: lines
+//! or `;; error` and the error's text, or with `; options: output=sites` `;; sites` and what the site table says of places. `VKABORT_BLESS=1` writes what came out. Inputs stand in for whole modules: lines
 //! that belong into an earlier section (capabilities, entry points, decorations) go there, after those of the prelude that
 //! `; options: prelude=` names (default `compute`). Every output must pass the validator.
 
@@ -18,7 +18,8 @@ use spirv_tools::TargetEnv;
 use spirv_tools::assembler::{self, Assembler, DisassembleOptions};
 use spirv_tools::val::{self, Validator};
 use std::path::{Path, PathBuf};
-use vkabort_instrument::{LoopPoll, Options, Outcome, Trap, instrument};
+use vkabort_instrument::{LoopPoll, Options, Outcome, Trap, instrument, sites};
+use vkabort_record::site::{Location, SiteTable};
 use vkabort_tests::assembly::assemble_for;
 
 /// Fewer files than this and the folder is not what it should be.
@@ -89,10 +90,19 @@ fn check(path: &Path) -> Result<()> {
                 instrument(&words, &case.options) == Ok(Outcome::Instrumented(out.clone())),
                 "not deterministic"
             );
-            result += &format!(
-                "\n;; output\n{}\n",
-                without_runtime(&disassemble(&out.words, case.env)?, &case.shown)
+            ensure!(
+                !case.options.specialization.is_empty()
+                    || out.sites.sites.is_empty()
+                    || sites(&words, &case.options) == Ok(Some(out.sites.clone())),
+                "a module that is left to the driver has other sites"
             );
+            result += &match case.sites {
+                true => format!("\n;; sites\n{}", places(&out.sites)),
+                false => format!(
+                    "\n;; output\n{}\n",
+                    without_runtime(&disassemble(&out.words, case.env)?, &case.shown)
+                ),
+            };
         }
         Ok(Outcome::Unchanged) => result += "\n;; unchanged\n",
         Err(error) => result += &format!("\n;; error\n; {error}\n"),
@@ -119,6 +129,8 @@ struct Case<'t> {
     env: TargetEnv,
     /// Shared functions to show.
     shown: Vec<String>,
+    /// Sites are shown, not the module.
+    sites: bool,
 }
 
 impl<'t> Case<'t> {
@@ -132,6 +144,7 @@ impl<'t> Case<'t> {
             prelude: "compute".into(),
             env: TargetEnv::Vulkan_1_2,
             shown: Vec::new(),
+            sites: false,
         };
         let options = lines.iter().filter_map(|line| line.strip_prefix("; options: "));
         for option in options.flat_map(str::split_whitespace) {
@@ -140,6 +153,7 @@ impl<'t> Case<'t> {
                 .with_context(|| format!("{option} is not key=value"))?;
             match (key, value) {
                 ("show", name) => case.shown.push(name.into()),
+                ("output", "sites") => case.sites = true,
                 ("prelude", name) => case.prelude = name.into(),
                 ("env", "vulkan1.0") => case.env = TargetEnv::Vulkan_1_0,
                 ("env", "vulkan1.1") => case.env = TargetEnv::Vulkan_1_1,
@@ -201,6 +215,25 @@ fn section(line: &str) -> usize {
         "OpDecorate" | "OpMemberDecorate" | "OpDecorationGroup" | "OpGroupDecorate" | "OpGroupMemberDecorate" => 9,
         _ => 10,
     }
+}
+
+/// Function and place of every abort, and of the calls that lead there, innermost first.
+fn places(table: &SiteTable) -> String {
+    let place = |location: &Option<Location>| match location {
+        None => "nowhere".to_owned(),
+        Some(l) => {
+            let source = l.source.as_ref().map_or_else(String::new, |text| format!(" `{text}`"));
+            format!("{}:{}:{}{source}", l.file, l.line, l.column)
+        }
+    };
+    let mut text = String::new();
+    for site in &table.sites {
+        text += &format!("; {} at {}\n", site.function, place(&site.location));
+        for frame in site.callers.iter().rev() {
+            text += &format!(";   from {} at {}\n", frame.function, place(&frame.location));
+        }
+    }
+    text
 }
 
 fn disassemble(words: &[u32], env: TargetEnv) -> Result<String> {

@@ -18,6 +18,7 @@ const NO_DEVICE: i32 = 3;
 pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result<ExitStatus> {
     let chosen = choose(driver)?;
     let mut environment = Environment {
+        native: false,
         layer: if without_layer { None } else { Some(layer::build()?) },
         validation: match validation {
             Validation::Off => None,

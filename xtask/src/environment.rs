@@ -31,6 +31,8 @@ pub struct Environment {
     pub driver: Option<Driver>,
     /// The layer, if it is to be there.
     pub layer: Option<Layer>,
+    /// A copy of the layer stands below it and plays a driver that has the extensions itself.
+    pub native: bool,
     /// Where the validation layer stands, and the folder that has it.
     pub validation: Option<(Validation, PathBuf)>,
     /// A folder for the program: its home, settings and data.
@@ -107,6 +109,10 @@ impl Environment {
             Some(layer) => {
                 data = vec![layer.implicit.clone()];
                 command.env(layer::ENABLE, "1");
+                if self.native {
+                    folders.push(layer.native.clone());
+                    names.push(layer::NATIVE);
+                }
             }
             None => {}
         }
@@ -140,7 +146,10 @@ mod tests {
             layer: with_layer.then(|| Layer {
                 implicit: "/l/implicit".into(),
                 explicit: "/l/explicit".into(),
+                native: "/l/native".into(),
+                library: "/l/lib.so".into(),
             }),
+            native: false,
             validation: validation.map(|place| (place, "/v".into())),
             scratch,
         };

@@ -6,19 +6,30 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The layer's name.
 pub const NAME: &str = "VK_LAYER_vkabort_shader_abort";
+/// The name of the copy of the layer that plays a driver with the extensions.
+pub const NATIVE: &str = "VK_LAYER_vkabort_native";
+/// How the environment variables of the layer's settings start.
+pub const VARIABLES: &str = "VK_VKABORT_SHADER_ABORT_";
+/// The same for [`NATIVE`]: as long.
+pub const NATIVE_VARIABLES: &str = "VK_NATIVES_SHADER_ABORT_";
 /// The variable that switches the implicit layer on.
 pub const ENABLE: &str = "VKABORT_ENABLE";
 
 /// A built layer: folders with its manifest, one for each way of switching it on.
 #[derive(Clone, Debug)]
 pub struct Layer {
+    /// The library.
+    pub library: PathBuf,
     /// A folder for `XDG_DATA_DIRS`: the manifest stands in `vulkan/implicit_layer.d` below it.
     pub implicit: PathBuf,
     /// A folder for `VK_LAYER_PATH`.
     pub explicit: PathBuf,
+    /// A folder for `VK_LAYER_PATH` with a copy of the layer under the name [`NATIVE`].
+    pub native: PathBuf,
 }
 
 /// Builds the layer in release and writes its manifests into the target directory.
@@ -30,16 +41,21 @@ pub fn build() -> Result<Layer> {
     let library = artifact("vkabort-layer", "VkLayer_vkabort_shader_abort")?;
     let folder = target().join("vkabort");
     let layer = Layer {
+        library: library.clone(),
         implicit: folder.join("implicit"),
         explicit: folder.join("explicit"),
+        native: folder.join("native"),
     };
     for template in templates()? {
+        if template.pointer("/layer/enable_environment").is_none() {
+            write_native(template.clone(), &library, &layer.native)?;
+        }
         let place = if template.pointer("/layer/enable_environment").is_some() {
             layer.implicit.join("vulkan/implicit_layer.d")
         } else {
             layer.explicit.clone()
         };
-        write_manifest(template, &library, &place)?;
+        write_manifest(template, &library, &place, NAME)?;
     }
     for folder in [&layer.implicit, &layer.explicit] {
         if !folder.is_dir() {
@@ -56,6 +72,15 @@ pub fn build() -> Result<Layer> {
 /// The build fails.
 pub fn build_demo() -> Result<PathBuf> {
     artifact("vkabort-demo", "vkabort-demo")
+}
+
+/// Builds the command `vkabort` in release. Returns its path.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_command() -> Result<PathBuf> {
+    artifact("vkabort-cli", "vkabort")
 }
 
 /// Builds a package in release and returns the library or program that its target of this name makes.
@@ -100,12 +125,38 @@ fn templates() -> Result<Vec<Value>> {
     Ok(templates)
 }
 
+/// A copy of the library is another library to the dynamic linker: it has statics of its own, and does not know that it
+/// stands below the first. So that it can be told other things than the first, its settings have other names.
+fn write_native(template: Value, library: &Path, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    let copy = folder.join("libVkLayer_vkabort_native.so");
+    let mut bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
+    let (own, other) = (VARIABLES.as_bytes(), NATIVE_VARIABLES.as_bytes());
+    let places: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(own)).collect();
+    if places.is_empty() {
+        bail!("the library does not contain {VARIABLES}");
+    }
+    for at in places {
+        bytes[at..at + other.len()].copy_from_slice(other);
+    }
+    if fs::read(&copy).ok().as_ref() != Some(&bytes) {
+        // Moved into place: a process may be running the old one.
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let fresh = folder.join(format!("{}-{number}.new", std::process::id()));
+        fs::write(&fresh, bytes)?;
+        fs::rename(&fresh, &copy)?;
+    }
+    write_manifest(template, &copy, folder, NATIVE)
+}
+
 /// Writes only what differs: processes of tests that run side by side may be reading the file.
-fn write_manifest(mut template: Value, library: &Path, folder: &Path) -> Result<()> {
+fn write_manifest(mut template: Value, library: &Path, folder: &Path, name: &str) -> Result<()> {
     let layer = template.get_mut("layer").context("a manifest without `layer`")?;
+    layer["name"] = Value::from(name);
     layer["library_path"] = Value::from(library.to_str().context("the target directory's name is not UTF-8")?);
     let text = serde_json::to_string_pretty(&template)?;
-    let path = folder.join(format!("{NAME}.json"));
+    let path = folder.join(format!("{name}.json"));
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
         return Ok(());
     }

@@ -60,6 +60,16 @@ fn set_up() -> Result<()> {
     if !process::exists("c++") {
         debian::install(&["g++"], "building the tests")?;
     }
+    // Programs that know nothing of the layer, and a display for one of them.
+    for (program, package) in [
+        ("vulkaninfo", "vulkan-tools"),
+        ("vkcube", "vulkan-tools"),
+        ("Xvfb", "xvfb"),
+    ] {
+        if !process::exists(program) {
+            debian::install(&[package], "running programs that are not ours under `vkabort run`")?;
+        }
+    }
     for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
         let present = process::output(&mut cargo(&[&program["cargo-".len()..], "--version"])).is_ok();
         if !present && process::exists("rustup") {

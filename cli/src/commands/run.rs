@@ -7,7 +7,7 @@ use crate::args::RunArgs;
 use crate::failure::{Failure, Result, code};
 use crate::launch::Stage;
 use crate::manifest::variable;
-use crate::{io, junit, locate};
+use crate::{io, junit, locate, signals};
 use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -59,18 +59,25 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     command.env(variable("log_level", least)?, least);
     let name = program.to_string_lossy();
     let started = Instant::now();
+    signals::catch();
     let mut child = command
         .spawn()
         .map_err(|error| Failure::file(&name, "started", &error))?;
     let mut follower = Follower::new(&log, args, level);
+    let mut followed = Ok(());
     let status = loop {
-        follower.follow()?;
+        // A log that cannot be read does not end the program.
+        if followed.is_ok() {
+            followed = follower.follow();
+        }
+        signals::pass_on(&child);
         match child.try_wait() {
             Ok(Some(status)) => break status,
             Ok(None) => std::thread::sleep(POLL),
             Err(error) => return Err(Failure::file(&name, "waited for", &error)),
         }
     };
+    followed?;
     let (reports, said) = follower.finish()?;
     if let Some(path) = &args.junit {
         let words: Vec<String> = args.command.iter().map(|w| w.to_string_lossy().into_owned()).collect();

@@ -1,84 +1,108 @@
-//! Names and source positions, from `OpName`, `OpLine` and `NonSemantic.Shader.DebugInfo`.
+//! Source positions and the functions that were inlined around them: from `OpLine`, `NonSemantic.Shader.DebugInfo` and
+//! `OpenCL.DebugInfo.100`, which is what glslang, Slang and DXC write.
 
 use super::Index;
 use super::function::Block;
+use crate::edit::Code;
 use crate::spv::{Id, Inst, literal, op};
 use vkabort_record::site::Location;
 
-/// Instructions of `NonSemantic.Shader.DebugInfo.100` that are read here.
-mod debug_info {
-    pub(super) const SOURCE: u32 = 35;
-    pub(super) const SCOPE: u32 = 23;
-    pub(super) const NO_SCOPE: u32 = 24;
-    pub(super) const LINE: u32 = 103;
-    pub(super) const NO_LINE: u32 = 104;
+/// A longest chain of scopes or inlined calls: what a module says further is left out.
+const MAX_CHAIN: usize = 64;
+
+/// An imported instruction set that only says something about the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DebugSet {
+    /// `NonSemantic.Shader.DebugInfo`: numbers are constants, lines are `DebugLine`.
+    Shader,
+    /// `OpenCL.DebugInfo.100`: numbers are literals, lines are `OpLine`.
+    OpenCl,
+    /// Another `NonSemantic` set.
+    Other,
 }
 
-/// Names by id. Built once per module that has sites.
-#[derive(Debug)]
-pub(crate) struct Names {
-    /// (target, member or `u32::MAX`, offset of the instruction), sorted.
-    names: Vec<(Id, u32, usize)>,
-}
-
-impl Names {
-    pub(crate) fn new(index: &Index<'_>) -> Self {
-        let mut names: Vec<_> = index
-            .insts(index.sections.memory_model, index.sections.annotations)
-            .filter_map(|i| match i.opcode() {
-                op::Name => Some((i.word(1), u32::MAX, i.offset)),
-                op::MemberName => Some((i.word(1), i.word(2), i.offset)),
-                _ => None,
-            })
-            .collect();
-        names.sort_unstable();
-        Self { names }
-    }
-
-    fn find(&self, index: &Index<'_>, target: Id, member: u32) -> Option<String> {
-        let at = self.names.partition_point(|n| (n.0, n.1) < (target, member));
-        let &(_, _, offset) = self.names.get(at).filter(|n| (n.0, n.1) == (target, member))?;
-        let text = literal::string(index.inst(offset).from(if member == u32::MAX { 2 } else { 3 }));
-        (!text.is_empty()).then_some(text)
-    }
-
-    /// `OpName` of an id.
-    pub(crate) fn name(&self, index: &Index<'_>, id: Id) -> Option<String> {
-        self.find(index, id, u32::MAX)
-    }
-
-    /// `OpMemberName` of a structure's member.
-    pub(crate) fn member(&self, index: &Index<'_>, structure: Id, member: u32) -> Option<String> {
-        self.find(index, structure, member)
-    }
-
-    /// A function's name as people know it: `OpName` without glslang's parameter mangling, else `%id`.
-    pub(crate) fn function(&self, index: &Index<'_>, id: Id) -> String {
-        match self.name(index, id) {
-            Some(name) => name
-                .split('(')
-                .next()
-                .filter(|n| !n.is_empty())
-                .unwrap_or(&name)
-                .to_string(),
-            None => format!("%{id}"),
+impl DebugSet {
+    /// The set of a name, if it is one.
+    pub(crate) fn of_name(words: &[u32]) -> Option<Self> {
+        let name = literal::string(words);
+        if name.starts_with("NonSemantic.Shader.DebugInfo.") {
+            Some(Self::Shader)
+        } else if name == "OpenCL.DebugInfo.100" {
+            Some(Self::OpenCl)
+        } else {
+            name.starts_with("NonSemantic.").then_some(Self::Other)
         }
     }
+}
+
+/// Instructions that are read here. Both sets number those alike that both have.
+mod debug_info {
+    pub(super) const FUNCTION: u32 = 20;
+    pub(super) const LEXICAL_BLOCK: u32 = 21;
+    pub(super) const LEXICAL_BLOCK_DISCRIMINATOR: u32 = 22;
+    pub(super) const SCOPE: u32 = 23;
+    pub(super) const NO_SCOPE: u32 = 24;
+    pub(super) const INLINED_AT: u32 = 25;
+    pub(super) const SOURCE: u32 = 35;
+    pub(super) const SOURCE_CONTINUED: u32 = 102;
+    pub(super) const LINE: u32 = 103;
+    pub(super) const NO_LINE: u32 = 104;
 }
 
 /// The instructions that say where in the source a point of a block is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position<'a> {
     /// `OpLine` or `DebugLine` in force.
-    pub(crate) line: Option<Inst<'a>>,
+    line: Option<Inst<'a>>,
     /// `DebugScope` in force.
-    pub(crate) scope: Option<Inst<'a>>,
+    scope: Option<Inst<'a>>,
+}
+
+impl Position<'_> {
+    /// Writes the position again, at the start of a new block. The instructions of instruction sets have results: the
+    /// copies get ids of their own.
+    pub(crate) fn write(&self, code: &mut Code, mut fresh: impl FnMut() -> Id) {
+        for inst in self.scope.iter().chain(&self.line) {
+            match inst.words {
+                [first, ty, _, operands @ ..] if inst.opcode() == op::ExtInst => {
+                    code.words.extend([*first, *ty, fresh()]);
+                    code.words.extend(operands);
+                }
+                _ => code.copy(inst),
+            }
+        }
+    }
+}
+
+/// A function that was inlined into the next one, or the last one itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inlined {
+    /// Its name, if the debug information has one.
+    pub(crate) function: Option<String>,
+    /// For the first, where the position is; for the others, where they call the one before.
+    pub(crate) location: Option<Location>,
 }
 
 impl<'a> Index<'a> {
-    /// Whether an instruction belongs to a non-semantic set: it may stand among variables and be dropped freely.
+    /// The set that an instruction belongs to, if it is one that says something about the module only.
+    fn debug_set(&self, inst: &Inst<'_>) -> Option<DebugSet> {
+        if inst.opcode() != op::ExtInst {
+            return None;
+        }
+        let found = self.debug_sets.iter().find(|(id, _)| *id == inst.word(3));
+        found.map(|(_, set)| *set)
+    }
+
+    /// Whether an instruction only says something about the module: it may stand among variables and be dropped freely.
     pub(crate) fn is_debug_inst(&self, inst: &Inst<'_>) -> bool {
-        inst.opcode() == op::ExtInst && self.nonsemantic.contains(&inst.word(3))
+        self.debug_set(inst).is_some()
+    }
+
+    /// The instruction with this id, if it is of a debug-information set.
+    fn debug_def(&self, id: Id) -> Option<(DebugSet, Inst<'a>)> {
+        let inst = self.def(id)?;
+        let set = self.debug_set(&inst).filter(|set| *set != DebugSet::Other)?;
+        Some((set, inst))
     }
 
     /// The position in force before `offset` in a block.
@@ -88,11 +112,11 @@ impl<'a> Index<'a> {
             match inst.opcode() {
                 op::Line => position.line = Some(inst),
                 op::NoLine => position.line = None,
-                op::ExtInst if self.is_debug_inst(&inst) => match inst.word(4) {
-                    debug_info::LINE => position.line = Some(inst),
-                    debug_info::NO_LINE => position.line = None,
-                    debug_info::SCOPE => position.scope = Some(inst),
-                    debug_info::NO_SCOPE => position.scope = None,
+                op::ExtInst => match (self.debug_set(&inst), inst.word(4)) {
+                    (Some(DebugSet::Shader), debug_info::LINE) => position.line = Some(inst),
+                    (Some(DebugSet::Shader), debug_info::NO_LINE) => position.line = None,
+                    (Some(DebugSet::Shader | DebugSet::OpenCl), debug_info::SCOPE) => position.scope = Some(inst),
+                    (Some(DebugSet::Shader | DebugSet::OpenCl), debug_info::NO_SCOPE) => position.scope = None,
                     _ => {}
                 },
                 _ => {}
@@ -101,8 +125,69 @@ impl<'a> Index<'a> {
         position
     }
 
+    /// The functions around a position, innermost first: those that were inlined, and last the one that has the block.
+    pub(crate) fn inlined(&self, position: &Position<'_>) -> Vec<Inlined> {
+        let scope = position.scope.map(|inst| inst.word(5)).unwrap_or_default();
+        let mut chain = vec![Inlined {
+            function: self.function_of_scope(scope),
+            location: position.line.and_then(|line| self.location(&line)),
+        }];
+        let mut next = position.scope.map(|inst| inst.word(6)).unwrap_or_default();
+        while chain.len() < MAX_CHAIN
+            && let Some((set, at)) = self.debug_def(next)
+            && at.word(4) == debug_info::INLINED_AT
+        {
+            let line = self.number(set, at.word(5));
+            chain.push(Inlined {
+                function: self.function_of_scope(at.word(6)),
+                location: self
+                    .source_of_scope(at.word(6))
+                    .and_then(|source| self.place(source, line, 0)),
+            });
+            next = at.word(7);
+        }
+        chain
+    }
+
+    /// The enclosing scopes of a scope, itself first.
+    fn scopes(&self, scope: Id) -> impl Iterator<Item = Inst<'a>> {
+        let known = |id| self.debug_def(id).map(|(_, inst)| inst);
+        std::iter::successors(known(scope), move |inst| match inst.word(4) {
+            debug_info::LEXICAL_BLOCK => known(inst.word(8)),
+            debug_info::LEXICAL_BLOCK_DISCRIMINATOR => known(inst.word(7)),
+            _ => None,
+        })
+        .take(MAX_CHAIN)
+    }
+
+    /// The name of the function that a scope is in.
+    fn function_of_scope(&self, scope: Id) -> Option<String> {
+        let function = self.scopes(scope).find(|inst| inst.word(4) == debug_info::FUNCTION)?;
+        self.string(function.word(5)).filter(|name| !name.is_empty())
+    }
+
+    /// The `DebugSource` of a scope.
+    fn source_of_scope(&self, scope: Id) -> Option<Id> {
+        self.scopes(scope).find_map(|inst| match inst.word(4) {
+            debug_info::FUNCTION => Some(inst.word(7)),
+            debug_info::LEXICAL_BLOCK => Some(inst.word(5)),
+            _ => None,
+        })
+    }
+
+    /// A number among the operands of debug information.
+    fn number(&self, set: DebugSet, operand: u32) -> u32 {
+        match set {
+            DebugSet::OpenCl => operand,
+            _ => self
+                .def(operand)
+                .filter(|i| i.opcode() == op::Constant)
+                .map_or(0, |i| i.word(3)),
+        }
+    }
+
     /// The source position that an `OpLine` or `DebugLine` names.
-    pub(crate) fn location(&self, line: &Inst<'_>) -> Option<Location> {
+    fn location(&self, line: &Inst<'_>) -> Option<Location> {
         if line.opcode() == op::Line {
             let file = self.string(line.word(1))?;
             let source = self
@@ -115,21 +200,20 @@ impl<'a> Index<'a> {
                 source,
             });
         }
-        let number = |id| {
-            self.def(id)
-                .filter(|i| i.opcode() == op::Constant)
-                .map_or(0, |i| i.word(3))
-        };
-        let source = self
-            .def(line.word(5))
-            .filter(|i| i.opcode() == op::ExtInst && i.word(4) == debug_info::SOURCE)?;
-        let (first, column) = (number(line.word(6)), number(line.word(8)));
-        let text = self.string(source.word(6)).and_then(|text| nth_line(&text, first));
+        let number = |id| self.number(DebugSet::Shader, id);
+        self.place(line.word(5), number(line.word(6)), number(line.word(8)))
+    }
+
+    /// A position in a `DebugSource`.
+    fn place(&self, source: Id, line: u32, column: u32) -> Option<Location> {
+        let (_, source) = self
+            .debug_def(source)
+            .filter(|(_, i)| i.word(4) == debug_info::SOURCE)?;
         Some(Location {
             file: self.string(source.word(5))?,
-            line: first,
+            line,
             column,
-            source: text,
+            source: self.text_of_source(&source).and_then(|text| nth_line(&text, line)),
         })
     }
 
@@ -139,7 +223,18 @@ impl<'a> Index<'a> {
         Some(literal::string(inst.from(2)))
     }
 
-    /// Text of the `OpSource` and `OpSourceContinued` of a file.
+    /// Text of a `DebugSource` and of the `DebugSourceContinued` that follow it.
+    fn text_of_source(&self, source: &Inst<'_>) -> Option<String> {
+        let mut text = self.string(source.word(6))?;
+        let more = self
+            .insts(source.end(), self.sections.globals)
+            .take_while(|inst| self.debug_set(inst) == Some(DebugSet::Shader))
+            .take_while(|inst| inst.word(4) == debug_info::SOURCE_CONTINUED);
+        text.extend(more.filter_map(|inst| self.string(inst.word(5))));
+        Some(text)
+    }
+
+    /// Text of the `OpSource` and `OpSourceContinued` of a file, else of its `DebugSource`.
     fn source_of_file(&self, file: Id) -> Option<String> {
         let mut text = None;
         for inst in self.insts(self.sections.extensions, self.sections.annotations) {
@@ -152,7 +247,15 @@ impl<'a> Index<'a> {
                 _ => {}
             }
         }
-        text
+        if text.is_some() || self.debug_sets.is_empty() {
+            return text;
+        }
+        let source = self.globals().find(|inst| {
+            matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
+                && inst.word(4) == debug_info::SOURCE
+                && inst.word(5) == file
+        })?;
+        self.text_of_source(&source)
     }
 }
 

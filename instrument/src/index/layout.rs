@@ -6,7 +6,7 @@
 
 use super::Index;
 use super::constant;
-use super::debug::Names;
+use super::names::Names;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::op::{decoration, storage_class};

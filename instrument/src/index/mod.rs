@@ -7,11 +7,13 @@ pub(crate) mod constant;
 pub(crate) mod debug;
 pub(crate) mod function;
 pub(crate) mod layout;
+pub(crate) mod names;
 pub(crate) mod types;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::words::{HEADER_WORDS, Insts, header, inst_at};
 use crate::spv::{Id, Inst, literal, op};
+use debug::DebugSet;
 use function::{Block, Call, Function};
 
 const PASS: &str = "index";
@@ -76,8 +78,8 @@ pub(crate) struct Index<'a> {
     pub(crate) execution_modes: Vec<Inst<'a>>,
     /// Sorted by target.
     pub(crate) decorations: Vec<Decoration>,
-    /// Imported `NonSemantic.*` instruction sets.
-    nonsemantic: Vec<Id>,
+    /// Imported instruction sets that only say something about the module.
+    debug_sets: Vec<(Id, DebugSet)>,
     pub(crate) sections: Sections,
     pub(crate) functions: Vec<Function>,
     pub(crate) blocks: Vec<Block>,
@@ -98,7 +100,7 @@ impl<'a> Index<'a> {
             entry_points: Vec::new(),
             execution_modes: Vec::new(),
             decorations: Vec::with_capacity(32),
-            nonsemantic: Vec::new(),
+            debug_sets: Vec::new(),
             sections: Sections::default(),
             functions: Vec::with_capacity(8),
             blocks: Vec::with_capacity(words.len() / 64 + 8),
@@ -142,9 +144,8 @@ impl<'a> Index<'a> {
                 }
                 op::MemoryModel => (at.memory_model, layout_end) = (offset, inst.end()),
                 op::ExtInstImport => {
-                    if literal::string(inst.from(2)).starts_with("NonSemantic.") {
-                        self.nonsemantic.push(inst.word(1));
-                    }
+                    let set = DebugSet::of_name(inst.from(2));
+                    self.debug_sets.extend(set.map(|set| (inst.word(1), set)));
                     layout_end = inst.end();
                 }
                 op::SourceExtension | op::Source | op::SourceContinued | op::String => {

@@ -96,7 +96,7 @@ fn split_header(
     code.branch(body);
     code.label(body);
     let position = index.position(block, after_phis);
-    position.scope.iter().chain(&position.line).for_each(|i| code.copy(i));
+    position.write(&mut code, || ids.fresh());
     edits.insert(after_phis, &code.words);
 
     // The branch that ended the header is a selection now. One of whose targets leaves the loop, or a plain branch,

@@ -9,11 +9,12 @@ use crate::error::Result;
 use crate::index::Index;
 use crate::index::callgraph::CallGraph;
 use crate::index::constant::Length;
-use crate::index::debug::Names;
+use crate::index::debug::{Inlined, Position};
 use crate::index::layout::Layouts;
+use crate::index::names::Names;
 use crate::options::Options;
-use crate::spv::op;
 use crate::spv::op::execution_mode;
+use crate::spv::{Id, op};
 use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
 
 /// Site number of an abort that ends its invocation without a record.
@@ -57,18 +58,23 @@ pub(crate) fn mark(
             let mut code = Code::default();
             code.op(op::AbortKHR, &[abort.word(1), abort.word(2), number_word]);
             edits.replace(abort.offset, abort.words.len(), &code.words);
-            let line = index.position(block, abort.offset).line;
+            let position = index.position(block, abort.offset);
+            let mut frames = frames(index, &names, function.id, &position);
+            let here = frames.remove(0);
+            frames.extend(callers(index, &graph, &names, number));
+            frames.truncate(MAX_FRAMES);
+            frames.reverse();
             sites.push(Site {
                 id: SiteId(id),
                 word_offset: offset as u32,
-                function: names.function(index, function.id),
+                function: here.function,
                 entry_points: graph
                     .reach
                     .get(number)
                     .map(|r| r.entry_points.clone())
                     .unwrap_or_default(),
-                callers: callers(index, &graph, &names, number),
-                location: line.and_then(|line| index.location(&line)),
+                callers: frames,
+                location: here.location,
                 message: layouts.message(abort.word(1), offset)?,
                 text: abort_text::text(index, abort.word(2)),
             });
@@ -93,26 +99,36 @@ pub(crate) fn mark(
     ))
 }
 
-/// The functions on a shortest way from an entry point to a function, outermost first.
+/// The functions around a position in a function, innermost first: those that were inlined there, and itself.
+fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_>) -> Vec<Frame> {
+    let chain = index.inlined(position);
+    let last = chain.len().saturating_sub(1);
+    let frame = |(at, inlined): (usize, Inlined)| Frame {
+        function: match inlined.function {
+            // Its own name is known better from `OpName`, also where the debug information is wrong.
+            _ if at == last => names.function(index, function),
+            Some(name) => name,
+            None => "(inlined)".to_owned(),
+        },
+        location: inlined.location,
+    };
+    chain.into_iter().enumerate().map(frame).collect()
+}
+
+/// The functions on a shortest way from a function to an entry point, innermost first.
 fn callers(index: &Index<'_>, graph: &CallGraph, names: &Names, function: usize) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut at = function;
     while let Some(call) = graph.reach.get(at).and_then(|r| r.via).and_then(|c| index.calls.get(c)) {
-        if frames.len() == MAX_FRAMES {
+        if frames.len() >= MAX_FRAMES {
             break;
         }
-        let line = index
-            .blocks
-            .get(call.block)
-            .and_then(|block| index.position(block, call.offset).line);
+        let block = index.blocks.get(call.block);
+        let position = block.map_or_else(Position::default, |block| index.position(block, call.offset));
         let caller = index.functions.get(call.caller).map_or(0, |f| f.id);
-        frames.push(Frame {
-            function: names.function(index, caller),
-            location: line.and_then(|line| index.location(&line)),
-        });
+        frames.extend(self::frames(index, names, caller, &position));
         at = call.caller;
     }
-    frames.reverse();
     frames.shrink_to_fit();
     frames
 }

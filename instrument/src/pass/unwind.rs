@@ -206,7 +206,7 @@ impl Unwinder<'_, '_> {
             self.leave(&mut code, number, function, Leaving::Continues);
             code.label(go);
             let position = self.index.position(block, after);
-            position.scope.iter().chain(&position.line).for_each(|i| code.copy(i));
+            position.write(&mut code, || self.globals.fresh());
             splits.push((after, code));
             last = go;
         }

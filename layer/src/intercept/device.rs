@@ -7,12 +7,12 @@ use crate::dispatch::{DestroyTable, DeviceTable};
 use crate::ffi::{self, LayerDeviceCreateInfo};
 use crate::intercept::physical_device::reports_masked;
 use crate::log::Level;
-use crate::lost::{Loss, Patience};
+use crate::lost::Patience;
 use crate::plan::{self, Plan};
 use crate::registry::{self, HandleMap, device_of, dispatch_key};
 use crate::report::NO_FIXED_ADDRESS;
-use crate::state::{Active, Device, Extensions, Instance, PhysicalDevice};
-use crate::{probe, settings};
+use crate::state::{Active, Device, Instance, PhysicalDevice};
+use crate::{probe, settings, suspects};
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -62,7 +62,10 @@ pub unsafe extern "system" fn create(
                 // All the driver's own: forwarded as it is, and watched for a loss to report.
                 let result = create(physical, info, allocator, device);
                 if result == vk::Result::SUCCESS {
-                    let active = watching(enabled);
+                    let active = Active {
+                        families: families(instance, physical),
+                        ..Active::watching(enabled)
+                    };
                     remember(shared, *device, next_gdpa, Some(active));
                 }
                 return result;
@@ -146,26 +149,6 @@ unsafe fn remember(
     }
 }
 
-/// State for a device on which nothing is emulated.
-fn watching(enabled: Extensions) -> Active {
-    Active {
-        enabled,
-        emulated: Extensions::default(),
-        arena: None,
-        options: Options::default(),
-        loss: Loss::default(),
-        queues: HandleMap::new(),
-        fences: Default::default(),
-        faults: Default::default(),
-        modules: Default::default(),
-        names: Default::default(),
-        ext_fault: false,
-        vendor_binary: false,
-        report_masked: false,
-        deferred: Default::default(),
-    }
-}
-
 /// Makes what a device with emulated extensions needs.
 ///
 /// # Safety
@@ -186,7 +169,8 @@ unsafe fn activate(
         vendor_binary: plan.vendor_binary,
         report_masked: plan.report_masked,
         options: options(instance, settings, physical),
-        ..watching(plan.enabled)
+        families: families(instance, physical.handle),
+        ..Active::watching(plan.enabled)
     };
     if plan.emulated.abort {
         let mut memory = vk::PhysicalDeviceMemoryProperties::default();
@@ -221,6 +205,21 @@ unsafe fn activate(
         active.arena = Some(arena);
     }
     Ok(active)
+}
+
+/// What the queue families of a physical device can do.
+fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueFlags> {
+    let Some(get) = instance.next.vkGetPhysicalDeviceQueueFamilyProperties else {
+        return Vec::new();
+    };
+    let mut count = 0;
+    // SAFETY: a valid physical device; asks for the count.
+    unsafe { get(physical, &mut count, std::ptr::null_mut()) };
+    let mut list = vec![vk::QueueFamilyProperties::default(); count as usize];
+    // SAFETY: the list has as many elements as the count says.
+    unsafe { get(physical, &mut count, list.as_mut_ptr()) };
+    list.truncate(count as usize);
+    list.iter().map(|family| family.queue_flags).collect()
 }
 
 fn options(instance: &Instance, settings: &settings::Settings, physical: &PhysicalDevice) -> Options {
@@ -322,19 +321,24 @@ pub unsafe extern "system" fn wait_idle(device: vk::Device) -> vk::Result {
         let Some((known, next)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkDeviceWaitIdle?))) else {
             return MISSING;
         };
-        let Some((active, _)) = known.arena() else {
+        let Some(active) = &known.active else {
             // SAFETY: forwarded as it came.
-            return known.checked(Patience::Poll, || unsafe { next(device) });
+            return unsafe { next(device) };
         };
+        let before = suspects::before(active.queues.values());
+        if active.arena.is_none() {
+            // SAFETY: forwarded as it came.
+            let result = known.checked(Patience::Poll, || unsafe { next(device) });
+            return before.told(result);
+        }
         if known.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        let queues: Vec<vk::Queue> = active.queues.values().iter().map(|queue| queue.handle).collect();
-        let result = match wait::for_queues(known, active, &queues) {
+        let result = match wait::for_queues(known, active, &before.used()) {
             // SAFETY: forwarded as it came; the queues' locks keep a drain off them.
             vk::Result::SUCCESS => wait::with_all_queues(active, || unsafe { next(device) }),
             other => other,
         };
-        known.observe(result, Patience::Drain)
+        before.told(known.observe(result, Patience::Drain))
     })
 }

@@ -98,6 +98,8 @@ intercepts! {
     AlwaysDevice vkDestroyDevice: vk::PFN_vkDestroyDevice = device::destroy,
     Device vkDeviceWaitIdle: vk::PFN_vkDeviceWaitIdle = device::wait_idle,
 
+    Device vkGetDeviceQueue: vk::PFN_vkGetDeviceQueue = queue::get,
+    Device vkGetDeviceQueue2: vk::PFN_vkGetDeviceQueue2 = queue::get2,
     Device vkQueueSubmit: vk::PFN_vkQueueSubmit = queue::submit,
     Device vkQueueSubmit2: vk::PFN_vkQueueSubmit2 = queue::submit2,
     Device vkQueueSubmit2KHR: vk::PFN_vkQueueSubmit2 = queue::submit2_khr,

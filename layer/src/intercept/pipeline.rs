@@ -77,6 +77,10 @@ impl Creation<'_> {
             let data = specialization(stage.p_specialization_info);
             match self.device.rewrite(self.active, &words, data)? {
                 Rewritten::Unchanged => Ok(()),
+                Rewritten::Known { module } => {
+                    hashes.push(module.sites.module_hash);
+                    Ok(())
+                }
                 Rewritten::Changed { words, module } => {
                     hashes.push(module.sites.module_hash);
                     self.replace_inline(stage, inline, words)
@@ -100,7 +104,7 @@ impl Creation<'_> {
             return Ok(());
         }
         match self.device.rewrite(self.active, original, data)? {
-            Rewritten::Unchanged => Ok(()),
+            Rewritten::Unchanged | Rewritten::Known { .. } => Ok(()),
             Rewritten::Changed { words, .. } => {
                 let info = vk::ShaderModuleCreateInfo::default().code(&words);
                 stage.module = self.temporary(&info)?;

@@ -1,11 +1,76 @@
 //! `VkQueue`.
 
-use super::{MISSING, command, wait};
+use super::{MISSING, command, guarded, wait};
 use crate::ffi::PfnQueueSetPerfHint;
 use crate::lost::Patience;
 use crate::registry::device_of;
+use crate::state::{Device, Place};
+use crate::suspects;
 use ash::vk;
 use std::ffi::c_void;
+
+/// The application asks for a queue: reports say which family it is of.
+pub unsafe extern "system" fn get(device: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
+    guarded((), || {
+        // SAFETY: a valid device, and a place for the queue by the API's rules.
+        unsafe {
+            let Some(known) = device_of(device) else { return };
+            if let Some(next) = known.next.vkGetDeviceQueue {
+                next(device, family, index, queue);
+                found(known, queue, Place { family, index });
+            }
+        }
+    });
+}
+
+/// As [`get`], for queues with flags too.
+pub unsafe extern "system" fn get2(device: vk::Device, info: *const vk::DeviceQueueInfo2<'_>, queue: *mut vk::Queue) {
+    guarded((), || {
+        // SAFETY: a valid device and structure, and a place for the queue by the API's rules.
+        unsafe {
+            let Some(known) = device_of(device) else { return };
+            if let Some(next) = known.next.vkGetDeviceQueue2 {
+                next(device, info, queue);
+                if let Some(info) = info.as_ref() {
+                    let (family, index) = (info.queue_family_index, info.queue_index);
+                    found(known, queue, Place { family, index });
+                }
+            }
+        }
+    });
+}
+
+/// # Safety
+/// `queue` must be null or valid.
+unsafe fn found(device: &Device, queue: *const vk::Queue, place: Place) {
+    // SAFETY: the caller vouches for the pointer.
+    if let (Some(active), Some(queue)) = (&device.active, unsafe { queue.as_ref() })
+        && *queue != vk::Queue::null()
+        && let Some(queue) = active.queue(device, *queue)
+    {
+        let _ = queue.place.set(place);
+    }
+}
+
+/// Counts a submission for reports, if it has command buffers.
+fn note(device: &Device, queue: vk::Queue, commands: impl Iterator<Item = u32>) {
+    if let Some(active) = &device.active
+        && commands.max().unwrap_or(0) > 0
+    {
+        active.submits_work(device, queue);
+    }
+}
+
+/// # Safety
+/// `list` must be null or have `count` elements.
+unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
+    // Where the count is 0 the pointer may be anything.
+    if list.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller vouches for the list.
+    unsafe { std::slice::from_raw_parts(list, count as usize) }
+}
 
 pub unsafe extern "system" fn submit(
     queue: vk::Queue,
@@ -18,6 +83,11 @@ pub unsafe extern "system" fn submit(
         let Some(device) = (unsafe { device_of(queue) }) else {
             return MISSING;
         };
+        // SAFETY: as many structures as the count says, by the API's rules.
+        let commands = unsafe { elements(submits, count) }
+            .iter()
+            .map(|s| s.command_buffer_count);
+        note(device, queue, commands);
         match device.next.vkQueueSubmit {
             // SAFETY: forwarded as it came.
             Some(next) => device.on_queue(queue, || unsafe { next(queue, count, submits, fence) }),
@@ -38,6 +108,11 @@ unsafe fn submit2_by(
         let Some(device) = (unsafe { device_of(queue) }) else {
             return MISSING;
         };
+        // SAFETY: as many structures as the count says, by the API's rules.
+        let commands = unsafe { elements(submits, count) }
+            .iter()
+            .map(|s| s.command_buffer_info_count);
+        note(device, queue, commands);
         match which(&device.next) {
             // SAFETY: forwarded as it came.
             Some(next) => device.on_queue(queue, || unsafe { next(queue, count, submits, fence) }),
@@ -112,14 +187,20 @@ pub unsafe extern "system" fn wait_idle(queue: vk::Queue) -> vk::Result {
         let Some(next) = device.next.vkQueueWaitIdle else {
             return MISSING;
         };
-        let Some((active, _)) = device.arena() else {
+        let Some(active) = &device.active else {
             // SAFETY: forwarded as it came.
-            return device.checked(Patience::Poll, || unsafe { next(queue) });
+            return unsafe { next(queue) };
         };
+        let before = suspects::before(active.only(queue));
+        if active.arena.is_none() {
+            // SAFETY: forwarded as it came.
+            let result = device.checked(Patience::Poll, || unsafe { next(queue) });
+            return before.told(result);
+        }
         if device.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        match wait::for_queues(device, active, &[queue]) {
+        let result = match wait::for_queues(device, active, &[queue]) {
             vk::Result::SUCCESS => {
                 // SAFETY: forwarded as it came; the queue's lock keeps a drain off it.
                 match active.on_queue(device, queue, || unsafe { next(queue) }) {
@@ -128,7 +209,8 @@ pub unsafe extern "system" fn wait_idle(queue: vk::Queue) -> vk::Result {
                 }
             }
             other => device.observe(other, Patience::Drain),
-        }
+        };
+        before.told(result)
     })
 }
 

@@ -24,6 +24,15 @@ pub unsafe extern "system" fn create(
             match (&known.active, info.as_ref()) {
                 (Some(active), Some(given)) => match rewrite(known, active, given) {
                     Ok(Rewritten::Unchanged) => next(device, info, allocator, module),
+                    Ok(Rewritten::Known { module: kept }) => {
+                        let result = next(device, info, allocator, module);
+                        if result == vk::Result::SUCCESS
+                            && let Some(handle) = module.as_ref()
+                        {
+                            active.modules.bind(*handle, kept);
+                        }
+                        result
+                    }
                     Ok(Rewritten::Changed { words, module: kept }) => {
                         let changed = with_words(given, &words);
                         let result = next(device, &changed, allocator, module);

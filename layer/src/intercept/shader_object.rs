@@ -28,6 +28,7 @@ pub unsafe extern "system" fn create(
         let given = unsafe { slice::from_raw_parts(infos, count as usize) };
         let mut copies = given.to_vec();
         let mut kept = Vec::new();
+        let mut changed = false;
         for (index, copy) in copies.iter_mut().enumerate() {
             if copy.code_type != vk::ShaderCodeTypeEXT::SPIRV {
                 continue;
@@ -41,9 +42,11 @@ pub unsafe extern "system" fn create(
             };
             match known.rewrite(active, &words, data) {
                 Ok(Rewritten::Unchanged) => {}
+                Ok(Rewritten::Known { module }) => kept.push((index, Vec::new(), module)),
                 Ok(Rewritten::Changed { words, module }) => {
                     copy.code_size = size_of_val(words.as_slice());
                     copy.p_code = words.as_ptr().cast();
+                    changed = true;
                     kept.push((index, words, module));
                 }
                 Err(error) => {
@@ -53,12 +56,9 @@ pub unsafe extern "system" fn create(
                 }
             }
         }
-        if kept.is_empty() {
-            // SAFETY: forwarded as it came.
-            return unsafe { next(device, count, infos, allocator, shaders) };
-        }
+        let infos = if changed { copies.as_ptr() } else { infos };
         // SAFETY: forwarded as it came, but for the code.
-        let result = unsafe { next(device, count, copies.as_ptr(), allocator, shaders) };
+        let result = unsafe { next(device, count, infos, allocator, shaders) };
         for (index, _, module) in kept {
             // SAFETY: the application gives that many.
             let handle = unsafe { *shaders.add(index) };

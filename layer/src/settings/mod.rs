@@ -2,6 +2,8 @@
 //! setting by itself, as the Khronos settings library does it. A wrong value is reported with the allowed ones and
 //! ignored. Names, defaults and descriptions stand in `vk_layer_settings.txt` and in the manifests.
 
+#[cfg(test)]
+mod manifest_tests;
 mod source;
 
 pub use source::Sources;
@@ -52,7 +54,7 @@ pub struct Settings {
     pub max_message_size: u32,
     /// How long losing a device may wait for its queues.
     pub drain_timeout: Duration,
-    /// Only so many aborts of each module write messages.
+    /// Only so many aborts of each module write messages; one beyond them ends its invocation and nothing else.
     pub max_sites: Option<u32>,
     /// Least important messages that are logged.
     pub log_level: Level,

@@ -39,7 +39,9 @@ pub struct Active {
     pub options: Options,
     /// Whether and why the device is lost.
     pub loss: Loss,
-    /// Queues that were used.
+    /// What the device's queue families can do.
+    pub families: Vec<vk::QueueFlags>,
+    /// Queues that were asked for or used.
     pub queues: HandleMap<Queue>,
     /// Fences for waits of the layer's own.
     pub fences: FencePool,
@@ -57,6 +59,29 @@ pub struct Active {
     pub report_masked: bool,
     /// What deferred pipeline creations still read, by operation.
     pub deferred: Mutex<HashMap<vk::DeferredOperationKHR, Vec<Rewrites>>>,
+}
+
+impl Active {
+    /// State for a device on which nothing is emulated.
+    pub fn watching(enabled: Extensions) -> Self {
+        Self {
+            enabled,
+            emulated: Extensions::default(),
+            arena: None,
+            options: Options::default(),
+            loss: Loss::default(),
+            families: Vec::new(),
+            queues: HandleMap::new(),
+            fences: Default::default(),
+            faults: Default::default(),
+            modules: Default::default(),
+            names: Default::default(),
+            ext_fault: false,
+            vendor_binary: false,
+            report_masked: false,
+            deferred: Default::default(),
+        }
+    }
 }
 
 impl Device {

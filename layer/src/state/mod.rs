@@ -12,7 +12,7 @@ pub use fault::{FaultQueue, Outcome};
 pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use module::{Module, Modules};
 pub use names::Names;
-pub use queue::{FencePool, Queue, Work};
+pub use queue::{FencePool, Place, Queue, Work, create_fence};
 
 use crate::ffi::name;
 use std::ffi::CStr;

@@ -1,4 +1,4 @@
-//! Shader modules that were rewritten, and what was made from them.
+//! Shader modules with aborts, and what was made from them.
 
 use ash::vk;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use vkabort_record::site::{ModuleHash, SiteTable};
 
-/// A module that was rewritten.
+/// A module that was rewritten, or one whose aborts the driver runs itself.
 pub struct Module {
     /// Its abort sites.
     pub sites: Arc<SiteTable>,
@@ -28,7 +28,7 @@ struct Tables {
     users: HashMap<(vk::ObjectType, u64), Vec<ModuleHash>>,
 }
 
-/// The rewritten modules of a device. Devices without any pay one atomic load where a module would be looked up.
+/// The modules of a device that have aborts. Devices without any pay one atomic load where a module would be looked up.
 #[derive(Default)]
 pub struct Modules {
     tables: RwLock<Tables>,
@@ -45,7 +45,7 @@ impl Modules {
         look(&self.tables.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether any module of the device was rewritten.
+    /// Whether the device has any.
     pub fn any(&self) -> bool {
         self.any.load(Ordering::Acquire)
     }
@@ -79,12 +79,19 @@ impl Modules {
         }
     }
 
-    /// The module behind a handle, if it was rewritten.
+    /// The module behind a handle, if it is one of them.
     pub fn bound(&self, handle: vk::ShaderModule) -> Option<Arc<Module>> {
         if !self.any() {
             return None;
         }
         self.read(|tables| tables.by_handle.get(&handle).cloned())
+    }
+
+    /// All modules, in the order of their hashes.
+    pub fn all(&self) -> Vec<Arc<Module>> {
+        let mut all: Vec<_> = self.read(|tables| tables.by_hash.values().cloned().collect());
+        all.sort_by_key(|module| module.sites.module_hash);
+        all
     }
 
     /// The module with this hash.

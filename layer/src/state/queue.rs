@@ -2,19 +2,34 @@
 
 use super::lock;
 use crate::dispatch::DeviceTable;
+use crate::suspects::Trail;
 use ash::vk;
 use std::ptr;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// A queue.
 pub struct Queue {
     /// Its handle.
     pub handle: vk::Queue,
-    /// Signalled behind everything that was submitted before a drain began. Null if it could not be made.
+    /// Signalled behind everything that was submitted before a drain began. Null if it could not be made, or if the device
+    /// is never drained.
     pub mark: vk::Fence,
     /// Held around every forwarded queue operation, so that a drain may submit from another thread. The application
     /// has to serialise the queue anyway: there is no contention without a drain.
     pub work: Mutex<Work>,
+    /// For finding the queue of an abort.
+    pub trail: Trail,
+    /// Where it comes from, once the application has asked for it.
+    pub place: OnceLock<Place>,
+}
+
+/// Where a queue comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Its family.
+    pub family: u32,
+    /// Its index among the device's queues of that family.
+    pub index: u32,
 }
 
 /// What was submitted to a queue.
@@ -92,11 +107,13 @@ pub fn create_fence(device: vk::Device, next: &DeviceTable) -> Option<vk::Fence>
 
 impl Queue {
     /// A queue that was just seen for the first time.
-    pub fn new(handle: vk::Queue, device: vk::Device, next: &DeviceTable) -> Self {
+    pub fn new(handle: vk::Queue, mark: vk::Fence) -> Self {
         Self {
             handle,
-            mark: create_fence(device, next).unwrap_or_default(),
+            mark,
             work: Mutex::new(Work::default()),
+            trail: Trail::default(),
+            place: OnceLock::new(),
         }
     }
 }

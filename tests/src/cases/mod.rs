@@ -3,6 +3,7 @@
 mod abort;
 mod bad_input;
 mod control_flow;
+mod deliver;
 mod fault_queries;
 mod layout;
 mod lost;
@@ -10,7 +11,9 @@ mod message;
 mod programs;
 mod queries;
 mod recovery;
+mod report;
 mod self_check;
+mod settings;
 mod stage;
 mod storm;
 mod untouched;
@@ -28,6 +31,7 @@ pub fn all() -> Vec<Case> {
         abort::CASES,
         bad_input::CASES,
         control_flow::CASES,
+        deliver::CASES,
         fault_queries::CASES,
         layout::CASES,
         lost::CASES,
@@ -35,7 +39,9 @@ pub fn all() -> Vec<Case> {
         programs::CASES,
         queries::CASES,
         recovery::CASES,
+        report::CASES,
         self_check::CASES,
+        settings::CASES,
         stage::CASES,
         storm::CASES,
         untouched::CASES,

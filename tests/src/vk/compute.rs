@@ -23,7 +23,7 @@ impl<'device> Kernel<'device> {
     ///
     /// A call fails, with the call's name.
     pub fn new(device: &'device Device<'device>, spirv: &[u32], buffers: &[&'device Buffer<'device>]) -> Result<Self> {
-        Self::with_entry(device, spirv, c"main", buffers)
+        Self::create(device, spirv, c"main", buffers, None)
     }
 
     /// A pipeline of the entry point of this name.
@@ -36,6 +36,30 @@ impl<'device> Kernel<'device> {
         spirv: &[u32],
         entry: &CStr,
         buffers: &[&'device Buffer<'device>],
+    ) -> Result<Self> {
+        Self::create(device, spirv, entry, buffers, None)
+    }
+
+    /// A pipeline of the entry point `main`, with debug-utils names for the module and the pipeline.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name.
+    pub fn named(
+        device: &'device Device<'device>,
+        spirv: &[u32],
+        buffers: &[&'device Buffer<'device>],
+        names: [&CStr; 2],
+    ) -> Result<Self> {
+        Self::create(device, spirv, c"main", buffers, Some(names))
+    }
+
+    fn create(
+        device: &'device Device<'device>,
+        spirv: &[u32],
+        entry: &CStr,
+        buffers: &[&'device Buffer<'device>],
+        names: Option<[&CStr; 2]>,
     ) -> Result<Self> {
         let mut kernel = Self {
             device,
@@ -51,6 +75,9 @@ impl<'device> Kernel<'device> {
             let module = device
                 .raw
                 .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(spirv), None)?;
+            if let Some([name, _]) = names {
+                device.name(module, name)?;
+            }
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(module)
@@ -63,6 +90,9 @@ impl<'device> Kernel<'device> {
                 .create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
             device.raw.destroy_shader_module(module, None);
             kernel.pipeline = made.map_err(|(_, result)| result)?[0];
+            if let Some([_, name]) = names {
+                device.name(kernel.pipeline, name)?;
+            }
         }
         Ok(kernel)
     }

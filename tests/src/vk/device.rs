@@ -138,6 +138,20 @@ impl<'gpu> Device<'gpu> {
         })
     }
 
+    /// Gives an object of the device its debug-utils name.
+    ///
+    /// # Errors
+    ///
+    /// The call fails.
+    pub fn name(&self, object: impl vk::Handle, name: &CStr) -> Result<()> {
+        let commands = ash::ext::debug_utils::Device::new(&self.gpu.instance, &self.raw);
+        let info = vk::DebugUtilsObjectNameInfoEXT::default()
+            .object_handle(object)
+            .object_name(name);
+        // SAFETY: the object belongs to the living device, and the name is a C string.
+        Ok(unsafe { commands.set_debug_utils_object_name(&info) }?)
+    }
+
     /// The fault queries.
     ///
     /// # Errors

@@ -16,9 +16,28 @@ pub struct Gpu {
     pub physical: vk::PhysicalDevice,
     /// Its properties.
     pub properties: vk::PhysicalDeviceProperties,
-    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    messenger: Option<Messenger>,
     /// What the messenger collects: outlives the instance.
     pub messages: Arc<Messages>,
+}
+
+/// What else stands in the chain of an instance's create-info.
+#[derive(Clone, Copy, Default)]
+pub struct Chained<'a> {
+    /// A messenger, instead of the one that collects what the validation layer says.
+    pub messenger: Option<vk::DebugUtilsMessengerCreateInfoEXT<'a>>,
+    /// Settings of layers.
+    pub settings: &'a [vk::LayerSettingEXT<'a>],
+}
+
+/// A debug-utils messenger. Must not outlive its instance.
+pub struct Messenger(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT);
+
+impl Drop for Messenger {
+    fn drop(&mut self) {
+        // SAFETY: made once, and its instance lives.
+        unsafe { self.0.destroy_debug_utils_messenger(self.1, None) };
+    }
 }
 
 impl Gpu {
@@ -37,17 +56,31 @@ impl Gpu {
     ///
     /// There is no loader, no driver or no device.
     pub fn open_as(context: &Context, api_version: u32) -> Result<Self> {
+        Self::open_with(context, api_version, &Chained::default())
+    }
+
+    /// The same, with more in the instance's chain.
+    ///
+    /// # Errors
+    ///
+    /// There is no loader, no driver or no device.
+    pub fn open_with(context: &Context, api_version: u32, more: &Chained<'_>) -> Result<Self> {
         // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
         let entry = unsafe { ash::Entry::load() }.context("there is no Vulkan loader")?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-e2e")
             .api_version(api_version);
         let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
-        let mut chained = context.messages.messenger();
-        let info = vk::InstanceCreateInfo::default()
+        // A structure may stand in a chain once.
+        let mut chained = more.messenger.unwrap_or_else(|| context.messages.messenger());
+        let mut settings = vk::LayerSettingsCreateInfoEXT::default().settings(more.settings);
+        let mut info = vk::InstanceCreateInfo::default()
             .application_info(&application)
             .enabled_extension_names(&extensions)
             .push_next(&mut chained);
+        if !more.settings.is_empty() {
+            info = info.push_next(&mut settings);
+        }
         // SAFETY: `info` and what it points to are valid for the call.
         let instance = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
         let mut gpu = Self {
@@ -58,16 +91,26 @@ impl Gpu {
             messenger: None,
             messages: Arc::clone(&context.messages),
         };
-        let commands = ash::ext::debug_utils::Instance::new(&gpu._entry, &gpu.instance);
-        // SAFETY: the messages outlive the instance, by the `Arc`.
-        let messenger = unsafe { commands.create_debug_utils_messenger(&context.messages.messenger(), None) }?;
-        gpu.messenger = Some((commands, messenger));
+        let messenger = gpu.messenger(&context.messages.messenger())?;
+        gpu.messenger = Some(messenger);
         // SAFETY: the instance is alive.
         let devices = unsafe { gpu.instance.enumerate_physical_devices() }?;
         gpu.physical = *devices.first().context("the driver has no device")?;
         // SAFETY: the handle was just enumerated.
         gpu.properties = unsafe { gpu.instance.get_physical_device_properties(gpu.physical) };
         Ok(gpu)
+    }
+
+    /// A messenger.
+    ///
+    /// # Errors
+    ///
+    /// The call fails.
+    pub fn messenger(&self, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Result<Messenger> {
+        let commands = ash::ext::debug_utils::Instance::new(&self._entry, &self.instance);
+        // SAFETY: the callback's data outlives the instance.
+        let messenger = unsafe { commands.create_debug_utils_messenger(info, None) }?;
+        Ok(Messenger(commands, messenger))
     }
 
     /// Device extensions of the physical device, by the call with no layer name.
@@ -137,9 +180,7 @@ impl Drop for Gpu {
     fn drop(&mut self) {
         // SAFETY: devices borrow this, so that none is left; the messenger belongs to the instance.
         unsafe {
-            if let Some((commands, messenger)) = self.messenger.take() {
-                commands.destroy_debug_utils_messenger(messenger, None);
-            }
+            drop(self.messenger.take());
             self.instance.destroy_instance(None);
         }
     }

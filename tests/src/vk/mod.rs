@@ -10,7 +10,7 @@ mod graphics;
 pub use buffer::Buffer;
 pub use compute::{Kernel, Submission};
 pub use device::{Device, DeviceOptions};
-pub use gpu::Gpu;
+pub use gpu::{Chained, Gpu, Messenger};
 pub use graphics::{Image, Pass};
 pub use vkabort_demo::khr;
 

@@ -1,28 +1,15 @@
 use super::*;
 use crate::fault::report;
 use crate::ffi::fault_flag;
-use crate::lost::Loss;
-use crate::registry::HandleMap;
 use crate::state::{Active, Extensions};
 use std::ptr;
-use vkabort_instrument::Options;
 
 fn active(vendor_binary: bool) -> Active {
     Active {
-        enabled: Extensions::ALL,
         emulated: Extensions::ALL,
-        arena: None,
-        options: Options::default(),
-        loss: Loss::default(),
-        queues: HandleMap::new(),
-        fences: Default::default(),
-        faults: Default::default(),
-        modules: Default::default(),
-        names: Default::default(),
         ext_fault: vendor_binary,
         vendor_binary,
-        report_masked: false,
-        deferred: Default::default(),
+        ..Active::watching(Extensions::ALL)
     }
 }
 

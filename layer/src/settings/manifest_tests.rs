@@ -1,0 +1,287 @@
+//! The manifests keep the loader's rules and those of the Vulkan Configurator's layer schema, and say of the settings what
+//! is true: the same keys, values and defaults as the code, and as `vk_layer_settings.txt`.
+
+use super::{KEYS, Settings, Sources};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
+
+const IMPLICIT: &str = include_str!("../../../manifest/VkLayer_vkabort_shader_abort.implicit.json");
+const EXPLICIT: &str = include_str!("../../../manifest/VkLayer_vkabort_shader_abort.explicit.json");
+const FILE: &str = include_str!("../../../vk_layer_settings.txt");
+
+fn layers() -> [(bool, Map<String, Json>); 2] {
+    [(true, IMPLICIT), (false, EXPLICIT)].map(|(implicit, text)| {
+        let manifest: Json = serde_json::from_str(text).expect("JSON");
+        // Without `library_arch`, this is the newest that every loader accepts.
+        assert_eq!(manifest["file_format_version"], "1.2.0");
+        assert_eq!(
+            keys(manifest.as_object().expect("an object")),
+            ["file_format_version", "layer"]
+        );
+        (implicit, manifest["layer"].as_object().expect("an object").clone())
+    })
+}
+
+fn settings(layer: &Map<String, Json>) -> Vec<Map<String, Json>> {
+    let list = layer["features"]["settings"].as_array().expect("settings");
+    list.iter().map(|s| s.as_object().expect("an object").clone()).collect()
+}
+
+fn keys(object: &Map<String, Json>) -> Vec<&str> {
+    let mut keys: Vec<&str> = object.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+fn text<'a>(object: &'a Map<String, Json>, key: &str) -> &'a str {
+    let text = object.get(key).and_then(Json::as_str);
+    text.unwrap_or_else(|| panic!("`{key}` is no text in {object:?}"))
+}
+
+fn only(object: &Map<String, Json>, allowed: &[&str]) {
+    for key in object.keys() {
+        assert!(
+            allowed.contains(&key.as_str()),
+            "`{key}` is not in the schema: {object:?}"
+        );
+    }
+}
+
+fn resolve(key: &str, value: &str) -> (Settings, Vec<String>) {
+    let pairs = vec![(key.to_owned(), value.to_owned())];
+    Settings::resolve(&Sources::from_parts(|_| None, "", pairs))
+}
+
+#[test]
+fn a_loader_takes_both_manifests() {
+    for (implicit, layer) in layers() {
+        for key in [
+            "name",
+            "type",
+            "api_version",
+            "implementation_version",
+            "description",
+            "library_path",
+        ] {
+            assert!(!text(&layer, key).is_empty(), "{key}");
+        }
+        assert_eq!(text(&layer, "name").as_bytes(), crate::LAYER_NAME.to_bytes());
+        assert_eq!(text(&layer, "description").as_bytes(), crate::DESCRIPTION.to_bytes());
+        assert_eq!(text(&layer, "type"), "GLOBAL");
+        let version: Vec<u32> = text(&layer, "api_version")
+            .split('.')
+            .map(|number| number.parse().expect("a number"))
+            .collect();
+        assert_eq!((version.len(), version[0]), (3, 1), "variant 0");
+        // Relative with a separator: beside the manifest.
+        assert!(text(&layer, "library_path").starts_with("./"));
+        // Listed, a loader would add them to every physical device, able or not.
+        assert!(!layer.contains_key("device_extensions"));
+        let negotiate = "vkNegotiateLoaderLayerInterfaceVersion";
+        assert_eq!(layer["functions"][negotiate], negotiate);
+        for extension in layer
+            .get("instance_extensions")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let extension = extension.as_object().expect("an object");
+            assert!(!text(extension, "name").is_empty() && !text(extension, "spec_version").is_empty());
+        }
+        for key in ["enable_environment", "disable_environment"] {
+            let Some(environment) = layer.get(key) else {
+                assert!(!implicit, "an implicit layer needs `{key}` to be opt-in");
+                continue;
+            };
+            assert!(implicit, "an explicit layer has no `{key}`");
+            let environment = environment.as_object().expect("an object");
+            assert_eq!(environment.len(), 1, "only the first member is read");
+            assert!(environment.values().all(|value| value.is_string()));
+        }
+        only(
+            &layer,
+            &[
+                "name",
+                "type",
+                "library_path",
+                "api_version",
+                "implementation_version",
+                "description",
+                "introduction",
+                "platforms",
+                "status",
+                "functions",
+                "instance_extensions",
+                "enable_environment",
+                "disable_environment",
+                "features",
+            ],
+        );
+        assert_eq!(layer["status"], "BETA");
+    }
+}
+
+#[test]
+fn both_manifests_describe_the_same_settings() {
+    let [(_, implicit), (_, explicit)] = layers();
+    assert_eq!(implicit["features"], explicit["features"]);
+}
+
+#[test]
+fn every_setting_keeps_the_schema_of_the_configurator() {
+    let [(_, layer), _] = layers();
+    for setting in settings(&layer) {
+        let key = text(&setting, "key");
+        assert!(key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{key}");
+        for required in ["label", "description"] {
+            assert!(!text(&setting, required).is_empty(), "{key}");
+        }
+        assert_eq!(
+            text(&setting, "env"),
+            format!("VK_VKABORT_SHADER_ABORT_{}", key.to_uppercase())
+        );
+        assert!(
+            ["STANDARD", "ADVANCED", "DEBUG", "HIDDEN"].contains(&text(&setting, "view")),
+            "{key}"
+        );
+        let common = ["key", "env", "label", "description", "type", "default", "view"];
+        let default = &setting["default"];
+        match text(&setting, "type") {
+            "ENUM" => {
+                only(&setting, &[&common[..], &["flags"]].concat());
+                let flags: Vec<&str> = flags(&setting).into_iter().map(|(key, _)| key).collect();
+                assert!(flags.contains(&default.as_str().expect("a text")), "{key}");
+                assert_eq!(flags.iter().collect::<BTreeSet<_>>().len(), flags.len(), "{key}");
+            }
+            "INT" => {
+                only(&setting, &[&common[..], &["range", "unit"]].concat());
+                let range = setting["range"].as_object().expect("a range");
+                only(range, &["min", "max"]);
+                let (min, max) = (range["min"].as_i64(), range["max"].as_i64());
+                let default = default.as_i64().expect("a whole number");
+                assert!(
+                    min.expect("whole") <= default && default <= max.expect("whole"),
+                    "{key}"
+                );
+            }
+            "STRING" => {
+                only(&setting, &common);
+                assert!(default.is_string(), "{key}");
+            }
+            "SAVE_FILE" | "SAVE_FOLDER" => {
+                only(&setting, &[&common[..], &["filter", "format"]].concat());
+                assert!(default.is_string(), "{key}");
+            }
+            other => panic!("{key}: {other} is no type that is used here"),
+        }
+    }
+}
+
+/// Keys and labels of an ENUM.
+fn flags(setting: &Map<String, Json>) -> Vec<(&str, &str)> {
+    let flags = setting["flags"].as_array().expect("flags");
+    flags
+        .iter()
+        .map(|entry| {
+            let entry = entry.as_object().expect("an object");
+            only(entry, &["key", "label", "description"]);
+            assert!(!text(entry, "description").is_empty());
+            (text(entry, "key"), text(entry, "label"))
+        })
+        .collect()
+}
+
+#[test]
+fn every_preset_sets_what_there_is() {
+    let [(_, layer), _] = layers();
+    for preset in layer["features"]["presets"].as_array().expect("presets") {
+        let preset = preset.as_object().expect("an object");
+        only(preset, &["label", "description", "platforms", "status", "settings"]);
+        for setting in preset["settings"].as_array().expect("settings") {
+            let (key, value) = (&setting["key"], &setting["value"]);
+            let (_, problems) = resolve(key.as_str().expect("a key"), value.as_str().expect("a value"));
+            assert_eq!(problems, Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
+fn code_manifests_and_the_settings_file_have_the_same_settings() {
+    let code: BTreeSet<&str> = KEYS.into_iter().collect();
+    for (_, layer) in layers() {
+        let settings = settings(&layer);
+        let manifest: BTreeSet<&str> = settings.iter().map(|setting| text(setting, "key")).collect();
+        assert_eq!(manifest, code);
+    }
+    let file: BTreeSet<&str> = FILE
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .map(|line| {
+            let (key, _) = line.split_once('=').expect("key = value");
+            key.trim()
+                .strip_prefix("vkabort_shader_abort.")
+                .expect("the layer's name")
+        })
+        .collect();
+    assert_eq!(file, code);
+}
+
+#[test]
+fn the_defaults_of_the_manifest_and_of_the_settings_file_are_those_of_the_code() {
+    let [(_, layer), _] = layers();
+    let pairs = settings(&layer)
+        .iter()
+        .map(|setting| {
+            let default = match &setting["default"] {
+                Json::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            (text(setting, "key").to_owned(), default)
+        })
+        .collect();
+    for sources in [
+        Sources::from_parts(|_| None, "", pairs),
+        Sources::from_parts(|_| None, FILE, Vec::new()),
+    ] {
+        let (settings, problems) = Settings::resolve(&sources);
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(settings, Settings::default());
+    }
+}
+
+#[test]
+fn the_values_of_the_manifest_are_those_that_the_code_takes() {
+    let [(_, layer), _] = layers();
+    for setting in settings(&layer) {
+        let key = text(&setting, "key");
+        let refused = |value: &str| {
+            let (settings, problems) = resolve(key, value);
+            assert_eq!(settings, Settings::default(), "{key} = {value}");
+            assert_eq!(problems.len(), 1, "{key} = {value}: {problems:?}");
+            problems[0].clone()
+        };
+        match text(&setting, "type") {
+            "ENUM" => {
+                let flags = flags(&setting);
+                let names: Vec<&str> = flags.iter().map(|(key, _)| *key).collect();
+                for name in &names {
+                    assert_eq!(resolve(key, name).1, Vec::<String>::new(), "{key} = {name}");
+                }
+                assert!(refused("nonsense").ends_with(&format!("allowed are {}", names.join(", "))));
+            }
+            "INT" => {
+                let end = |end: &str| setting["range"][end].as_i64().expect("whole");
+                let (min, max) = (end("min"), end("max"));
+                // Larger messages need a larger arena, and say so: what is tested is that the value is taken.
+                for value in [min, max] {
+                    let ignored = resolve(key, &value.to_string()).1;
+                    assert!(!ignored.iter().any(|p| p.contains("is ignored")), "{ignored:?}");
+                }
+                for value in [min - 1, max + 1] {
+                    assert!(refused(&value.to_string()).ends_with(&format!("from {min} to {max}")));
+                }
+            }
+            _ => {}
+        }
+    }
+}

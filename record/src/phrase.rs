@@ -1,0 +1,131 @@
+//! The phrases that the text of a report consists of: who, on what, where.
+
+use crate::report::{Invocation, SiteReport};
+use crate::site::{Frame, Location};
+use crate::string::one_line;
+
+/// `compute entry point `main`, module "cull" (hash), function `check` called from `main` (file:line)`
+pub(crate) fn who(site: &SiteReport) -> Option<String> {
+    let mut parts: Vec<String> = site
+        .stages
+        .iter()
+        .map(|s| {
+            let names: Vec<String> = s.entry_points.iter().map(|e| format!("`{}`", one_line(e))).collect();
+            match names.as_slice() {
+                [] => format!("{} shader", s.stage),
+                [name] => format!("{} entry point {name}", s.stage),
+                _ => format!("{} entry points {}", s.stage, names.join(" or ")),
+            }
+        })
+        .collect();
+    let stands_in_the_arrow = site.location.is_none() && site.word_offset.is_some();
+    if site.module_hash.is_some() && !stands_in_the_arrow {
+        parts.push(module(site));
+    }
+    let entry = site.stages.iter().flat_map(|s| &s.entry_points).next();
+    if let Some(function) = &site.function {
+        let called: Vec<String> = site.callers.iter().rev().map(show_frame).collect();
+        if !called.is_empty() {
+            parts.push(format!(
+                "function `{}` called from {}",
+                one_line(function),
+                called.join(" from ")
+            ));
+        } else if entry != Some(function) {
+            parts.push(format!("function `{}`", one_line(function)));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+pub(crate) fn module(site: &SiteReport) -> String {
+    match (&site.module_name, site.module_hash) {
+        (Some(name), Some(hash)) => format!("module \"{}\" ({hash})", one_line(name)),
+        (Some(name), None) => format!("module \"{}\"", one_line(name)),
+        (None, Some(hash)) => format!("module {hash}"),
+        (None, None) => "unknown module".to_owned(),
+    }
+}
+
+pub(crate) fn objects(site: &SiteReport) -> Option<String> {
+    let list = |kind: &str, names: &[String]| {
+        let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", one_line(n))).collect();
+        match quoted.as_slice() {
+            [] => None,
+            [one] => Some(format!("{kind} {one}")),
+            _ => Some(format!("{kind}s {}", quoted.join(", "))),
+        }
+    };
+    let parts: Vec<String> = [list("pipeline", &site.pipelines), queues(&site.queues)]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// `queue "compute"`, or the ones that it may have been.
+fn queues(names: &[String]) -> Option<String> {
+    // One without a name is `(family 0, index 1)`.
+    let shown = |name: &String| match name.starts_with('(') {
+        true => one_line(name),
+        false => format!("\"{}\"", one_line(name)),
+    };
+    match names {
+        [] => None,
+        [one] => Some(format!("queue {}", shown(one))),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(shown).collect();
+            Some(format!(
+                "queue {} or {} (each had work under way)",
+                first.join(", "),
+                shown(last)
+            ))
+        }
+    }
+}
+
+fn show_frame(frame: &Frame) -> String {
+    match &frame.location {
+        Some(location) => format!("`{}` ({})", one_line(&frame.function), show_location(location)),
+        None => format!("`{}`", one_line(&frame.function)),
+    }
+}
+
+/// `file:line:column`, without what is unknown.
+pub fn show_location(location: &Location) -> String {
+    let file = one_line(&location.file);
+    match (location.line, location.column) {
+        (0, _) => file,
+        (line, 0) => format!("{file}:{line}"),
+        (line, column) => format!("{file}:{line}:{column}"),
+    }
+}
+
+/// `global (7, 0, 0), local (7, 0, 0) in workgroup (0, 0, 0)`, `pixel (3, 4)`, by stage.
+pub fn show_invocation(invocation: &Invocation) -> String {
+    match *invocation {
+        Invocation::Global {
+            global,
+            local: Some(local),
+            workgroup: Some(workgroup),
+            ..
+        } => format!(
+            "global {}, local {} in workgroup {}",
+            show_id(global),
+            show_id(local),
+            show_id(workgroup)
+        ),
+        Invocation::Global {
+            global, local_index, ..
+        } => format!("global {}, local index {local_index}", show_id(global)),
+        Invocation::Vertex { vertex, instance } => format!("vertex {vertex}, instance {instance}"),
+        Invocation::Fragment { pixel: [x, y] } => format!("pixel ({x}, {y})"),
+        Invocation::Primitive { primitive, invocation } => format!("primitive {primitive}, invocation {invocation}"),
+        Invocation::Launch { id } => format!("launch {}", show_id(id)),
+        Invocation::Unknown { words: [a, b, c, d] } => format!("identity words {a:#x} {b:#x} {c:#x} {d:#x}"),
+    }
+}
+
+pub(crate) fn show_id([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
+}

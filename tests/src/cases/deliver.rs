@@ -1,0 +1,256 @@
+//! A report is delivered at once: to messengers, to the log, to a folder; before the application can do anything else.
+
+use super::marked;
+use crate::case::{Case, Context};
+use crate::glsl_debug::{self, Form};
+use crate::logged;
+use crate::vk::{Buffer, Chained, Device, Gpu, Kernel};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk;
+use spirv_tools::val::{self, Validator};
+use std::ffi::{CStr, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use vkabort_record::report::Report;
+use vkabort_record::site::SiteTable;
+use vkabort_record::snapshot::message_data;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("deliver::to_a_messenger_of_the_instance_and_a_later_one", messengers),
+    Case::new("deliver::the_log_is_there_when_the_process_dies", dies)
+        .alone()
+        .kills_itself()
+        .reports("glsl_lines"),
+    Case::new("deliver::the_log_file_is_there_when_the_call_returns", log_file)
+        .alone()
+        .set(&[("log_file", "layer.log")])
+        .silent(),
+    Case::new("deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr", lost)
+        .alone()
+        .set(&[("log_file", "no/such/folder/log")])
+        .logs(&["the log file cannot be opened", "is out of bounds"]),
+    Case::new("deliver::nothing_is_logged_when_the_level_is_off", messengers)
+        .alone()
+        .set(&[("log_level", "off")])
+        .silent(),
+    Case::new("deliver::the_dump_folder_has_everything", dump)
+        .alone()
+        .set(&[("dump_dir", "dumps")])
+        .reports("glsl_lines"),
+    Case::new("deliver::the_dump_folder_of_a_native_driver", native_dump)
+        .on_native()
+        .set(&[("dump_dir", "dumps")])
+        .reports("native_lines"),
+    Case::new("deliver::to_messengers_on_a_native_driver", native_messenger).on_native(),
+];
+
+fn shader() -> Result<Vec<u32>> {
+    glsl_debug::compile("report/bounds.comp", Form::Lines)
+}
+
+/// Runs a dispatch of which one invocation aborts, with everything named. Then `after`, on the lost device.
+fn abort_on(gpu: &Gpu, after: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
+    let device = Device::new(gpu)?;
+    device.name(device.raw.handle(), c"the device")?;
+    device.name(device.queue, c"the queue")?;
+    let buffer = Buffer::storage(&device, &marked(&[5]))?;
+    let kernel = Kernel::named(&device, &shader()?, &[&buffer], [c"the module", c"the pipeline"])?;
+    let (_submission, result) = kernel.run(1)?;
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    after(&device)
+}
+
+/// What a messenger was told by the layer.
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Heard {
+    fn info(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+        vk::DebugUtilsMessengerCreateInfoEXT::default()
+            .message_severity(severity)
+            .message_type(vk::DebugUtilsMessageTypeFlagsEXT::GENERAL)
+            .pfn_user_callback(Some(hear))
+            .user_data(std::ptr::from_ref(self).cast_mut().cast())
+    }
+
+    /// The texts so far; forgets them.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+unsafe extern "system" fn hear(
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _types: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    heard: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the user data is the `Heard` that outlives the instance, and the callback's data is valid for the call.
+    unsafe {
+        let (heard, data) = (&*heard.cast::<Heard>(), &*data);
+        let text = |at| CStr::from_ptr(at).to_string_lossy();
+        // Loaders and drivers have things to say too.
+        if !data.p_message_id_name.is_null() && text(data.p_message_id_name) == "vkabort" {
+            let severe = severity == vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
+            let mut list = heard.0.lock().unwrap_or_else(PoisonError::into_inner);
+            list.push(format!(
+                "{}{}",
+                if severe { "" } else { "not severe: " },
+                text(data.p_message)
+            ));
+        }
+    }
+    vk::FALSE
+}
+
+fn messengers(context: &Context) -> Result<()> {
+    use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
+    let both = Severity::ERROR | Severity::WARNING;
+    let (first, later) = (Heard::default(), Heard::default());
+    // Who is given at the creation of the instance and who later, which of them hear of it.
+    type Later<'a> = Option<(&'a Heard, Severity)>;
+    let rounds: [(Option<&Heard>, Later<'_>, [usize; 2]); 5] = [
+        (Some(&first), None, [1, 0]),
+        (None, Some((&later, both)), [0, 1]),
+        (Some(&first), Some((&later, both)), [1, 1]),
+        // The same one twice is told once.
+        (Some(&first), Some((&first, both)), [1, 0]),
+        (None, Some((&later, Severity::WARNING)), [0, 0]),
+    ];
+    for (round, (at_creation, created, expected)) in rounds.into_iter().enumerate() {
+        let chained = Chained {
+            messenger: at_creation.map(|heard| heard.info(both)),
+            ..Chained::default()
+        };
+        let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+        let messenger = created.map(|(heard, severity)| gpu.messenger(&heard.info(severity)));
+        let messenger = messenger.transpose()?;
+        abort_on(&gpu, |device| {
+            let heard = [first.take(), later.take()];
+            ensure!(
+                heard.each_ref().map(Vec::len) == expected,
+                "in round {round} they heard {heard:?}"
+            );
+            for text in heard.iter().flatten() {
+                let log = std::fs::read_to_string(logged::file("glsl_lines", "txt"))?;
+                ensure!(*text == log, "a messenger was told\n{text}\nand not\n{log}");
+            }
+            // Asking for it does not make it news.
+            ensure!(device.payloads()?.len() == 1, "there is more than one message");
+            Ok(())
+        })?;
+        drop(messenger);
+        drop(gpu);
+        ensure!(
+            first.take().is_empty() && later.take().is_empty(),
+            "somebody was told twice in round {round}"
+        );
+    }
+    Ok(())
+}
+
+fn lost(context: &Context) -> Result<()> {
+    abort_on(&Gpu::open(context)?, |_| Ok(()))
+}
+
+fn dies(context: &Context) -> Result<()> {
+    abort_on(&Gpu::open(context)?, |_| std::process::abort())
+}
+
+fn log_file(context: &Context) -> Result<()> {
+    abort_on(&Gpu::open(context)?, |_| {
+        logged::check(
+            "glsl_lines",
+            &std::fs::read_to_string("layer.log").context("there is no log")?,
+        )
+    })
+}
+
+/// The copy of the layer that plays the driver tells the messenger too: the second report is that of the layer.
+fn native_messenger(context: &Context) -> Result<()> {
+    let heard = Heard::default();
+    let chained = Chained {
+        messenger: Some(heard.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
+        ..Chained::default()
+    };
+    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    abort_on(&gpu, |_| {
+        let told = heard.take();
+        let text = std::fs::read_to_string(logged::file("native_lines", "txt"))?;
+        ensure!(told.len() == 2 && told[1] == text, "{told:?}");
+        Ok(())
+    })
+}
+
+/// The one folder in `dumps`.
+fn only_dump() -> Result<PathBuf> {
+    let folders: Vec<PathBuf> = std::fs::read_dir("dumps")
+        .context("there is no dump")?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<_>>()?;
+    ensure!(folders.len() == 1, "{} dumps", folders.len());
+    folders.into_iter().next().context("no dump")
+}
+
+fn words(path: &Path) -> Result<Vec<u32>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(bytes
+        .chunks_exact(4)
+        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect())
+}
+
+/// Checks what every dump has, and returns the folder and the module's hash.
+fn check_dump(device: &Device<'_>, text: &str) -> Result<(PathBuf, String)> {
+    let folder = only_dump()?;
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).with_context(|| format!("no {name}"));
+    ensure!(read("report.txt")? == text, "report.txt is\n{}", read("report.txt")?);
+    let reports = Report::read_json_lines(&read("report.jsonl")?)?;
+    ensure!(
+        reports.len() == 1 && reports[0].text(false) == text,
+        "report.jsonl says something else"
+    );
+    let expected = message_data(device.payloads()?.iter().map(Vec::as_slice));
+    ensure!(
+        std::fs::read(folder.join("messages.bin"))? == expected,
+        "messages.bin is not what the queries give"
+    );
+    let hash = reports[0].sites[0].module_hash.context("no module")?.to_string();
+    ensure!(
+        words(&folder.join(format!("{hash}.original.spv")))? == shader()?,
+        "the original is another module"
+    );
+    let sites: SiteTable = serde_json::from_str(&read(&format!("{hash}.sites.json"))?)?;
+    ensure!(sites.sites.len() == 2, "{} sites", sites.sites.len());
+    Ok((folder, hash))
+}
+
+fn dump(context: &Context) -> Result<()> {
+    abort_on(&Gpu::open(context)?, |device| {
+        let text = std::fs::read_to_string(logged::file("glsl_lines", "txt"))?;
+        let (folder, hash) = check_dump(device, &text)?;
+        let rewritten = words(&folder.join(format!("{hash}.rewritten.spv")))?;
+        let validator = val::create(Some(spirv_tools::TargetEnv::Vulkan_1_2));
+        ensure!(
+            validator.validate(&rewritten, None).is_ok(),
+            "the rewritten module is not valid"
+        );
+        let files = std::fs::read_dir(&folder)?.count();
+        ensure!(files == 6, "{files} files");
+        Ok(())
+    })
+}
+
+/// Nothing was rewritten, and the report does not know the invocation.
+fn native_dump(context: &Context) -> Result<()> {
+    abort_on(&Gpu::open(context)?, |device| {
+        let text = std::fs::read_to_string(logged::file("native_lines", "txt"))?;
+        let (folder, _) = check_dump(device, &text)?;
+        let files = std::fs::read_dir(&folder)?.count();
+        ensure!(files == 5, "{files} files");
+        Ok(())
+    })
+}

@@ -1,0 +1,123 @@
+//! Settings: who may set them, who wins, and what becomes of a wrong value.
+
+use crate::case::{Case, Context};
+use crate::vk::khr::ShaderAbortProperties;
+use crate::vk::{Chained, Gpu};
+use anyhow::{Result, ensure};
+use ash::vk;
+use std::ffi::CStr;
+use std::fs;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("settings::the_environment_hides_the_file_which_hides_the_application", precedence)
+        .alone()
+        .silent(),
+    Case::new("settings::a_wrong_value_is_reported_and_ignored", wrong_value)
+        .alone()
+        .set(&[("trap", "explode")])
+        .logs(&[
+            "trap = \"explode\" (from environment variable VK_VKABORT_SHADER_ABORT_TRAP) is ignored: allowed are return, \
+             fault, hang",
+            "max_message_size = \"5\" (from vk_layer_settings.txt) is ignored: allowed are whole numbers from 65536 to \
+             16777216",
+            "on_abort = \"perhaps\" (from VK_EXT_layer_settings) is ignored: allowed are lose, continue",
+            "unknown setting no_such (from vk_layer_settings.txt) is ignored: there are emulation, on_abort",
+        ]),
+    Case::new("settings::emulation_can_be_switched_off", off)
+        .alone()
+        .set(&[("emulation", "off")])
+        .silent(),
+];
+
+const LAYER: &CStr = c"VK_LAYER_vkabort_shader_abort";
+
+/// A setting of `VK_EXT_layer_settings` with a text.
+fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -> vk::LayerSettingEXT<'a> {
+    vk::LayerSettingEXT {
+        p_layer_name: LAYER.as_ptr(),
+        p_setting_name: key.as_ptr(),
+        ty: vk::LayerSettingTypeEXT::STRING,
+        value_count: 1,
+        p_values: value.as_ptr().cast(),
+        ..Default::default()
+    }
+}
+
+/// `maxShaderAbortMessageSize` on a new instance, which shows what one setting has become.
+fn limit(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<u64> {
+    let chained = Chained {
+        settings,
+        ..Chained::default()
+    };
+    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    let mut abort = ShaderAbortProperties::default();
+    let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut abort);
+    // SAFETY: the handle belongs to the living instance; the chain is valid.
+    unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
+    Ok(abort.max_shader_abort_message_size)
+}
+
+fn precedence(context: &Context) -> Result<()> {
+    let number: i64 = 131_072;
+    let settings = [vk::LayerSettingEXT {
+        p_layer_name: LAYER.as_ptr(),
+        p_setting_name: c"max_message_size".as_ptr(),
+        ty: vk::LayerSettingTypeEXT::INT64,
+        value_count: 1,
+        p_values: std::ptr::from_ref(&number).cast(),
+        ..Default::default()
+    }];
+    let is = |expected: u64, found: u64, what: &str| {
+        ensure!(found == expected, "{what}: {found} bytes instead of {expected}");
+        Ok(())
+    };
+    is(65536, limit(context, &[])?, "nothing is set")?;
+    is(131_072, limit(context, &settings)?, "the application")?;
+    let line = |size| format!("vkabort_shader_abort.max_message_size = {size} # bytes\n");
+    // In the working directory, then where a variable says, then where the Vulkan Configurator writes: the last wins.
+    fs::write("vk_layer_settings.txt", line(196_608))?;
+    is(196_608, limit(context, &settings)?, "the working directory")?;
+    fs::create_dir_all("named")?;
+    fs::write("named/vk_layer_settings.txt", line(262_144))?;
+    let set = |name: &str, value: &str| {
+        // SAFETY: there is one thread between the instances.
+        unsafe { std::env::set_var(name, value) };
+    };
+    set("VK_LAYER_SETTINGS_PATH", "named");
+    is(262_144, limit(context, &settings)?, "VK_LAYER_SETTINGS_PATH")?;
+    let data = std::env::current_dir()?.join("data");
+    fs::create_dir_all(data.join("vulkan/settings.d"))?;
+    fs::write(data.join("vulkan/settings.d/vk_layer_settings.txt"), line(327_680))?;
+    set("XDG_DATA_HOME", &data.to_string_lossy());
+    is(327_680, limit(context, &settings)?, "the user's data folder")?;
+    // The shortest name of a variable, then longer ones.
+    for (name, size) in [
+        ("VK_MAX_MESSAGE_SIZE", 393_216),
+        ("VK_SHADER_ABORT_MAX_MESSAGE_SIZE", 458_752),
+        ("VK_VKABORT_SHADER_ABORT_MAX_MESSAGE_SIZE", 524_288),
+    ] {
+        set(name, &size.to_string());
+        is(size, limit(context, &settings)?, name)?;
+    }
+    Ok(())
+}
+
+fn wrong_value(context: &Context) -> Result<()> {
+    fs::write(
+        "vk_layer_settings.txt",
+        "vkabort_shader_abort.max_message_size = 5\nvkabort_shader_abort.no_such = 1\n",
+    )?;
+    let value = [c"perhaps".as_ptr()];
+    let found = limit(context, &[text(c"on_abort", &value)])?;
+    ensure!(found == 65536, "{found} bytes");
+    Ok(())
+}
+
+fn off(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    ensure!(
+        !gpu.has_extension(crate::vk::khr::SHADER_ABORT_NAME)?,
+        "the extension is still there"
+    );
+    Ok(())
+}

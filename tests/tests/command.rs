@@ -1,0 +1,155 @@
+//! The command `vkabort` with the real layer on real drivers: around programs that abort, and with what the layer leaves
+//! behind.
+
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use vkabort_record::report::Report;
+use vkabort_tests::command::{Stand, code, drivers};
+use vkabort_tests::harness::{Placement, environment};
+use vkabort_tests::logged;
+
+const E2E: &str = env!("CARGO_BIN_EXE_vkabort-e2e");
+const CASE: &str = "report::of_glsl_with_lines";
+
+fn text_of_case() -> Result<String> {
+    Ok(fs::read_to_string(logged::file("glsl_lines", "txt"))?)
+}
+
+#[test]
+fn a_program_that_aborts_is_reported_and_fails() -> Result<()> {
+    let stand = Stand::new()?;
+    for driver in drivers() {
+        let mut command = stand.run(
+            &driver,
+            &["--report", "kept.jsonl", "--junit", "result.xml"],
+            &[E2E, CASE],
+        )?;
+        let ended = stand.end(&mut command)?;
+        ensure!(code(&ended)? == 90, "{}\n{}", driver.name, ended.said());
+        let expected = format!("{}vkabort: {E2E}: 1 shader invocation aborted\n", text_of_case()?);
+        ensure!(ended.stderr == expected, "{}\n{}", driver.name, ended.said());
+        // The log has lines of what the layer decided before the report: the strict reader knows them too.
+        let kept = fs::read_to_string(stand.home().join("kept.jsonl"))?;
+        let reports = Report::read_json_lines(&kept)?;
+        ensure!(
+            reports.len() == 1 && reports[0].text(false) == text_of_case()?,
+            "{kept}"
+        );
+        let junit = fs::read_to_string(stand.home().join("result.xml"))?;
+        for part in [
+            "<testsuite name=\"vkabort\" tests=\"2\" failures=\"1\" errors=\"0\"",
+            "<testcase classname=\"vkabort.shader\" name=\"report/bounds.comp:13\">",
+            "<failure type=\"shader-abort\" message=\"index 4000 at 4000.000000, 0.500000 is out of bounds\">",
+        ] {
+            ensure!(junit.contains(part), "{part}\n{junit}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn reports_as_json_settings_and_filters_reach_the_layer() -> Result<()> {
+    let stand = Stand::new()?;
+    for driver in drivers() {
+        let ended = stand.end(&mut stand.run(&driver, &["--json"], &[E2E, CASE])?)?;
+        ensure!(code(&ended)? == 90, "{}", ended.said());
+        let expected = fs::read_to_string(logged::file("glsl_lines", "jsonl"))?;
+        ensure!(ended.stderr.starts_with(&expected), "{}", ended.said());
+        // The case fails if the device lives: so does the run, with the program's own code.
+        let options = ["--set", "emulation=off"];
+        let ended = stand.end(&mut stand.run(&driver, &options, &[E2E, CASE])?)?;
+        ensure!(code(&ended)? == 1, "{}", ended.said());
+        ensure!(!ended.stderr.contains("aborted"), "{}", ended.said());
+        let options = ["--filter", "ignore file=bounds.comp:13"];
+        let ended = stand.end(&mut stand.run(&driver, &options, &[E2E, CASE])?)?;
+        ensure!(code(&ended)? == 0, "{}", ended.said());
+        ensure!(
+            ended.stderr == "vkabort: 1 invocation aborted at sites that the filter ignores\n",
+            "{}",
+            ended.said()
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_dump_is_decoded_anywhere_later() -> Result<()> {
+    let stand = Stand::new()?;
+    let driver = drivers().into_iter().next().context("there is no driver")?;
+    let ended = stand.end(&mut stand.run(&driver, &["--set", "dump_dir=dumps"], &[E2E, CASE])?)?;
+    ensure!(code(&ended)? == 90, "{}", ended.said());
+    let dump = fs::read_dir(stand.home().join("dumps"))?
+        .next()
+        .context("no dump")??
+        .path();
+    let elsewhere = stand.scratch.0.join("elsewhere");
+    fs::rename(dump, &elsewhere)?;
+    let decode = |words: &[&str]| -> Result<String> {
+        // Without any driver, layer or loader.
+        let mut command = Command::new(&stand.command);
+        command.arg("decode").args(words).current_dir(&elsewhere).env_clear();
+        let ended = stand.end(&mut command)?;
+        ensure!(code(&ended)? == 0, "{}", ended.said());
+        Ok(ended.stdout)
+    };
+    ensure!(decode(&["."])? == text_of_case()?);
+    ensure!(decode(&[".", "--json"])? == fs::read_to_string(elsewhere.join("report.jsonl"))?);
+    let name = |end: &str| -> Result<String> {
+        let names = fs::read_dir(&elsewhere)?.flatten().map(|entry| entry.file_name());
+        let mut names = names.map(|name| name.to_string_lossy().into_owned());
+        names
+            .find(|name| name.ends_with(end))
+            .with_context(|| format!("no {end}"))
+    };
+    // The bytes alone do not say who sent them; with the sites they say all but that.
+    for sites in [name(".sites.json")?, name(".original.spv")?] {
+        let text = decode(&["messages.bin", "--sites", &sites])?;
+        for line in text_of_case()?
+            .lines()
+            .filter(|line| !line.contains("invocation") && !line.contains('"'))
+        {
+            ensure!(text.contains(line), "{line}\n{text}");
+        }
+        ensure!(
+            text.contains("function `look_up` called from `sum` (report/bounds.comp:21)"),
+            "{text}"
+        );
+    }
+    let text = decode(&["messages.bin"])?;
+    ensure!(
+        text.contains("index 4000 at 4000.000000, 0.500000 is out of bounds"),
+        "{text}"
+    );
+    ensure!(text.contains("bytes: 696e6465"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn a_log_on_a_terminal_has_colours() -> Result<()> {
+    let stand = Stand::new()?;
+    let driver = drivers().into_iter().next().context("there is no driver")?;
+    for (variable, coloured) in [("NONE", true), ("NO_COLOR", false)] {
+        let mut command =
+            environment(&driver, &stand.layer, Placement::Alone, &stand.scratch.0)?.command(Path::new("script"))?;
+        let line = format!("{E2E} {CASE}");
+        command
+            .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .env(variable, "1");
+        let ended = stand.end(&mut command)?;
+        ensure!(code(&ended)? == 0, "{}", ended.said());
+        let painted = "\x1b[1;31mvkabort: shader aborted\x1b[0m";
+        let plain = "vkabort: shader aborted: index 4000";
+        let expected = if coloured { painted } else { plain };
+        ensure!(ended.stdout.contains(expected), "{variable}: {:?}", ended.stdout);
+        ensure!(
+            ended.stdout.contains('\x1b') == coloured,
+            "{variable}: {:?}",
+            ended.stdout
+        );
+    }
+    Ok(())
+}
