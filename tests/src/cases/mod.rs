@@ -4,12 +4,17 @@ mod abort;
 mod bad_input;
 mod control_flow;
 mod fault_queries;
+mod geometry;
 mod layout;
 mod lost;
+mod mesh;
 mod message;
 mod queries;
+mod ray;
 mod recovery;
 mod self_check;
+mod shared_callee;
+mod side_effects;
 mod stage;
 mod storm;
 mod untouched;
@@ -28,12 +33,17 @@ pub fn all() -> Vec<Case> {
         bad_input::CASES,
         control_flow::CASES,
         fault_queries::CASES,
+        geometry::CASES,
         layout::CASES,
         lost::CASES,
+        mesh::CASES,
         message::CASES,
         queries::CASES,
+        ray::CASES,
         recovery::CASES,
         self_check::CASES,
+        shared_callee::CASES,
+        side_effects::CASES,
         stage::CASES,
         storm::CASES,
         untouched::CASES,

@@ -106,6 +106,22 @@ impl Gpu {
         (core, newer)
     }
 
+    /// Fills a feature structure.
+    pub fn ask<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, features: &mut T) {
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(features);
+        // SAFETY: the handle belongs to the living instance; the chain is valid.
+        unsafe { self.instance.get_physical_device_features2(self.physical, &mut all) };
+    }
+
+    /// Ends the case as skipped if the device lacks an extension.
+    ///
+    /// # Errors
+    ///
+    /// [`Skip`], if it does, or the list cannot be had.
+    pub fn require_extension(&self, name: &CStr) -> Result<()> {
+        self.require(self.has_extension(name)?.into(), &name.to_string_lossy())
+    }
+
     /// Ends the case as skipped if the device lacks something.
     ///
     /// # Errors
