@@ -3,12 +3,9 @@
 #extension GL_EXT_abort : require
 
 layout(std430, set = 0, binding = 0) buffer Words {
-    uint words[];
-};
-
-layout(push_constant) uniform Push {
     uint stage;
     uint launch;
+    uint words[];
 };
 
 layout(location = 0) rayPayloadInEXT uint payload;

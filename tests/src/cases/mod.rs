@@ -2,6 +2,7 @@
 
 mod abort;
 mod bad_input;
+mod binaries;
 mod control_flow;
 mod fault_queries;
 mod geometry;
@@ -9,6 +10,7 @@ mod layout;
 mod lost;
 mod mesh;
 mod message;
+mod poison;
 mod queries;
 mod ray;
 mod recovery;
@@ -19,6 +21,7 @@ mod stage;
 mod storm;
 mod untouched;
 mod waiting;
+mod ways_in;
 
 use crate::case::Case;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -31,6 +34,7 @@ pub fn all() -> Vec<Case> {
     [
         abort::CASES,
         bad_input::CASES,
+        binaries::CASES,
         control_flow::CASES,
         fault_queries::CASES,
         geometry::CASES,
@@ -38,6 +42,7 @@ pub fn all() -> Vec<Case> {
         lost::CASES,
         mesh::CASES,
         message::CASES,
+        poison::CASES,
         queries::CASES,
         ray::CASES,
         recovery::CASES,
@@ -48,6 +53,7 @@ pub fn all() -> Vec<Case> {
         storm::CASES,
         untouched::CASES,
         waiting::CASES,
+        ways_in::CASES,
     ]
     .concat()
 }

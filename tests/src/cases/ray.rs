@@ -46,6 +46,15 @@ pub(super) const SHADERS: [&str; 6] = [
 
 /// Opens a device that traces rays, with more extensions, and runs `check` on it.
 pub(super) fn on_device(context: &Context, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
+    on_device_with(context, false, check)
+}
+
+/// The same. `inline`: the device also takes create-infos of modules chained to stages.
+pub(super) fn on_device_with(
+    context: &Context,
+    inline: bool,
+    check: impl FnOnce(&Device<'_>) -> Result<()>,
+) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let names = [
         ash::khr::ray_tracing_pipeline::NAME,
@@ -58,10 +67,16 @@ pub(super) fn on_device(context: &Context, check: impl FnOnce(&Device<'_>) -> Re
     }
     let mut pipelines = vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default().ray_tracing_pipeline(true);
     let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
-    let more = More {
+    let mut maintenance = vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true);
+    let mut more = More {
         extensions: names.to_vec(),
         features: vec![&mut pipelines, &mut structures],
     };
+    if inline {
+        gpu.require_extension(ash::khr::maintenance5::NAME)?;
+        more.extensions.push(ash::khr::maintenance5::NAME);
+        more.features.push(&mut maintenance);
+    }
     let options = DeviceOptions {
         buffer_device_address: true,
         ..DeviceOptions::default()
@@ -80,21 +95,21 @@ pub(super) fn stages(compiled: &[Vec<u32>]) -> Vec<Stage<'_>> {
     stages.map(|(kind, spirv)| Stage { kind: *kind, spirv }).collect()
 }
 
-/// Traces with a pipeline that `create` makes. Returns the result, the words and the payloads.
+/// Traces with a pipeline that `create` makes; the launch `which[1]` aborts in the stage `which[0]`. Returns the result, the words and the payloads.
 pub(super) fn trace(
     device: &Device<'_>,
-    push: [u32; 2],
+    which: [u32; 2],
     create: impl FnOnce(&mut Rays<'_>) -> Result<()>,
 ) -> Result<(vk::Result, Vec<u32>, Vec<Vec<u8>>)> {
     let scene = Scene::new(device)?;
-    let buffer = Buffer::storage(device, &[0; 7 * 64])?;
+    let buffer = Buffer::storage(device, &[&which[..], &[0; 7 * 64]].concat())?;
     let mut rays = Rays::bound(device, &buffer, &scene)?;
     create(&mut rays)?;
-    let submission = rays.record(push)?;
+    let submission = rays.record()?;
     let result = submission.run();
     let lost = result == vk::Result::ERROR_DEVICE_LOST;
     let payloads = if lost { device.payloads()? } else { Vec::new() };
-    Ok((result, buffer.read(), payloads))
+    Ok((result, buffer.read().split_off(2), payloads))
 }
 
 /// What stage `stage` of launch `at` notes in a run without aborts, and the launch's result at stage 0.
@@ -113,7 +128,7 @@ fn expected(stage: usize, at: usize) -> u32 {
 }
 
 /// Compares all that launches noted, but for those of `but`.
-fn same_notes(words: &[u32], but: Option<usize>) -> Result<()> {
+pub(super) fn same_notes(words: &[u32], but: Option<usize>) -> Result<()> {
     for stage in 0..7 {
         for at in (0..64).filter(|at| Some(*at) != but) {
             let (found, expected) = (words[stage * 64 + at], expected(stage, at));

@@ -196,6 +196,8 @@ impl<'device> Pass<'device> {
         let samples =
             vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend);
+        // Without depth and stencil; Mesa's lavapipe 22.3 reads the state of fragment shader libraries all the same.
+        let depth = vk::PipelineDepthStencilStateCreateInfo::default();
         let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
         let mut library = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(part);
         let mut info = vk::GraphicsPipelineCreateInfo::default()
@@ -204,6 +206,7 @@ impl<'device> Pass<'device> {
             .viewport_state(&viewport)
             .rasterization_state(&raster)
             .multisample_state(&samples)
+            .depth_stencil_state(&depth)
             .color_blend_state(&blend)
             .layout(self.layout)
             .base_pipeline_index(-1)

@@ -217,11 +217,8 @@ impl<'device> Rays<'device> {
             .iter()
             .fold(vk::ShaderStageFlags::empty(), |all, stage| all | *stage);
         let bindings = Kernel::bound_with(device, &[buffer], Some(scene.top()), used)?;
-        let ranges = [vk::PushConstantRange::default().stage_flags(used).size(8)];
         let layouts = [bindings.set_layout];
-        let info = vk::PipelineLayoutCreateInfo::default()
-            .set_layouts(&layouts)
-            .push_constant_ranges(&ranges);
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
         // SAFETY: the handles belong to this device and the structures are valid.
         let layout = unsafe { device.raw.create_pipeline_layout(&info, None) }?;
         Ok(Self {
@@ -274,12 +271,12 @@ impl<'device> Rays<'device> {
         Ok(())
     }
 
-    /// Traces 8 by 8 rays, with these push constants. The pipeline's groups are those of [`groups`].
+    /// Traces 8 by 8 rays. The pipeline's groups are those of [`groups`].
     ///
     /// # Errors
     ///
     /// A call fails.
-    pub fn record(&mut self, push: [u32; 2]) -> Result<Submission<'device>> {
+    pub fn record(&mut self) -> Result<Submission<'device>> {
         let pipeline = self.pipelines.last().copied().unwrap_or_default();
         let mut about = vk::PhysicalDeviceRayTracingPipelinePropertiesKHR::default();
         let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut about);
@@ -319,17 +316,12 @@ impl<'device> Rays<'device> {
                 .stride(stride)
                 .size(groups * stride)
         };
-        let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let used = RAY_STAGES
-            .iter()
-            .fold(vk::ShaderStageFlags::empty(), |all, stage| all | *stage);
         Submission::record(self.device, |raw, commands| {
             let point = vk::PipelineBindPoint::RAY_TRACING_KHR;
             // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
             unsafe {
                 raw.cmd_bind_pipeline(commands, point, pipeline);
                 raw.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[self.bindings.set], &[]);
-                raw.cmd_push_constants(commands, self.layout, used, 0, &bytes);
                 self.commands.cmd_trace_rays(
                     commands,
                     &region(0, 1),
