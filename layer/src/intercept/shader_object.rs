@@ -2,7 +2,7 @@
 
 use super::{MISSING, command};
 use crate::registry::device_of;
-use crate::shader::{Rewritten, specialization, words_of};
+use crate::shader::{Rewritten, Specialization, specialization, words_of};
 use ash::vk::{self, Handle};
 use std::slice;
 
@@ -44,7 +44,12 @@ pub unsafe extern "system" fn create(
                 Ok(Rewritten::Changed { words, module }) => {
                     copy.code_size = size_of_val(words.as_slice());
                     copy.p_code = words.as_ptr().cast();
-                    kept.push((index, words, module));
+                    // SAFETY: valid by the API's rules.
+                    let left = unsafe { Specialization::without(copy.p_specialization_info, &module.data_spec_ids) };
+                    if let Some(left) = &left {
+                        copy.p_specialization_info = left.info();
+                    }
+                    kept.push((index, words, left, module));
                 }
                 Err(error) => {
                     // All handles are written, also on failure. SAFETY: the application gives that many.
@@ -59,7 +64,7 @@ pub unsafe extern "system" fn create(
         }
         // SAFETY: forwarded as it came, but for the code.
         let result = unsafe { next(device, count, copies.as_ptr(), allocator, shaders) };
-        for (index, _, module) in kept {
+        for (index, _, _, module) in kept {
             // SAFETY: the application gives that many.
             let handle = unsafe { *shaders.add(index) };
             if handle != vk::ShaderEXT::null() && result.as_raw() >= 0 {

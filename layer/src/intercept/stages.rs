@@ -5,7 +5,7 @@
 
 use super::MISSING;
 use crate::chain::{self, ChainCopy, Edit};
-use crate::shader::{Rewritten, specialization, words_of};
+use crate::shader::{Rewritten, Specialization, specialization, words_of};
 use crate::state::{Active, Device, Module};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::any::Any;
@@ -147,6 +147,7 @@ impl<'a> Creation<'a> {
                 Rewritten::Unchanged => Ok(()),
                 Rewritten::Changed { words, module } => {
                     hashes.push(module.sites.module_hash);
+                    self.take_data(stage, &module);
                     self.replace_inline(stage, inline, words)
                 }
             }
@@ -172,8 +173,23 @@ impl<'a> Creation<'a> {
             Rewritten::Changed { words, .. } => {
                 let info = vk::ShaderModuleCreateInfo::default().code(&words);
                 stage.module = self.temporary(&info)?;
+                // SAFETY: as above.
+                unsafe { self.take_data(stage, module) };
                 Ok(())
             }
+        }
+    }
+
+    /// Takes the constants that a rewrite has used up out of a stage's specialisation.
+    ///
+    /// # Safety
+    /// The stage must be valid.
+    unsafe fn take_data(&mut self, stage: &mut Stage, module: &Module) {
+        // SAFETY: the caller vouches for the stage, which outlives what is kept.
+        if let Some(left) = unsafe { Specialization::without(stage.p_specialization_info, &module.data_spec_ids) } {
+            stage.p_specialization_info = left.info();
+            self.kept.keep_infos(left);
+            self.changed = true;
         }
     }
 

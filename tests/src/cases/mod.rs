@@ -3,10 +3,12 @@
 mod abort;
 mod bad_input;
 mod binaries;
+mod constant_data;
 mod control_flow;
 mod fault_queries;
 mod geometry;
 mod layout;
+mod layout_types;
 mod lost;
 mod mesh;
 mod message;
@@ -35,10 +37,12 @@ pub fn all() -> Vec<Case> {
         abort::CASES,
         bad_input::CASES,
         binaries::CASES,
+        constant_data::CASES,
         control_flow::CASES,
         fault_queries::CASES,
         geometry::CASES,
         layout::CASES,
+        layout_types::CASES,
         lost::CASES,
         mesh::CASES,
         message::CASES,

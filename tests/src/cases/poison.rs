@@ -51,29 +51,23 @@ const OPERANDS: [(u64, u64); 16] = [
 
 const DIVISIONS: [&str; 5] = ["OpUDiv", "OpSDiv", "OpUMod", "OpSRem", "OpSMod"];
 
-/// What a division of a width gives; none where it is poison.
+/// What a division of a width gives; none where it is poison, or where Vulkan leaves it undefined: a remainder of
+/// negative operands.
 fn divided(operation: &str, a: u64, b: u64, width: u32) -> Option<u64> {
     let mask = u64::MAX >> (64 - width);
     let signed = |v: u64| i128::from(((v << (64 - width)) as i64) >> (64 - width));
     let (x, y) = (signed(a & mask), signed(b & mask));
     let (a, b) = (a & mask, b & mask);
     let overflow = y == -1 && x == -(1i128 << (width - 1));
-    if b == 0 || overflow && operation.starts_with("OpS") {
+    let negative = x < 0 || y < 0;
+    if b == 0 || overflow && operation.starts_with("OpS") || negative && matches!(operation, "OpSRem" | "OpSMod") {
         return None;
     }
     let value = match operation {
         "OpUDiv" => i128::from(a / b),
         "OpUMod" => i128::from(a % b),
         "OpSDiv" => x / y,
-        "OpSRem" => x % y,
-        _ => {
-            let rest = x % y;
-            if rest != 0 && (rest < 0) != (y < 0) {
-                rest + y
-            } else {
-                rest
-            }
-        }
+        _ => x % y,
     };
     Some(value as u64 & mask)
 }
@@ -256,6 +250,8 @@ fn types(width: u32, components: u32) -> String {
     };
     let value = match components {
         1 => String::new(),
+        // The head has them.
+        2 | 3 if width == 32 => String::new(),
         n => format!("%value = OpTypeVector %scalar {n}\n"),
     };
     scalar + &value
@@ -263,10 +259,10 @@ fn types(width: u32, components: u32) -> String {
 
 /// Gives the names their types where there is none of their own.
 fn resolve(text: String, width: u32, components: u32) -> String {
-    let text = if components == 1 {
-        text.replace("%value", "%scalar")
-    } else {
-        text
+    let text = match components {
+        1 => text.replace("%value", "%scalar"),
+        2 | 3 if width == 32 => text.replace("%value", &format!("%uvec{components}")),
+        _ => text,
     };
     if width == 32 {
         text.replace("%scalar", "%uint")
@@ -460,6 +456,7 @@ fn conversion(context: &Context, float_width: u32) -> Result<()> {
             };
             let mut assembly = resolve(shader(&body, true), width, components);
             if float_width == 32 {
+                // No other vectors of floats are in the head.
                 assembly = assembly.replace("%real ", "%float ");
             }
             let room = [input.clone(), vec![0; 64 * stride as usize]].concat();
@@ -493,7 +490,8 @@ fn frozen(context: &Context) -> Result<()> {
     %vec4 = OpTypeVector %uint 4
     %pair = OpTypeStruct %vec4 %bool
     %takes = OpTypeFunction %uint %uint
-    %undefined = OpUndef %uint";
+    %undefined = OpUndef %uint
+    ";
     let code = r"
     %poison = OpPoisonKHR %uint
     %poisons = OpPoisonKHR %vec4
