@@ -5,14 +5,18 @@ mod bad_input;
 mod binaries;
 mod constant_data;
 mod control_flow;
+mod device_creation;
 mod fault_queries;
 mod geometry;
 mod layout;
 mod layout_types;
 mod lost;
+mod lost_objects;
 mod mesh;
 mod message;
+mod more_queries;
 mod poison;
+mod present;
 mod queries;
 mod ray;
 mod recovery;
@@ -21,6 +25,7 @@ mod shared_callee;
 mod side_effects;
 mod stage;
 mod storm;
+mod trap;
 mod untouched;
 mod waiting;
 mod ways_in;
@@ -39,14 +44,18 @@ pub fn all() -> Vec<Case> {
         binaries::CASES,
         constant_data::CASES,
         control_flow::CASES,
+        device_creation::CASES,
         fault_queries::CASES,
         geometry::CASES,
         layout::CASES,
         layout_types::CASES,
         lost::CASES,
+        lost_objects::CASES,
         mesh::CASES,
         message::CASES,
+        more_queries::CASES,
         poison::CASES,
+        present::CASES,
         queries::CASES,
         ray::CASES,
         recovery::CASES,
@@ -55,6 +64,7 @@ pub fn all() -> Vec<Case> {
         side_effects::CASES,
         stage::CASES,
         storm::CASES,
+        trap::CASES,
         untouched::CASES,
         waiting::CASES,
         ways_in::CASES,

@@ -237,7 +237,8 @@ impl Drop for Kernel<'_> {
 pub struct Submission<'device> {
     device: &'device Device<'device>,
     pool: vk::CommandPool,
-    commands: vk::CommandBuffer,
+    /// The commands.
+    pub commands: vk::CommandBuffer,
     /// Signalled when the commands have run.
     pub fence: vk::Fence,
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 /// An instance and its physical device.
 pub struct Gpu {
-    _entry: ash::Entry,
+    /// The loader.
+    pub entry: ash::Entry,
     /// The instance.
     pub instance: ash::Instance,
     /// The physical device.
@@ -37,12 +38,29 @@ impl Gpu {
     ///
     /// There is no loader, no driver or no device.
     pub fn open_as(context: &Context, api_version: u32) -> Result<Self> {
+        Self::open_with(context, api_version, &[])
+    }
+
+    /// The same, with more instance extensions.
+    ///
+    /// # Errors
+    ///
+    /// There is no loader, no driver or no device. [`Skip`], if an extension is not there.
+    pub fn open_with(context: &Context, api_version: u32, more: &[&CStr]) -> Result<Self> {
         // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
         let entry = unsafe { ash::Entry::load() }.context("there is no Vulkan loader")?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-e2e")
             .api_version(api_version);
-        let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
+        // SAFETY: asks for no layer's extensions.
+        let there = unsafe { entry.enumerate_instance_extension_properties(None) }?;
+        for name in more {
+            if !there.iter().any(|e| e.extension_name_as_c_str() == Ok(*name)) {
+                return Err(Skip(format!("no {}", name.to_string_lossy())).into());
+            }
+        }
+        let mut extensions = vec![ash::ext::debug_utils::NAME.as_ptr()];
+        extensions.extend(more.iter().map(|name| name.as_ptr()));
         let mut chained = context.messages.messenger();
         let info = vk::InstanceCreateInfo::default()
             .application_info(&application)
@@ -51,14 +69,14 @@ impl Gpu {
         // SAFETY: `info` and what it points to are valid for the call.
         let instance = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
         let mut gpu = Self {
-            _entry: entry,
+            entry,
             instance,
             physical: vk::PhysicalDevice::null(),
             properties: vk::PhysicalDeviceProperties::default(),
             messenger: None,
             messages: Arc::clone(&context.messages),
         };
-        let commands = ash::ext::debug_utils::Instance::new(&gpu._entry, &gpu.instance);
+        let commands = ash::ext::debug_utils::Instance::new(&gpu.entry, &gpu.instance);
         // SAFETY: the messages outlive the instance, by the `Arc`.
         let messenger = unsafe { commands.create_debug_utils_messenger(&context.messages.messenger(), None) }?;
         gpu.messenger = Some((commands, messenger));
