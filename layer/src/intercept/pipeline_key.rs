@@ -147,3 +147,6 @@ pub unsafe extern "system" fn indirect_memory_requirements(
         }
     });
 }
+
+#[cfg(test)]
+mod tests;
