@@ -15,7 +15,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("constant_data::tables_of_32_bits", |context| tables(context, 32)).silent(),
     Case::new("constant_data::tables_of_64_bits", |context| tables(context, 64)).silent(),
     // The time that lavapipe takes to compile a table grows with the square of its length.
-    Case::new("constant_data::a_large_table", |context| table(context, 32, false, 515)).silent(),
+    Case::new("constant_data::a_large_table", |context| table(context, 32, false, 301)).silent(),
     Case::new("constant_data::in_messages", messages),
     Case::new("constant_data::specialised_tables", specialised_tables).silent(),
     Case::new("constant_data::specialised_messages", specialised_messages),

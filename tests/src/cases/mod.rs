@@ -21,6 +21,7 @@ mod queries;
 mod ray;
 mod recovery;
 mod self_check;
+mod shader_object;
 mod shared_callee;
 mod side_effects;
 mod stage;
@@ -60,6 +61,7 @@ pub fn all() -> Vec<Case> {
         ray::CASES,
         recovery::CASES,
         self_check::CASES,
+        shader_object::CASES,
         shared_callee::CASES,
         side_effects::CASES,
         stage::CASES,

@@ -100,7 +100,9 @@ unsafe fn present(
         let mut lost = false;
         for frame in 0..FRAMES {
             let aborts = aborting == Some(frame);
-            let acquired = commands.acquire_next_image(swapchain, u64::MAX, vk::Semaphore::null(), fence);
+            // After the loss nothing is presented any more, so that no image may be waited for without a limit.
+            let limit = if lost { 1_000_000 } else { u64::MAX };
+            let acquired = commands.acquire_next_image(swapchain, limit, vk::Semaphore::null(), fence);
             if lost {
                 let result = code(acquired);
                 ensure!(
