@@ -308,8 +308,11 @@ const SPEC_IDS: &str = "OpDecorate %data SpecId 1
     OpDecorate %length SpecId 2
     OpDecorate %factor SpecId 3";
 
+/// Data by `SpecId`.
+type Special = Vec<(u32, Vec<u8>)>;
+
 /// Specialisations: what they are, the table's elements and the factor that come of it.
-fn specialisations() -> Vec<(Vec<(u32, Vec<u8>)>, Vec<u32>, u32)> {
+fn specialisations() -> Vec<(Special, Vec<u32>, u32)> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     vec![
         (vec![], vec![10, 20, 30], 1),

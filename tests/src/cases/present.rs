@@ -65,10 +65,7 @@ fn on_surface(
             .present_mode(vk::PresentModeKHR::FIFO);
         let swapchain = commands.create_swapchain(&info, None)?;
         let result = present(device, &commands, swapchain, aborting);
-        let second = match aborting {
-            Some(_) => Some(code(commands.create_swapchain(&info.old_swapchain(swapchain), None))),
-            None => None,
-        };
+        let second = aborting.map(|_| code(commands.create_swapchain(&info.old_swapchain(swapchain), None)));
         commands.destroy_swapchain(swapchain, None);
         result?;
         ensure!(
