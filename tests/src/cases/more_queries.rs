@@ -174,10 +174,10 @@ fn tools(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let (result, total, _) = tools_of(&gpu, None);
     ensure!(result == vk::Result::SUCCESS && total >= 1, "{result:?}, {total}");
-    // The validation layer writes its own entry even where there is no room.
+    // The validation layer in front of ours does not get along with short arrays.
     let (_, _, all) = tools_of(&gpu, Some(total));
     let ours_first = all.first().is_some_and(|tool| tool.layer_as_c_str() == Ok(LAYER));
-    for room in u32::from(!ours_first)..total + 2 {
+    for room in if ours_first { 0 } else { total }..total + 2 {
         let (result, count, list) = tools_of(&gpu, Some(room));
         let expected = if room < total {
             vk::Result::INCOMPLETE

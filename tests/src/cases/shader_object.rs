@@ -39,6 +39,13 @@ enum Kind {
 
 const STAGES: [vk::ShaderStageFlags; 2] = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT];
 
+/// The others that a device of ours has.
+const UNUSED: [vk::ShaderStageFlags; 3] = [
+    vk::ShaderStageFlags::TESSELLATION_CONTROL,
+    vk::ShaderStageFlags::TESSELLATION_EVALUATION,
+    vk::ShaderStageFlags::GEOMETRY,
+];
+
 /// A copy whose start is aligned to 16, as code has to be.
 fn aligned(code: &[u8]) -> Vec<u128> {
     let words = code.chunks(16).map(|chunk| {
@@ -145,6 +152,8 @@ fn check(
         unsafe {
             set_state(objects, commands);
             objects.cmd_bind_shaders(commands, &STAGES, shaders);
+            // The device has these stages, so that it has to be said that there are none.
+            objects.cmd_bind_shaders(commands, &UNUSED, &[vk::ShaderEXT::null(); 3]);
             raw.cmd_push_constants(commands, layout, STAGES[0] | STAGES[1], 0, &bytes);
             raw.cmd_draw(commands, 3, 1, 0, 0);
         }
