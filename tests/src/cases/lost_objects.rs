@@ -7,7 +7,6 @@ use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
 use anyhow::{Result, ensure};
 use ash::vk;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
@@ -41,30 +40,23 @@ pub(super) const CASES: &[Case] = &[
     // Nothing ever ends the second submission: its objects are never free to be destroyed, as the validation layer sees it.
     Case::new("lost_objects::a_submission_that_never_begins", never_begins).alone(),
     Case::new("lost_objects::sparse_binding", sparse),
-    Case::new("lost_objects::eight_threads_submit_and_wait", |context| {
-        threads(context, true)
-    }),
-    Case::new("lost_objects::eight_threads_on_a_healthy_device", |context| {
-        threads(context, false)
-    })
-    .silent(),
 ];
 
 const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
 
 /// The end of calls that may end with a loss, or must not.
-fn expect(result: vk::Result, aborts: bool, what: &str) -> Result<()> {
+pub(super) fn expect(result: vk::Result, aborts: bool, what: &str) -> Result<()> {
     let expected = if aborts { LOST } else { vk::Result::SUCCESS };
     ensure!(result == expected, "{what} returned {result:?}");
     Ok(())
 }
 
 /// Words that make the shader abort, or do not.
-fn words(aborts: bool) -> Vec<u32> {
+pub(super) fn words(aborts: bool) -> Vec<u32> {
     marked(if aborts { &[3] } else { &[] })
 }
 
-fn one_message(device: &Device<'_>, aborts: bool) -> Result<()> {
+pub(super) fn one_message(device: &Device<'_>, aborts: bool) -> Result<()> {
     if aborts {
         let count = device.payloads()?.len();
         ensure!(count == 1, "{count} messages");
@@ -211,7 +203,7 @@ fn semaphores(context: &Context, aborts: bool) -> Result<()> {
 }
 
 /// A timeline semaphore at 0.
-fn make_timeline(device: &Device<'_>) -> Result<vk::Semaphore> {
+pub(super) fn make_timeline(device: &Device<'_>) -> Result<vk::Semaphore> {
     let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
     let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
     // SAFETY: the structures are valid.
@@ -336,68 +328,4 @@ fn sparse(context: &Context) -> Result<()> {
         raw.free_memory(memory, None);
     }
     one_message(&device, true)
-}
-
-fn threads(context: &Context, aborts: bool) -> Result<()> {
-    const THREADS: usize = 8;
-    const ROUNDS: usize = 20;
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let spirv = glsl::compile("abort/entry_point.comp")?;
-    let bad = Buffer::storage(&device, &words(aborts))?;
-    let fine = Buffer::storage(&device, &words(false))?;
-    let (bad, fine) = (
-        Kernel::new(&device, &spirv, &[&bad])?,
-        Kernel::new(&device, &spirv, &[&fine])?,
-    );
-    let mut work = Vec::new();
-    for thread in 0..THREADS {
-        let mut own = Vec::new();
-        for round in 0..ROUNDS {
-            // One dispatch in the middle of everything.
-            let kernel = if (thread, round) == (3, 10) { &bad } else { &fine };
-            own.push(kernel.record(1)?);
-        }
-        work.push(own);
-    }
-    let timeline = make_timeline(&device)?;
-    // A queue is used by one thread at a time.
-    let queue = Mutex::new(());
-    let run = |own: &[Submission<'_>]| {
-        for submission in own {
-            let submitted = {
-                let _held = queue.lock();
-                submission.submit()
-            };
-            match submitted {
-                vk::Result::SUCCESS => {}
-                error => return error,
-            }
-            match submission.wait() {
-                vk::Result::SUCCESS => {}
-                error => return error,
-            }
-        }
-        if !aborts {
-            return vk::Result::SUCCESS;
-        }
-        // Whoever is done before the abort hears of it by a wait for what never comes.
-        let semaphores = [timeline];
-        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&[1]);
-        // SAFETY: the semaphore belongs to the device.
-        code(unsafe { device.raw.wait_semaphores(&info, u64::MAX) })
-    };
-    let results: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = work.iter().map(|own| scope.spawn(|| run(own))).collect();
-        threads.into_iter().map(|thread| thread.join()).collect()
-    });
-    for (number, result) in results.into_iter().enumerate() {
-        let Ok(result) = result else {
-            anyhow::bail!("thread {number} panicked");
-        };
-        expect(result, aborts, &format!("thread {number}"))?;
-    }
-    // SAFETY: the device is lost, or the work over.
-    unsafe { device.raw.destroy_semaphore(timeline, None) };
-    one_message(&device, aborts)
 }

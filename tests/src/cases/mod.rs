@@ -4,14 +4,17 @@ mod abort;
 mod bad_input;
 mod binaries;
 mod constant_data;
+mod constant_data_special;
 mod control_flow;
 mod device_creation;
 mod fault_queries;
 mod geometry;
 mod layout;
+mod layout_matrices;
 mod layout_types;
 mod lost;
 mod lost_objects;
+mod lost_threads;
 mod mesh;
 mod message;
 mod more_queries;
@@ -44,14 +47,17 @@ pub fn all() -> Vec<Case> {
         bad_input::CASES,
         binaries::CASES,
         constant_data::CASES,
+        constant_data_special::CASES,
         control_flow::CASES,
         device_creation::CASES,
         fault_queries::CASES,
         geometry::CASES,
         layout::CASES,
+        layout_matrices::CASES,
         layout_types::CASES,
         lost::CASES,
         lost_objects::CASES,
+        lost_threads::CASES,
         mesh::CASES,
         message::CASES,
         more_queries::CASES,

@@ -8,6 +8,7 @@ mod gpu;
 mod graphics;
 mod image;
 mod ray;
+mod scene;
 
 pub use buffer::Buffer;
 pub use compute::{Kernel, Submission, stage};
@@ -15,7 +16,8 @@ pub use device::{Device, DeviceOptions, More};
 pub use gpu::Gpu;
 pub use graphics::{Pass, Stage, Way};
 pub use image::Image;
-pub use ray::{RAY_STAGES, Rays, Scene, groups};
+pub use ray::{RAY_STAGES, Rays, groups};
+pub use scene::Scene;
 pub use vkabort_demo::khr;
 
 use ash::vk::Result as VkResult;
