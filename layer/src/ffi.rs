@@ -89,6 +89,8 @@ pub mod stype {
     pub const FAULT_PROPERTIES: StructureType = of(574, 1);
     pub const FAULT_INFO: StructureType = of(574, 2);
     pub const FAULT_DEBUG_INFO: StructureType = of(574, 3);
+    /// `VkPipelineCreateInfoKHR` of `VK_KHR_pipeline_binary`.
+    pub const PIPELINE_CREATE_INFO: StructureType = of(484, 7);
 }
 
 /// `VK_ERROR_NOT_ENOUGH_SPACE_KHR`.
@@ -208,6 +210,35 @@ pub struct PresentWait2Info {
     pub timeout: u64,
 }
 
+/// `VkPipelineCreateInfoKHR`: the create-info of a pipeline is chained to it.
+#[repr(C)]
+pub struct PipelineCreateInfo {
+    pub s_type: vk::StructureType,
+    pub next: *mut c_void,
+}
+
+/// `VkPipelineBinaryCreateInfoKHR`; keys and data are passed on unread.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct PipelineBinaryCreateInfo {
+    pub s_type: vk::StructureType,
+    pub next: *const c_void,
+    pub keys_and_data: *const c_void,
+    pub pipeline: vk::Pipeline,
+    pub pipeline_create_info: *const PipelineCreateInfo,
+}
+
+/// `vkGetPipelineKeyKHR`; the key is passed on unread.
+pub type PfnGetPipelineKey =
+    unsafe extern "system" fn(device: vk::Device, info: *const PipelineCreateInfo, key: *mut c_void) -> vk::Result;
+/// `vkCreatePipelineBinariesKHR`; the binaries are passed on unread.
+pub type PfnCreatePipelineBinaries = unsafe extern "system" fn(
+    device: vk::Device,
+    info: *const PipelineBinaryCreateInfo,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    binaries: *mut c_void,
+) -> vk::Result;
+
 /// `vkWaitForPresent2KHR`.
 pub type PfnWaitForPresent2 = unsafe extern "system" fn(
     device: vk::Device,
@@ -238,5 +269,7 @@ mod tests {
         assert_eq!(size_of::<ShaderAbortMessageInfo>(), 32);
         assert_eq!(stype::SHADER_ABORT_FEATURES.as_raw(), 1_000_233_000);
         assert_eq!(stype::FAULT_DEBUG_INFO.as_raw(), 1_000_573_003);
+        assert_eq!(stype::PIPELINE_CREATE_INFO.as_raw(), 1_000_483_007);
+        assert_eq!(size_of::<PipelineBinaryCreateInfo>(), 40);
     }
 }

@@ -215,3 +215,80 @@ pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>) -> BTreeMa
             .collect()
     }
 }
+
+/// Specialisation data as the driver gets it.
+pub struct Specialization {
+    entries: Vec<vk::SpecializationMapEntry>,
+    info: vk::SpecializationInfo<'static>,
+}
+
+impl Specialization {
+    /// The same data without the constants of `taken`, which the rewritten module does not have any more: not every
+    /// driver gets along with data of any size. None if it has none of them.
+    ///
+    /// # Safety
+    /// `info` must be null or valid, and outlive the result.
+    pub unsafe fn without(info: *const vk::SpecializationInfo<'_>, taken: &[u32]) -> Option<Box<Self>> {
+        // SAFETY: the caller vouches for the structure and what it points to.
+        let (given, entries) = unsafe {
+            let given = info.cast::<vk::SpecializationInfo<'static>>().as_ref()?;
+            if given.p_map_entries.is_null() {
+                return None;
+            }
+            (
+                given,
+                std::slice::from_raw_parts(given.p_map_entries, given.map_entry_count as usize),
+            )
+        };
+        let left: Vec<_> = entries
+            .iter()
+            .filter(|entry| !taken.contains(&entry.constant_id))
+            .copied()
+            .collect();
+        if left.len() == entries.len() {
+            return None;
+        }
+        let mut without = Box::new(Self {
+            entries: left,
+            info: *given,
+        });
+        without.info.map_entry_count = u32::try_from(without.entries.len()).unwrap_or(u32::MAX);
+        without.info.p_map_entries = without.entries.as_ptr();
+        Some(without)
+    }
+
+    /// For a stage. Points into `self`.
+    pub fn info(&self) -> *const vk::SpecializationInfo<'static> {
+        &self.info
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_that_the_rewrite_took_do_not_reach_the_driver() {
+        let entry = |id, offset, size| {
+            vk::SpecializationMapEntry::default()
+                .constant_id(id)
+                .offset(offset)
+                .size(size)
+        };
+        let entries = [entry(1, 0, 14), entry(2, 16, 4), entry(7, 20, 4)];
+        let data = [0u8; 24];
+        let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        // SAFETY: the structure is valid and outlives the results.
+        unsafe {
+            assert!(Specialization::without(&info, &[3]).is_none());
+            assert!(Specialization::without(std::ptr::null(), &[1]).is_none());
+            let Some(left) = Specialization::without(&info, &[1, 7]) else {
+                panic!("an entry has to go");
+            };
+            let left = &*left.info();
+            assert_eq!((left.map_entry_count, left.data_size), (1, 24));
+            assert_eq!((*left.p_map_entries).constant_id, 2);
+            assert_eq!(left.p_data, info.p_data);
+        }
+    }
+}

@@ -83,14 +83,19 @@ fn generated_modules_and_their_rewrites_are_valid() -> Result<()> {
     Ok(())
 }
 
-/// Shaders under a folder, of the stages that the compiler's helper knows.
+/// Extensions of shaders by stage.
+const STAGES: [&str; 14] = [
+    "comp", "vert", "tesc", "tese", "geom", "frag", "task", "mesh", "rgen", "rint", "rahit", "rchit", "rmiss", "rcall",
+];
+
+/// Shaders under a folder, of every stage.
 fn shaders(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         let stage = path.extension().and_then(|e| e.to_str());
         if path.is_dir() {
             shaders(&path, found)?;
-        } else if matches!(stage, Some("comp" | "vert" | "frag")) {
+        } else if stage.is_some_and(|stage| STAGES.contains(&stage)) {
             found.push(path);
         }
     }

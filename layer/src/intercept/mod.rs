@@ -11,13 +11,15 @@ mod event;
 mod fence;
 mod instance;
 mod physical_device;
-pub mod pipeline;
+mod pipeline;
+mod pipeline_key;
 mod pools;
 mod query;
 mod queue;
 mod semaphore;
 mod shader_module;
 mod shader_object;
+pub mod stages;
 mod swapchain;
 mod wait;
 
@@ -135,6 +137,10 @@ intercepts! {
     Device vkCreateGraphicsPipelines: vk::PFN_vkCreateGraphicsPipelines = pipeline::create_graphics,
     Device vkCreateComputePipelines: vk::PFN_vkCreateComputePipelines = pipeline::create_compute,
     Device vkCreateRayTracingPipelinesKHR: vk::PFN_vkCreateRayTracingPipelinesKHR = pipeline::create_ray_tracing,
+    Device vkCreateRayTracingPipelinesNV: vk::PFN_vkCreateRayTracingPipelinesNV = pipeline::create_ray_tracing_nv,
+    Device vkGetPipelineKeyKHR: ffi::PfnGetPipelineKey = pipeline_key::key,
+    Device vkCreatePipelineBinariesKHR: ffi::PfnCreatePipelineBinaries = pipeline_key::create_binaries,
+    Device vkGetPipelineIndirectMemoryRequirementsNV: vk::PFN_vkGetPipelineIndirectMemoryRequirementsNV = pipeline_key::indirect_memory_requirements,
     Device vkDestroyDeferredOperationKHR: vk::PFN_vkDestroyDeferredOperationKHR = pipeline::destroy_deferred_operation,
     Device vkCreateShadersEXT: vk::PFN_vkCreateShadersEXT = shader_object::create,
     Device vkSetDebugUtilsObjectNameEXT: vk::PFN_vkSetDebugUtilsObjectNameEXT = debug_utils::set_object_name,

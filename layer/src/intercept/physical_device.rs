@@ -11,6 +11,7 @@ use crate::state::Instance;
 use crate::{LAYER_NAME, fault, probe};
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
+use std::ptr;
 
 /// An entry of an extension list.
 pub fn extension(name: &CStr, version: u32) -> vk::ExtensionProperties {
@@ -247,24 +248,32 @@ unsafe fn tool_properties_by(
             let Some(count) = count.as_mut() else {
                 return MISSING;
             };
+            // Asked first: not every driver says how many it has written.
             let next = which(&instance.next);
+            let mut there = 0;
+            if let Some(next) = next {
+                match next(device, &mut there, ptr::null_mut()) {
+                    vk::Result::SUCCESS => {}
+                    error => return error,
+                }
+            }
             if properties.is_null() {
-                let result = next.map_or(vk::Result::SUCCESS, |next| next(device, count, properties));
-                *count = if next.is_some() { *count } else { 0 } + 1;
-                return result;
+                *count = there + 1;
+                return vk::Result::SUCCESS;
             }
             if *count == 0 {
                 return vk::Result::INCOMPLETE;
             }
             own.p_next = (*properties).p_next;
             properties.write(own);
-            let mut rest = *count - 1;
+            let mut rest = there.min(*count - 1);
             let result = match next {
-                Some(next) => next(device, &mut rest, properties.add(1)),
-                None => {
-                    rest = 0;
-                    vk::Result::SUCCESS
-                }
+                Some(next) if rest > 0 => next(device, &mut rest, properties.add(1)),
+                _ => vk::Result::SUCCESS,
+            };
+            let result = match result {
+                vk::Result::SUCCESS if rest < there => vk::Result::INCOMPLETE,
+                other => other,
             };
             *count = rest + 1;
             result

@@ -2,7 +2,7 @@
 
 use super::{MISSING, command};
 use crate::registry::device_of;
-use crate::shader::{Rewritten, specialization, words_of};
+use crate::shader::{Rewritten, Specialization, specialization, words_of};
 use ash::vk::{self, Handle};
 use std::slice;
 
@@ -42,12 +42,17 @@ pub unsafe extern "system" fn create(
             };
             match known.rewrite(active, &words, data) {
                 Ok(Rewritten::Unchanged) => {}
-                Ok(Rewritten::Known { module }) => kept.push((index, Vec::new(), module)),
+                Ok(Rewritten::Known { module }) => kept.push((index, Vec::new(), None, module)),
                 Ok(Rewritten::Changed { words, module }) => {
                     copy.code_size = size_of_val(words.as_slice());
                     copy.p_code = words.as_ptr().cast();
                     changed = true;
-                    kept.push((index, words, module));
+                    // SAFETY: valid by the API's rules.
+                    let left = unsafe { Specialization::without(copy.p_specialization_info, &module.data_spec_ids) };
+                    if let Some(left) = &left {
+                        copy.p_specialization_info = left.info();
+                    }
+                    kept.push((index, words, left, module));
                 }
                 Err(error) => {
                     // All handles are written, also on failure. SAFETY: the application gives that many.
@@ -59,7 +64,7 @@ pub unsafe extern "system" fn create(
         let infos = if changed { copies.as_ptr() } else { infos };
         // SAFETY: forwarded as it came, but for the code.
         let result = unsafe { next(device, count, infos, allocator, shaders) };
-        for (index, _, module) in kept {
+        for (index, _, _, module) in kept {
             // SAFETY: the application gives that many.
             let handle = unsafe { *shaders.add(index) };
             if handle != vk::ShaderEXT::null() && result.as_raw() >= 0 {

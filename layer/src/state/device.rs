@@ -3,7 +3,7 @@
 use super::{Extensions, FaultQueue, FencePool, Instance, Modules, Names, Queue};
 use crate::arena::Arena;
 use crate::dispatch::{DestroyTable, DeviceTable};
-use crate::intercept::pipeline::Rewrites;
+use crate::intercept::stages::Rewrites;
 use crate::lost::Loss;
 use crate::registry::HandleMap;
 use ash::vk;

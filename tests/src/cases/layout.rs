@@ -15,7 +15,7 @@ pub(super) const CASES: &[Case] = &[
 
 /// A shader in which the invocations whose word is 7 abort with the message `%message` of type `%type`. `types` declares
 /// the type and constants; `body` computes the message from `%i`, the invocation, and `%f`, the same as a float.
-fn shader(decorations: &str, types: &str, body: &str) -> String {
+pub(super) fn shader(decorations: &str, types: &str, body: &str) -> String {
     format!(
         r#"
     OpCapability Shader

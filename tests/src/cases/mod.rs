@@ -2,22 +2,41 @@
 
 mod abort;
 mod bad_input;
+mod binaries;
+mod constant_data;
+mod constant_data_special;
 mod control_flow;
 mod deliver;
+mod device_creation;
 mod fault_queries;
+mod geometry;
 mod layout;
+mod layout_matrices;
+mod layout_types;
 mod lost;
+mod lost_objects;
+mod lost_threads;
+mod mesh;
 mod message;
+mod more_queries;
+mod poison;
+mod present;
 mod programs;
 mod queries;
+mod ray;
 mod recovery;
 mod report;
 mod self_check;
 mod settings;
+mod shader_object;
+mod shared_callee;
+mod side_effects;
 mod stage;
 mod storm;
+mod trap;
 mod untouched;
 mod waiting;
+mod ways_in;
 
 use crate::case::Case;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -30,22 +49,41 @@ pub fn all() -> Vec<Case> {
     [
         abort::CASES,
         bad_input::CASES,
+        binaries::CASES,
+        constant_data::CASES,
+        constant_data_special::CASES,
         control_flow::CASES,
         deliver::CASES,
+        device_creation::CASES,
         fault_queries::CASES,
+        geometry::CASES,
         layout::CASES,
+        layout_matrices::CASES,
+        layout_types::CASES,
         lost::CASES,
+        lost_objects::CASES,
+        lost_threads::CASES,
+        mesh::CASES,
         message::CASES,
+        more_queries::CASES,
+        poison::CASES,
+        present::CASES,
         programs::CASES,
         queries::CASES,
+        ray::CASES,
         recovery::CASES,
         report::CASES,
         self_check::CASES,
         settings::CASES,
+        shader_object::CASES,
+        shared_callee::CASES,
+        side_effects::CASES,
         stage::CASES,
         storm::CASES,
+        trap::CASES,
         untouched::CASES,
         waiting::CASES,
+        ways_in::CASES,
     ]
     .concat()
 }

@@ -11,6 +11,8 @@ pub struct Buffer<'device> {
     pub raw: vk::Buffer,
     /// How a shader sees it.
     pub kind: vk::DescriptorType,
+    /// How a shader sees a buffer of texels.
+    pub view: vk::BufferView,
     memory: vk::DeviceMemory,
     words: *mut u32,
     count: usize,
@@ -59,6 +61,44 @@ impl<'device> Buffer<'device> {
         )
     }
 
+    /// A buffer that shaders see as an image of 32-bit texels.
+    ///
+    /// # Errors
+    ///
+    /// The buffer cannot be made.
+    pub fn texels(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
+        let kind = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
+        let mut buffer = Self::new(device, words, kind, vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER)?;
+        let info = vk::BufferViewCreateInfo::default()
+            .buffer(buffer.raw)
+            .format(vk::Format::R32_UINT)
+            .range(vk::WHOLE_SIZE);
+        // SAFETY: the buffer was just made for such views.
+        buffer.view = unsafe { device.raw.create_buffer_view(&info, None) }?;
+        Ok(buffer)
+    }
+
+    /// A buffer with a device address, for that use. The device needs `bufferDeviceAddress`.
+    ///
+    /// # Errors
+    ///
+    /// The buffer cannot be made.
+    pub fn addressed(device: &'device Device<'device>, words: &[u32], usage: vk::BufferUsageFlags) -> Result<Self> {
+        Self::new(
+            device,
+            words,
+            vk::DescriptorType::STORAGE_BUFFER,
+            usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
+        )
+    }
+
+    /// Where shaders find a buffer of [`addressed`](Self::addressed).
+    pub fn address(&self) -> u64 {
+        let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
+        // SAFETY: the buffer was made with that use.
+        unsafe { self.device.raw.get_buffer_device_address(&info) }
+    }
+
     fn new(
         device: &'device Device<'device>,
         words: &[u32],
@@ -72,6 +112,7 @@ impl<'device> Buffer<'device> {
             device,
             raw: vk::Buffer::null(),
             kind,
+            view: vk::BufferView::null(),
             memory: vk::DeviceMemory::null(),
             words: std::ptr::null_mut(),
             count: words.len(),
@@ -81,9 +122,13 @@ impl<'device> Buffer<'device> {
             buffer.raw = device.raw.create_buffer(&info, None)?;
             let needs = device.raw.get_buffer_memory_requirements(buffer.raw);
             let kind = device.host_memory(needs.memory_type_bits)?;
-            let info = vk::MemoryAllocateInfo::default()
+            let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let mut info = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)
                 .memory_type_index(kind);
+            if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+                info = info.push_next(&mut flags);
+            }
             buffer.memory = device.raw.allocate_memory(&info, None)?;
             device.raw.bind_buffer_memory(buffer.raw, buffer.memory, 0)?;
             let mapped = device
@@ -93,6 +138,13 @@ impl<'device> Buffer<'device> {
             buffer.words.copy_from_nonoverlapping(words.as_ptr(), words.len());
         }
         Ok(buffer)
+    }
+
+    /// Puts words at its start.
+    pub fn write(&self, words: &[u32]) {
+        let count = words.len().min(self.count);
+        // SAFETY: the mapping covers `count` words and lives as long as `self`.
+        unsafe { self.words.copy_from_nonoverlapping(words.as_ptr(), count) };
     }
 
     /// What it holds now.
@@ -108,6 +160,7 @@ impl Drop for Buffer<'_> {
     fn drop(&mut self) {
         // SAFETY: submissions that use the buffer are over: the cases wait for them, or the device is lost.
         unsafe {
+            self.device.raw.destroy_buffer_view(self.view, None);
             self.device.raw.destroy_buffer(self.raw, None);
             self.device.raw.free_memory(self.memory, None);
         }

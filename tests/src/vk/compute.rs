@@ -2,18 +2,30 @@
 
 use super::{Buffer, Device, code};
 use anyhow::Result;
+use ash::prelude::VkResult;
 use ash::vk;
 use std::ffi::CStr;
 
 /// A compute pipeline with its buffers at bindings 0, 1, ..
 pub struct Kernel<'device> {
     device: &'device Device<'device>,
-    set_layout: vk::DescriptorSetLayout,
-    layout: vk::PipelineLayout,
+    /// The layout of its descriptors.
+    pub set_layout: vk::DescriptorSetLayout,
+    /// Its layout.
+    pub layout: vk::PipelineLayout,
     /// The pipeline.
     pub pipeline: vk::Pipeline,
     pool: vk::DescriptorPool,
-    set: vk::DescriptorSet,
+    /// Its descriptors.
+    pub set: vk::DescriptorSet,
+}
+
+/// A compute stage that runs `main` of a module.
+pub fn stage<'a>(module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'a> {
+    vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(module)
+        .name(c"main")
 }
 
 impl<'device> Kernel<'device> {
@@ -23,7 +35,9 @@ impl<'device> Kernel<'device> {
     ///
     /// A call fails, with the call's name.
     pub fn new(device: &'device Device<'device>, spirv: &[u32], buffers: &[&'device Buffer<'device>]) -> Result<Self> {
-        Self::create(device, spirv, c"main", buffers, None)
+        let mut kernel = Self::bound(device, buffers)?;
+        kernel.create(spirv, None)?;
+        Ok(kernel)
     }
 
     /// A pipeline of the entry point of this name.
@@ -37,10 +51,12 @@ impl<'device> Kernel<'device> {
         entry: &CStr,
         buffers: &[&'device Buffer<'device>],
     ) -> Result<Self> {
-        Self::create(device, spirv, entry, buffers, None)
+        let mut kernel = Self::bound(device, buffers)?;
+        kernel.create_by(spirv, |module| stage(module).name(entry))?;
+        Ok(kernel)
     }
 
-    /// A pipeline of the entry point `main`, with debug-utils names for the module and the pipeline.
+    /// A pipeline of this SPIR-V, with debug-utils names for the module and the pipeline.
     ///
     /// # Errors
     ///
@@ -49,17 +65,51 @@ impl<'device> Kernel<'device> {
         device: &'device Device<'device>,
         spirv: &[u32],
         buffers: &[&'device Buffer<'device>],
-        names: [&CStr; 2],
+        [module_name, pipeline_name]: [&CStr; 2],
     ) -> Result<Self> {
-        Self::create(device, spirv, c"main", buffers, Some(names))
+        let mut kernel = Self::bound(device, buffers)?;
+        let mut named = Ok(());
+        kernel.create_by(spirv, |module| {
+            named = device.name(module, module_name);
+            stage(module)
+        })?;
+        named?;
+        device.name(kernel.pipeline, pipeline_name)?;
+        Ok(kernel)
     }
 
-    fn create(
+    /// The buffers and the layout, without a pipeline yet.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name.
+    pub fn bound(device: &'device Device<'device>, buffers: &[&'device Buffer<'device>]) -> Result<Self> {
+        Self::bound_for(device, buffers, vk::ShaderStageFlags::COMPUTE)
+    }
+
+    /// The same for other stages.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name.
+    pub fn bound_for(
         device: &'device Device<'device>,
-        spirv: &[u32],
-        entry: &CStr,
         buffers: &[&'device Buffer<'device>],
-        names: Option<[&CStr; 2]>,
+        stages: vk::ShaderStageFlags,
+    ) -> Result<Self> {
+        Self::bound_with(device, buffers, None, stages)
+    }
+
+    /// The same, with an acceleration structure behind the buffers.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name.
+    pub fn bound_with(
+        device: &'device Device<'device>,
+        buffers: &[&'device Buffer<'device>],
+        scene: Option<vk::AccelerationStructureKHR>,
+        stages: vk::ShaderStageFlags,
     ) -> Result<Self> {
         let mut kernel = Self {
             device,
@@ -69,44 +119,75 @@ impl<'device> Kernel<'device> {
             pool: vk::DescriptorPool::null(),
             set: vk::DescriptorSet::null(),
         };
-        kernel.bind(buffers)?;
-        // SAFETY: the handles belong to this device and the structures are valid.
-        unsafe {
-            let module = device
-                .raw
-                .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(spirv), None)?;
-            if let Some([name, _]) = names {
-                device.name(module, name)?;
-            }
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(vk::ShaderStageFlags::COMPUTE)
-                .module(module)
-                .name(entry);
-            let info = vk::ComputePipelineCreateInfo::default()
-                .stage(stage)
-                .layout(kernel.layout);
-            let made = device
-                .raw
-                .create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
-            device.raw.destroy_shader_module(module, None);
-            kernel.pipeline = made.map_err(|(_, result)| result)?[0];
-            if let Some([_, name]) = names {
-                device.name(kernel.pipeline, name)?;
-            }
-        }
+        kernel.bind(buffers, scene, stages)?;
         Ok(kernel)
     }
 
-    fn bind(&mut self, buffers: &[&Buffer<'_>]) -> Result<()> {
-        let bindings: Vec<_> = buffers
+    /// Makes the pipeline of this SPIR-V, by a module object, with the stage's specialisation as `info` has it.
+    ///
+    /// # Errors
+    ///
+    /// The call that failed.
+    pub fn create(&mut self, spirv: &[u32], info: Option<&vk::SpecializationInfo<'_>>) -> VkResult<()> {
+        self.create_by(spirv, |module| {
+            let mut stage = stage(module);
+            stage.p_specialization_info = info.map_or(std::ptr::null(), std::ptr::from_ref);
+            stage
+        })
+    }
+
+    /// Makes the pipeline of the stage that `stage` makes of the module.
+    fn create_by<'a>(
+        &mut self,
+        spirv: &[u32],
+        stage: impl FnOnce(vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'a>,
+    ) -> VkResult<()> {
+        let raw = &self.device.raw;
+        // SAFETY: the handles belong to this device and the structures are valid.
+        unsafe {
+            let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(spirv), None)?;
+            let made = self.create_from(stage(module), vk::PipelineCache::null());
+            raw.destroy_shader_module(module, None);
+            made
+        }
+    }
+
+    /// Makes the pipeline of a stage.
+    ///
+    /// # Errors
+    ///
+    /// The call failed.
+    pub fn create_from(
+        &mut self,
+        stage: vk::PipelineShaderStageCreateInfo<'_>,
+        cache: vk::PipelineCache,
+    ) -> VkResult<()> {
+        let info = vk::ComputePipelineCreateInfo::default()
+            .stage(stage)
+            .layout(self.layout);
+        // SAFETY: the handles belong to this device and the structures are valid.
+        let made = unsafe { self.device.raw.create_compute_pipelines(cache, &[info], None) };
+        self.pipeline = made.map_err(|(_, result)| result)?[0];
+        Ok(())
+    }
+
+    fn bind(
+        &mut self,
+        buffers: &[&Buffer<'_>],
+        scene: Option<vk::AccelerationStructureKHR>,
+        stages: vk::ShaderStageFlags,
+    ) -> Result<()> {
+        let scene_kind = scene.map(|_| vk::DescriptorType::ACCELERATION_STRUCTURE_KHR);
+        let kinds: Vec<_> = buffers.iter().map(|buffer| buffer.kind).chain(scene_kind).collect();
+        let bindings: Vec<_> = kinds
             .iter()
             .zip(0..)
-            .map(|(buffer, binding)| {
+            .map(|(kind, binding)| {
                 vk::DescriptorSetLayoutBinding::default()
                     .binding(binding)
-                    .descriptor_type(buffer.kind)
+                    .descriptor_type(*kind)
                     .descriptor_count(1)
-                    .stage_flags(vk::ShaderStageFlags::COMPUTE)
+                    .stage_flags(stages)
             })
             .collect();
         let raw = &self.device.raw;
@@ -117,9 +198,11 @@ impl<'device> Kernel<'device> {
             let layouts = [self.set_layout];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
             self.layout = raw.create_pipeline_layout(&info, None)?;
-            let sizes: Vec<_> = buffers
-                .iter()
-                .map(|buffer| vk::DescriptorPoolSize::default().ty(buffer.kind).descriptor_count(1))
+            // A pool must not be empty.
+            let sizes: Vec<_> = kinds
+                .into_iter()
+                .chain([vk::DescriptorType::STORAGE_BUFFER])
+                .map(|kind| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(1))
                 .collect();
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             self.pool = raw.create_descriptor_pool(&info, None)?;
@@ -131,11 +214,27 @@ impl<'device> Kernel<'device> {
                 let infos = [vk::DescriptorBufferInfo::default()
                     .buffer(buffer.raw)
                     .range(vk::WHOLE_SIZE)];
-                let write = vk::WriteDescriptorSet::default()
+                let views = [buffer.view];
+                let mut write = vk::WriteDescriptorSet::default()
                     .dst_set(self.set)
                     .dst_binding(binding)
-                    .descriptor_type(buffer.kind)
-                    .buffer_info(&infos);
+                    .descriptor_type(buffer.kind);
+                write = match buffer.view {
+                    view if view == vk::BufferView::null() => write.buffer_info(&infos),
+                    _ => write.texel_buffer_view(&views),
+                };
+                raw.update_descriptor_sets(&[write], &[]);
+            }
+            if let Some(scene) = scene {
+                let scenes = [scene];
+                let mut info =
+                    vk::WriteDescriptorSetAccelerationStructureKHR::default().acceleration_structures(&scenes);
+                let mut write = vk::WriteDescriptorSet::default()
+                    .dst_set(self.set)
+                    .dst_binding(buffers.len() as u32)
+                    .descriptor_type(vk::DescriptorType::ACCELERATION_STRUCTURE_KHR)
+                    .push_next(&mut info);
+                write.descriptor_count = 1;
                 raw.update_descriptor_sets(&[write], &[]);
             }
         }
@@ -166,10 +265,7 @@ impl<'device> Kernel<'device> {
     /// The dispatch cannot be recorded.
     pub fn run(&self, groups: u32) -> Result<(Submission<'device>, vk::Result)> {
         let submission = self.record(groups)?;
-        let mut result = submission.submit();
-        if result == vk::Result::SUCCESS {
-            result = submission.wait();
-        }
+        let result = submission.run();
         Ok((submission, result))
     }
 }
@@ -191,7 +287,8 @@ impl Drop for Kernel<'_> {
 pub struct Submission<'device> {
     device: &'device Device<'device>,
     pool: vk::CommandPool,
-    commands: vk::CommandBuffer,
+    /// The commands.
+    pub commands: vk::CommandBuffer,
     /// Signalled when the commands have run.
     pub fence: vk::Fence,
 }
@@ -247,6 +344,14 @@ impl<'device> Submission<'device> {
         let info = vk::SubmitInfo::default().command_buffers(&commands);
         // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
         code(unsafe { self.device.raw.queue_submit(self.device.queue, &[info], self.fence) })
+    }
+
+    /// Submits and waits. Returns the first error, or success.
+    pub fn run(&self) -> vk::Result {
+        match self.submit() {
+            vk::Result::SUCCESS => self.wait(),
+            error => error,
+        }
     }
 
     /// `vkWaitForFences` without a time limit.

@@ -23,6 +23,15 @@ impl Default for DeviceOptions {
     }
 }
 
+/// What a device has besides what [`DeviceOptions`] name.
+#[derive(Default)]
+pub struct More<'a> {
+    /// More device extensions.
+    pub extensions: Vec<&'a CStr>,
+    /// Their feature structures.
+    pub features: Vec<&'a mut dyn vk::ExtendsDeviceCreateInfo>,
+}
+
 /// A device with one queue that computes and renders.
 pub struct Device<'gpu> {
     /// The physical device's instance.
@@ -52,6 +61,15 @@ impl<'gpu> Device<'gpu> {
     ///
     /// The device cannot be created.
     pub fn with(gpu: &'gpu Gpu, options: DeviceOptions) -> Result<Self> {
+        Self::extended(gpu, options, More::default())
+    }
+
+    /// The same, and with what `more` says.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot be created.
+    pub fn extended(gpu: &'gpu Gpu, options: DeviceOptions, more: More<'_>) -> Result<Self> {
         // SAFETY: the handle belongs to the living instance.
         let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
         let wanted = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
@@ -69,12 +87,17 @@ impl<'gpu> Device<'gpu> {
             shader_float64: core.shader_float64,
             vertex_pipeline_stores_and_atomics: core.vertex_pipeline_stores_and_atomics,
             fragment_stores_and_atomics: core.fragment_stores_and_atomics,
+            tessellation_shader: core.tessellation_shader,
+            geometry_shader: core.geometry_shader,
+            sparse_binding: core.sparse_binding,
             ..Default::default()
         };
         let mut newer = vk::PhysicalDeviceVulkan12Features {
             shader_int8: newer.shader_int8,
             shader_float16: newer.shader_float16,
             timeline_semaphore: vk::TRUE,
+            host_query_reset: newer.host_query_reset,
+            storage_buffer8_bit_access: newer.storage_buffer8_bit_access,
             buffer_device_address: vk::Bool32::from(options.buffer_device_address),
             ..Default::default()
         };
@@ -90,18 +113,26 @@ impl<'gpu> Device<'gpu> {
         let mut abort = khr::ShaderAbortFeatures::new(true);
         let mut fault = khr::FaultFeatures::new(true);
         let mut data = khr::ShaderConstantDataFeatures::new(true);
-        let names = khr::EXTENSION_NAMES.map(CStr::as_ptr);
+        let mut narrow = vk::PhysicalDevice16BitStorageFeatures::default();
+        gpu.ask(&mut narrow);
+        narrow = vk::PhysicalDevice16BitStorageFeatures::default()
+            .storage_buffer16_bit_access(narrow.storage_buffer16_bit_access == vk::TRUE);
+        let mut names: Vec<_> = more.extensions.iter().map(|name| name.as_ptr()).collect();
+        if options.abort {
+            names.extend(khr::EXTENSION_NAMES.map(CStr::as_ptr));
+        }
         let mut info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
             .enabled_features(&core)
+            .enabled_extension_names(&names)
+            .push_next(&mut narrow)
             .push_next(&mut newer)
             .push_next(&mut newest);
+        for features in more.features {
+            info = info.push_next(features);
+        }
         if options.abort {
-            info = info
-                .enabled_extension_names(&names)
-                .push_next(&mut abort)
-                .push_next(&mut fault)
-                .push_next(&mut data);
+            info = info.push_next(&mut abort).push_next(&mut fault).push_next(&mut data);
         }
         Self::create(gpu, &info, family)
     }

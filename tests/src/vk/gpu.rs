@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 /// An instance and its physical device.
 pub struct Gpu {
-    _entry: ash::Entry,
+    /// The loader.
+    pub entry: ash::Entry,
     /// The instance.
     pub instance: ash::Instance,
     /// The physical device.
@@ -21,13 +22,15 @@ pub struct Gpu {
     pub messages: Arc<Messages>,
 }
 
-/// What else stands in the chain of an instance's create-info.
+/// What else stands in an instance's create-info.
 #[derive(Clone, Copy, Default)]
 pub struct Chained<'a> {
     /// A messenger, instead of the one that collects what the validation layer says.
     pub messenger: Option<vk::DebugUtilsMessengerCreateInfoEXT<'a>>,
     /// Settings of layers.
     pub settings: &'a [vk::LayerSettingEXT<'a>],
+    /// Extensions beside `VK_EXT_debug_utils`.
+    pub extensions: &'a [&'a CStr],
 }
 
 /// A debug-utils messenger. Must not outlive its instance.
@@ -59,18 +62,26 @@ impl Gpu {
         Self::open_with(context, api_version, &Chained::default())
     }
 
-    /// The same, with more in the instance's chain.
+    /// The same, with more in the instance's create-info.
     ///
     /// # Errors
     ///
-    /// There is no loader, no driver or no device.
+    /// There is no loader, no driver or no device. [`Skip`], if an extension is not there.
     pub fn open_with(context: &Context, api_version: u32, more: &Chained<'_>) -> Result<Self> {
         // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
         let entry = unsafe { ash::Entry::load() }.context("there is no Vulkan loader")?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-e2e")
             .api_version(api_version);
-        let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
+        // SAFETY: asks for no layer's extensions.
+        let there = unsafe { entry.enumerate_instance_extension_properties(None) }?;
+        for name in more.extensions {
+            if !there.iter().any(|e| e.extension_name_as_c_str() == Ok(*name)) {
+                return Err(Skip(format!("no {}", name.to_string_lossy())).into());
+            }
+        }
+        let mut extensions = vec![ash::ext::debug_utils::NAME.as_ptr()];
+        extensions.extend(more.extensions.iter().map(|name| name.as_ptr()));
         // A structure may stand in a chain once.
         let mut chained = more.messenger.unwrap_or_else(|| context.messages.messenger());
         let mut settings = vk::LayerSettingsCreateInfoEXT::default().settings(more.settings);
@@ -84,7 +95,7 @@ impl Gpu {
         // SAFETY: `info` and what it points to are valid for the call.
         let instance = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
         let mut gpu = Self {
-            _entry: entry,
+            entry,
             instance,
             physical: vk::PhysicalDevice::null(),
             properties: vk::PhysicalDeviceProperties::default(),
@@ -107,7 +118,7 @@ impl Gpu {
     ///
     /// The call fails.
     pub fn messenger(&self, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Result<Messenger> {
-        let commands = ash::ext::debug_utils::Instance::new(&self._entry, &self.instance);
+        let commands = ash::ext::debug_utils::Instance::new(&self.entry, &self.instance);
         // SAFETY: the callback's data outlives the instance.
         let messenger = unsafe { commands.create_debug_utils_messenger(info, None) }?;
         Ok(Messenger(commands, messenger))
@@ -147,6 +158,22 @@ impl Gpu {
         let core = features.features;
         newer.p_next = std::ptr::null_mut();
         (core, newer)
+    }
+
+    /// Fills a feature structure.
+    pub fn ask<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, features: &mut T) {
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(features);
+        // SAFETY: the handle belongs to the living instance; the chain is valid.
+        unsafe { self.instance.get_physical_device_features2(self.physical, &mut all) };
+    }
+
+    /// Ends the case as skipped if the device lacks an extension.
+    ///
+    /// # Errors
+    ///
+    /// [`Skip`], if it does, or the list cannot be had.
+    pub fn require_extension(&self, name: &CStr) -> Result<()> {
+        self.require(self.has_extension(name)?.into(), &name.to_string_lossy())
     }
 
     /// What the driver says of its version.

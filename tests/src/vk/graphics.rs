@@ -1,159 +1,178 @@
-//! A small colour image, a pass that draws one triangle into it, and the image's texels.
+//! Graphics pipelines of any stages, made in each of the ways that there are, that draw one triangle into an image.
 
-use super::{Buffer, Device, Submission};
+use super::image::{EXTENT, FORMAT};
+use super::{Buffer, Device, Image, Kernel, Submission};
 use anyhow::Result;
+use ash::prelude::VkResult;
 use ash::vk;
 
-/// Width and height of the image.
-const EXTENT: u32 = 64;
-/// 8 bits each of red, green, blue and alpha.
-const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
-
-/// A colour image with a buffer that its texels are copied to.
-pub struct Image<'device> {
-    device: &'device Device<'device>,
-    raw: vk::Image,
-    view: vk::ImageView,
-    memory: vk::DeviceMemory,
-    texels: Buffer<'device>,
+/// A stage of a pipeline: its `main`.
+#[derive(Clone, Copy)]
+pub struct Stage<'a> {
+    /// Which.
+    pub kind: vk::ShaderStageFlags,
+    /// What it runs.
+    pub spirv: &'a [u32],
 }
 
-impl<'device> Image<'device> {
-    /// Texels in a row, and rows.
-    pub const EXTENT: u32 = EXTENT;
+/// How a pipeline gets its shaders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Module objects.
+    Modules,
+    /// Create-infos of modules, chained to the stages.
+    Inline,
+    /// Module objects in libraries, which are linked.
+    Libraries,
+    /// Chained create-infos in libraries, which are linked.
+    InlineLibraries,
+    /// Module objects, in a pipeline that is derived from another one like it.
+    Derivative,
+}
 
-    /// An image of 64 by 64 texels.
-    ///
-    /// # Errors
-    ///
-    /// A call fails.
-    pub fn new(device: &'device Device<'device>) -> Result<Self> {
-        let mut image = Self {
-            device,
-            raw: vk::Image::null(),
-            view: vk::ImageView::null(),
-            memory: vk::DeviceMemory::null(),
-            texels: Buffer::copy_target(device, &[0; (EXTENT * EXTENT) as usize])?,
-        };
-        let info = vk::ImageCreateInfo::default()
-            .image_type(vk::ImageType::TYPE_2D)
-            .format(FORMAT)
-            .extent(vk::Extent3D {
-                width: EXTENT,
-                height: EXTENT,
-                depth: 1,
-            })
-            .mip_levels(1)
-            .array_layers(1)
-            .samples(vk::SampleCountFlags::TYPE_1)
-            .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC);
-        let raw = &device.raw;
-        // SAFETY: the handles belong to this device and the structures are valid.
-        unsafe {
-            image.raw = raw.create_image(&info, None)?;
-            let needs = raw.get_image_memory_requirements(image.raw);
-            let kind = needs.memory_type_bits.trailing_zeros();
-            let info = vk::MemoryAllocateInfo::default()
-                .allocation_size(needs.size)
-                .memory_type_index(kind);
-            image.memory = raw.allocate_memory(&info, None)?;
-            raw.bind_image_memory(image.raw, image.memory, 0)?;
-            let info = vk::ImageViewCreateInfo::default()
-                .image(image.raw)
-                .view_type(vk::ImageViewType::TYPE_2D)
-                .format(FORMAT)
-                .subresource_range(whole());
-            image.view = raw.create_image_view(&info, None)?;
-        }
-        Ok(image)
-    }
-
-    /// The texel at a column and a row, as red, green, blue and alpha.
-    pub fn texel(&self, x: u32, y: u32) -> [u8; 4] {
-        self.texels
-            .read()
-            .get((y * EXTENT + x) as usize)
-            .map_or([0; 4], |texel| texel.to_le_bytes())
+impl Way {
+    fn inline(self) -> bool {
+        matches!(self, Self::Inline | Self::InlineLibraries)
     }
 }
 
-impl Drop for Image<'_> {
-    fn drop(&mut self) {
-        // SAFETY: submissions that use the image are over: the cases wait for them, or the device is lost.
-        unsafe {
-            self.device.raw.destroy_image_view(self.view, None);
-            self.device.raw.destroy_image(self.raw, None);
-            self.device.raw.free_memory(self.memory, None);
-        }
-    }
-}
-
-fn whole() -> vk::ImageSubresourceRange {
-    vk::ImageSubresourceRange {
-        aspect_mask: vk::ImageAspectFlags::COLOR,
-        level_count: 1,
-        layer_count: 1,
-        ..Default::default()
-    }
-}
-
-/// A graphics pipeline that draws one triangle, with 8 bytes of push constants for both stages.
+/// A graphics pipeline that draws one triangle, or dispatches one mesh workgroup, with 8 bytes of push constants for all
+/// stages and a descriptor set of buffers.
 pub struct Pass<'device> {
     device: &'device Device<'device>,
+    bindings: Kernel<'device>,
     layout: vk::PipelineLayout,
-    pipeline: vk::Pipeline,
+    /// Libraries and parents first.
+    pipelines: Vec<vk::Pipeline>,
+    stages: vk::ShaderStageFlags,
 }
 
-/// The stages that see the push constants.
-const STAGES: vk::ShaderStageFlags =
-    vk::ShaderStageFlags::from_raw(vk::ShaderStageFlags::VERTEX.as_raw() | vk::ShaderStageFlags::FRAGMENT.as_raw());
+type Part = vk::GraphicsPipelineLibraryFlagsEXT;
 
 impl<'device> Pass<'device> {
-    /// A pipeline of these two shaders.
+    /// A pipeline of a vertex and a fragment shader.
     ///
     /// # Errors
     ///
     /// A call fails.
     pub fn new(device: &'device Device<'device>, vertex: &[u32], fragment: &[u32]) -> Result<Self> {
+        let stages = [
+            Stage {
+                kind: vk::ShaderStageFlags::VERTEX,
+                spirv: vertex,
+            },
+            Stage {
+                kind: vk::ShaderStageFlags::FRAGMENT,
+                spirv: fragment,
+            },
+        ];
+        Self::with(device, &stages, &[], Way::Modules)
+    }
+
+    /// A pipeline of these stages over these buffers.
+    ///
+    /// # Errors
+    ///
+    /// A call fails.
+    pub fn with(
+        device: &'device Device<'device>,
+        stages: &[Stage<'_>],
+        buffers: &[&'device Buffer<'device>],
+        way: Way,
+    ) -> Result<Self> {
+        let used = stages.iter().fold(vk::ShaderStageFlags::empty(), |all, s| all | s.kind);
+        let bindings = Kernel::bound_for(device, buffers, used)?;
+        let ranges = [vk::PushConstantRange::default().stage_flags(used).size(8)];
+        let layouts = [bindings.set_layout];
+        let info = vk::PipelineLayoutCreateInfo::default()
+            .set_layouts(&layouts)
+            .push_constant_ranges(&ranges);
         let mut pass = Self {
             device,
-            layout: vk::PipelineLayout::null(),
-            pipeline: vk::Pipeline::null(),
+            bindings,
+            // SAFETY: the handles belong to this device and the structures are valid.
+            layout: unsafe { device.raw.create_pipeline_layout(&info, None) }?,
+            pipelines: Vec::new(),
+            stages: used,
         };
-        let raw = &device.raw;
-        let ranges = [vk::PushConstantRange::default().stage_flags(STAGES).size(8)];
-        // SAFETY: the handles belong to this device and the structures are valid.
-        unsafe {
-            let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
-            pass.layout = raw.create_pipeline_layout(&info, None)?;
-            let vertex = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(vertex), None)?;
-            let fragment = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(fragment), None);
-            let made = fragment.and_then(|fragment| {
-                let made = pass.create_pipeline(vertex, fragment);
-                raw.destroy_shader_module(fragment, None);
-                made
-            });
-            raw.destroy_shader_module(vertex, None);
-            pass.pipeline = made?;
-        }
+        pass.create_all(stages, way)?;
         Ok(pass)
     }
 
-    fn create_pipeline(
-        &self,
-        vertex: vk::ShaderModule,
-        fragment: vk::ShaderModule,
-    ) -> ash::prelude::VkResult<vk::Pipeline> {
-        let stage = |stage, module| {
-            vk::PipelineShaderStageCreateInfo::default()
-                .stage(stage)
-                .module(module)
-                .name(c"main")
+    fn create_all(&mut self, stages: &[Stage<'_>], way: Way) -> VkResult<()> {
+        let raw = &self.device.raw;
+        let mut infos: Vec<_> = stages
+            .iter()
+            .map(|stage| vk::ShaderModuleCreateInfo::default().code(stage.spirv))
+            .collect();
+        let mut modules = Vec::new();
+        if !way.inline() {
+            for info in &infos {
+                // SAFETY: the structure is valid.
+                modules.push(unsafe { raw.create_shader_module(info, None) }?);
+            }
+        }
+        let mut created = Vec::new();
+        for (i, (stage, info)) in stages.iter().zip(&mut infos).enumerate() {
+            let one = vk::PipelineShaderStageCreateInfo::default()
+                .stage(stage.kind)
+                .name(c"main");
+            created.push(match modules.get(i) {
+                Some(module) => one.module(*module),
+                None => one.push_next(info),
+            });
+        }
+        let result = match way {
+            Way::Modules | Way::Inline => self.create(&created, Part::empty(), vk::PipelineCreateFlags::empty()),
+            Way::Derivative => self
+                .create(&created, Part::empty(), vk::PipelineCreateFlags::ALLOW_DERIVATIVES)
+                .and_then(|()| self.create(&created, Part::empty(), vk::PipelineCreateFlags::DERIVATIVE)),
+            Way::Libraries | Way::InlineLibraries => self.create_linked(&created),
         };
-        let stages = [
-            stage(vk::ShaderStageFlags::VERTEX, vertex),
-            stage(vk::ShaderStageFlags::FRAGMENT, fragment),
-        ];
+        for module in modules {
+            // SAFETY: pipelines do not need their modules once they are made.
+            unsafe { raw.destroy_shader_module(module, None) };
+        }
+        result
+    }
+
+    /// The four libraries, and the pipeline that is linked from them.
+    fn create_linked(&mut self, stages: &[vk::PipelineShaderStageCreateInfo<'_>]) -> VkResult<()> {
+        let fragment = |stage: &&vk::PipelineShaderStageCreateInfo<'_>| stage.stage == vk::ShaderStageFlags::FRAGMENT;
+        let before: Vec<_> = stages.iter().filter(|stage| !fragment(stage)).copied().collect();
+        let after: Vec<_> = stages.iter().filter(fragment).copied().collect();
+        let library = vk::PipelineCreateFlags::LIBRARY_KHR;
+        if !self.meshes() {
+            self.create(&[], Part::VERTEX_INPUT_INTERFACE, library)?;
+        }
+        self.create(&before, Part::PRE_RASTERIZATION_SHADERS, library)?;
+        self.create(&after, Part::FRAGMENT_SHADER, library)?;
+        self.create(&[], Part::FRAGMENT_OUTPUT_INTERFACE, library)?;
+        let mut linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&self.pipelines);
+        let info = vk::GraphicsPipelineCreateInfo::default()
+            .layout(self.layout)
+            .push_next(&mut linked);
+        // SAFETY: the handles belong to this device and the structures are valid.
+        let made = unsafe {
+            self.device
+                .raw
+                .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
+        };
+        self.pipelines.push(made.map_err(|(_, result)| result)?[0]);
+        Ok(())
+    }
+
+    fn meshes(&self) -> bool {
+        self.stages.contains(vk::ShaderStageFlags::MESH_EXT)
+    }
+
+    fn create(
+        &mut self,
+        stages: &[vk::PipelineShaderStageCreateInfo<'_>],
+        part: Part,
+        flags: vk::PipelineCreateFlags,
+    ) -> VkResult<()> {
+        let patches = self.stages.contains(vk::ShaderStageFlags::TESSELLATION_CONTROL);
         let viewports = [vk::Viewport {
             width: EXTENT as f32,
             height: EXTENT as f32,
@@ -164,8 +183,12 @@ impl<'device> Pass<'device> {
         let blend = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
         let formats = [FORMAT];
         let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
-        let assembly =
-            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(if patches {
+            vk::PrimitiveTopology::PATCH_LIST
+        } else {
+            vk::PrimitiveTopology::TRIANGLE_LIST
+        });
+        let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
         let viewport = vk::PipelineViewportStateCreateInfo::default()
             .viewports(&viewports)
             .scissors(&scissors);
@@ -173,24 +196,41 @@ impl<'device> Pass<'device> {
         let samples =
             vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend);
+        // Without depth and stencil; Mesa's lavapipe 22.3 reads the state of fragment shader libraries all the same.
+        let depth = vk::PipelineDepthStencilStateCreateInfo::default();
         let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
-        let info = vk::GraphicsPipelineCreateInfo::default()
-            .stages(&stages)
-            .vertex_input_state(&vertex_input)
-            .input_assembly_state(&assembly)
+        let mut library = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(part);
+        let mut info = vk::GraphicsPipelineCreateInfo::default()
+            .flags(flags)
+            .stages(stages)
             .viewport_state(&viewport)
             .rasterization_state(&raster)
             .multisample_state(&samples)
+            .depth_stencil_state(&depth)
             .color_blend_state(&blend)
             .layout(self.layout)
+            .base_pipeline_index(-1)
             .push_next(&mut rendering);
+        if !self.meshes() {
+            info = info.vertex_input_state(&vertex_input).input_assembly_state(&assembly);
+        }
+        if patches {
+            info = info.tessellation_state(&tessellation);
+        }
+        if !part.is_empty() {
+            info = info.push_next(&mut library);
+        }
+        if flags.contains(vk::PipelineCreateFlags::DERIVATIVE) {
+            info = info.base_pipeline_handle(self.pipelines.last().copied().unwrap_or_default());
+        }
         // SAFETY: the handles belong to this device and the structures are valid.
         let made = unsafe {
             self.device
                 .raw
                 .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
         };
-        made.map(|pipelines| pipelines[0]).map_err(|(_, result)| result)
+        self.pipelines.push(made.map_err(|(_, result)| result)?[0]);
+        Ok(())
     }
 
     /// Clears the image to black, draws, and copies the texels to the image's buffer.
@@ -199,65 +239,26 @@ impl<'device> Pass<'device> {
     ///
     /// A call fails.
     pub fn record(&self, image: &Image<'device>, push: [u32; 2]) -> Result<Submission<'device>> {
-        Submission::record(self.device, |raw, commands| {
+        image.record(|raw, commands| {
             let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let attachments = [vk::RenderingAttachmentInfo::default()
-                .image_view(image.view)
-                .image_layout(vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)
-                .load_op(vk::AttachmentLoadOp::CLEAR)
-                .store_op(vk::AttachmentStoreOp::STORE)];
-            let info = vk::RenderingInfo::default()
-                .render_area(area())
-                .layer_count(1)
-                .color_attachments(&attachments);
-            use vk::{AccessFlags as Access, ImageLayout as Layout, PipelineStageFlags as Stage};
-            let barrier = |from: (Layout, Access, Stage), to: (Layout, Access, Stage)| {
-                let info = vk::ImageMemoryBarrier::default()
-                    .image(image.raw)
-                    .subresource_range(whole())
-                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-                    .old_layout(from.0)
-                    .src_access_mask(from.1)
-                    .new_layout(to.0)
-                    .dst_access_mask(to.1);
-                // SAFETY: the command buffer is being recorded and the image outlives its use.
-                unsafe {
-                    raw.cmd_pipeline_barrier(commands, from.2, to.2, vk::DependencyFlags::empty(), &[], &[], &[info]);
-                }
-            };
-            let new = (Layout::UNDEFINED, Access::empty(), Stage::TOP_OF_PIPE);
-            let output = Stage::COLOR_ATTACHMENT_OUTPUT;
-            let drawn = (Layout::COLOR_ATTACHMENT_OPTIMAL, Access::COLOR_ATTACHMENT_WRITE, output);
-            let copied = (Layout::TRANSFER_SRC_OPTIMAL, Access::TRANSFER_READ, Stage::TRANSFER);
-            barrier(new, drawn);
+            let point = vk::PipelineBindPoint::GRAPHICS;
             // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
             unsafe {
-                raw.cmd_begin_rendering(commands, &info);
-                raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, self.pipeline);
-                raw.cmd_push_constants(commands, self.layout, STAGES, 0, &bytes);
-                raw.cmd_draw(commands, 3, 1, 0, 0);
-                raw.cmd_end_rendering(commands);
+                raw.cmd_bind_pipeline(commands, point, self.pipelines.last().copied().unwrap_or_default());
+                raw.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[self.bindings.set], &[]);
+                raw.cmd_push_constants(commands, self.layout, self.stages, 0, &bytes);
+                if self.meshes() {
+                    let mesh = ash::ext::mesh_shader::Device::new(&self.device.gpu.instance, raw);
+                    mesh.cmd_draw_mesh_tasks(commands, 2, 1, 1);
+                } else {
+                    raw.cmd_draw(commands, 3, 1, 0, 0);
+                }
             }
-            barrier(drawn, copied);
-            let region = vk::BufferImageCopy::default()
-                .image_subresource(vk::ImageSubresourceLayers {
-                    aspect_mask: vk::ImageAspectFlags::COLOR,
-                    layer_count: 1,
-                    ..Default::default()
-                })
-                .image_extent(vk::Extent3D {
-                    width: EXTENT,
-                    height: EXTENT,
-                    depth: 1,
-                });
-            // SAFETY: as above; the buffer has room for every texel.
-            unsafe { raw.cmd_copy_image_to_buffer(commands, image.raw, copied.0, image.texels.raw, &[region]) };
         })
     }
 }
 
-fn area() -> vk::Rect2D {
+pub(super) fn area() -> vk::Rect2D {
     vk::Rect2D {
         extent: vk::Extent2D {
             width: EXTENT,
@@ -269,9 +270,11 @@ fn area() -> vk::Rect2D {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        // SAFETY: submissions that use the pipeline are over: the cases wait for them, or the device is lost.
+        // SAFETY: submissions that use the pipelines are over: the cases wait for them, or the device is lost.
         unsafe {
-            self.device.raw.destroy_pipeline(self.pipeline, None);
+            for pipeline in self.pipelines.drain(..).rev() {
+                self.device.raw.destroy_pipeline(pipeline, None);
+            }
             self.device.raw.destroy_pipeline_layout(self.layout, None);
         }
     }

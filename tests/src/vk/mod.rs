@@ -6,12 +6,18 @@ mod compute;
 mod device;
 mod gpu;
 mod graphics;
+mod image;
+mod ray;
+mod scene;
 
 pub use buffer::Buffer;
-pub use compute::{Kernel, Submission};
-pub use device::{Device, DeviceOptions};
+pub use compute::{Kernel, Submission, stage};
+pub use device::{Device, DeviceOptions, More};
 pub use gpu::{Chained, Gpu, Messenger};
-pub use graphics::{Image, Pass};
+pub use graphics::{Pass, Stage, Way};
+pub use image::Image;
+pub use ray::{RAY_STAGES, Rays, groups};
+pub use scene::Scene;
 pub use vkabort_demo::khr;
 
 use ash::vk::Result as VkResult;

@@ -1,0 +1,24 @@
+#version 460
+#extension GL_EXT_ray_tracing : require
+#extension GL_EXT_abort : require
+
+layout(std430, set = 0, binding = 0) buffer Words {
+    uint stage;
+    uint launch;
+    uint words[];
+};
+
+layout(location = 0) rayPayloadInEXT uint payload;
+
+// The launch that is asked for aborts in the stage that is asked for; the others note that they were here.
+void note(uint at) {
+    if (stage == 2 && launch == at) {
+        abortEXT("miss %u", at);
+    }
+    words[2 * 64 + at] += 1;
+}
+
+void main() {
+    note(gl_LaunchIDEXT.y * 8 + gl_LaunchIDEXT.x);
+    payload = 300;
+}

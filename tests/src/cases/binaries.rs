@@ -1,0 +1,283 @@
+//! What programs keep between runs: pipeline caches and binaries of shaders. A second process makes the same bytes, and
+//! messages of shaders that come without SPIR-V come back.
+
+use super::{GROUPS, MARK, marked, same_set, same_words};
+use crate::case::{Case, Context};
+use crate::expected::Payload;
+use crate::glsl;
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission, stage};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk;
+use std::process::Command;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("binaries::pipeline_caches_are_the_same_in_two_processes", caches).within(120),
+    Case::new("binaries::a_pipeline_made_with_a_cache_aborts", cached),
+    Case::new("binaries::shader_objects_abort", |context| {
+        shader_object(context, false, &[5, 38])
+    })
+    .logs(&["word 5 is 7"]),
+    Case::new("binaries::shader_objects_made_of_binaries_abort", |context| {
+        shader_object(context, true, &[5, 38])
+    }),
+    Case::new("binaries::shader_objects_never_taken", |context| {
+        shader_object(context, false, &[])?;
+        shader_object(context, true, &[])
+    })
+    .silent(),
+    Case::new(
+        "binaries::shader_binaries_of_another_process_are_the_same_and_abort",
+        shader_binaries,
+    )
+    .within(120),
+];
+
+/// A child process prints what it made instead of comparing it.
+const CHILD: &str = "VKABORT_E2E_CHILD";
+/// What stands before the bytes in its output.
+const LINE: &str = "bytes ";
+
+/// Runs this case once more in a process of its own, and returns the bytes that it prints.
+fn by_another_process() -> Result<Vec<Vec<u8>>> {
+    // Not the executable's own path: a driver with a C library of its own has the program started by its linker.
+    let line = std::fs::read("/proc/self/cmdline").context("cannot read the command line")?;
+    let mut words = line.split(|&byte| byte == 0).filter(|word| !word.is_empty());
+    let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut command = Command::new(words.next().map(word).context("no program")?);
+    command.args(words.map(word)).env(CHILD, "1");
+    let output = command.output().context("cannot start the child")?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    ensure!(
+        output.status.success(),
+        "the child ended with {}\n{text}",
+        output.status
+    );
+    let hex = |line: &str| -> Result<Vec<u8>> {
+        (0..line.len() / 2)
+            .map(|i| Ok(u8::from_str_radix(&line[2 * i..2 * i + 2], 16)?))
+            .collect()
+    };
+    text.lines()
+        .filter_map(|line| line.strip_prefix(LINE))
+        .map(hex)
+        .collect()
+}
+
+/// In the child: prints, and says so.
+fn printed(all: &[Vec<u8>]) -> bool {
+    let child = std::env::var_os(CHILD).is_some();
+    if child {
+        for bytes in all {
+            println!("{LINE}{}", vkabort_demo::decode::hex(bytes).replace(' ', ""));
+        }
+    }
+    child
+}
+
+fn same_bytes(own: &[Vec<u8>], other: &[Vec<u8>]) -> Result<()> {
+    ensure!(
+        own.len() == other.len(),
+        "the child printed {} of {}",
+        other.len(),
+        own.len()
+    );
+    for (own, other) in own.iter().zip(other) {
+        let differ = own.iter().zip(other).position(|(a, b)| a != b);
+        ensure!(
+            own == other,
+            "{} and {} bytes differ at {differ:?}",
+            own.len(),
+            other.len()
+        );
+    }
+    Ok(())
+}
+
+/// A cache, with the data that it holds after pipelines with aborts were made with it.
+fn cache_data(device: &Device<'_>) -> Result<Vec<u8>> {
+    let buffer = Buffer::storage(device, &[0; 64])?;
+    let raw = &device.raw;
+    // SAFETY: the handles belong to this device and the structures are valid.
+    unsafe {
+        let cache = raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None)?;
+        for shader in ["abort/entry_point.comp", "control_flow/nested.comp"] {
+            let spirv = glsl::compile(shader)?;
+            let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
+            let mut kernel = Kernel::bound(device, &[&buffer])?;
+            kernel.create_from(stage(module), cache)?;
+            raw.destroy_shader_module(module, None);
+        }
+        let data = raw.get_pipeline_cache_data(cache)?;
+        raw.destroy_pipeline_cache(cache, None);
+        Ok(data)
+    }
+}
+
+fn caches(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let first = Device::new(&gpu)?;
+    let mut all = vec![cache_data(&first)?];
+    // Beside the first one, and instead of it.
+    all.push(cache_data(&Device::new(&gpu)?)?);
+    drop(first);
+    all.push(cache_data(&Device::new(&gpu)?)?);
+    if printed(&all) {
+        return Ok(());
+    }
+    ensure!(all[0] == all[2], "a later device of the process made another cache");
+    same_bytes(&all, &by_another_process()?)
+}
+
+fn cached(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let data = cache_data(&Device::new(&gpu)?)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &marked(&[5]))?;
+    let spirv = glsl::compile("abort/entry_point.comp")?;
+    let mut kernel = Kernel::bound(&device, &[&buffer])?;
+    // SAFETY: the handles belong to this device and the structures are valid.
+    unsafe {
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(&data);
+        let cache = device.raw.create_pipeline_cache(&info, None)?;
+        let module = device
+            .raw
+            .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
+        kernel.create_from(stage(module), cache)?;
+        device.raw.destroy_shader_module(module, None);
+        device.raw.destroy_pipeline_cache(cache, None);
+    }
+    let (_submission, result) = kernel.run(GROUPS)?;
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    same_set(device.payloads()?, vec![message(5)])
+}
+
+fn message(i: usize) -> Vec<u8> {
+    Payload::text("word %u is %u").scalar(i as u32).scalar(MARK).bytes()
+}
+
+/// A device with shader objects.
+fn with_shader_objects<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
+    gpu.require_extension(ash::ext::shader_object::NAME)?;
+    let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
+    let more = More {
+        extensions: vec![ash::ext::shader_object::NAME],
+        features: vec![&mut objects],
+    };
+    check(&Device::extended(gpu, DeviceOptions::default(), more)?)
+}
+
+/// A compute shader of SPIR-V or of a binary.
+fn create_shader(
+    device: &Device<'_>,
+    kernel: &Kernel<'_>,
+    kind: vk::ShaderCodeTypeEXT,
+    code: &[u8],
+) -> Result<vk::ShaderEXT> {
+    let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
+    let layouts = [kernel.set_layout];
+    // Code of either kind is aligned to 16.
+    let mut aligned = vec![0u128; code.len().div_ceil(16)];
+    for (to, from) in aligned.iter_mut().zip(code.chunks(16)) {
+        let mut bytes = [0; 16];
+        bytes[..from.len()].copy_from_slice(from);
+        *to = u128::from_le_bytes(bytes);
+    }
+    let mut info = vk::ShaderCreateInfoEXT::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .code_type(kind)
+        .name(c"main")
+        .set_layouts(&layouts);
+    info.code_size = code.len();
+    info.p_code = aligned.as_ptr().cast();
+    // SAFETY: the structures are valid.
+    let made = unsafe { objects.create_shaders(&[info], None) };
+    Ok(made.map_err(|(_, result)| result)?[0])
+}
+
+fn binary(device: &Device<'_>, shader: vk::ShaderEXT) -> Result<Vec<u8>> {
+    let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
+    // SAFETY: the shader belongs to the device.
+    Ok(unsafe { objects.get_shader_binary_data(shader) }?)
+}
+
+fn destroy(device: &Device<'_>, shader: vk::ShaderEXT) {
+    let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
+    // SAFETY: nothing uses the shader any more.
+    unsafe { objects.destroy_shader(shader, None) };
+}
+
+fn spirv() -> Result<Vec<u8>> {
+    let words = glsl::compile("abort/entry_point.comp")?;
+    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+}
+
+/// The binary that a device makes of the shader.
+fn make_binary(device: &Device<'_>) -> Result<Vec<u8>> {
+    let buffer = Buffer::storage(device, &[0; 64])?;
+    let kernel = Kernel::bound(device, &[&buffer])?;
+    let shader = create_shader(device, &kernel, vk::ShaderCodeTypeEXT::SPIRV, &spirv()?)?;
+    let data = binary(device, shader);
+    destroy(device, shader);
+    data
+}
+
+/// Runs a shader object and compares what it leaves.
+fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], aborting: &[usize]) -> Result<()> {
+    let words = marked(aborting);
+    let buffer = Buffer::storage(device, &words)?;
+    let kernel = Kernel::bound(device, &[&buffer])?;
+    let shader = create_shader(device, &kernel, kind, code)?;
+    let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
+    let submission = Submission::record(device, |raw, commands| {
+        let compute = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
+        unsafe {
+            objects.cmd_bind_shaders(commands, &[vk::ShaderStageFlags::COMPUTE], &[shader]);
+            raw.cmd_bind_descriptor_sets(commands, compute, kernel.layout, 0, &[kernel.set], &[]);
+            raw.cmd_dispatch(commands, GROUPS, 1, 1);
+        }
+    })?;
+    let result = submission.run();
+    drop(submission);
+    destroy(device, shader);
+    let after = words.iter().map(|&word| if word == MARK { MARK } else { word + 1000 });
+    same_words(&buffer.read(), &after.collect::<Vec<_>>())?;
+    if aborting.is_empty() {
+        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+        return Ok(());
+    }
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    same_set(device.payloads()?, aborting.iter().map(|&i| message(i)).collect())
+}
+
+fn shader_object(context: &Context, from_binary: bool, aborting: &[usize]) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    if !from_binary {
+        return with_shader_objects(&gpu, |device| {
+            run_shader(device, vk::ShaderCodeTypeEXT::SPIRV, &spirv()?, aborting)
+        });
+    }
+    let data = with_shader_objects(&gpu, make_binary)?;
+    with_shader_objects(&gpu, |device| {
+        run_shader(device, vk::ShaderCodeTypeEXT::BINARY, &data, aborting)
+    })
+}
+
+fn shader_binaries(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    with_shader_objects(&gpu, |device| {
+        let own = vec![make_binary(device)?];
+        if printed(&own) {
+            return Ok(());
+        }
+        let other = by_another_process()?;
+        same_bytes(&own, &other)?;
+        run_shader(device, vk::ShaderCodeTypeEXT::BINARY, &other[0], &[5, 38])
+    })
+}

@@ -1,0 +1,102 @@
+//! Matrices in messages: of every width, by rows and by columns, with strides.
+
+use super::layout::shader;
+use super::layout_types::{at, check, with_capability};
+use crate::case::{Case, Context};
+use crate::vk::{Device, Gpu};
+use anyhow::Result;
+use ash::vk;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("layout_matrices::of_32_bits", |context| matrices(context, 32)),
+    Case::new("layout_matrices::of_64_bits", |context| matrices(context, 64)),
+    Case::new("layout_matrices::of_16_bits", |context| matrices(context, 16)),
+];
+
+/// A 2x3 matrix by columns with a wide stride, the same by rows with another one, and an array of matrices by rows.
+fn matrices(context: &Context, bits: u32) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let (core, newer) = gpu.features();
+    let has = match bits {
+        16 => newer.shader_float16,
+        64 => core.shader_float64,
+        _ => vk::TRUE,
+    };
+    gpu.require(has, &format!("floats of {bits} bits"))?;
+    let size = bits as usize / 8;
+    // Rows of two, columns of three; a stride of four and of three scalars.
+    let (column, row) = (4 * size, 3 * size);
+    let by_rows = 2 * column;
+    let array = by_rows + 3 * row;
+    let element = 3 * row + size;
+    let decorations = format!(
+        "OpMemberDecorate %type 0 Offset 0
+         OpMemberDecorate %type 0 ColMajor
+         OpMemberDecorate %type 0 MatrixStride {column}
+         OpMemberDecorate %type 1 Offset {by_rows}
+         OpMemberDecorate %type 1 RowMajor
+         OpMemberDecorate %type 1 MatrixStride {row}
+         OpMemberDecorate %type 2 Offset {array}
+         OpMemberDecorate %type 2 RowMajor
+         OpMemberDecorate %type 2 MatrixStride {row}
+         OpDecorate %several ArrayStride {element}"
+    );
+    let (real, convert) = match bits {
+        32 => (String::new(), "%g = OpFMul %real %f %f_one".to_owned()),
+        _ => (
+            format!("%real = OpTypeFloat {bits}"),
+            "%g = OpFConvert %real %f".to_owned(),
+        ),
+    };
+    let types = format!(
+        "{real}
+         %vec3 = OpTypeVector %real 3
+         %matrix = OpTypeMatrix %vec3 2
+         %several = OpTypeArray %matrix %two
+         %f_one = OpConstant %float 1
+         %type = OpTypeStruct %matrix %matrix %several"
+    );
+    let body = format!(
+        "{convert}
+         %h = OpFAdd %real %g %g
+         %k = OpFAdd %real %h %g
+         %c0 = OpCompositeConstruct %vec3 %g %h %k
+         %c1 = OpCompositeConstruct %vec3 %k %k %g
+         %m = OpCompositeConstruct %matrix %c0 %c1
+         %n = OpCompositeConstruct %matrix %c1 %c0
+         %a = OpCompositeConstruct %several %n %m
+         %message = OpCompositeConstruct %type %m %n %a"
+    );
+    let mut assembly = shader(&decorations, &types, &body);
+    assembly = match bits {
+        16 => with_capability(&assembly, "Float16"),
+        64 => with_capability(&assembly, "Float64"),
+        _ => assembly.replace("%real ", "%float "),
+    };
+    let device = Device::new(&gpu)?;
+    check(&device, &assembly, &[], |i| {
+        let scalar = |value: u32| match bits {
+            16 => half(value).to_le_bytes().to_vec(),
+            64 => f64::from(value).to_le_bytes().to_vec(),
+            _ => (value as f32).to_le_bytes().to_vec(),
+        };
+        let (c0, c1) = ([i, 2 * i, 3 * i], [3 * i, 3 * i, i]);
+        let mut parts = Vec::new();
+        for r in 0..3 {
+            parts.push((r * size, scalar(c0[r])));
+            parts.push((column + r * size, scalar(c1[r])));
+            for (start, first, second) in [(by_rows, &c1, &c0), (array, &c1, &c0), (array + element, &c0, &c1)] {
+                parts.push((start + r * row, scalar(first[r])));
+                parts.push((start + r * row + size, scalar(second[r])));
+            }
+        }
+        at(&parts)
+    })
+}
+
+/// A whole number below 2048 as binary16.
+fn half(value: u32) -> u16 {
+    let Some(top) = value.checked_ilog2() else { return 0 };
+    let exponent = top + 15;
+    ((exponent << 10) | (value << (10 - top) & 0x3FF)) as u16
+}

@@ -1,0 +1,331 @@
+//! What a lost device does to the objects that programs wait for: queries, events, semaphores, sparse binding; and to
+//! several threads that wait at once.
+
+use super::{GROUPS, marked};
+use crate::case::{Case, Context, Skip};
+use crate::glsl;
+use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
+use anyhow::{Result, ensure};
+use ash::vk;
+use std::time::{Duration, Instant};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("lost_objects::a_query_that_is_waited_for", |context| {
+        query(context, true)
+    }),
+    Case::new("lost_objects::a_query_on_a_healthy_device", |context| {
+        query(context, false)
+    })
+    .silent(),
+    Case::new("lost_objects::an_event_that_was_set_before", |context| {
+        event(context, true)
+    }),
+    Case::new("lost_objects::an_event_on_a_healthy_device", |context| {
+        event(context, false)
+    })
+    .silent(),
+    Case::new("lost_objects::binary_semaphores", |context| semaphores(context, true)),
+    Case::new("lost_objects::binary_semaphores_on_a_healthy_device", |context| {
+        semaphores(context, false)
+    })
+    .silent(),
+    Case::new("lost_objects::a_submission_that_waits_for_the_host", |context| {
+        timeline(context, true)
+    }),
+    Case::new(
+        "lost_objects::a_submission_that_waits_for_the_host_on_a_healthy_device",
+        |context| timeline(context, false),
+    )
+    .silent(),
+    // Nothing ever ends the second submission: its objects are never free to be destroyed, as the validation layer sees it.
+    Case::new("lost_objects::a_submission_that_never_begins", never_begins).alone(),
+    Case::new("lost_objects::sparse_binding", sparse),
+];
+
+const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
+
+/// The end of calls that may end with a loss, or must not.
+pub(super) fn expect(result: vk::Result, aborts: bool, what: &str) -> Result<()> {
+    let expected = if aborts { LOST } else { vk::Result::SUCCESS };
+    ensure!(result == expected, "{what} returned {result:?}");
+    Ok(())
+}
+
+/// Words that make the shader abort, or do not.
+pub(super) fn words(aborts: bool) -> Vec<u32> {
+    marked(if aborts { &[3] } else { &[] })
+}
+
+pub(super) fn one_message(device: &Device<'_>, aborts: bool) -> Result<()> {
+    if aborts {
+        let count = device.payloads()?.len();
+        ensure!(count == 1, "{count} messages");
+    }
+    Ok(())
+}
+
+/// Submits more than the commands.
+fn submit(device: &Device<'_>, info: vk::SubmitInfo<'_>, submission: &Submission<'_>) -> vk::Result {
+    let commands = [submission.commands];
+    // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
+    code(unsafe {
+        device
+            .raw
+            .queue_submit(device.queue, &[info.command_buffers(&commands)], submission.fence)
+    })
+}
+
+fn query(context: &Context, aborts: bool) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let (_, newer) = gpu.features();
+    gpu.require(newer.host_query_reset, "hostQueryReset")?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &words(aborts))?;
+    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let info = vk::QueryPoolCreateInfo::default()
+        .query_type(vk::QueryType::TIMESTAMP)
+        .query_count(2);
+    let raw = &device.raw;
+    // SAFETY: the handles belong to this device and the structures are valid.
+    let pool = unsafe { raw.create_query_pool(&info, None) }?;
+    // SAFETY: nothing uses the pool yet.
+    unsafe { raw.reset_query_pool(pool, 0, 2) };
+    let dispatch = kernel.record(GROUPS)?;
+    let stamp = Submission::record(&device, |raw, commands| {
+        // SAFETY: the command buffer is being recorded.
+        unsafe { raw.cmd_write_timestamp(commands, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool, 0) };
+    })?;
+    let submitted = [dispatch.submit(), stamp.submit()];
+    ensure!(
+        submitted
+            .iter()
+            .all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
+        "vkQueueSubmit returned {submitted:?}"
+    );
+    let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+    // The second query is never written: after the loss only that ends the wait.
+    for first in if aborts { 0..2 } else { 0..1 } {
+        // SAFETY: the pool has these queries.
+        let result = code(unsafe { raw.get_query_pool_results(pool, first, &mut [0u64], flags) });
+        // What was written before the loss was seen may be there.
+        let there = aborts && first == 0 && result == vk::Result::SUCCESS;
+        ensure!(
+            there || result == if aborts { LOST } else { vk::Result::SUCCESS },
+            "vkGetQueryPoolResults of query {first} returned {result:?}"
+        );
+    }
+    if !aborts {
+        expect(stamp.wait(), false, "vkWaitForFences")?;
+        expect(dispatch.wait(), false, "vkWaitForFences")?;
+    }
+    // SAFETY: the device is lost, or the work over.
+    unsafe { raw.destroy_query_pool(pool, None) };
+    one_message(&device, aborts)
+}
+
+fn event(context: &Context, aborts: bool) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &words(aborts))?;
+    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let raw = &device.raw;
+    // SAFETY: the structure is valid.
+    let event = unsafe { raw.create_event(&vk::EventCreateInfo::default(), None) }?;
+    let dispatch = kernel.record(GROUPS)?;
+    let set = Submission::record(&device, |raw, commands| {
+        // SAFETY: the command buffer is being recorded.
+        unsafe { raw.cmd_set_event(commands, event, vk::PipelineStageFlags::ALL_COMMANDS) };
+    })?;
+    let submitted = [dispatch.submit(), set.submit()];
+    ensure!(
+        submitted
+            .iter()
+            .all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
+        "vkQueueSubmit returned {submitted:?}"
+    );
+    let start = Instant::now();
+    let seen = loop {
+        // SAFETY: the event belongs to the device.
+        match unsafe { raw.get_event_status(event) } {
+            Ok(false) => {}
+            Ok(true) if aborts => {}
+            Ok(true) => break vk::Result::SUCCESS,
+            Err(error) => break error,
+        }
+        ensure!(start.elapsed() < Duration::from_secs(20), "the event was never set");
+    };
+    expect(seen, aborts, "vkGetEventStatus")?;
+    expect(set.wait(), aborts, "vkWaitForFences")?;
+    expect(dispatch.wait(), aborts, "vkWaitForFences")?;
+    // SAFETY: the device is lost, or the work over.
+    unsafe { raw.destroy_event(event, None) };
+    one_message(&device, aborts)
+}
+
+fn semaphores(context: &Context, aborts: bool) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &words(aborts))?;
+    let healthy = Buffer::storage(&device, &words(false))?;
+    let spirv = glsl::compile("abort/entry_point.comp")?;
+    let (kernel, other) = (
+        Kernel::new(&device, &spirv, &[&buffer])?,
+        Kernel::new(&device, &spirv, &[&healthy])?,
+    );
+    // SAFETY: the structure is valid.
+    let semaphore = unsafe { device.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None) }?;
+    let semaphores = [semaphore];
+    let (first, second) = (kernel.record(GROUPS)?, other.record(GROUPS)?);
+    let stages = [vk::PipelineStageFlags::ALL_COMMANDS];
+    let results = [
+        submit(
+            &device,
+            vk::SubmitInfo::default().signal_semaphores(&semaphores),
+            &first,
+        ),
+        submit(
+            &device,
+            vk::SubmitInfo::default()
+                .wait_semaphores(&semaphores)
+                .wait_dst_stage_mask(&stages),
+            &second,
+        ),
+    ];
+    ensure!(
+        results.iter().all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
+        "vkQueueSubmit returned {results:?}"
+    );
+    expect(second.wait(), aborts, "vkWaitForFences")?;
+    expect(first.wait(), aborts, "vkWaitForFences")?;
+    // SAFETY: the device is lost, or the work over.
+    unsafe { device.raw.destroy_semaphore(semaphore, None) };
+    one_message(&device, aborts)
+}
+
+/// A timeline semaphore at 0.
+pub(super) fn make_timeline(device: &Device<'_>) -> Result<vk::Semaphore> {
+    let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+    let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+    // SAFETY: the structures are valid.
+    Ok(unsafe { device.raw.create_semaphore(&info, None) }?)
+}
+
+/// Submits what waits until the semaphore has the value 1.
+fn submit_behind(device: &Device<'_>, semaphore: vk::Semaphore, submission: &Submission<'_>) -> vk::Result {
+    let (semaphores, stages) = ([semaphore], [vk::PipelineStageFlags::ALL_COMMANDS]);
+    let mut values = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&[1]);
+    let info = vk::SubmitInfo::default()
+        .wait_semaphores(&semaphores)
+        .wait_dst_stage_mask(&stages)
+        .push_next(&mut values);
+    submit(device, info, submission)
+}
+
+fn timeline(context: &Context, aborts: bool) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &words(aborts))?;
+    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let semaphore = make_timeline(&device)?;
+    let submission = kernel.record(GROUPS)?;
+    expect(submit_behind(&device, semaphore, &submission), false, "vkQueueSubmit")?;
+    let waited = std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| submission.wait());
+        std::thread::sleep(Duration::from_millis(50));
+        let info = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(1);
+        // SAFETY: the semaphore belongs to the device.
+        let signalled = code(unsafe { device.raw.signal_semaphore(&info) });
+        (signalled, waiter.join())
+    });
+    expect(waited.0, false, "vkSignalSemaphore")?;
+    let Ok(result) = waited.1 else {
+        anyhow::bail!("the waiting thread panicked");
+    };
+    expect(result, aborts, "vkWaitForFences")?;
+    // SAFETY: the device is lost, or the work over.
+    unsafe { device.raw.destroy_semaphore(semaphore, None) };
+    one_message(&device, aborts)
+}
+
+/// The device is lost in finite time although a submission behind the abort waits for ever; what is destroyed then is
+/// not taken from the driver, and the process can make a new device.
+fn never_begins(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let spirv = glsl::compile("abort/entry_point.comp")?;
+    let start = Instant::now();
+    {
+        let device = Device::new(&gpu)?;
+        let buffer = Buffer::storage(&device, &words(true))?;
+        let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
+        let semaphore = make_timeline(&device)?;
+        let (first, second) = (kernel.record(GROUPS)?, kernel.record(GROUPS)?);
+        // In this order: an implementation may execute while it submits.
+        let results = [first.submit(), submit_behind(&device, semaphore, &second)];
+        ensure!(
+            results.iter().all(|&r| r == vk::Result::SUCCESS || r == LOST),
+            "vkQueueSubmit returned {results:?}"
+        );
+        expect(second.wait(), true, "vkWaitForFences")?;
+        one_message(&device, true)?;
+        // SAFETY: the device is lost.
+        unsafe { device.raw.destroy_semaphore(semaphore, None) };
+    }
+    ensure!(
+        start.elapsed() < Duration::from_secs(20),
+        "it took {:?}",
+        start.elapsed()
+    );
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::storage(&device, &words(false))?;
+    let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
+    let (_submission, result) = kernel.run(GROUPS)?;
+    expect(result, false, "a dispatch on a new device")
+}
+
+fn sparse(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let (core, _) = gpu.features();
+    gpu.require(core.sparse_binding, "sparseBinding")?;
+    let device = Device::new(&gpu)?;
+    // SAFETY: the handle belongs to the living instance.
+    let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
+    let flags = families[device.family as usize].queue_flags;
+    if !flags.contains(vk::QueueFlags::SPARSE_BINDING) {
+        return Err(Skip("the queue does not bind sparse memory".into()).into());
+    }
+    let buffer = Buffer::storage(&device, &words(true))?;
+    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let raw = &device.raw;
+    let info = vk::BufferCreateInfo::default()
+        .flags(vk::BufferCreateFlags::SPARSE_BINDING)
+        .size(1 << 16)
+        .usage(vk::BufferUsageFlags::STORAGE_BUFFER);
+    // SAFETY: the handles belong to this device and the structures are valid.
+    unsafe {
+        let sparse = raw.create_buffer(&info, None)?;
+        let needs = raw.get_buffer_memory_requirements(sparse);
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(needs.size)
+            .memory_type_index(needs.memory_type_bits.trailing_zeros());
+        let memory = raw.allocate_memory(&info, None)?;
+        let binds = [vk::SparseMemoryBind::default().size(needs.size).memory(memory)];
+        let buffers = [vk::SparseBufferMemoryBindInfo::default().buffer(sparse).binds(&binds)];
+        let info = vk::BindSparseInfo::default().buffer_binds(&buffers);
+        let fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
+        let healthy = code(raw.queue_bind_sparse(device.queue, &[info], fence));
+        expect(healthy, false, "vkQueueBindSparse")?;
+        expect(
+            code(raw.wait_for_fences(&[fence], true, u64::MAX)),
+            false,
+            "vkWaitForFences",
+        )?;
+        let (_submission, result) = kernel.run(GROUPS)?;
+        expect(result, true, "the dispatch")?;
+        let lost = code(raw.queue_bind_sparse(device.queue, &[info], vk::Fence::null()));
+        expect(lost, true, "vkQueueBindSparse")?;
+        raw.destroy_fence(fence, None);
+        raw.destroy_buffer(sparse, None);
+        raw.free_memory(memory, None);
+    }
+    one_message(&device, true)
+}

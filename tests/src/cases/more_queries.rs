@@ -1,0 +1,257 @@
+//! Queries by other ways: the layer's own list, aliases of extensions, tools, older and several instances.
+
+use super::{GROUPS, marked};
+use crate::case::{Case, Context};
+use crate::glsl;
+use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
+use crate::vk::{Buffer, Chained, Device, Gpu, Kernel, code};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk::{self, ExtendsPhysicalDeviceFeatures2};
+use std::ffi::CStr;
+use std::ptr;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("more_queries::extensions_of_the_layer_by_its_name", own_list).silent(),
+    Case::new("more_queries::features_in_every_order", every_order).silent(),
+    Case::new("more_queries::aliases_of_get_physical_device_properties2", aliases).silent(),
+    Case::new("more_queries::an_instance_of_vulkan_1_0", oldest).silent(),
+    Case::new("more_queries::tools", tools).silent(),
+    Case::new("more_queries::tools_without_the_layer", no_tool).without_layer(),
+    Case::new("more_queries::two_instances", two_instances),
+];
+
+const LAYER: &CStr = c"VK_LAYER_vkabort_shader_abort";
+
+fn own_list(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let enumerate = gpu.instance.fp_v1_0().enumerate_device_extension_properties;
+    let mut total = 0;
+    // SAFETY: a null array asks for the count.
+    let result = unsafe { enumerate(gpu.physical, LAYER.as_ptr(), &raw mut total, ptr::null_mut()) };
+    ensure!(result == vk::Result::SUCCESS && total == 3, "{result:?}, {total}");
+    for room in 0..5u32 {
+        let mut list = [vk::ExtensionProperties::default(); 5];
+        let mut count = room;
+        // SAFETY: the array has room for `count` elements.
+        let result = unsafe { enumerate(gpu.physical, LAYER.as_ptr(), &raw mut count, list.as_mut_ptr()) };
+        let expected = if room < 3 {
+            vk::Result::INCOMPLETE
+        } else {
+            vk::Result::SUCCESS
+        };
+        ensure!(
+            result == expected && count == room.min(3),
+            "{result:?}, {count} with room for {room}"
+        );
+        let (filled, rest) = list.split_at(count as usize);
+        for (i, one) in filled.iter().enumerate() {
+            let name = one.extension_name_as_c_str()?;
+            ensure!(khr::EXTENSION_NAMES.contains(&name), "element {i} is {name:?}");
+        }
+        let untouched = rest.iter().all(|one| one.extension_name_as_c_str() == Ok(c""));
+        ensure!(untouched, "more than {count} elements were written");
+    }
+    Ok(())
+}
+
+fn every_order(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    for order in 0..24 {
+        let mut abort = ShaderAbortFeatures::new(false);
+        // What is not supported must be switched off, whatever stood there.
+        let mut fault = FaultFeatures::new(true);
+        fault.device_fault_device_lost_on_masked = vk::TRUE;
+        fault.device_fault_report_masked = vk::TRUE;
+        let mut data = ShaderConstantDataFeatures::new(false);
+        let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
+        let mut all: Vec<&mut dyn ExtendsPhysicalDeviceFeatures2> =
+            vec![&mut abort, &mut fault, &mut data, &mut vulkan12];
+        let mut chain = vk::PhysicalDeviceFeatures2::default();
+        let mut rest = order;
+        while !all.is_empty() {
+            let at = rest % all.len();
+            rest /= all.len();
+            chain = chain.push_next(all.remove(at));
+        }
+        // SAFETY: the handle belongs to the living instance; the chain is valid.
+        unsafe { gpu.instance.get_physical_device_features2(gpu.physical, &mut chain) };
+        let found = [
+            abort.shader_abort,
+            fault.device_fault,
+            data.shader_constant_data,
+            vulkan12.buffer_device_address,
+        ];
+        ensure!(found == [vk::TRUE; 4], "{found:?} in order {order}");
+        let masked = fault.device_fault_device_lost_on_masked;
+        ensure!(masked == vk::FALSE, "masked faults lose the device in order {order}");
+        ensure!(
+            fault.device_fault_report_masked == vk::FALSE,
+            "masked faults are reported in order {order}"
+        );
+    }
+    Ok(())
+}
+
+/// The commands of `VK_KHR_get_physical_device_properties2`, which the instance must have.
+fn by_extension(gpu: &Gpu) -> ash::khr::get_physical_device_properties2::Instance {
+    ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance)
+}
+
+fn aliases(context: &Context) -> Result<()> {
+    let names = [ash::khr::get_physical_device_properties2::NAME];
+    let gpu = Gpu::open_with(
+        context,
+        vk::API_VERSION_1_3,
+        &Chained {
+            extensions: &names,
+            ..Chained::default()
+        },
+    )?;
+    let commands = by_extension(&gpu);
+    let mut abort = ShaderAbortFeatures::new(false);
+    let mut fault = FaultFeatures::new(false);
+    let mut features = vk::PhysicalDeviceFeatures2::default()
+        .push_next(&mut abort)
+        .push_next(&mut fault);
+    let mut size = khr::ShaderAbortProperties::default();
+    let mut count = khr::FaultProperties::default();
+    let mut properties = vk::PhysicalDeviceProperties2::default()
+        .push_next(&mut count)
+        .push_next(&mut size);
+    // SAFETY: the handle belongs to the living instance; the chains are valid.
+    unsafe {
+        commands.get_physical_device_features2(gpu.physical, &mut features);
+        commands.get_physical_device_properties2(gpu.physical, &mut properties);
+    }
+    ensure!(
+        abort.shader_abort == vk::TRUE && fault.device_fault == vk::TRUE,
+        "features"
+    );
+    ensure!(
+        size.max_shader_abort_message_size >= 65536 && count.max_device_fault_count >= 1,
+        "properties"
+    );
+    Ok(())
+}
+
+/// The extensions need Vulkan 1.1, so such a program does not see them, and nothing else changes for it.
+fn oldest(context: &Context) -> Result<()> {
+    let names = [ash::khr::get_physical_device_properties2::NAME];
+    let gpu = Gpu::open_with(
+        context,
+        vk::API_VERSION_1_0,
+        &Chained {
+            extensions: &names,
+            ..Chained::default()
+        },
+    )?;
+    for name in khr::EXTENSION_NAMES {
+        ensure!(!gpu.has_extension(name)?, "{name:?} is listed");
+    }
+    let mut properties = vk::PhysicalDeviceProperties2::default();
+    let mut features = vk::PhysicalDeviceFeatures2::default();
+    let commands = by_extension(&gpu);
+    // SAFETY: the handle belongs to the living instance; the chains are valid.
+    unsafe {
+        commands.get_physical_device_properties2(gpu.physical, &mut properties);
+        commands.get_physical_device_features2(gpu.physical, &mut features);
+    }
+    ensure!(
+        properties.properties.device_id == gpu.properties.device_id,
+        "the driver's own properties are wrong"
+    );
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+    let device = Device::create(&gpu, &info, 0)?;
+    // SAFETY: no other thread uses the device.
+    unsafe { device.raw.device_wait_idle() }?;
+    Ok(())
+}
+
+fn tools_of(gpu: &Gpu, room: Option<u32>) -> (vk::Result, u32, Vec<vk::PhysicalDeviceToolProperties<'static>>) {
+    let get = gpu.instance.fp_v1_3().get_physical_device_tool_properties;
+    let mut list = vec![vk::PhysicalDeviceToolProperties::default(); room.unwrap_or(0) as usize];
+    let mut count = room.unwrap_or(0);
+    let at = if room.is_some() {
+        list.as_mut_ptr()
+    } else {
+        ptr::null_mut()
+    };
+    // SAFETY: the array has room for `count` elements.
+    let result = unsafe { get(gpu.physical, &raw mut count, at) };
+    list.truncate(count as usize);
+    (result, count, list)
+}
+
+fn tools(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let (result, total, _) = tools_of(&gpu, None);
+    ensure!(result == vk::Result::SUCCESS && total >= 1, "{result:?}, {total}");
+    // The validation layer in front of ours does not get along with short arrays.
+    let (_, _, all) = tools_of(&gpu, Some(total));
+    let ours_first = all.first().is_some_and(|tool| tool.layer_as_c_str() == Ok(LAYER));
+    for room in if ours_first { 0 } else { total }..total + 2 {
+        let (result, count, list) = tools_of(&gpu, Some(room));
+        let expected = if room < total {
+            vk::Result::INCOMPLETE
+        } else {
+            vk::Result::SUCCESS
+        };
+        ensure!(
+            result == expected && count == room.min(total),
+            "{result:?}, {count} of {total} with room for {room}"
+        );
+        if room < total {
+            continue;
+        }
+        let ours: Vec<_> = list.iter().filter(|tool| tool.layer_as_c_str() == Ok(LAYER)).collect();
+        ensure!(ours.len() == 1, "listed {} times", ours.len());
+        ensure!(
+            ours[0].name_as_c_str() == Ok(c"vkabort")
+                && ours[0].purposes.contains(vk::ToolPurposeFlags::MODIFYING_FEATURES),
+            "{:?}",
+            ours[0]
+        );
+    }
+    Ok(())
+}
+
+fn no_tool(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let (_, total, _) = tools_of(&gpu, None);
+    let (_, _, list) = tools_of(&gpu, Some(total));
+    let found = list.iter().any(|tool| tool.layer_as_c_str() == Ok(LAYER));
+    ensure!(!found, "listed without the layer");
+    Ok(())
+}
+
+/// Two instances at once: each has its own devices, of which one is lost.
+fn two_instances(context: &Context) -> Result<()> {
+    let (first, second) = (Gpu::open(context)?, Gpu::open_as(context, vk::API_VERSION_1_2)?);
+    let spirv = glsl::compile("abort/entry_point.comp")?;
+    for gpu in [&first, &second] {
+        for name in khr::EXTENSION_NAMES {
+            ensure!(gpu.has_extension(name)?, "{name:?} is not listed");
+        }
+    }
+    let (lost, healthy) = (Device::new(&first)?, Device::new(&first)?);
+    for (device, marks) in [(&lost, &[3usize][..]), (&healthy, &[])] {
+        let buffer = Buffer::storage(device, &marked(marks))?;
+        let kernel = Kernel::new(device, &spirv, &[&buffer])?;
+        let (_submission, result) = kernel.run(GROUPS)?;
+        let expected = if marks.is_empty() {
+            vk::Result::SUCCESS
+        } else {
+            vk::Result::ERROR_DEVICE_LOST
+        };
+        ensure!(result == expected, "the dispatch ended with {result:?}");
+    }
+    drop(second);
+    // SAFETY: no other thread uses the devices.
+    let idle = unsafe { [code(lost.raw.device_wait_idle()), code(healthy.raw.device_wait_idle())] };
+    ensure!(idle == [vk::Result::ERROR_DEVICE_LOST, vk::Result::SUCCESS], "{idle:?}");
+    let count = lost.payloads().context("after the other instance is gone")?.len();
+    ensure!(count == 1, "{count} messages");
+    Ok(())
+}

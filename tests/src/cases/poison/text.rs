@@ -1,0 +1,202 @@
+//! Shaders over a buffer of words in SPIR-V assembly, written line by line.
+
+use std::fmt::Write;
+
+/// What a shader does with the values that it loads: declarations, and code per invocation.
+pub(super) struct Body {
+    pub(super) capabilities: String,
+    pub(super) types: String,
+    pub(super) code: String,
+}
+
+/// A shader over a buffer of words. Its code has the invocation's number in `%i`, and loads and stores with `Words`.
+pub(super) fn shader(body: &Body, mode: bool) -> String {
+    let mode = if mode {
+        "OpExecutionMode %main ArithmeticPoisonKHR"
+    } else {
+        ""
+    };
+    let Body {
+        capabilities,
+        types,
+        code,
+    } = body;
+    format!(
+        r#"
+    OpCapability Shader
+    OpCapability PoisonFreezeKHR
+    {capabilities}
+    OpExtension "SPV_KHR_poison_freeze"
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main "main" %id %words
+    OpExecutionMode %main LocalSize 32 1 1
+    {mode}
+    OpDecorate %id BuiltIn GlobalInvocationId
+    OpDecorate %array ArrayStride 4
+    OpDecorate %block Block
+    OpMemberDecorate %block 0 Offset 0
+    OpDecorate %words DescriptorSet 0
+    OpDecorate %words Binding 0
+    %void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %float = OpTypeFloat 32
+    %uvec2 = OpTypeVector %uint 2
+    %uvec3 = OpTypeVector %uint 3
+    %input = OpTypePointer Input %uvec3
+    %id = OpVariable %input Input
+    %array = OpTypeRuntimeArray %uint
+    %block = OpTypeStruct %array
+    %buffer = OpTypePointer StorageBuffer %block
+    %element = OpTypePointer StorageBuffer %uint
+    %words = OpVariable %buffer StorageBuffer
+    %zero = OpConstant %uint 0
+    %mask = OpConstant %uint 63
+    {types}
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    %invocation = OpLoad %uvec3 %id
+    %i = OpCompositeExtract %uint %invocation 0
+    {code}
+    OpReturn
+    OpFunctionEnd
+"#
+    )
+}
+
+/// Code that loads and stores words, with names of its own for what it needs.
+#[derive(Default)]
+pub(super) struct Words {
+    pub(super) types: String,
+    pub(super) code: String,
+    pub(super) names: u32,
+}
+
+impl Words {
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("%w{}", self.names)
+    }
+
+    fn line(&mut self, text: &str) {
+        self.code.push_str(text);
+        self.code.push('\n');
+    }
+
+    /// The result of an instruction.
+    pub(super) fn value(&mut self, instruction: &str) -> String {
+        let name = self.name();
+        self.line(&format!("{name} = {instruction}"));
+        name
+    }
+
+    fn constant(&mut self, value: u32) -> String {
+        let name = self.name();
+        let _ = writeln!(self.types, "{name} = OpConstant %uint {value}");
+        name
+    }
+
+    /// Word `start + stride * index + offset`.
+    fn pointer(&mut self, start: u32, stride: u32, index: &str) -> String {
+        let (start, stride) = (self.constant(start), self.constant(stride));
+        let scaled = self.value(&format!("OpIMul %uint {index} {stride}"));
+        let at = self.value(&format!("OpIAdd %uint {scaled} {start}"));
+        self.value(&format!("OpAccessChain %element %words %zero {at}"))
+    }
+
+    pub(super) fn load(&mut self, start: u32, stride: u32, index: &str) -> String {
+        let pointer = self.pointer(start, stride, index);
+        self.value(&format!("OpLoad %uint {pointer}"))
+    }
+
+    pub(super) fn store(&mut self, start: u32, stride: u32, index: &str, value: &str) {
+        let pointer = self.pointer(start, stride, index);
+        self.line(&format!("OpStore {pointer} {value}"));
+    }
+
+    /// The lane whose values component `k` of this invocation has.
+    pub(super) fn lane(&mut self, k: u32) -> String {
+        let k = self.constant(k);
+        let sum = self.value(&format!("OpIAdd %uint %i {k}"));
+        self.value(&format!("OpBitwiseAnd %uint {sum} %mask"))
+    }
+
+    /// A value of a width from two words, low first.
+    pub(super) fn narrow(&mut self, low: &str, high: &str, width: u32) -> String {
+        match width {
+            32 => low.to_owned(),
+            64 => {
+                let both = self.value(&format!("OpCompositeConstruct %uvec2 {low} {high}"));
+                self.value(&format!("OpBitcast %scalar {both}"))
+            }
+            _ => self.value(&format!("OpUConvert %scalar {low}")),
+        }
+    }
+
+    /// Stores a scalar of a width as two words.
+    fn store_scalar(&mut self, start: u32, stride: u32, value: &str, width: u32) {
+        let (low, high) = match width {
+            32 => (value.to_owned(), "%zero".to_owned()),
+            64 => {
+                let both = self.value(&format!("OpBitcast %uvec2 {value}"));
+                (
+                    self.value(&format!("OpCompositeExtract %uint {both} 0")),
+                    self.value(&format!("OpCompositeExtract %uint {both} 1")),
+                )
+            }
+            _ => (self.value(&format!("OpUConvert %uint {value}")), "%zero".to_owned()),
+        };
+        self.store(start, stride, "%i", &low);
+        self.store(start + 1, stride, "%i", &high);
+    }
+
+    /// Stores each component of a value of `components` components.
+    pub(super) fn store_all(&mut self, start: u32, stride: u32, value: &str, components: u32, width: u32) {
+        for k in 0..components {
+            let part = if components == 1 {
+                value.to_owned()
+            } else {
+                self.value(&format!("OpCompositeExtract %scalar {value} {k}"))
+            };
+            self.store_scalar(start + 2 * k, stride, &part, width);
+        }
+    }
+
+    pub(super) fn vector(&mut self, parts: &[String]) -> String {
+        match parts {
+            [one] => one.clone(),
+            _ => self.value(&format!("OpCompositeConstruct %value {}", parts.join(" "))),
+        }
+    }
+}
+
+/// The scalar type of a width, and the type of a value of that many components.
+pub(super) fn types(width: u32, components: u32) -> String {
+    let scalar = if width == 32 {
+        String::new()
+    } else {
+        format!("%scalar = OpTypeInt {width} 0\n")
+    };
+    let value = match components {
+        1 => String::new(),
+        // The head has them.
+        2 | 3 if width == 32 => String::new(),
+        n => format!("%value = OpTypeVector %scalar {n}\n"),
+    };
+    scalar + &value
+}
+
+/// Gives the names their types where there is none of their own.
+pub(super) fn resolve(text: String, width: u32, components: u32) -> String {
+    let text = match components {
+        1 => text.replace("%value", "%scalar"),
+        2 | 3 if width == 32 => text.replace("%value", &format!("%uvec{components}")),
+        _ => text,
+    };
+    if width == 32 {
+        text.replace("%scalar", "%uint")
+    } else {
+        text
+    }
+}

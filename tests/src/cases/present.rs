@@ -1,0 +1,183 @@
+//! Presentation to a surface without a window, before and after the loss.
+
+use super::{GROUPS, marked};
+use crate::case::{Case, Context};
+use crate::glsl;
+use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Kernel, More, Submission, code};
+use anyhow::{Result, ensure};
+use ash::{ext, khr, vk};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("present::a_healthy_device_presents", |context| frames(context, None)).silent(),
+    Case::new("present::a_lost_device_neither_acquires_nor_presents", |context| {
+        frames(context, Some(2))
+    }),
+];
+
+const FRAMES: u32 = 5;
+
+/// Presents a few frames, in one of which the dispatch aborts.
+fn frames(context: &Context, aborting: Option<u32>) -> Result<()> {
+    let names = [khr::surface::NAME, ext::headless_surface::NAME];
+    let gpu = Gpu::open_with(
+        context,
+        vk::API_VERSION_1_3,
+        &Chained {
+            extensions: &names,
+            ..Chained::default()
+        },
+    )?;
+    gpu.require_extension(khr::swapchain::NAME)?;
+    let more = More {
+        extensions: vec![khr::swapchain::NAME],
+        features: Vec::new(),
+    };
+    let surfaces = khr::surface::Instance::new(&gpu.entry, &gpu.instance);
+    let headless = ext::headless_surface::Instance::new(&gpu.entry, &gpu.instance);
+    // SAFETY: the structure is valid.
+    let surface = unsafe { headless.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None) }?;
+    let result = Device::extended(&gpu, DeviceOptions::default(), more)
+        .and_then(|device| on_surface(&device, &surfaces, surface, aborting));
+    // SAFETY: the swapchains of the surface are gone.
+    unsafe { surfaces.destroy_surface(surface, None) };
+    result
+}
+
+fn on_surface(
+    device: &Device<'_>,
+    surfaces: &khr::surface::Instance,
+    surface: vk::SurfaceKHR,
+    aborting: Option<u32>,
+) -> Result<()> {
+    let gpu = device.gpu;
+    let commands = khr::swapchain::Device::new(&gpu.instance, &device.raw);
+    // SAFETY: the handles belong to the living instance and device, and the structures are valid.
+    unsafe {
+        let can = surfaces.get_physical_device_surface_support(gpu.physical, device.family, surface)?;
+        gpu.require(can.into(), "presentation to surfaces without a window")?;
+        let about = surfaces.get_physical_device_surface_capabilities(gpu.physical, surface)?;
+        let formats = surfaces.get_physical_device_surface_formats(gpu.physical, surface)?;
+        let modes = surfaces.get_physical_device_surface_present_modes(gpu.physical, surface)?;
+        ensure!(modes.contains(&vk::PresentModeKHR::FIFO), "no FIFO");
+        let info = vk::SwapchainCreateInfoKHR::default()
+            .surface(surface)
+            .min_image_count(about.min_image_count.max(2))
+            .image_format(formats[0].format)
+            .image_color_space(formats[0].color_space)
+            .image_extent(vk::Extent2D { width: 64, height: 64 })
+            .image_array_layers(1)
+            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+            .pre_transform(about.current_transform)
+            .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+            .present_mode(vk::PresentModeKHR::FIFO);
+        let swapchain = commands.create_swapchain(&info, None)?;
+        let result = present(device, &commands, swapchain, aborting);
+        let second = aborting.map(|_| code(commands.create_swapchain(&info.old_swapchain(swapchain), None)));
+        commands.destroy_swapchain(swapchain, None);
+        result?;
+        ensure!(
+            second.is_none_or(|result| result == vk::Result::ERROR_DEVICE_LOST),
+            "vkCreateSwapchainKHR returned {second:?}"
+        );
+    }
+    Ok(())
+}
+
+/// Draws and presents frames, until the loss if there is one.
+///
+/// # Safety
+///
+/// The swapchain must belong to the device.
+unsafe fn present(
+    device: &Device<'_>,
+    commands: &khr::swapchain::Device,
+    swapchain: vk::SwapchainKHR,
+    aborting: Option<u32>,
+) -> Result<()> {
+    let raw = &device.raw;
+    let spirv = glsl::compile("abort/entry_point.comp")?;
+    // SAFETY: the handles belong to the device and the structures are valid; each frame's work is over before the next.
+    unsafe {
+        let images = commands.get_swapchain_images(swapchain)?;
+        let fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
+        let mut kept = Vec::new();
+        let mut lost = false;
+        for frame in 0..FRAMES {
+            let aborts = aborting == Some(frame);
+            // After the loss nothing is presented any more, so that no image may be waited for without a limit.
+            let limit = if lost { 1_000_000 } else { u64::MAX };
+            let acquired = commands.acquire_next_image(swapchain, limit, vk::Semaphore::null(), fence);
+            if lost {
+                let result = code(acquired);
+                ensure!(
+                    result == vk::Result::ERROR_DEVICE_LOST,
+                    "vkAcquireNextImageKHR returned {result:?}"
+                );
+                continue;
+            }
+            let (index, _) = acquired?;
+            raw.wait_for_fences(&[fence], true, u64::MAX)?;
+            raw.reset_fences(&[fence])?;
+            let buffer = Buffer::storage(device, &marked(if aborts { &[3] } else { &[] }))?;
+            let kernel = Kernel::new(device, &spirv, &[&buffer])?;
+            let dispatch = kernel.record(GROUPS)?;
+            let submission = Submission::record(device, |raw, commands| {
+                let barrier = vk::ImageMemoryBarrier::default()
+                    .image(images[index as usize])
+                    .old_layout(vk::ImageLayout::UNDEFINED)
+                    .new_layout(vk::ImageLayout::PRESENT_SRC_KHR)
+                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .subresource_range(vk::ImageSubresourceRange {
+                        aspect_mask: vk::ImageAspectFlags::COLOR,
+                        level_count: 1,
+                        layer_count: 1,
+                        ..Default::default()
+                    });
+                let all = vk::PipelineStageFlags::ALL_COMMANDS;
+                raw.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier]);
+            })?;
+            let semaphore = raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None)?;
+            kept.push(semaphore);
+            let semaphores = [semaphore];
+            let buffers = [dispatch.commands, submission.commands];
+            let info = vk::SubmitInfo::default()
+                .command_buffers(&buffers)
+                .signal_semaphores(&semaphores);
+            let submitted = code(raw.queue_submit(device.queue, &[info], submission.fence));
+            let (swapchains, indices) = ([swapchain], [index]);
+            let info = vk::PresentInfoKHR::default()
+                .wait_semaphores(&semaphores)
+                .swapchains(&swapchains)
+                .image_indices(&indices);
+            let presented = code(commands.queue_present(device.queue, &info));
+            let waited = submission.wait();
+            let results = [submitted, presented, waited];
+            if aborts {
+                ensure!(
+                    results
+                        .iter()
+                        .all(|&r| r == vk::Result::SUCCESS || r == vk::Result::ERROR_DEVICE_LOST)
+                        && waited == vk::Result::ERROR_DEVICE_LOST,
+                    "{results:?}"
+                );
+                let again = code(commands.queue_present(device.queue, &info));
+                ensure!(
+                    again == vk::Result::ERROR_DEVICE_LOST,
+                    "vkQueuePresentKHR returned {again:?}"
+                );
+                ensure!(device.payloads()?.len() == 1, "no message");
+                lost = true;
+            } else {
+                ensure!(results == [vk::Result::SUCCESS; 3], "{results:?}");
+                // The presentation may still wait for its semaphore.
+                raw.queue_wait_idle(device.queue)?;
+            }
+        }
+        for semaphore in kept {
+            raw.destroy_semaphore(semaphore, None);
+        }
+        raw.destroy_fence(fence, None);
+    }
+    Ok(())
+}

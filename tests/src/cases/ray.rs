@@ -1,0 +1,185 @@
+//! Aborts in the stages of ray tracing pipelines.
+
+use crate::case::{Case, Context};
+use crate::expected::Payload;
+use crate::glsl;
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, More, RAY_STAGES, Rays, Scene, Stage, groups};
+use anyhow::{Result, ensure};
+use ash::vk;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("ray::generation", |context| {
+        aborts(context, 1, launch(2, 1), "ray generation")
+    })
+    .logs(&["ray generation 10", "launch (2, 1, 0)"]),
+    Case::new("ray::miss", |context| aborts(context, 2, launch(7, 3), "miss")).logs(&["miss 31", "launch (7, 3, 0)"]),
+    Case::new("ray::callable", |context| aborts(context, 3, launch(5, 5), "callable"))
+        .logs(&["callable 45", "launch (5, 5, 0)"]),
+    Case::new("ray::closest_hit", |context| {
+        aborts(context, 4, launch(0, 6), "closest hit")
+    })
+    .logs(&["closest hit 48", "launch (0, 6, 0)"]),
+    Case::new("ray::any_hit_terminates_the_ray", |context| {
+        aborts(context, 5, launch(3, 2), "any hit")
+    })
+    .logs(&["any hit 19", "launch (3, 2, 0)"]),
+    Case::new("ray::intersection", |context| {
+        aborts(context, 6, launch(4, 4), "intersection")
+    })
+    .logs(&["intersection 36", "launch (4, 4, 0)"]),
+    Case::new("ray::never_taken_traces_the_same", never_taken).silent(),
+];
+
+const fn launch(x: u32, y: u32) -> u32 {
+    y * 8 + x
+}
+
+/// The shaders, in the order of [`RAY_STAGES`].
+pub(super) const SHADERS: [&str; 6] = [
+    "ray/trace.rgen",
+    "ray/sky.rmiss",
+    "ray/adder.rcall",
+    "ray/hit.rchit",
+    "ray/hit.rahit",
+    "ray/box.rint",
+];
+
+/// Opens a device that traces rays, with more extensions, and runs `check` on it.
+pub(super) fn on_device(context: &Context, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
+    on_device_with(context, false, check)
+}
+
+/// The same. `inline`: the device also takes create-infos of modules chained to stages.
+pub(super) fn on_device_with(
+    context: &Context,
+    inline: bool,
+    check: impl FnOnce(&Device<'_>) -> Result<()>,
+) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let names = [
+        ash::khr::ray_tracing_pipeline::NAME,
+        ash::khr::acceleration_structure::NAME,
+        ash::khr::deferred_host_operations::NAME,
+        ash::khr::pipeline_library::NAME,
+    ];
+    for name in names {
+        gpu.require_extension(name)?;
+    }
+    let mut pipelines = vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default().ray_tracing_pipeline(true);
+    let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
+    let mut maintenance = vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true);
+    let mut more = More {
+        extensions: names.to_vec(),
+        features: vec![&mut pipelines, &mut structures],
+    };
+    if inline {
+        gpu.require_extension(ash::khr::maintenance5::NAME)?;
+        more.extensions.push(ash::khr::maintenance5::NAME);
+        more.features.push(&mut maintenance);
+    }
+    let options = DeviceOptions {
+        buffer_device_address: true,
+        ..DeviceOptions::default()
+    };
+    check(&Device::extended(&gpu, options, more)?)
+}
+
+/// The compiled shaders.
+pub(super) fn compiled() -> Result<Vec<Vec<u32>>> {
+    SHADERS.iter().map(|shader| glsl::compile(shader)).collect()
+}
+
+/// Them as stages.
+pub(super) fn stages(compiled: &[Vec<u32>]) -> Vec<Stage<'_>> {
+    let stages = RAY_STAGES.iter().zip(compiled);
+    stages.map(|(kind, spirv)| Stage { kind: *kind, spirv }).collect()
+}
+
+/// Traces with a pipeline that `create` makes; the launch `which[1]` aborts in the stage `which[0]`. Returns the result, the words and the payloads.
+pub(super) fn trace(
+    device: &Device<'_>,
+    which: [u32; 2],
+    create: impl FnOnce(&mut Rays<'_>) -> Result<()>,
+) -> Result<(vk::Result, Vec<u32>, Vec<Vec<u8>>)> {
+    let scene = Scene::new(device)?;
+    let buffer = Buffer::storage(device, &[&which[..], &[0; 7 * 64]].concat())?;
+    let mut rays = Rays::bound(device, &buffer, &scene)?;
+    create(&mut rays)?;
+    let submission = rays.record()?;
+    let result = submission.run();
+    let lost = result == vk::Result::ERROR_DEVICE_LOST;
+    let payloads = if lost { device.payloads()? } else { Vec::new() };
+    Ok((result, buffer.read().split_off(2), payloads))
+}
+
+/// What stage `stage` of launch `at` notes in a run without aborts, and the launch's result at stage 0.
+fn expected(stage: usize, at: usize) -> u32 {
+    let x = at % 8;
+    match stage {
+        0 if x < 4 => 1100,
+        0 if x < 6 => 1101,
+        0 => 1300,
+        2 => u32::from(x >= 6),
+        4 => u32::from(x < 6),
+        5 => u32::from(x < 4),
+        6 => u32::from((4..6).contains(&x)),
+        _ => 1,
+    }
+}
+
+/// Compares all that launches noted, but for those of `but`.
+pub(super) fn same_notes(words: &[u32], but: Option<usize>) -> Result<()> {
+    for stage in 0..7 {
+        for at in (0..64).filter(|at| Some(*at) != but) {
+            let (found, expected) = (words[stage * 64 + at], expected(stage, at));
+            ensure!(
+                found == expected,
+                "stage {stage} of launch {at} left {found}, expected {expected}"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn create(rays: &mut Rays<'_>) -> Result<()> {
+    let compiled = compiled()?;
+    let stages = rays.stages(&stages(&compiled))?;
+    let groups = groups();
+    rays.create(
+        vk::RayTracingPipelineCreateInfoKHR::default()
+            .stages(&stages)
+            .groups(&groups),
+    )?;
+    Ok(())
+}
+
+fn aborts(context: &Context, stage: u32, at: u32, name: &str) -> Result<()> {
+    on_device(context, |device| {
+        let (result, words, payloads) = trace(device, [stage, at], create)?;
+        ensure!(
+            result == vk::Result::ERROR_DEVICE_LOST,
+            "the trace ended with {result:?}"
+        );
+        let message = Payload::text(&format!("{name} %u")).scalar(at).bytes();
+        ensure!(payloads == [message], "{payloads:?}");
+        let at = at as usize;
+        let noted = words[stage as usize * 64 + at];
+        ensure!(noted == 0, "the invocation stored after the abort: {noted}");
+        if stage == 1 {
+            let after = (0..7).map(|stage| words[stage * 64 + at]).max();
+            ensure!(after == Some(0), "the ray was traced after the abort");
+        }
+        if stage == 6 {
+            ensure!(words[4 * 64 + at] == 0, "an intersection was reported after the abort");
+        }
+        same_notes(&words, Some(at))
+    })
+}
+
+fn never_taken(context: &Context) -> Result<()> {
+    on_device(context, |device| {
+        let (result, words, _) = trace(device, [0, 0], create)?;
+        ensure!(result == vk::Result::SUCCESS, "the trace ended with {result:?}");
+        same_notes(&words, None)
+    })
+}

@@ -1,0 +1,226 @@
+//! Graphics shaders as shader objects, linked and not, of SPIR-V and of binaries.
+
+use crate::case::{Case, Context};
+use crate::expected::Payload;
+use crate::glsl;
+use crate::vk::{Device, DeviceOptions, Gpu, Image, More};
+use anyhow::{Result, ensure};
+use ash::{ext, vk};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("shader_object::linked_shaders_abort", |context| {
+        draw(context, Kind::Linked, [17, 42])
+    })
+    .logs(&["pixel 17 42"]),
+    Case::new("shader_object::shaders_of_their_own_abort", |context| {
+        draw(context, Kind::Unlinked, [17, 42])
+    })
+    .logs(&["pixel 17 42"]),
+    Case::new("shader_object::binaries_abort", |context| {
+        draw(context, Kind::Binary, [17, 42])
+    })
+    .logs(&["pixel 17 42"]),
+    Case::new("shader_object::never_taken_draws_the_same", |context| {
+        for kind in [Kind::Linked, Kind::Unlinked, Kind::Binary] {
+            draw(context, kind, [1000, 1000])?;
+        }
+        Ok(())
+    })
+    .silent(),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Linked,
+    Unlinked,
+    /// Made of the binaries of shaders that are gone.
+    Binary,
+}
+
+const STAGES: [vk::ShaderStageFlags; 2] = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT];
+
+/// The others that a device of ours has.
+const UNUSED: [vk::ShaderStageFlags; 3] = [
+    vk::ShaderStageFlags::TESSELLATION_CONTROL,
+    vk::ShaderStageFlags::TESSELLATION_EVALUATION,
+    vk::ShaderStageFlags::GEOMETRY,
+];
+
+/// A copy whose start is aligned to 16, as code has to be.
+fn aligned(code: &[u8]) -> Vec<u128> {
+    let words = code.chunks(16).map(|chunk| {
+        let mut bytes = [0; 16];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        u128::from_le_bytes(bytes)
+    });
+    words.collect()
+}
+
+/// Makes both shaders in one call.
+fn create(
+    objects: &ext::shader_object::Device,
+    ranges: &[vk::PushConstantRange],
+    code: &[Vec<u8>; 2],
+    kind: Kind,
+) -> Result<Vec<vk::ShaderEXT>> {
+    let copies: Vec<_> = code.iter().map(|code| aligned(code)).collect();
+    let mut infos = Vec::new();
+    for ((stage, code), copy) in STAGES.into_iter().zip(code).zip(&copies) {
+        let mut info = vk::ShaderCreateInfoEXT::default()
+            .stage(stage)
+            .code_type(if kind == Kind::Binary {
+                vk::ShaderCodeTypeEXT::BINARY
+            } else {
+                vk::ShaderCodeTypeEXT::SPIRV
+            })
+            .name(c"main")
+            .push_constant_ranges(ranges);
+        if stage == vk::ShaderStageFlags::VERTEX {
+            info = info.next_stage(vk::ShaderStageFlags::FRAGMENT);
+        }
+        if kind == Kind::Linked {
+            info = info.flags(vk::ShaderCreateFlagsEXT::LINK_STAGE);
+        }
+        info.code_size = code.len();
+        info.p_code = copy.as_ptr().cast();
+        infos.push(info);
+    }
+    // SAFETY: the structures are valid.
+    Ok(unsafe { objects.create_shaders(&infos, None) }.map_err(|(_, result)| result)?)
+}
+
+fn destroy(objects: &ext::shader_object::Device, shaders: &[vk::ShaderEXT]) {
+    for shader in shaders {
+        // SAFETY: nothing uses the shader any more.
+        unsafe { objects.destroy_shader(*shader, None) };
+    }
+}
+
+fn draw(context: &Context, kind: Kind, push: [u32; 2]) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    gpu.require_extension(ext::shader_object::NAME)?;
+    let mut feature = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
+    let more = More {
+        extensions: vec![ext::shader_object::NAME],
+        features: vec![&mut feature],
+    };
+    let device = Device::extended(&gpu, DeviceOptions::default(), more)?;
+    let objects = ext::shader_object::Device::new(&gpu.instance, &device.raw);
+    let used = STAGES[0] | STAGES[1];
+    let ranges = [vk::PushConstantRange::default().stage_flags(used).size(8)];
+    let bytes = |name| -> Result<Vec<u8>> {
+        Ok(glsl::compile(name)?
+            .iter()
+            .flat_map(|word: &u32| word.to_le_bytes())
+            .collect())
+    };
+    let code = [bytes("stage/cover.vert")?, bytes("stage/fragment.frag")?];
+    let mut shaders = create(
+        &objects,
+        &ranges,
+        &code,
+        if kind == Kind::Linked { kind } else { Kind::Unlinked },
+    )?;
+    if kind == Kind::Binary {
+        // SAFETY: the shaders belong to the device.
+        let data = [0, 1].map(|i| unsafe { objects.get_shader_binary_data(shaders[i]) });
+        let [vertex, fragment] = data;
+        destroy(&objects, &shaders);
+        shaders = create(&objects, &ranges, &[vertex?, fragment?], kind)?;
+    }
+    let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
+    // SAFETY: the structure is valid.
+    let layout = unsafe { device.raw.create_pipeline_layout(&info, None) }?;
+    let result = check(&device, &objects, &shaders, layout, push);
+    destroy(&objects, &shaders);
+    // SAFETY: nothing uses the layout any more.
+    unsafe { device.raw.destroy_pipeline_layout(layout, None) };
+    result
+}
+
+fn check(
+    device: &Device<'_>,
+    objects: &ext::shader_object::Device,
+    shaders: &[vk::ShaderEXT],
+    layout: vk::PipelineLayout,
+    push: [u32; 2],
+) -> Result<()> {
+    let image = Image::new(device)?;
+    let submission = image.record(|raw, commands| {
+        let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_le_bytes()).collect();
+        // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
+        unsafe {
+            set_state(objects, commands);
+            objects.cmd_bind_shaders(commands, &STAGES, shaders);
+            // The device has these stages, so that it has to be said that there are none.
+            objects.cmd_bind_shaders(commands, &UNUSED, &[vk::ShaderEXT::null(); 3]);
+            raw.cmd_push_constants(commands, layout, STAGES[0] | STAGES[1], 0, &bytes);
+            raw.cmd_draw(commands, 3, 1, 0, 0);
+        }
+    })?;
+    let result = submission.run();
+    let shade = |x: u32, y: u32| [x as u8, y as u8, 255, 255];
+    for (x, y) in [(16, 42), (18, 42), (0, 0), (63, 63)] {
+        let found = image.texel(x, y);
+        ensure!(found == shade(x, y), "pixel {x} {y} is {found:?}");
+    }
+    let [x, y] = push;
+    if x >= Image::EXTENT {
+        ensure!(result == vk::Result::SUCCESS, "the draw ended with {result:?}");
+        return Ok(());
+    }
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the draw ended with {result:?}"
+    );
+    ensure!(image.texel(x, y) == [0; 4], "the pixel was written");
+    let payloads = device.payloads()?;
+    ensure!(
+        payloads == [Payload::text("pixel %u %u").scalar(x).scalar(y).bytes()],
+        "{payloads:?}"
+    );
+    Ok(())
+}
+
+/// All the state that pipelines have and shader objects do not.
+///
+/// # Safety
+///
+/// The command buffer must be being recorded.
+unsafe fn set_state(objects: &ext::shader_object::Device, commands: vk::CommandBuffer) {
+    let extent = Image::EXTENT;
+    let viewport = vk::Viewport {
+        width: extent as f32,
+        height: extent as f32,
+        max_depth: 1.0,
+        ..Default::default()
+    };
+    let scissor = vk::Rect2D {
+        extent: vk::Extent2D {
+            width: extent,
+            height: extent,
+        },
+        ..Default::default()
+    };
+    // SAFETY: the caller vouches for the command buffer.
+    unsafe {
+        objects.cmd_set_viewport_with_count(commands, &[viewport]);
+        objects.cmd_set_scissor_with_count(commands, &[scissor]);
+        objects.cmd_set_rasterizer_discard_enable(commands, false);
+        objects.cmd_set_vertex_input(commands, &[], &[]);
+        objects.cmd_set_primitive_topology(commands, vk::PrimitiveTopology::TRIANGLE_LIST);
+        objects.cmd_set_primitive_restart_enable(commands, false);
+        objects.cmd_set_polygon_mode(commands, vk::PolygonMode::FILL);
+        objects.cmd_set_rasterization_samples(commands, vk::SampleCountFlags::TYPE_1);
+        objects.cmd_set_sample_mask(commands, vk::SampleCountFlags::TYPE_1, &[u32::MAX]);
+        objects.cmd_set_alpha_to_coverage_enable(commands, false);
+        objects.cmd_set_cull_mode(commands, vk::CullModeFlags::NONE);
+        objects.cmd_set_front_face(commands, vk::FrontFace::COUNTER_CLOCKWISE);
+        objects.cmd_set_depth_test_enable(commands, false);
+        objects.cmd_set_depth_write_enable(commands, false);
+        objects.cmd_set_depth_bias_enable(commands, false);
+        objects.cmd_set_stencil_test_enable(commands, false);
+        objects.cmd_set_color_blend_enable(commands, 0, &[vk::FALSE]);
+        objects.cmd_set_color_write_mask(commands, 0, &[vk::ColorComponentFlags::RGBA]);
+    }
+}

@@ -1,0 +1,108 @@
+//! After the abort nothing of the invocation has an effect: no store, no atomic, no image write, no pixel.
+
+use super::{GROUPS, MARK, marked, same_set, same_words};
+use crate::case::{Case, Context};
+use crate::expected::Payload;
+use crate::glsl;
+use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, Stage, Way};
+use anyhow::{Result, ensure};
+use ash::vk;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("side_effects::of_a_compute_shader", |context| {
+        compute(context, &[5, 38])
+    }),
+    Case::new("side_effects::of_a_compute_shader_that_does_not_abort", |context| {
+        compute(context, &[])
+    })
+    .silent(),
+    Case::new("side_effects::of_a_fragment_shader", |context| {
+        fragment(context, Some(9))
+    }),
+    Case::new("side_effects::of_a_fragment_shader_that_does_not_abort", |context| {
+        fragment(context, None)
+    })
+    .silent(),
+];
+
+fn lost_if(aborts: bool) -> vk::Result {
+    if aborts {
+        vk::Result::ERROR_DEVICE_LOST
+    } else {
+        vk::Result::SUCCESS
+    }
+}
+
+fn compute(context: &Context, aborting: &[usize]) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let words = marked(aborting);
+    let buffer = Buffer::storage(&device, &words)?;
+    let texels = Buffer::texels(&device, &[0; 65])?;
+    let kernel = Kernel::new(&device, &glsl::compile("abort/side_effects.comp")?, &[&buffer, &texels])?;
+    let (_submission, result) = kernel.run(GROUPS)?;
+    ensure!(
+        result == lost_if(!aborting.is_empty()),
+        "the dispatch ended with {result:?}"
+    );
+    if !aborting.is_empty() {
+        let message = |i: &usize| Payload::text("word %u").scalar(*i as u32).bytes();
+        same_set(device.payloads()?, aborting.iter().map(message).collect())?;
+    }
+    let after: Vec<u32> = words
+        .iter()
+        .map(|&word| if word == MARK { MARK } else { word + 1000 })
+        .collect();
+    same_words(&buffer.read(), &after)?;
+    let mut written: Vec<u32> = (0..64)
+        .map(|i| if aborting.contains(&i) { 0 } else { i as u32 + 1 })
+        .collect();
+    written.push(64 - aborting.len() as u32);
+    same_words(&texels.read(), &written)
+}
+
+fn fragment(context: &Context, aborting: Option<u32>) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let image = Image::new(&device)?;
+    let buffer = Buffer::storage(&device, &[0; 64 * 5])?;
+    let texels = Buffer::texels(&device, &[0; 128])?;
+    let (vertex, fragment) = (
+        glsl::compile("stage/cover.vert")?,
+        glsl::compile("stage/side_effects.frag")?,
+    );
+    let stages = [
+        Stage {
+            kind: vk::ShaderStageFlags::VERTEX,
+            spirv: &vertex,
+        },
+        Stage {
+            kind: vk::ShaderStageFlags::FRAGMENT,
+            spirv: &fragment,
+        },
+    ];
+    let pass = Pass::with(&device, &stages, &[&buffer, &texels], Way::Modules)?;
+    let submission = pass.record(&image, [4, aborting.unwrap_or(1000)])?;
+    let result = submission.run();
+    ensure!(result == lost_if(aborting.is_some()), "the draw ended with {result:?}");
+    if let Some(at) = aborting {
+        let payloads = device.payloads()?;
+        ensure!(
+            payloads == [Payload::text("fragment %u").scalar(at).bytes()],
+            "{payloads:?}"
+        );
+    }
+    let drawn = |i: &u32| Some(*i) != aborting;
+    let noted: Vec<u32> = (0..64).map(|i| u32::from(drawn(&i))).collect();
+    same_words(&buffer.read()[4 * 64..], &noted)?;
+    let stored = (0..64).map(|i| if drawn(&i) { i + 1 } else { 0 });
+    let added = (0..64).map(|i| if drawn(&i) { 5 } else { 0 });
+    same_words(&texels.read(), &stored.chain(added).collect::<Vec<_>>())?;
+    for x in 0..64 {
+        let expected = if drawn(&x) { [255; 4] } else { [0; 4] };
+        let found = image.texel(x, 3);
+        ensure!(found == expected, "pixel {x} is {found:?}");
+    }
+    ensure!(image.texel(9, 4) == [255; 4], "a pixel of another row was not drawn");
+    Ok(())
+}
