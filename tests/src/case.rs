@@ -19,6 +19,10 @@ pub struct Case {
     pub log: Log,
     /// How long it may take.
     pub limit: Duration,
+    /// What the tests' own driver is to do, for cases that run on it and on nothing else.
+    pub driver: Option<&'static str>,
+    /// Variables of its process.
+    pub variables: &'static [(&'static str, &'static str)],
 }
 
 impl Case {
@@ -31,7 +35,24 @@ impl Case {
             layers: Layers::Ours,
             log: Log::Any,
             limit: Duration::from_secs(60),
+            driver: None,
+            variables: &[],
         }
+    }
+
+    /// The same on the tests' own driver alone, which does what `settings` say (`driver/src/settings.rs` explains the
+    /// words), without the validation layer: the driver does what no driver should.
+    pub const fn on_driver(self, settings: &'static str) -> Self {
+        Self {
+            layers: Layers::OursAlone,
+            driver: Some(settings),
+            ..self
+        }
+    }
+
+    /// The same with these variables.
+    pub const fn with(self, variables: &'static [(&'static str, &'static str)]) -> Self {
+        Self { variables, ..self }
     }
 
     /// The same without our layer.

@@ -15,6 +15,7 @@ pub mod cases;
 pub mod expected;
 pub mod glsl;
 pub mod harness;
+pub mod pages;
 pub mod slang;
 pub mod validation;
 pub mod vk;

@@ -1,8 +1,9 @@
-//! Builds the layer and the demo, and writes manifests that name the build by its absolute path.
+//! Builds the layer, the demo and the tests' own driver, and writes manifests that name the build by its absolute path.
 
+use crate::drivers::Driver;
 use crate::{process, root, target};
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -58,6 +59,31 @@ pub fn build_demo() -> Result<PathBuf> {
     artifact("vkabort-demo", "vkabort-demo")
 }
 
+/// Builds the driver that the tests bring themselves, and writes its manifest.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_driver() -> Result<Driver> {
+    let library = artifact("vkabort-driver", "vkabort_driver")?;
+    let text = serde_json::to_string_pretty(&json!({
+        "file_format_version": "1.0.0",
+        "ICD": { "library_path": library, "api_version": "1.3.0" },
+    }))?;
+    let manifest = target().join("vkabort/test-driver.json");
+    write_if_changed(&manifest, &text)?;
+    Ok(Driver::of_manifest(&manifest))
+}
+
+/// Builds the command `vkabort` in release. Returns its path.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_command() -> Result<PathBuf> {
+    artifact("vkabort-cli", "vkabort")
+}
+
 /// Builds a package in release and returns the library or program that its target of this name makes.
 fn artifact(package: &str, name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -100,15 +126,20 @@ fn templates() -> Result<Vec<Value>> {
     Ok(templates)
 }
 
-/// Writes only what differs: processes of tests that run side by side may be reading the file.
 fn write_manifest(mut template: Value, library: &Path, folder: &Path) -> Result<()> {
     let layer = template.get_mut("layer").context("a manifest without `layer`")?;
     layer["library_path"] = Value::from(library.to_str().context("the target directory's name is not UTF-8")?);
     let text = serde_json::to_string_pretty(&template)?;
-    let path = folder.join(format!("{NAME}.json"));
-    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+    write_if_changed(&folder.join(format!("{NAME}.json")), &text)
+}
+
+/// Writes only what differs: processes of tests that run side by side may be reading the file.
+fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
-    fs::create_dir_all(folder)?;
-    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

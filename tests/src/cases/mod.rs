@@ -7,6 +7,7 @@ mod fault_queries;
 mod layout;
 mod lost;
 mod message;
+mod own;
 mod queries;
 mod recovery;
 mod self_check;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Case> {
         layout::CASES,
         lost::CASES,
         message::CASES,
+        &own::all(),
         queries::CASES,
         recovery::CASES,
         self_check::CASES,

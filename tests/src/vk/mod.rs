@@ -6,6 +6,7 @@ mod compute;
 mod device;
 mod gpu;
 mod graphics;
+pub mod own;
 
 pub use buffer::Buffer;
 pub use compute::{Kernel, Submission};
