@@ -67,18 +67,13 @@ impl Addresses {
 
     fn place(&mut self, wanted: u64, size: u64) -> Option<u64> {
         let size = size.next_multiple_of(GRANULE);
-        let address = match wanted {
-            0 => {
-                self.next += size + GRANULE;
-                self.next - size
-            }
-            asked => asked,
-        };
-        let free = self.is_free(address, size);
-        if free {
-            self.bound.insert(address, (size, 0));
+        let mut address = wanted;
+        while wanted == 0 && !(address != 0 && self.is_free(address, size)) {
+            // A page that is nobody's between any two.
+            self.next += size + GRANULE;
+            address = self.next - size;
         }
-        free.then_some(address)
+        self.is_free(address, size).then_some(address)
     }
 
     /// The host memory at a device address that begins a buffer.

@@ -1,12 +1,11 @@
 //! Deferred operations: "any memory that the deferred command's parameters point to must remain until the operation is
 //! complete", and what the layer puts in their place has to as well.
 
-use super::aborting;
+use super::{Extra, aborting, device_with};
 use crate::case::{Case, Context};
-use crate::vk::{Device, Gpu, khr, own};
+use crate::vk::{Gpu, own};
 use anyhow::{Result, ensure};
 use ash::vk;
-use std::ffi::CStr;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("own_deferred::rewritten_modules_live_until_the_operation_is_over", deferred).on_driver("deferred"),
@@ -15,24 +14,18 @@ pub(super) const CASES: &[Case] = &[
 
 fn deferred(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let mut names = khr::EXTENSION_NAMES.map(CStr::as_ptr).to_vec();
-    names.extend([
-        ash::khr::ray_tracing_pipeline::NAME.as_ptr(),
-        ash::khr::acceleration_structure::NAME.as_ptr(),
-        ash::khr::deferred_host_operations::NAME.as_ptr(),
-    ]);
-    let mut abort = khr::ShaderAbortFeatures::new(true);
-    let mut data = khr::ShaderConstantDataFeatures::new(true);
-    let mut fault = khr::FaultFeatures::new(true);
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .push_next(&mut abort)
-        .push_next(&mut data)
-        .push_next(&mut fault);
-    let device = Device::create(&gpu, &info, 0)?;
+    let extensions = [
+        ash::khr::ray_tracing_pipeline::NAME,
+        ash::khr::acceleration_structure::NAME,
+        ash::khr::deferred_host_operations::NAME,
+    ];
+    let device = device_with(
+        &gpu,
+        &Extra {
+            extensions: &extensions,
+            ..Extra::default()
+        },
+    )?;
     let operations = ash::khr::deferred_host_operations::Device::new(&gpu.instance, &device.raw);
     let pipelines = ash::khr::ray_tracing_pipeline::Device::new(&gpu.instance, &device.raw);
     let spirv = aborting()?;

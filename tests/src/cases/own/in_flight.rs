@@ -2,10 +2,10 @@
 //! vkQueueWaitIdle, vkWaitForFences, vkAcquireNextImageKHR and vkGetQueryPoolResults with VK_QUERY_RESULT_WAIT_BIT must
 //! return in finite time", whether a shader has aborted or the driver itself has lost the device.
 
-use super::with_kernel;
+use super::{Extra, aborting, device_with};
 use crate::case::{Case, Context};
 use crate::cases::GROUPS;
-use crate::vk::{Device, code};
+use crate::vk::{Buffer, Device, Gpu, Kernel, code, own};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -43,18 +43,26 @@ pub(super) const CASES: &[Case] = waits! {
 type Wait = fn(&Device<'_>) -> Result<vk::Result>;
 
 fn ends(context: &Context, wait: Wait) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let submission = kernel.record(GROUPS)?;
-        ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
-        let start = Instant::now();
-        let result = std::thread::scope(|scope| scope.spawn(|| wait(device)).join())
-            .map_err(|_| anyhow::anyhow!("the thread panicked"))??;
-        let took = start.elapsed();
-        ensure!(result == vk::Result::ERROR_DEVICE_LOST, "the wait ended with {result:?} after {took:?}");
-        ensure!(took >= Duration::from_millis(100), "the wait ended before the device was lost, after {took:?}");
-        ensure!(took < Duration::from_secs(5), "the wait took {took:?}");
-        Ok(())
-    })
+    let gpu = Gpu::open(context)?;
+    let device = device_with(
+        &gpu,
+        &Extra {
+            extensions: &[ash::khr::swapchain::NAME, ash::khr::present_wait::NAME],
+            ..Extra::default()
+        },
+    )?;
+    let buffer = Buffer::storage(&device, &[0; 64])?;
+    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+    let submission = kernel.record(GROUPS)?;
+    ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
+    let start = Instant::now();
+    let result = std::thread::scope(|scope| scope.spawn(|| wait(&device)).join())
+        .map_err(|_| anyhow::anyhow!("the thread panicked"))??;
+    let took = start.elapsed();
+    ensure!(result == vk::Result::ERROR_DEVICE_LOST, "the wait ended with {result:?} after {took:?}");
+    ensure!(took >= Duration::from_millis(100), "the wait ended before the device was lost, after {took:?}");
+    ensure!(took < Duration::from_secs(5), "the wait took {took:?}");
+    Ok(())
 }
 
 fn fences(device: &Device<'_>) -> Result<vk::Result> {
@@ -112,13 +120,18 @@ fn command<T: Copy>(device: &Device<'_>, name: &std::ffi::CStr) -> Result<T> {
     Ok(unsafe { std::mem::transmute_copy(&found) })
 }
 
-/// A swapchain of the driver, which asks for no surface.
+/// A swapchain that the driver makes without a surface, which the loader would ask for.
 fn swapchain(device: &Device<'_>) -> Result<vk::SwapchainKHR> {
-    let create: vk::PFN_vkCreateSharedSwapchainsKHR = command(device, c"vkCreateSharedSwapchainsKHR")?;
+    let get = own::get_device_proc_addr(device)?;
     let mut swapchain = vk::SwapchainKHR::null();
     let info = vk::SwapchainCreateInfoKHR::default();
-    // SAFETY: the driver looks at nothing but the number of structures.
-    unsafe { create(device.raw.handle(), 1, &raw const info, std::ptr::null(), &raw mut swapchain) }.result()?;
+    // SAFETY: the driver has the command, of this type, and looks at no part of the structure.
+    unsafe {
+        let create = get(device.raw.handle(), c"vkCreateSwapchainKHR".as_ptr());
+        let create = create.ok_or_else(|| anyhow::anyhow!("there are no swapchains"))?;
+        let create = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateSwapchainKHR>(create);
+        create(device.raw.handle(), &raw const info, std::ptr::null(), &raw mut swapchain).result()?;
+    }
     Ok(swapchain)
 }
 

@@ -1,12 +1,11 @@
 //! Losses of the driver's own: "a device is lost" whoever says so, and the KHR queries tell what the driver knows.
 
-use super::{aborting, lose, with_kernel};
+use super::{Extra, aborting, device_with, lose, with_kernel};
 use crate::case::{Case, Context};
-use crate::vk::khr::{self, FaultDebugInfo, fault_flags};
+use crate::vk::khr::{FaultDebugInfo, fault_flags};
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk::{self, TaggedStructure};
-use std::ffi::CStr;
 use std::ptr;
 
 pub(super) const CASES: &[Case] = &[
@@ -93,22 +92,13 @@ fn with_binaries(
     check: impl FnOnce(&dyn Fn(u32, *mut u8) -> (vk::Result, u32)) -> Result<()>,
 ) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let names = khr::EXTENSION_NAMES.map(CStr::as_ptr);
-    let mut abort = khr::ShaderAbortFeatures::new(true);
-    let mut data = khr::ShaderConstantDataFeatures::new(true);
-    let mut fault = khr::FaultFeatures {
-        device_fault_vendor_binary: wanted.into(),
-        ..khr::FaultFeatures::new(true)
-    };
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .push_next(&mut abort)
-        .push_next(&mut data)
-        .push_next(&mut fault);
-    let device = Device::create(&gpu, &info, 0)?;
+    let device = device_with(
+        &gpu,
+        &Extra {
+            vendor_binary: wanted,
+            ..Extra::default()
+        },
+    )?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
     let _submission = lose(&kernel)?;

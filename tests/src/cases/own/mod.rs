@@ -17,9 +17,10 @@ mod untouched;
 use super::GROUPS;
 use crate::case::{Case, Context};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Submission};
+use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, khr};
 use anyhow::{Result, ensure};
 use ash::vk;
+use std::ffi::CStr;
 
 /// Every case.
 pub(super) fn all() -> Vec<Case> {
@@ -52,6 +53,40 @@ fn with_kernel(context: &Context, check: impl FnOnce(&Device<'_>, &Kernel<'_>) -
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
     check(&device, &kernel)
+}
+
+/// What a device has beside the three extensions.
+#[derive(Default)]
+struct Extra<'a> {
+    /// Further extensions.
+    extensions: &'a [&'a CStr],
+    /// `deviceFaultVendorBinary`.
+    vendor_binary: bool,
+    /// Queues of the first family beside the first one.
+    queues: usize,
+}
+
+/// A device with the three extensions and more.
+fn device_with<'gpu>(gpu: &'gpu Gpu, extra: &Extra<'_>) -> Result<Device<'gpu>> {
+    let priorities = vec![1.0; 1 + extra.queues];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+    let names = khr::EXTENSION_NAMES.iter().chain(extra.extensions);
+    let names: Vec<_> = names.map(|name| name.as_ptr()).collect();
+    let mut newer = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
+    let mut abort = khr::ShaderAbortFeatures::new(true);
+    let mut data = khr::ShaderConstantDataFeatures::new(true);
+    let mut fault = khr::FaultFeatures {
+        device_fault_vendor_binary: extra.vendor_binary.into(),
+        ..khr::FaultFeatures::new(true)
+    };
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut newer)
+        .push_next(&mut abort)
+        .push_next(&mut data)
+        .push_next(&mut fault);
+    Device::create(gpu, &info, 0)
 }
 
 /// Dispatches and waits. The device has to be lost; the submission is kept until the caller has looked at it.

@@ -1,6 +1,6 @@
 //! The same again and again, and from many threads. Short by default; `VKABORT_STRESS_ROUNDS` says how often.
 
-use super::{aborting, lose, payload};
+use super::{Extra, aborting, device_with, lose, payload};
 use crate::case::{Case, Context};
 use crate::cases::GROUPS;
 use crate::harness::STRESS_ROUNDS;
@@ -93,19 +93,13 @@ fn devices_in_threads(context: &Context) -> Result<()> {
 /// Four threads submit, each to its own queue, and four ask: everyone sees the loss, and the report comes once.
 fn threads(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let priorities = [1.0; 4];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let names = crate::vk::khr::EXTENSION_NAMES.map(std::ffi::CStr::as_ptr);
-    let mut abort = crate::vk::khr::ShaderAbortFeatures::new(true);
-    let mut data = crate::vk::khr::ShaderConstantDataFeatures::new(true);
-    let mut fault = crate::vk::khr::FaultFeatures::new(true);
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .push_next(&mut abort)
-        .push_next(&mut data)
-        .push_next(&mut fault);
-    let device = Device::create(&gpu, &info, 0)?;
+    let device = device_with(
+        &gpu,
+        &Extra {
+            queues: 3,
+            ..Extra::default()
+        },
+    )?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
     let (reports, lost) = (AtomicU32::new(0), AtomicU32::new(0));
