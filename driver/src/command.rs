@@ -86,7 +86,9 @@ pub unsafe extern "system" fn reset_pool(
     unsafe {
         if let Some(pool) = handle::get::<Pool>(pool.as_raw()) {
             for buffer in pool.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                record(vk::CommandBuffer::from_raw(*buffer), |recorded| *recorded = Recorded::default());
+                record(vk::CommandBuffer::from_raw(*buffer), |recorded| {
+                    *recorded = Recorded::default()
+                });
             }
         }
     }
@@ -123,7 +125,9 @@ pub unsafe extern "system" fn free(
 ) {
     // SAFETY: the application's last use of the buffers.
     unsafe {
-        let Some(pool) = handle::get::<Pool>(pool.as_raw()) else { return };
+        let Some(pool) = handle::get::<Pool>(pool.as_raw()) else {
+            return;
+        };
         for buffer in std::slice::from_raw_parts(buffers, count as usize) {
             let mut live = pool.0.lock().unwrap_or_else(PoisonError::into_inner);
             if live.contains(&buffer.as_raw()) {
@@ -134,10 +138,7 @@ pub unsafe extern "system" fn free(
     }
 }
 
-pub unsafe extern "system" fn begin(
-    buffer: vk::CommandBuffer,
-    _: *const vk::CommandBufferBeginInfo<'_>,
-) -> vk::Result {
+pub unsafe extern "system" fn begin(buffer: vk::CommandBuffer, _: *const vk::CommandBufferBeginInfo<'_>) -> vk::Result {
     // SAFETY: as the API has it.
     unsafe { record(buffer, |recorded| *recorded = Recorded::default()) };
     vk::Result::SUCCESS
@@ -174,12 +175,20 @@ pub unsafe extern "system" fn set_event(buffer: vk::CommandBuffer, event: vk::Ev
 
 pub unsafe extern "system" fn reset_event(buffer: vk::CommandBuffer, event: vk::Event, _: vk::PipelineStageFlags) {
     // SAFETY: as the API has it.
-    unsafe { record(buffer, |recorded| recorded.ops.push(Op::SetEvent(event.as_raw(), false))) };
+    unsafe {
+        record(buffer, |recorded| {
+            recorded.ops.push(Op::SetEvent(event.as_raw(), false))
+        })
+    };
 }
 
 pub unsafe extern "system" fn reset_queries(buffer: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) {
     // SAFETY: as the API has it.
-    unsafe { record(buffer, |r| r.ops.push(Op::SetQueries(pool.as_raw(), first, count, false))) };
+    unsafe {
+        record(buffer, |r| {
+            r.ops.push(Op::SetQueries(pool.as_raw(), first, count, false))
+        })
+    };
 }
 
 pub unsafe extern "system" fn end_query(buffer: vk::CommandBuffer, pool: vk::QueryPool, query: u32) {

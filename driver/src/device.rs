@@ -104,7 +104,9 @@ impl Device {
         let queues: Vec<u64> = self.queues().values().copied().collect();
         self.wait(u64::MAX, || {
             // SAFETY: queues live as long as the device.
-            let mut all = queues.iter().filter_map(|queue| unsafe { handle::get::<Queue>(*queue) });
+            let mut all = queues
+                .iter()
+                .filter_map(|queue| unsafe { handle::get::<Queue>(*queue) });
             match only {
                 Some(queue) => queue.is_idle(),
                 None => all.all(Queue::is_idle),
@@ -122,7 +124,10 @@ fn refuses(settings: &Settings, what: Refused) -> bool {
         return false;
     };
     let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
-    settings.refuse.iter().any(|(which, nth)| *which == what && nth.is(number))
+    settings
+        .refuse
+        .iter()
+        .any(|(which, nth)| *which == what && nth.is(number))
 }
 
 /// The device behind a handle.

@@ -51,7 +51,9 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
     // SAFETY: a C string by the API's rules.
-    find(unsafe { CStr::from_ptr(name) }).filter(|found| found.0 == Kind::Physical).map(|found| found.1)
+    find(unsafe { CStr::from_ptr(name) })
+        .filter(|found| found.0 == Kind::Physical)
+        .map(|found| found.1)
 }
 
 unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
@@ -63,7 +65,9 @@ unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const 
         b"vkGetMemoryHostPointerPropertiesEXT" => !known.settings.import,
         _ => false,
     };
-    find(name).filter(|found| found.0 == Kind::Device && !missing).map(|found| found.1)
+    find(name)
+        .filter(|found| found.0 == Kind::Device && !missing)
+        .map(|found| found.1)
 }
 
 /// Makes an object of which nothing is remembered. All such commands have this shape.

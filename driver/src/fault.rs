@@ -29,7 +29,9 @@ const BINARY_HEADER_BYTES: usize = 56;
 
 fn text(bytes: &[u8]) -> [std::ffi::c_char; vk::MAX_DESCRIPTION_SIZE] {
     let mut out = [0; vk::MAX_DESCRIPTION_SIZE];
-    out.iter_mut().zip(bytes).for_each(|(to, from)| *to = from.cast_signed());
+    out.iter_mut()
+        .zip(bytes)
+        .for_each(|(to, from)| *to = from.cast_signed());
     out
 }
 
@@ -98,7 +100,9 @@ pub unsafe extern "system" fn info_ext(
 
 /// Waits for a loss that was not told yet. True: there is one.
 fn wait_for_report(device: &Device, timeout: u64) -> bool {
-    let deadline = Instant::now().checked_add(Duration::from_nanos(timeout)).filter(|_| timeout != u64::MAX);
+    let deadline = Instant::now()
+        .checked_add(Duration::from_nanos(timeout))
+        .filter(|_| timeout != u64::MAX);
     let mut state = device.lock();
     loop {
         if state.lost {
@@ -111,7 +115,11 @@ fn wait_for_report(device: &Device, timeout: u64) -> bool {
                 if left.is_zero() {
                     return false;
                 }
-                device.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+                device
+                    .changed
+                    .wait_timeout(state, left)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
             }
         };
     }
@@ -130,7 +138,11 @@ pub unsafe extern "system" fn reports(
         let room = count.read();
         if !there || infos.is_null() {
             count.write(there.into());
-            return if there { vk::Result::SUCCESS } else { vk::Result::TIMEOUT };
+            return if there {
+                vk::Result::SUCCESS
+            } else {
+                vk::Result::TIMEOUT
+            };
         }
         if room == 0 || known.settings.bad_incomplete {
             count.write(0);

@@ -89,7 +89,11 @@ pub unsafe extern "system" fn enumerate_physical_devices(
         let Some(known) = handle::get::<Instance>(instance.as_raw()) else {
             return vk::Result::ERROR_INITIALIZATION_FAILED;
         };
-        let all: Vec<_> = known.physical.iter().map(|raw| vk::PhysicalDevice::from_raw(*raw)).collect();
+        let all: Vec<_> = known
+            .physical
+            .iter()
+            .map(|raw| vk::PhysicalDevice::from_raw(*raw))
+            .collect();
         physical::fill(&all, count, devices)
     }
 }
@@ -102,7 +106,10 @@ pub unsafe extern "system" fn enumerate_extensions(
     if !layer.is_null() {
         return vk::Result::ERROR_LAYER_NOT_PRESENT;
     }
-    let all: Vec<_> = EXTENSIONS.iter().map(|(name, version)| physical::extension(name, *version)).collect();
+    let all: Vec<_> = EXTENSIONS
+        .iter()
+        .map(|(name, version)| physical::extension(name, *version))
+        .collect();
     // SAFETY: as the API has it.
     unsafe { physical::fill(&all, count, properties) }
 }

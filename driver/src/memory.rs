@@ -78,7 +78,10 @@ impl Addresses {
 
     /// The host memory at a device address that begins a buffer.
     pub fn host(&self, address: u64) -> Option<*mut u8> {
-        self.bound.get(&address).filter(|bound| bound.1 != 0).map(|bound| bound.1 as *mut u8)
+        self.bound
+            .get(&address)
+            .filter(|bound| bound.1 != 0)
+            .map(|bound| bound.1 as *mut u8)
     }
 }
 
@@ -107,7 +110,11 @@ pub unsafe extern "system" fn allocate(
             node = base.p_next;
         }
         crate::seen::memory_allocated((*info).memory_type_index);
-        let what = if imported.is_some() { Refused::Import } else { Refused::Memory };
+        let what = if imported.is_some() {
+            Refused::Import
+        } else {
+            Refused::Memory
+        };
         if known.refuses(what) {
             return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         }
@@ -229,7 +236,11 @@ pub unsafe extern "system" fn destroy_buffer(
     // SAFETY: the application's last use.
     unsafe {
         if let Some(buffer) = handle::take::<Buffer>(buffer.as_raw()) {
-            known(device).lock().addresses.bound.remove(&buffer.address.into_inner());
+            known(device)
+                .lock()
+                .addresses
+                .bound
+                .remove(&buffer.address.into_inner());
         }
     }
 }
@@ -268,7 +279,10 @@ pub unsafe extern "system" fn bind_buffer(
     // SAFETY: as the API has it.
     unsafe {
         let known = known(device);
-        let (buffer, memory) = (handle::get::<Buffer>(buffer.as_raw()), handle::get::<Memory>(memory.as_raw()));
+        let (buffer, memory) = (
+            handle::get::<Buffer>(buffer.as_raw()),
+            handle::get::<Memory>(memory.as_raw()),
+        );
         let (Some(buffer), Some(memory)) = (buffer, memory) else {
             return vk::Result::ERROR_UNKNOWN;
         };

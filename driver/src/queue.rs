@@ -273,7 +273,11 @@ pub unsafe extern "system" fn submit(
             }
             let with = |semaphores: &[vk::Semaphore], values: &[u64]| {
                 let value = |at| values.get(at).copied().unwrap_or(0);
-                semaphores.iter().enumerate().map(|(at, s)| (s.as_raw(), value(at))).collect()
+                semaphores
+                    .iter()
+                    .enumerate()
+                    .map(|(at, s)| (s.as_raw(), value(at)))
+                    .collect()
             };
             Batch {
                 waits: with(slice(info.p_wait_semaphores, info.wait_semaphore_count), values.0),

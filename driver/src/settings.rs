@@ -216,7 +216,11 @@ impl Settings {
             "hang" => {
                 let (number, time) = value.split_once(':').unwrap_or((value, ""));
                 self.hang = Nth::parse(number)?;
-                self.hang_for = if time.is_empty() { None } else { Some(milliseconds(time)?) };
+                self.hang_for = if time.is_empty() {
+                    None
+                } else {
+                    Some(milliseconds(time)?)
+                };
             }
             "delay" => self.delay = milliseconds(value)?,
             "refuse" => {
@@ -264,14 +268,24 @@ mod tests {
         let read = Settings::parse(text).expect("all words are known");
         assert!(read.cpu && read.native_abort && read.native_data && !read.native_fault && read.ext_fault);
         assert_eq!(read.lose_execute, Nth::At(3));
-        assert_eq!((read.hang, read.hang_for), (Nth::At(2), Some(Duration::from_millis(500))));
+        assert_eq!(
+            (read.hang, read.hang_for),
+            (Nth::At(2), Some(Duration::from_millis(500)))
+        );
         assert_eq!(read.refuse, [(Refused::Memory, Nth::Every)]);
         assert_eq!(read.memory, ["bar", "amd"]);
     }
 
     #[test]
     fn a_word_that_is_not_known_is_named() {
-        for text in ["hnag=1", "lose=later:1", "native=all", "hang=0", "ext_fault=1", "memory=fast"] {
+        for text in [
+            "hnag=1",
+            "lose=later:1",
+            "native=all",
+            "hang=0",
+            "ext_fault=1",
+            "memory=fast",
+        ] {
             assert_eq!(Settings::parse(&format!("kind=gpu,{text}")), Err(text.to_owned()));
         }
         assert_eq!(Settings::parse(""), Ok(Settings::default()));

@@ -29,7 +29,9 @@ struct Deferred(Mutex<Vec<Box<dyn FnOnce() + Send>>>);
 /// The pointer must be to so many bytes.
 unsafe fn words(code: *const u32, bytes: usize) -> Vec<u32> {
     // SAFETY: the caller vouches for the bytes.
-    (0..bytes / 4).map(|word| unsafe { code.add(word).read_unaligned() }).collect()
+    (0..bytes / 4)
+        .map(|word| unsafe { code.add(word).read_unaligned() })
+        .collect()
 }
 
 pub unsafe extern "system" fn create_module(
@@ -117,7 +119,9 @@ pub unsafe extern "system" fn create_compute(
     // SAFETY: as the API has it.
     unsafe {
         for index in 0..count as usize {
-            pipelines.add(index).write(pipeline(cache, &raw const (*infos.add(index)).stage, 1));
+            pipelines
+                .add(index)
+                .write(pipeline(cache, &raw const (*infos.add(index)).stage, 1));
         }
     }
     vk::Result::SUCCESS
@@ -135,7 +139,9 @@ pub unsafe extern "system" fn create_graphics(
     unsafe {
         for index in 0..count as usize {
             let info = &*infos.add(index);
-            pipelines.add(index).write(pipeline(cache, info.p_stages, info.stage_count));
+            pipelines
+                .add(index)
+                .write(pipeline(cache, info.p_stages, info.stage_count));
         }
     }
     vk::Result::SUCCESS
@@ -158,7 +164,9 @@ pub unsafe extern "system" fn create_ray_tracing(
             // SAFETY: as the API has it: all of it stays until the operation is complete.
             unsafe {
                 let info = &*infos.add(index);
-                pipelines.add(index).write(pipeline(cache, info.p_stages, info.stage_count));
+                pipelines
+                    .add(index)
+                    .write(pipeline(cache, info.p_stages, info.stage_count));
             }
         }
     };

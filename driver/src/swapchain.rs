@@ -34,10 +34,7 @@ pub unsafe extern "system" fn surface_capabilities(
     _: vk::SurfaceKHR,
     capabilities: *mut vk::SurfaceCapabilitiesKHR,
 ) -> vk::Result {
-    let extent = vk::Extent2D {
-        width: 64,
-        height: 64,
-    };
+    let extent = vk::Extent2D { width: 64, height: 64 };
     let found = vk::SurfaceCapabilitiesKHR {
         min_image_count: IMAGES as u32,
         max_image_count: IMAGES as u32,
@@ -110,7 +107,9 @@ pub unsafe extern "system" fn create_shared(
         // SAFETY: as the API has it: arrays of as many elements.
         unsafe { create(device, infos.add(index), allocator, swapchains.add(index)) }
     };
-    let failed = (0..count as usize).map(make).find(|result| *result != vk::Result::SUCCESS);
+    let failed = (0..count as usize)
+        .map(make)
+        .find(|result| *result != vk::Result::SUCCESS);
     failed.unwrap_or(vk::Result::SUCCESS)
 }
 
@@ -151,7 +150,10 @@ pub unsafe extern "system" fn acquire(
             return known(device).status();
         };
         let take = || {
-            let free = swapchain.acquired.iter().position(|taken| !taken.swap(true, Ordering::AcqRel));
+            let free = swapchain
+                .acquired
+                .iter()
+                .position(|taken| !taken.swap(true, Ordering::AcqRel));
             free.inspect(|free| index.write(*free as u32)).is_some()
         };
         let result = match known(device).wait(timeout, take) {

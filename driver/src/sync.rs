@@ -115,7 +115,9 @@ unsafe fn fences<'a>(count: u32, list: *const vk::Fence) -> Vec<&'a Fence> {
     // SAFETY: as the API has it.
     let list = unsafe { std::slice::from_raw_parts(list, count as usize) };
     // SAFETY: as above.
-    list.iter().filter_map(|fence| unsafe { handle::get(fence.as_raw()) }).collect()
+    list.iter()
+        .filter_map(|fence| unsafe { handle::get(fence.as_raw()) })
+        .collect()
 }
 
 pub unsafe extern "system" fn reset_fences(_: vk::Device, count: u32, list: *const vk::Fence) -> vk::Result {
@@ -330,7 +332,11 @@ pub unsafe extern "system" fn query_results(
         if result != vk::Result::SUCCESS {
             return result;
         }
-        let width = if flags.contains(vk::QueryResultFlags::TYPE_64) { 8 } else { 4 };
+        let width = if flags.contains(vk::QueryResultFlags::TYPE_64) {
+            8
+        } else {
+            4
+        };
         for (index, query) in asked().enumerate() {
             let at = index * stride as usize;
             if query.load(Ordering::Acquire) && at + width <= size {

@@ -41,7 +41,8 @@ impl Slang {
         // SAFETY: the library's initialisers need nothing, and the signatures are those of its header `slang.h`.
         unsafe {
             let library = Library::new(&path).with_context(|| format!("cannot load {}", path.display()))?;
-            let create_session: unsafe extern "C" fn(*const c_char) -> *mut c_void = *library.get(b"spCreateSession\0")?;
+            let create_session: unsafe extern "C" fn(*const c_char) -> *mut c_void =
+                *library.get(b"spCreateSession\0")?;
             let functions = Functions {
                 destroy_session: *library.get(b"spDestroySession\0")?,
                 create_request: *library.get(b"spCreateCompileRequest\0")?,

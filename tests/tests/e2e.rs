@@ -16,7 +16,12 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let trials = harness::trials(&cases::all(), &layer, &own, Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")));
+    let trials = harness::trials(
+        &cases::all(),
+        &layer,
+        &own,
+        Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")),
+    );
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         harness::print_skipped();

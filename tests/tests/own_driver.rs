@@ -32,9 +32,15 @@ fn a_replayed_address_is_the_same_in_two_processes() -> Result<()> {
     let scratch = Scratch::new()?;
     let first = run(&scratch, "replay")?;
     ensure!(kept(&scratch)?.len() == 1, "{:?}", kept(&scratch)?);
-    ensure!(run(&scratch, "replay")? == first, "the second process has other binaries");
+    ensure!(
+        run(&scratch, "replay")? == first,
+        "the second process has other binaries"
+    );
     // Another user's home has nothing to replay, and the driver's address space begins elsewhere in every process.
-    ensure!(run(&Scratch::new()?, "replay")? != first, "addresses do not show in the binaries");
+    ensure!(
+        run(&Scratch::new()?, "replay")? != first,
+        "addresses do not show in the binaries"
+    );
     Ok(())
 }
 
@@ -57,7 +63,10 @@ fn an_address_that_is_taken_is_done_without_and_a_damaged_file_too() -> Result<(
 fn cpu_drivers_have_a_fixed_address() -> Result<()> {
     for settings in ["kind=cpu,import", "kind=cpu", "kind=cpu,import,refuse=import:*"] {
         let first = run(&Scratch::new()?, settings)?;
-        ensure!(run(&Scratch::new()?, settings)? == first, "other binaries with {settings}");
+        ensure!(
+            run(&Scratch::new()?, settings)? == first,
+            "other binaries with {settings}"
+        );
     }
     Ok(())
 }
@@ -76,15 +85,24 @@ fn doctor(settings: &str) -> Result<String> {
     let (layer, driver) = (xtask::layer::build()?, xtask::layer::build_driver()?);
     let environment = environment(&driver, &layer, Placement::WithoutLayer, &scratch.0)?;
     let mut command = environment.command(&xtask::layer::build_command()?)?;
-    command.args(["doctor", "--layer"]).arg(library()?).env(DRIVER_SETTINGS, settings);
+    command
+        .args(["doctor", "--layer"])
+        .arg(library()?)
+        .env(DRIVER_SETTINGS, settings);
     Ok(run_within(&mut command, Duration::from_secs(60), &scratch.0)?.stdout)
 }
 
 #[test]
 fn doctor_says_which_memory_messages_go_to() -> Result<()> {
     for (settings, expected) in [
-        ("memory=vram+bar+host+cached", "memory type 3 (HOST_VISIBLE | HOST_COHERENT | HOST_CACHED)"),
-        ("memory=vram+bar", "memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT)"),
+        (
+            "memory=vram+bar+host+cached",
+            "memory type 3 (HOST_VISIBLE | HOST_COHERENT | HOST_CACHED)",
+        ),
+        (
+            "memory=vram+bar",
+            "memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT)",
+        ),
         ("kind=cpu", "memory of the layer's own"),
         ("replay", "(an address that later runs will ask for)"),
     ] {
@@ -98,7 +116,10 @@ fn doctor_says_which_memory_messages_go_to() -> Result<()> {
 fn doctor_says_why_a_device_cannot_have_the_extension() -> Result<()> {
     for (settings, expected) in [
         ("no_addresses", "the driver lacks bufferDeviceAddress"),
-        ("refuse=memory:*", "VK_KHR_shader_abort cannot be emulated: vkAllocateMemory failed"),
+        (
+            "refuse=memory:*",
+            "VK_KHR_shader_abort cannot be emulated: vkAllocateMemory failed",
+        ),
         ("native=abort+fault+data", "native"),
     ] {
         let said = doctor(settings)?;

@@ -133,10 +133,7 @@ pub fn memory_types(settings: &Settings) -> Vec<vk::MemoryType> {
     settings.memory.iter().map(of).collect()
 }
 
-pub unsafe extern "system" fn memory(
-    device: vk::PhysicalDevice,
-    properties: *mut vk::PhysicalDeviceMemoryProperties,
-) {
+pub unsafe extern "system" fn memory(device: vk::PhysicalDevice, properties: *mut vk::PhysicalDeviceMemoryProperties) {
     // SAFETY: as the API has it.
     let (known, properties) = unsafe { (known(device), &mut *properties) };
     *properties = vk::PhysicalDeviceMemoryProperties::default();

@@ -300,7 +300,10 @@ impl<'a> Parts<'a> {
         }
         allocate.memory_type_index =
             memory_type(&setup.memory, types).ok_or("no memory type is host-visible and coherent")?;
-        let kind = setup.memory.memory_types_as_slice().get(allocate.memory_type_index as usize);
+        let kind = setup
+            .memory
+            .memory_types_as_slice()
+            .get(allocate.memory_type_index as usize);
         parts.kind = kind.map(|kind| (allocate.memory_type_index, kind.property_flags));
         let allocate_memory = next.vkAllocateMemory.ok_or_else(missing)?;
         check(

@@ -29,7 +29,12 @@ type GetWords = unsafe extern "system" fn(vk::Device, vk::Pipeline, u32, *mut u3
 
 fn look_up(device: &Device<'_>, name: &CStr) -> Result<unsafe extern "system" fn()> {
     // SAFETY: the device is alive and the name NUL-terminated.
-    let found = unsafe { device.gpu.instance.get_device_proc_addr(device.raw.handle(), name.as_ptr()) };
+    let found = unsafe {
+        device
+            .gpu
+            .instance
+            .get_device_proc_addr(device.raw.handle(), name.as_ptr())
+    };
     found.with_context(|| format!("the driver has no {name:?}"))
 }
 
@@ -57,7 +62,16 @@ pub fn words(device: &Device<'_>, pipeline: vk::Pipeline, stage: u32) -> Result<
     let get = unsafe { transmute::<unsafe extern "system" fn(), GetWords>(look_up(device, c"vkabortDriverWords")?) };
     let mut count = 0;
     // SAFETY: a null array asks for the count.
-    unsafe { get(device.raw.handle(), pipeline, stage, &raw mut count, std::ptr::null_mut()) }.result()?;
+    unsafe {
+        get(
+            device.raw.handle(),
+            pipeline,
+            stage,
+            &raw mut count,
+            std::ptr::null_mut(),
+        )
+    }
+    .result()?;
     let mut words = vec![0; count as usize];
     // SAFETY: the array has as many elements as the count says.
     unsafe { get(device.raw.handle(), pipeline, stage, &raw mut count, words.as_mut_ptr()) }.result()?;

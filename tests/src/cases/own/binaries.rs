@@ -11,7 +11,8 @@ pub(super) const CASES: &[Case] = &[
     Case::new("own_binaries::with_replayed_addresses", |c| same(c, false)).on_driver("replay"),
     Case::new("own_binaries::with_imported_memory", |c| same(c, true)).on_driver("kind=cpu,import"),
     Case::new("own_binaries::with_host_addresses", |c| same(c, true)).on_driver("kind=cpu"),
-    Case::new("own_binaries::with_an_import_that_is_refused", |c| same(c, true)).on_driver("kind=cpu,import,refuse=import:*"),
+    Case::new("own_binaries::with_an_import_that_is_refused", |c| same(c, true))
+        .on_driver("kind=cpu,import,refuse=import:*"),
     Case::new("own_binaries::pipeline_cache_data", cache_data).on_driver("replay"),
 ];
 
@@ -30,10 +31,16 @@ fn same(context: &Context, shared: bool) -> Result<()> {
     let words = reached(&first)?;
     let second = Device::new(&gpu)?;
     let others = reached(&second)?;
-    ensure!(!shared || words != others, "two live devices share the memory for messages");
+    ensure!(
+        !shared || words != others,
+        "two live devices share the memory for messages"
+    );
     ensure!(reached(&second)? == others, "the same shader differs on one device");
     drop(first);
-    ensure!(reached(&Device::new(&gpu)?)? == words, "the next device does not get the first one's place");
+    ensure!(
+        reached(&Device::new(&gpu)?)? == words,
+        "the next device does not get the first one's place"
+    );
     Ok(())
 }
 

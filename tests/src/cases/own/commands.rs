@@ -11,9 +11,12 @@ use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("own_commands::all_say_that_the_device_is_lost_after_an_abort", all).on_driver("abort=1"),
-    Case::new("own_commands::all_say_that_the_device_is_lost_after_the_drivers_own_loss", all).on_driver("lose=execute:1"),
-    Case::new("own_commands::all_say_so_on_a_native_driver", all)
-        .on_driver("native=abort+fault+data,abort=1"),
+    Case::new(
+        "own_commands::all_say_that_the_device_is_lost_after_the_drivers_own_loss",
+        all,
+    )
+    .on_driver("lose=execute:1"),
+    Case::new("own_commands::all_say_so_on_a_native_driver", all).on_driver("native=abort+fault+data,abort=1"),
     Case::new("own_commands::all_say_so_on_a_device_that_is_still_busy", all)
         .on_driver("abort=1,hang=1")
         .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]),
@@ -84,7 +87,12 @@ fn commands(device: &Device<'_>) -> Result<Vec<(String, u64, Any)>> {
         };
         let text = CString::new(name)?;
         // SAFETY: the device is alive and the name NUL-terminated.
-        let found = unsafe { device.gpu.instance.get_device_proc_addr(device.raw.handle(), text.as_ptr()) };
+        let found = unsafe {
+            device
+                .gpu
+                .instance
+                .get_device_proc_addr(device.raw.handle(), text.as_ptr())
+        };
         let found = found.with_context(|| format!("the driver has no {name}"))?;
         // SAFETY: a function of the C calling convention, called with words for all its arguments.
         let command = unsafe { std::mem::transmute::<unsafe extern "system" fn(), Any>(found) };

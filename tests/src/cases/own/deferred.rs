@@ -8,7 +8,11 @@ use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_deferred::rewritten_modules_live_until_the_operation_is_over", deferred).on_driver("deferred"),
+    Case::new(
+        "own_deferred::rewritten_modules_live_until_the_operation_is_over",
+        deferred,
+    )
+    .on_driver("deferred"),
     Case::new("own_deferred::an_operation_that_is_not_deferred", deferred).on_driver(""),
 ];
 
@@ -55,7 +59,11 @@ fn deferred(context: &Context) -> Result<()> {
         (operations.fp().deferred_operation_join_khr)(device.raw.handle(), operation).result()?;
         drop(noise);
         let reached = own::words(&device, made[0], 0)?;
-        ensure!(reached.first() == Some(&0x0723_0203), "the driver read {:x?}", reached.first());
+        ensure!(
+            reached.first() == Some(&0x0723_0203),
+            "the driver read {:x?}",
+            reached.first()
+        );
         ensure!(reached != spirv, "the module was not rewritten");
         operations.destroy_deferred_operation(operation, None);
         device.raw.destroy_pipeline(made[0], None);

@@ -59,8 +59,14 @@ fn ends(context: &Context, wait: Wait) -> Result<()> {
     let result = std::thread::scope(|scope| scope.spawn(|| wait(&device)).join())
         .map_err(|_| anyhow::anyhow!("the thread panicked"))??;
     let took = start.elapsed();
-    ensure!(result == vk::Result::ERROR_DEVICE_LOST, "the wait ended with {result:?} after {took:?}");
-    ensure!(took >= Duration::from_millis(100), "the wait ended before the device was lost, after {took:?}");
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the wait ended with {result:?} after {took:?}"
+    );
+    ensure!(
+        took >= Duration::from_millis(100),
+        "the wait ended before the device was lost, after {took:?}"
+    );
     ensure!(took < Duration::from_secs(5), "the wait took {took:?}");
     Ok(())
 }
@@ -79,7 +85,9 @@ fn semaphores(device: &Device<'_>) -> Result<vk::Result> {
     let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
     // SAFETY: as above.
     unsafe {
-        let semaphore = device.raw.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None)?;
+        let semaphore = device
+            .raw
+            .create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None)?;
         let list = [semaphore];
         let info = vk::SemaphoreWaitInfo::default().semaphores(&list).values(&[1]);
         let result = code(device.raw.wait_semaphores(&info, u64::MAX));
@@ -89,7 +97,9 @@ fn semaphores(device: &Device<'_>) -> Result<vk::Result> {
 }
 
 fn queries(device: &Device<'_>) -> Result<vk::Result> {
-    let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(1);
+    let info = vk::QueryPoolCreateInfo::default()
+        .query_type(vk::QueryType::TIMESTAMP)
+        .query_count(1);
     // SAFETY: as above.
     unsafe {
         let pool = device.raw.create_query_pool(&info, None)?;
@@ -113,7 +123,12 @@ fn device_idle(device: &Device<'_>) -> Result<vk::Result> {
 /// Looks a command up, as a program without the extension's declarations does.
 fn command<T: Copy>(device: &Device<'_>, name: &std::ffi::CStr) -> Result<T> {
     // SAFETY: the device is alive and the name NUL-terminated.
-    let found = unsafe { device.gpu.instance.get_device_proc_addr(device.raw.handle(), name.as_ptr()) };
+    let found = unsafe {
+        device
+            .gpu
+            .instance
+            .get_device_proc_addr(device.raw.handle(), name.as_ptr())
+    };
     let found = found.ok_or_else(|| anyhow::anyhow!("there is no {name:?}"))?;
     ensure!(size_of::<T>() == size_of_val(&found), "not a function");
     // SAFETY: both are function pointers; the caller names the type of that command.
@@ -130,7 +145,13 @@ fn swapchain(device: &Device<'_>) -> Result<vk::SwapchainKHR> {
         let create = get(device.raw.handle(), c"vkCreateSwapchainKHR".as_ptr());
         let create = create.ok_or_else(|| anyhow::anyhow!("there are no swapchains"))?;
         let create = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateSwapchainKHR>(create);
-        create(device.raw.handle(), &raw const info, std::ptr::null(), &raw mut swapchain).result()?;
+        create(
+            device.raw.handle(),
+            &raw const info,
+            std::ptr::null(),
+            &raw mut swapchain,
+        )
+        .result()?;
     }
     Ok(swapchain)
 }
@@ -148,10 +169,22 @@ fn acquire(device: &Device<'_>) -> Result<vk::Result> {
     let next = |timeout| {
         let (semaphore, fence, mut index) = (vk::Semaphore::null(), vk::Fence::null(), 0);
         // SAFETY: the swapchain belongs to the device.
-        unsafe { acquire(device.raw.handle(), swapchain, timeout, semaphore, fence, &raw mut index) }
+        unsafe {
+            acquire(
+                device.raw.handle(),
+                swapchain,
+                timeout,
+                semaphore,
+                fence,
+                &raw mut index,
+            )
+        }
     };
     // It has two images, and nobody presents them.
-    ensure!(next(0) == vk::Result::SUCCESS && next(0) == vk::Result::SUCCESS, "there are no two images");
+    ensure!(
+        next(0) == vk::Result::SUCCESS && next(0) == vk::Result::SUCCESS,
+        "there are no two images"
+    );
     ensure!(next(0) == vk::Result::NOT_READY, "there is a third");
     let result = next(u64::MAX);
     destroy(device, swapchain)?;

@@ -16,11 +16,14 @@ pub(super) const CASES: &[Case] = &[
     Case::new("own_loss::details_of_the_driver_come_first", details)
         .on_driver("lose=execute:1,ext_fault")
         .logs(&["the test driver has lost the device"]),
-    Case::new("own_loss::the_vendor_binary_is_whole_or_not_there", vendor_binary)
-        .on_driver("lose=execute:1,ext_fault"),
-    Case::new("own_loss::without_the_feature_there_is_no_vendor_binary", no_vendor_binary)
-        .on_driver("lose=execute:1,ext_fault"),
-    Case::new("own_loss::after_an_abort_the_message_stays", abort_then_loss).on_driver("abort=1,lose=execute:1,ext_fault"),
+    Case::new("own_loss::the_vendor_binary_is_whole_or_not_there", vendor_binary).on_driver("lose=execute:1,ext_fault"),
+    Case::new(
+        "own_loss::without_the_feature_there_is_no_vendor_binary",
+        no_vendor_binary,
+    )
+    .on_driver("lose=execute:1,ext_fault"),
+    Case::new("own_loss::after_an_abort_the_message_stays", abort_then_loss)
+        .on_driver("abort=1,lose=execute:1,ext_fault"),
     Case::new("own_loss::a_native_driver_reports_itself", native).on_driver("native=abort+fault+data,lose=execute:1"),
     Case::new("own_loss::counts_beyond_the_buffers_do_no_harm", lies)
         .on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts")
@@ -51,7 +54,10 @@ fn one_report(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
         let (result, reports) = device.fault()?.reports(0, 10);
-        ensure!(result == vk::Result::SUCCESS && reports.len() == 1, "{result:?}, {reports:?}");
+        ensure!(
+            result == vk::Result::SUCCESS && reports.len() == 1,
+            "{result:?}, {reports:?}"
+        );
         ensure!(reports[0].flags == fault_flags::DEVICE_LOST, "{reports:?}");
         Ok(())
     })
@@ -71,15 +77,25 @@ fn details(context: &Context) -> Result<()> {
             fault_flags::DEVICE_LOST,
         ];
         ensure!(flags == expected, "{flags:x?}");
-        ensure!(reports.iter().all(|report| report.group_id == reports[0].group_id), "groups differ");
+        ensure!(
+            reports.iter().all(|report| report.group_id == reports[0].group_id),
+            "groups differ"
+        );
         let memory = reports[0].fault_address_info;
         ensure!(
             (memory.reported_address, memory.address_precision) == (0xDEAD_0000, 4096),
             "{memory:?}"
         );
-        ensure!(reports[1].instruction_address_info.reported_address == 0xC0DE_0040, "{:?}", reports[1]);
+        ensure!(
+            reports[1].instruction_address_info.reported_address == 0xC0DE_0040,
+            "{:?}",
+            reports[1]
+        );
         let vendor = reports[2].vendor_info;
-        ensure!((vendor.vendor_fault_code, vendor.vendor_fault_data) == (7, 77), "{vendor:?}");
+        ensure!(
+            (vendor.vendor_fault_code, vendor.vendor_fault_data) == (7, 77),
+            "{vendor:?}"
+        );
         ensure!(reports[3].text().contains("the test driver"), "{:?}", reports[3].text());
         Ok(())
     })
@@ -118,18 +134,28 @@ fn with_binaries(
 
 fn vendor_binary(context: &Context) -> Result<()> {
     with_binaries(context, true, |ask| {
-        ensure!(ask(0, ptr::null_mut()) == (vk::Result::SUCCESS, 96), "{:?}", ask(0, ptr::null_mut()));
+        ensure!(
+            ask(0, ptr::null_mut()) == (vk::Result::SUCCESS, 96),
+            "{:?}",
+            ask(0, ptr::null_mut())
+        );
         let mut first = [0xCD; 128];
         ensure!(ask(128, first.as_mut_ptr()) == (vk::Result::SUCCESS, 96), "not filled");
         ensure!((8..96).all(|i| first[i] == i as u8), "{first:?}");
         ensure!(first[96..].iter().all(|byte| *byte == 0xCD), "overrun");
         let mut again = [0xCD; 128];
-        ensure!(ask(96, again.as_mut_ptr()) == (vk::Result::SUCCESS, 96) && again == first, "another answer");
+        ensure!(
+            ask(96, again.as_mut_ptr()) == (vk::Result::SUCCESS, 96) && again == first,
+            "another answer"
+        );
         for room in [0, 1, 95] {
             let mut short = [0xCD; 128];
             let (result, size) = ask(room, short.as_mut_ptr());
             // "VK_ERROR_NOT_ENOUGH_SPACE_KHR is returned if not enough space was provided", and nothing is written.
-            ensure!(result.as_raw() == -1_000_483_000 && size == 0, "{result:?}, {size} with room for {room}");
+            ensure!(
+                result.as_raw() == -1_000_483_000 && size == 0,
+                "{result:?}, {size} with room for {room}"
+            );
             ensure!(short == [0xCD; 128], "something was written with room for {room}");
         }
         Ok(())
@@ -159,8 +185,15 @@ fn native(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
         let (result, reports) = device.fault()?.reports(u64::MAX, 10);
-        ensure!(result == vk::Result::SUCCESS && reports.len() == 1, "{result:?}, {reports:?}");
-        ensure!(reports[0].text() == "the test driver has lost the device", "{:?}", reports[0].text());
+        ensure!(
+            result == vk::Result::SUCCESS && reports.len() == 1,
+            "{result:?}, {reports:?}"
+        );
+        ensure!(
+            reports[0].text() == "the test driver has lost the device",
+            "{:?}",
+            reports[0].text()
+        );
         Ok(())
     })
 }
@@ -173,7 +206,10 @@ fn lies(context: &Context) -> Result<()> {
         ensure!(result == vk::Result::SUCCESS && size > 0, "{result:?}, {size}");
         let mut room = vec![0; usize::try_from(size)?];
         let (result, _) = device.fault()?.messages_into(&mut room);
-        ensure!(result == vk::Result::SUCCESS || result == vk::Result::INCOMPLETE, "{result:?}");
+        ensure!(
+            result == vk::Result::SUCCESS || result == vk::Result::INCOMPLETE,
+            "{result:?}"
+        );
         ensure!(room.starts_with(&24u64.to_ne_bytes()), "{room:?}");
         Ok(())
     })

@@ -92,7 +92,10 @@ fn device_with<'gpu>(gpu: &'gpu Gpu, extra: &Extra<'_>) -> Result<Device<'gpu>> 
 /// Dispatches and waits. The device has to be lost; the submission is kept until the caller has looked at it.
 fn lose<'device>(kernel: &Kernel<'device>) -> Result<Submission<'device>> {
     let (submission, result) = kernel.run(GROUPS)?;
-    ensure!(result == vk::Result::ERROR_DEVICE_LOST, "the dispatch ended with {result:?}");
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
     Ok(submission)
 }
 

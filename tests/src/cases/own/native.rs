@@ -84,7 +84,10 @@ fn check(context: &Context, expected: &Expected) -> Result<()> {
             ..DeviceOptions::default()
         },
     )?;
-    ensure!(own::seen(&device)?.devices == 1, "{names} extensions, and the device did not reach the driver");
+    ensure!(
+        own::seen(&device)?.devices == 1,
+        "{names} extensions, and the device did not reach the driver"
+    );
     Ok(())
 }
 
@@ -94,15 +97,25 @@ fn aborts(gpu: &Gpu, by_driver: bool) -> Result<()> {
     let spirv = aborting()?;
     let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
     let reached = own::words(&device, kernel.pipeline, 0)?;
-    ensure!((reached == spirv) == by_driver, "{} words became {}", spirv.len(), reached.len());
+    ensure!(
+        (reached == spirv) == by_driver,
+        "{} words became {}",
+        spirv.len(),
+        reached.len()
+    );
     let _submission = lose(&kernel)?;
     let payloads = device.payloads()?;
     ensure!(payloads == [payload(1, 0)], "{payloads:?}");
     let (result, reports) = device.fault()?.reports(0, 100);
     ensure!(result == vk::Result::SUCCESS, "{result:?}");
-    let flagged = reports.iter().map(|report| report.flags & fault_flags::DEVICE_LOST != 0);
+    let flagged = reports
+        .iter()
+        .map(|report| report.flags & fault_flags::DEVICE_LOST != 0);
     let last = std::iter::repeat_n(false, reports.len().saturating_sub(1)).chain([true]);
     ensure!(flagged.eq(last), "{reports:?}");
-    ensure!(device.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0), "reports came twice");
+    ensure!(
+        device.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
+        "reports came twice"
+    );
     Ok(())
 }

@@ -27,9 +27,16 @@ pub(super) const CASES: &[Case] = &[
         .on_driver("abort=*,refuse=fence:2")
         .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]),
     Case::new("own_refused::features_that_are_missing", missing_features).on_driver("no_addresses"),
-    Case::new("own_refused::stores_of_vertex_shaders_that_are_missing", missing_features).on_driver("no_vertex_stores"),
-    Case::new("own_refused::stores_of_fragment_shaders_that_are_missing", missing_features)
-        .on_driver("no_fragment_stores"),
+    Case::new(
+        "own_refused::stores_of_vertex_shaders_that_are_missing",
+        missing_features,
+    )
+    .on_driver("no_vertex_stores"),
+    Case::new(
+        "own_refused::stores_of_fragment_shaders_that_are_missing",
+        missing_features,
+    )
+    .on_driver("no_fragment_stores"),
     Case::new("own_refused::vulkan_1_0", missing_features).on_driver("api=1.0"),
 ];
 
@@ -65,7 +72,9 @@ fn refused(context: &Context) -> Result<()> {
 
 fn the_device(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let code = Device::new(&gpu).err().and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let code = Device::new(&gpu)
+        .err()
+        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
     ensure!(code == Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY), "{code:?}");
     Device::new(&gpu).map(drop)
 }
@@ -86,8 +95,15 @@ fn without_fences(context: &Context) -> Result<()> {
     super::with_kernel(context, |device, kernel| {
         let submission = kernel.record(1)?;
         let submitted = submission.submit();
-        let result = if submitted == vk::Result::SUCCESS { submission.wait() } else { submitted };
-        ensure!(result == vk::Result::ERROR_DEVICE_LOST, "the dispatch ended with {result:?}");
+        let result = if submitted == vk::Result::SUCCESS {
+            submission.wait()
+        } else {
+            submitted
+        };
+        ensure!(
+            result == vk::Result::ERROR_DEVICE_LOST,
+            "the dispatch ended with {result:?}"
+        );
         ensure!(device.payloads()?.len() == 1, "no message");
         Ok(())
     })

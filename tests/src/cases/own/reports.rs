@@ -29,7 +29,10 @@ fn timeouts(context: &Context) -> Result<()> {
             let found = fault.report_count(u64::try_from(limit.as_nanos())?);
             let took = start.elapsed();
             ensure!(found == (vk::Result::TIMEOUT, 0), "{found:?}");
-            ensure!(took >= limit && took < limit + Duration::from_millis(80), "{took:?} for {limit:?}");
+            ensure!(
+                took >= limit && took < limit + Duration::from_millis(80),
+                "{took:?} for {limit:?}"
+            );
         }
         Ok(())
     })
@@ -43,7 +46,10 @@ fn woken(context: &Context) -> Result<()> {
         ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
         let (result, reports) = fault.reports(u64::MAX, 10);
         let took = start.elapsed();
-        ensure!(result == vk::Result::SUCCESS && reports.len() == 1, "{result:?}, {reports:?}");
+        ensure!(
+            result == vk::Result::SUCCESS && reports.len() == 1,
+            "{result:?}, {reports:?}"
+        );
         ensure!(reports[0].flags & fault_flags::DEVICE_LOST != 0, "{reports:?}");
         // The loss comes after 200 ms; a look at the driver's own state every 20 ms is what its losses may take longer.
         ensure!(took >= Duration::from_millis(180), "a report of nothing after {took:?}");

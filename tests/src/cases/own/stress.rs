@@ -49,7 +49,11 @@ fn abort_once(gpu: &Gpu, spirv: &[u32]) -> Result<Vec<Vec<u8>>> {
     let kernel = Kernel::new(&device, spirv, &[&buffer])?;
     let _submission = lose(&kernel)?;
     let (result, reports) = device.fault()?.reports(0, 4);
-    ensure!(result == vk::Result::SUCCESS && reports.len() == 1, "{result:?}, {} reports", reports.len());
+    ensure!(
+        result == vk::Result::SUCCESS && reports.len() == 1,
+        "{result:?}, {} reports",
+        reports.len()
+    );
     device.payloads()
 }
 
@@ -70,7 +74,10 @@ fn devices(context: &Context) -> Result<()> {
     }
     ensure!(own::seen(&witness)?.live == settled.1, "objects of the driver are left");
     let grown = resident()?.saturating_sub(settled.0) * 4;
-    ensure!(grown < 1024, "{grown} KiB more after {rounds} rounds than after a quarter of them");
+    ensure!(
+        grown < 1024,
+        "{grown} KiB more after {rounds} rounds than after a quarter of them"
+    );
     Ok(())
 }
 
@@ -79,9 +86,13 @@ fn devices_in_threads(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let spirv = aborting()?;
     let failed = std::thread::scope(|scope| {
-        let one = || (0..rounds).try_for_each(|_| abort_once(&gpu, &spirv).map(|payloads| assert_eq!(payloads.len(), 2)));
+        let one =
+            || (0..rounds).try_for_each(|_| abort_once(&gpu, &spirv).map(|payloads| assert_eq!(payloads.len(), 2)));
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
-        threads.into_iter().map(|thread| thread.join()).find(|ended| !matches!(ended, Ok(Ok(()))))
+        threads
+            .into_iter()
+            .map(|thread| thread.join())
+            .find(|ended| !matches!(ended, Ok(Ok(()))))
     });
     match failed {
         None => Ok(()),
@@ -147,7 +158,12 @@ fn threads(context: &Context) -> Result<()> {
     });
     ensure!(!wrong.into_inner(), "a call failed otherwise than by the loss");
     let found = (lost.into_inner(), reports.into_inner());
-    ensure!(found == (4, 1), "{} threads saw the loss, and {} reports came", found.0, found.1);
+    ensure!(
+        found == (4, 1),
+        "{} threads saw the loss, and {} reports came",
+        found.0,
+        found.1
+    );
     let payloads = device.payloads()?;
     ensure!(payloads == [payload(400, 0)], "{payloads:?}");
     Ok(())

@@ -79,7 +79,10 @@ fn others(context: &Context) -> Result<()> {
         let kernel = Kernel::new(&new, &aborting()?, &[&buffer])?;
         let (_submission, result) = kernel.run(GROUPS)?;
         ensure!(result == vk::Result::SUCCESS, "a new device ended with {result:?}");
-        ensure!(new.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0), "a new device has reports");
+        ensure!(
+            new.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
+            "a new device has reports"
+        );
     }
     Ok(())
 }
@@ -114,7 +117,11 @@ fn came_to_rest(context: &Context) -> Result<()> {
         kept.set(made);
         own::seen(&witness)?.live - before
     };
-    ensure!(busy > 0 && rested == 0 && kept.get() > 0, "{busy} objects are left, and {rested} of {}", kept.get());
+    ensure!(
+        busy > 0 && rested == 0 && kept.get() > 0,
+        "{busy} objects are left, and {rested} of {}",
+        kept.get()
+    );
     Ok(())
 }
 
@@ -127,7 +134,10 @@ fn short_timeout(context: &Context) -> Result<()> {
         let result = unsafe { device.raw.wait_for_fences(&[submission.fence], true, 20_000_000) };
         let took = start.elapsed();
         // "If the timeout is reached": not later because a drain is under way, which takes longer.
-        ensure!(took < Duration::from_millis(500), "a wait of 20 ms took {took:?} and ended with {result:?}");
+        ensure!(
+            took < Duration::from_millis(500),
+            "a wait of 20 ms took {took:?} and ended with {result:?}"
+        );
         Ok(())
     })
 }

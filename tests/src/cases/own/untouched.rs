@@ -11,18 +11,38 @@ use std::ffi::CString;
 use std::ptr;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_untouched::commands_are_the_drivers_own", pointers).on_driver("ext_fault").silent(),
-    Case::new("own_untouched::commands_are_the_drivers_own_on_a_native_driver", pointers)
-        .on_driver("native=abort+fault+data")
+    Case::new("own_untouched::commands_are_the_drivers_own", pointers)
+        .on_driver("ext_fault")
         .silent(),
-    Case::new("own_untouched::with_the_extension_recording_is_the_drivers_own", recording).on_driver(""),
-    Case::new("own_untouched::a_create_info_without_the_extensions_is_not_copied", not_copied).on_driver(""),
-    Case::new("own_untouched::read_only_create_infos_with_single_structures", |c| read_only(c, Chain::Single))
-        .on_driver("replay,ext_fault,abort=1"),
-    Case::new("own_untouched::read_only_create_infos_with_structures_of_versions", |c| read_only(c, Chain::Versions))
-        .on_driver("replay,ext_fault,abort=1"),
-    Case::new("own_untouched::read_only_create_infos_with_features2", |c| read_only(c, Chain::Features2))
-        .on_driver("ext_fault,abort=1"),
+    Case::new(
+        "own_untouched::commands_are_the_drivers_own_on_a_native_driver",
+        pointers,
+    )
+    .on_driver("native=abort+fault+data")
+    .silent(),
+    Case::new(
+        "own_untouched::with_the_extension_recording_is_the_drivers_own",
+        recording,
+    )
+    .on_driver(""),
+    Case::new(
+        "own_untouched::a_create_info_without_the_extensions_is_not_copied",
+        not_copied,
+    )
+    .on_driver(""),
+    Case::new("own_untouched::read_only_create_infos_with_single_structures", |c| {
+        read_only(c, Chain::Single)
+    })
+    .on_driver("replay,ext_fault,abort=1"),
+    Case::new(
+        "own_untouched::read_only_create_infos_with_structures_of_versions",
+        |c| read_only(c, Chain::Versions),
+    )
+    .on_driver("replay,ext_fault,abort=1"),
+    Case::new("own_untouched::read_only_create_infos_with_features2", |c| {
+        read_only(c, Chain::Features2)
+    })
+    .on_driver("ext_fault,abort=1"),
 ];
 
 /// The registry's list of commands that may report a loss, all of which the layer can intercept.
@@ -55,10 +75,16 @@ fn compare<'name>(device: &Device<'_>, names: impl Iterator<Item = &'name str>) 
         let handle = device.raw.handle();
         // SAFETY: the device is alive and the name NUL-terminated.
         let (ours, own) = unsafe {
-            (device.gpu.instance.get_device_proc_addr(handle, text.as_ptr()), drivers(handle, text.as_ptr()))
+            (
+                device.gpu.instance.get_device_proc_addr(handle, text.as_ptr()),
+                drivers(handle, text.as_ptr()),
+            )
         };
         let address = |function: vk::PFN_vkVoidFunction| function.map(|f| f as usize);
-        ensure!(address(ours) == address(own), "{name} is {ours:?}, and the driver's is {own:?}");
+        ensure!(
+            address(ours) == address(own),
+            "{name} is {ours:?}, and the driver's is {own:?}"
+        );
         found += usize::from(own.is_some());
     }
     Ok(found)
@@ -80,7 +106,9 @@ fn pointers(context: &Context) -> Result<()> {
         .filter(|line| !line.starts_with('#') && !line.starts_with("physical"))
         .filter_map(|line| line.split_once(' '))
         .map(|(_, name)| name);
-    let names = losable.chain(MORE.split_whitespace()).chain(RECORDING.split_whitespace());
+    let names = losable
+        .chain(MORE.split_whitespace())
+        .chain(RECORDING.split_whitespace());
     let found = compare(&device, names.filter(|name| !LOADERS.contains(name)))?;
     ensure!(found > 60, "only {found} commands were compared");
     Ok(())
@@ -90,7 +118,10 @@ fn recording(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let found = compare(&device, RECORDING.split_whitespace())?;
-    ensure!(found == RECORDING.split_whitespace().count(), "only {found} commands were compared");
+    ensure!(
+        found == RECORDING.split_whitespace().count(),
+        "only {found} commands were compared"
+    );
     Ok(())
 }
 
@@ -113,7 +144,11 @@ fn not_copied(context: &Context) -> Result<()> {
     ensure!(seen.queue_infos == queues.as_ptr() as u64, "other queues");
     ensure!(seen.features == &raw const features as u64, "other features");
     let own: Vec<u64> = seen.chain.into_iter().filter(|node| nodes.contains(node)).collect();
-    ensure!(own == nodes, "the application's nodes are {nodes:x?}, the driver's {:x?}", seen.chain);
+    ensure!(
+        own == nodes,
+        "the application's nodes are {nodes:x?}, the driver's {:x?}",
+        seen.chain
+    );
     Ok(())
 }
 
@@ -209,7 +244,9 @@ fn run_read_only(device: &Device<'_>) -> Result<()> {
     unsafe {
         let layout = raw.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None)?;
         let pool = raw.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
-        let allocate = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let allocate = vk::CommandBufferAllocateInfo::default()
+            .command_pool(pool)
+            .command_buffer_count(1);
         let commands = raw.allocate_command_buffers(&allocate)?[0];
         let info = pages.put(&[vk::ComputePipelineCreateInfo {
             stage,
