@@ -71,7 +71,7 @@ pub unsafe extern "system" fn destroy_pool(
     unsafe {
         if let Some(pool) = handle::take::<Pool>(pool.as_raw()) {
             for buffer in pool.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                drop(handle::take::<CommandBuffer>(buffer));
+                handle::destroy::<CommandBuffer>(buffer);
             }
         }
     }
@@ -132,7 +132,7 @@ pub unsafe extern "system" fn free(
             let mut live = pool.0.lock().unwrap_or_else(PoisonError::into_inner);
             if live.contains(&buffer.as_raw()) {
                 live.retain(|other| *other != buffer.as_raw());
-                drop(handle::take::<CommandBuffer>(buffer.as_raw()));
+                handle::destroy::<CommandBuffer>(buffer.as_raw());
             }
         }
     }

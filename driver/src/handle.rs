@@ -38,6 +38,15 @@ pub unsafe fn take<T>(handle: u64) -> Option<T> {
     Some(*unsafe { Box::from_raw(handle as *mut T) })
 }
 
+/// Takes an object back and forgets it.
+///
+/// # Safety
+/// As [`take`].
+pub unsafe fn destroy<T>(handle: u64) {
+    // SAFETY: the caller vouches for the handle.
+    let _ = unsafe { take::<T>(handle) };
+}
+
 /// How many boxed objects there are: a leak, or something freed that should have been leaked, shows here.
 pub fn live() -> u64 {
     LIVE.load(Ordering::Relaxed)

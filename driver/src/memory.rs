@@ -137,7 +137,7 @@ pub unsafe extern "system" fn allocate(
 
 pub unsafe extern "system" fn free(_: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
     // SAFETY: the application's last use.
-    drop(unsafe { handle::take::<Memory>(memory.as_raw()) });
+    unsafe { handle::destroy::<Memory>(memory.as_raw()) };
 }
 
 pub unsafe extern "system" fn map(

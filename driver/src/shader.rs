@@ -54,7 +54,7 @@ pub unsafe extern "system" fn destroy_module(
     _: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: the application's last use.
-    drop(unsafe { handle::take::<Module>(module.as_raw()) });
+    unsafe { handle::destroy::<Module>(module.as_raw()) };
 }
 
 /// The SPIR-V of a stage: of its module, or of one in its chain.
@@ -191,7 +191,7 @@ pub unsafe extern "system" fn destroy_pipeline(
     _: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: the application's last use.
-    drop(unsafe { handle::take::<Pipeline>(pipeline.as_raw()) });
+    unsafe { handle::destroy::<Pipeline>(pipeline.as_raw()) };
 }
 
 pub unsafe extern "system" fn create_cache(
@@ -211,7 +211,7 @@ pub unsafe extern "system" fn destroy_cache(
     _: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: the application's last use.
-    drop(unsafe { handle::take::<Cache>(cache.as_raw()) });
+    unsafe { handle::destroy::<Cache>(cache.as_raw()) };
 }
 
 /// The hashes, in order: equal where the SPIR-V was, word by word.
@@ -281,5 +281,5 @@ pub unsafe extern "system" fn destroy_deferred(
     _: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: the application's last use.
-    drop(unsafe { handle::take::<Deferred>(operation.as_raw()) });
+    unsafe { handle::destroy::<Deferred>(operation.as_raw()) };
 }

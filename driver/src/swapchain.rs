@@ -119,7 +119,7 @@ pub unsafe extern "system" fn destroy(
     _: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: the application's last use.
-    drop(unsafe { handle::take::<Swapchain>(swapchain.as_raw()) });
+    unsafe { handle::destroy::<Swapchain>(swapchain.as_raw()) };
 }
 
 pub unsafe extern "system" fn images(

@@ -95,18 +95,9 @@ pub unsafe extern "system" fn create_fence(
     vk::Result::SUCCESS
 }
 
-/// Destroys an object of this file.
-///
-/// # Safety
-/// As the API has it.
-unsafe fn destroy<T>(object: u64) {
-    // SAFETY: the application's last use.
-    drop(unsafe { handle::take::<T>(object) });
-}
-
 pub unsafe extern "system" fn destroy_fence(_: vk::Device, fence: vk::Fence, _: *const vk::AllocationCallbacks<'_>) {
     // SAFETY: as the API has it.
-    unsafe { destroy::<Fence>(fence.as_raw()) }
+    unsafe { handle::destroy::<Fence>(fence.as_raw()) }
 }
 
 /// # Safety
@@ -185,7 +176,7 @@ pub unsafe extern "system" fn destroy_semaphore(
     _: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: as the API has it.
-    unsafe { destroy::<Semaphore>(semaphore.as_raw()) }
+    unsafe { handle::destroy::<Semaphore>(semaphore.as_raw()) }
 }
 
 pub unsafe extern "system" fn counter_value(
@@ -250,7 +241,7 @@ pub unsafe extern "system" fn create_event(
 
 pub unsafe extern "system" fn destroy_event(_: vk::Device, event: vk::Event, _: *const vk::AllocationCallbacks<'_>) {
     // SAFETY: as the API has it.
-    unsafe { destroy::<Event>(event.as_raw()) }
+    unsafe { handle::destroy::<Event>(event.as_raw()) }
 }
 
 pub unsafe extern "system" fn event_status(device: vk::Device, event: vk::Event) -> vk::Result {
@@ -301,7 +292,7 @@ pub unsafe extern "system" fn destroy_query_pool(
     _: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: as the API has it.
-    unsafe { destroy::<Queries>(pool.as_raw()) }
+    unsafe { handle::destroy::<Queries>(pool.as_raw()) }
 }
 
 pub unsafe extern "system" fn reset_query_pool(_: vk::Device, pool: vk::QueryPool, first: u32, count: u32) {

@@ -81,7 +81,8 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
     ];
     listed
         .into_iter()
-        .filter_map(|(there, name)| there.then(|| extension(name, 1)))
+        .filter(|(there, _)| *there)
+        .map(|(_, name)| extension(name, 1))
         .collect()
 }
 

@@ -166,11 +166,15 @@ fn read_only(context: &Context, chain: Chain) -> Result<()> {
     let pages = Pages::new(1 << 20)?;
     let mut head = ptr::null_mut::<std::ffi::c_void>();
     macro_rules! chained {
-        ($($structure:expr),*) => {
+        ($($structure:ident { $($field:ident: $value:expr),* }),*) => {
             {$(
-                let mut structure = $structure;
-                structure.p_next = head.cast();
-                head = pages.put(&[structure])?.cast();
+                head = pages
+                    .put(&[vk::$structure {
+                        p_next: head.cast(),
+                        $($field: $value,)*
+                        ..Default::default()
+                    }])?
+                    .cast();
             )*}
         };
     }
@@ -180,27 +184,35 @@ fn read_only(context: &Context, chain: Chain) -> Result<()> {
         Chain::Single => {
             core = pages.put(&[stores])?.cast_const();
             chained!(
-                vk::PhysicalDeviceBufferDeviceAddressFeatures::default(),
-                vk::PhysicalDeviceVulkanMemoryModelFeatures::default().vulkan_memory_model(true)
+                PhysicalDeviceBufferDeviceAddressFeatures {},
+                PhysicalDeviceVulkanMemoryModelFeatures {
+                    vulkan_memory_model: vk::TRUE
+                }
             );
         }
         Chain::Versions => {
             core = pages.put(&[stores])?.cast_const();
             chained!(
-                vk::PhysicalDeviceVulkan12Features::default().vulkan_memory_model(true),
-                vk::PhysicalDeviceVulkan13Features::default().synchronization2(true)
+                PhysicalDeviceVulkan12Features {
+                    vulkan_memory_model: vk::TRUE
+                },
+                PhysicalDeviceVulkan13Features {
+                    synchronization2: vk::TRUE
+                }
             );
         }
         Chain::Features2 => chained!(
-            vk::PhysicalDeviceVulkan12Features::default(),
-            vk::PhysicalDeviceFeatures2::default().features(stores)
+            PhysicalDeviceVulkan12Features {},
+            PhysicalDeviceFeatures2 { features: stores }
         ),
     }
-    chained!(
-        khr::ShaderAbortFeatures::new(true),
-        khr::FaultFeatures::new(true),
-        khr::ShaderConstantDataFeatures::new(true)
-    );
+    let mut abort = khr::ShaderAbortFeatures::new(true);
+    abort.p_next = head;
+    let mut fault = khr::FaultFeatures::new(true);
+    fault.p_next = pages.put(&[abort])?.cast();
+    let mut data = khr::ShaderConstantDataFeatures::new(true);
+    data.p_next = pages.put(&[fault])?.cast();
+    head = pages.put(&[data])?.cast();
     let names = khr::EXTENSION_NAMES.map(|name| pages.put(name.to_bytes_with_nul()).map(|at| at.cast_const().cast()));
     let names = names.into_iter().collect::<Result<Vec<_>>>()?;
     let priorities = pages.put(&[1.0f32])?;
