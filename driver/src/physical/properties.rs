@@ -87,6 +87,12 @@ unsafe fn answer(device: &PhysicalDevice, node: &mut vk::BaseOutStructure<'_>) {
                 let found = &mut *node.cast::<vk::PhysicalDeviceVulkan11Properties<'_>>();
                 found.device_uuid = uuid;
                 found.subgroup_size = 1;
+                found.max_per_set_descriptors = 1024;
+                found.max_memory_allocation_size = 1 << 31;
+            }
+            vk::PhysicalDeviceMaintenance3Properties::STRUCTURE_TYPE => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceMaintenance3Properties<'_>>();
+                found.max_per_set_descriptors = 1024;
                 found.max_memory_allocation_size = 1 << 31;
             }
             vk::PhysicalDeviceDriverProperties::STRUCTURE_TYPE => {
