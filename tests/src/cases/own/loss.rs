@@ -24,6 +24,16 @@ pub(super) const CASES: &[Case] = &[
     .on_driver("lose=execute:1,ext_fault"),
     Case::new("own_loss::after_an_abort_the_message_stays", abort_then_loss)
         .on_driver("abort=1,lose=execute:1,ext_fault"),
+    Case::new(
+        "own_loss::an_application_with_the_older_extension_hears_of_the_drivers_loss",
+        |c| older(c, true),
+    )
+    .on_driver("lose=execute:1,ext_fault"),
+    Case::new(
+        "own_loss::an_application_with_the_older_extension_hears_of_an_abort",
+        |c| older(c, false),
+    )
+    .on_driver("abort=1,ext_fault"),
     Case::new("own_loss::a_native_driver_reports_itself", native).on_driver("native=abort+fault+data,lose=execute:1"),
     Case::new("own_loss::counts_beyond_the_buffers_do_no_harm", lies)
         .on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts")
@@ -167,6 +177,48 @@ fn no_vendor_binary(context: &Context) -> Result<()> {
         ensure!(ask(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0), "there is a binary");
         Ok(())
     })
+}
+
+/// `vkGetDeviceFaultInfoEXT`: what the driver knows of its own loss; of an abort a description and nothing else, since "the
+/// device must be in the lost state" for the driver to be asked.
+fn older(context: &Context, by_driver: bool) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = device_with(
+        &gpu,
+        &Extra {
+            extensions: &[ash::ext::device_fault::NAME],
+            ..Extra::default()
+        },
+    )?;
+    let buffer = Buffer::storage(&device, &[0; 64])?;
+    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+    let _submission = lose(&kernel)?;
+    let commands = ash::ext::device_fault::Device::new(&gpu.instance, &device.raw);
+    let get = commands.fp().get_device_fault_info_ext;
+    let handle = device.raw.handle();
+    let mut counts = vk::DeviceFaultCountsEXT::default();
+    // SAFETY: a null structure asks for the counts.
+    unsafe { get(handle, &raw mut counts, ptr::null_mut()) }.result()?;
+    let found = (counts.address_info_count, counts.vendor_info_count);
+    ensure!(found == if by_driver { (2, 1) } else { (0, 0) }, "{counts:?}");
+    let mut addresses = [vk::DeviceFaultAddressInfoEXT::default(); 2];
+    let mut vendors = [vk::DeviceFaultVendorInfoEXT::default(); 1];
+    counts.vendor_binary_size = 0;
+    let mut info = vk::DeviceFaultInfoEXT {
+        p_address_infos: addresses.as_mut_ptr(),
+        p_vendor_infos: vendors.as_mut_ptr(),
+        ..Default::default()
+    };
+    // SAFETY: the arrays have as many elements as the counts say.
+    unsafe { get(handle, &raw mut counts, &raw mut info) }.result()?;
+    let said = info.description_as_c_str()?.to_string_lossy().into_owned();
+    let expected = if by_driver {
+        "the test driver"
+    } else {
+        "submission 1, message 0"
+    };
+    ensure!(said.contains(expected), "{said:?}");
+    Ok(())
 }
 
 fn abort_then_loss(context: &Context) -> Result<()> {

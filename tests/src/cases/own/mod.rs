@@ -31,7 +31,7 @@ pub(super) fn all() -> Vec<Case> {
         in_flight::CASES,
         loss::CASES,
         memory::CASES,
-        native::CASES,
+        &native::cases(),
         refused::CASES,
         reports::CASES,
         stress::CASES,

@@ -44,13 +44,52 @@ const NATIVE: Expected = Expected {
     by_driver: true,
 };
 
-pub(super) const CASES: &[Case] = matrix! {
+const MATRIX: &[Case] = matrix! {
     "none" "": auto ours(ALL), force ours(ALL), off ours([false; 3]);
     "all" "native=abort+fault+data,": auto NATIVE, force ours(ALL), off NATIVE;
     "fault_only" "native=fault,": auto ours(ALL), force ours(ALL), off ours([false, true, false]);
     "data_only" "native=data,": auto ours(ALL), force ours(ALL), off ours([false, false, true]);
     "fault_and_data" "native=fault+data,": auto ours(ALL), force ours(ALL), off ours([false, true, true]);
 };
+
+/// Every case.
+pub(super) fn cases() -> Vec<Case> {
+    let two = Case::new("own_native::two_physical_devices", two_devices).on_driver("devices=2,abort=*");
+    MATRIX.iter().copied().chain([two]).collect()
+}
+
+/// Each physical device has its own answer; a group of both has none of ours.
+fn two_devices(context: &Context) -> Result<()> {
+    let mut gpu = Gpu::open(context)?;
+    // SAFETY: the instance is alive.
+    let all = unsafe { gpu.instance.enumerate_physical_devices() }?;
+    ensure!(all.len() == 2 && all[0] != all[1], "{all:?}");
+    let group = Device::new(&gpu).map(|device| device.family);
+    ensure!(group.is_ok(), "the first device cannot be made");
+    let mut both = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&all);
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+    let names = khr::EXTENSION_NAMES.map(std::ffi::CStr::as_ptr);
+    let mut abort = ShaderAbortFeatures::new(true);
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut abort)
+        .push_next(&mut both);
+    let refused = Device::create(&gpu, &info, 0).err();
+    let code = refused.and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{code:?}");
+    for (number, physical) in (1..).zip(all) {
+        gpu.physical = physical;
+        let device = Device::new(&gpu)?;
+        let buffer = Buffer::storage(&device, &[0; 64])?;
+        let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+        let _submission = lose(&kernel)?;
+        let payloads = device.payloads()?;
+        ensure!(payloads == [payload(number, 0)], "{payloads:?}");
+    }
+    Ok(())
+}
 
 /// `VK_KHR_shader_abort` may only be there with the two that it depends on, each is listed once, and whoever provides it,
 /// a program sees the same: "the device is lost" and the message can be read.

@@ -30,7 +30,7 @@ fn timeouts(context: &Context) -> Result<()> {
             let took = start.elapsed();
             ensure!(found == (vk::Result::TIMEOUT, 0), "{found:?}");
             ensure!(
-                took >= limit && took < limit + Duration::from_millis(80),
+                took >= limit && took < limit + Duration::from_millis(300),
                 "{took:?} for {limit:?}"
             );
         }
@@ -51,9 +51,10 @@ fn woken(context: &Context) -> Result<()> {
             "{result:?}, {reports:?}"
         );
         ensure!(reports[0].flags & fault_flags::DEVICE_LOST != 0, "{reports:?}");
-        // The loss comes after 200 ms; a look at the driver's own state every 20 ms is what its losses may take longer.
+        // The loss comes after 200 ms, and is seen within a slice of a millisecond, or of 20 if it is the driver's own. The rest
+        // is for machines that are busy.
         ensure!(took >= Duration::from_millis(180), "a report of nothing after {took:?}");
-        ensure!(took < Duration::from_millis(320), "woken {took:?} after the submission");
+        ensure!(took < Duration::from_millis(500), "woken {took:?} after the submission");
         Ok(())
     })
 }
