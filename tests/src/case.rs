@@ -41,11 +41,19 @@ impl Case {
     }
 
     /// The same on the tests' own driver alone, which does what `settings` say (`driver/src/settings.rs` explains the
-    /// words), without the validation layer: the driver does what no driver should.
+    /// words), without the validation layer: what such cases look at, or do, it has no eye for.
     pub const fn on_driver(self, settings: &'static str) -> Self {
         Self {
             layers: Layers::OursAlone,
             driver: Some(settings),
+            ..self
+        }
+    }
+
+    /// The same with the validation layer too, on either side of ours.
+    pub const fn validated(self) -> Self {
+        Self {
+            layers: Layers::Ours,
             ..self
         }
     }

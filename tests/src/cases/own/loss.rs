@@ -12,9 +12,12 @@ pub(super) const CASES: &[Case] = &[
     Case::new("own_loss::in_a_submission", forwarded).on_driver("lose=submit:1"),
     Case::new("own_loss::in_execution", forwarded).on_driver("lose=execute:1"),
     Case::new("own_loss::in_a_wait", forwarded).on_driver("lose=wait:1"),
-    Case::new("own_loss::of_a_driver_without_details_is_one_report", one_report).on_driver("lose=execute:1"),
+    Case::new("own_loss::of_a_driver_without_details_is_one_report", one_report)
+        .on_driver("lose=execute:1")
+        .validated(),
     Case::new("own_loss::details_of_the_driver_come_first", details)
         .on_driver("lose=execute:1,ext_fault")
+        .validated()
         .logs(&["the test driver has lost the device"]),
     Case::new("own_loss::the_vendor_binary_is_whole_or_not_there", vendor_binary).on_driver("lose=execute:1,ext_fault"),
     Case::new(
@@ -23,7 +26,8 @@ pub(super) const CASES: &[Case] = &[
     )
     .on_driver("lose=execute:1,ext_fault"),
     Case::new("own_loss::after_an_abort_the_message_stays", abort_then_loss)
-        .on_driver("abort=1,lose=execute:1,ext_fault"),
+        .on_driver("abort=1,lose=execute:1,ext_fault")
+        .validated(),
     Case::new(
         "own_loss::an_application_with_the_older_extension_hears_of_the_drivers_loss",
         |c| older(c, true),
@@ -34,12 +38,16 @@ pub(super) const CASES: &[Case] = &[
         |c| older(c, false),
     )
     .on_driver("abort=1,ext_fault"),
-    Case::new("own_loss::a_native_driver_reports_itself", native).on_driver("native=abort+fault+data,lose=execute:1"),
+    Case::new("own_loss::a_native_driver_reports_itself", native)
+        .on_driver("native=abort+fault+data,lose=execute:1")
+        .validated(),
     Case::new("own_loss::counts_beyond_the_buffers_do_no_harm", lies)
         .on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts")
+        .validated()
         .logs(&["submission 1, message 0"]),
     Case::new("own_loss::a_driver_that_never_has_room_does_no_harm", lies)
-        .on_driver("native=abort+fault+data,abort=1,messages=3,bad=incomplete"),
+        .on_driver("native=abort+fault+data,abort=1,messages=3,bad=incomplete")
+        .validated(),
 ];
 
 /// "Once a device is lost, commands return `VK_ERROR_DEVICE_LOST`": for ever, and without a message.

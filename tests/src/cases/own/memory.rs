@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 macro_rules! choices {
     ($($name:literal $driver:literal => $index:literal;)*) => {
         &[$(
-            Case::new(concat!("own_memory::", $name), |context| chosen(context, $index)).on_driver(concat!("memory=", $driver)),
+            Case::new(concat!("own_memory::", $name), |context| chosen(context, $index)).on_driver(concat!("memory=", $driver)).validated(),
         )*]
     };
 }

@@ -9,35 +9,54 @@ use ash::vk;
 pub(super) const CASES: &[Case] = &[
     Case::new("own_refused::a_buffer", refused)
         .on_driver("refuse=buffer:1")
+        .validated()
         .logs(&["VK_KHR_shader_abort cannot be emulated", "vkCreateBuffer failed"]),
     Case::new("own_refused::memory", refused)
         .on_driver("refuse=memory:1")
+        .validated()
         .logs(&["VK_KHR_shader_abort cannot be emulated", "vkAllocateMemory failed"]),
     Case::new("own_refused::a_mapping", refused)
         .on_driver("refuse=map:1")
+        .validated()
         .logs(&["VK_KHR_shader_abort cannot be emulated", "vkMapMemory failed"]),
     Case::new("own_refused::memory_that_the_host_sees", refused)
         .on_driver("memory=vram+incoherent")
+        .validated()
         .logs(&["no memory type is host-visible and coherent"]),
-    Case::new("own_refused::the_device_itself", the_device).on_driver("refuse=device:1"),
-    Case::new("own_refused::an_import_is_done_without", another_way).on_driver("kind=cpu,import,refuse=import:*"),
-    Case::new("own_refused::a_replayed_buffer_is_done_without", another_way).on_driver("replay,refuse=buffer:1"),
-    Case::new("own_refused::replayed_memory_is_done_without", another_way).on_driver("replay,refuse=memory:1"),
+    Case::new("own_refused::the_device_itself", the_device)
+        .on_driver("refuse=device:1")
+        .validated(),
+    Case::new("own_refused::an_import_is_done_without", another_way)
+        .on_driver("kind=cpu,import,refuse=import:*")
+        .validated(),
+    Case::new("own_refused::a_replayed_buffer_is_done_without", another_way)
+        .on_driver("replay,refuse=buffer:1")
+        .validated(),
+    Case::new("own_refused::replayed_memory_is_done_without", another_way)
+        .on_driver("replay,refuse=memory:1")
+        .validated(),
     Case::new("own_refused::fences_of_queues_are_done_without", without_fences)
         .on_driver("abort=*,refuse=fence:2")
+        .validated()
         .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]),
-    Case::new("own_refused::features_that_are_missing", missing_features).on_driver("no_addresses"),
+    Case::new("own_refused::features_that_are_missing", missing_features)
+        .on_driver("no_addresses")
+        .validated(),
     Case::new(
         "own_refused::stores_of_vertex_shaders_that_are_missing",
         missing_features,
     )
-    .on_driver("no_vertex_stores"),
+    .on_driver("no_vertex_stores")
+    .validated(),
     Case::new(
         "own_refused::stores_of_fragment_shaders_that_are_missing",
         missing_features,
     )
-    .on_driver("no_fragment_stores"),
-    Case::new("own_refused::vulkan_1_0", missing_features).on_driver("api=1.0"),
+    .on_driver("no_fragment_stores")
+    .validated(),
+    Case::new("own_refused::vulkan_1_0", missing_features)
+        .on_driver("api=1.0")
+        .validated(),
 ];
 
 fn without(gpu: &Gpu) -> Result<Device<'_>> {

@@ -13,10 +13,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 pub(super) const CASES: &[Case] = &[
     Case::new("own_stress::devices_come_abort_and_go_in_bounded_memory", devices)
         .on_driver("abort=*,messages=3")
+        .validated()
         .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
         .within(1800),
     Case::new("own_stress::on_a_cpu_driver", devices)
         .on_driver("kind=cpu,abort=*,messages=3,import")
+        .validated()
         .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
         .within(1800),
     Case::new("own_stress::eight_threads_submit_and_poll", threads)
