@@ -1,6 +1,6 @@
 //! What the loader calls first, and the table of all functions.
 
-use crate::{command, device, fault, handle, instance, memory, physical, queue, seen, shader, swapchain, sync};
+use crate::{command, device, fault, handle, instance, memory, physical, seen, shader, submit, swapchain, sync};
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char, c_void};
 
@@ -161,10 +161,10 @@ functions! {
     Device vkGetDeviceQueue = device::queue;
     Device vkGetDeviceQueue2 = device::queue2;
     Device vkDeviceWaitIdle = device::wait_idle;
-    Device vkQueueSubmit = queue::submit;
-    Device vkQueueSubmit2 | vkQueueSubmit2KHR = queue::submit2;
-    Device vkQueueBindSparse = queue::bind_sparse;
-    Device vkQueueWaitIdle = queue::wait_idle;
+    Device vkQueueSubmit = submit::submit;
+    Device vkQueueSubmit2 | vkQueueSubmit2KHR = submit::submit2;
+    Device vkQueueBindSparse = submit::bind_sparse;
+    Device vkQueueWaitIdle = submit::wait_idle;
     Device vkQueuePresentKHR = swapchain::present;
     Device vkQueueSetPerfHintQCOM = swapchain::set_perf_hint;
 

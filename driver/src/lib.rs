@@ -5,7 +5,7 @@
 //! ```text
 //! loader -> entry       which function?
 //!        -> instance, physical/*, device, memory, sync, command, shader, swapchain    one file per kind of object
-//!        -> queue       submissions: executed at once, or by a thread of the queue when they have to wait
+//!        -> submit, queue   submissions: executed at once, or by a thread of the queue when they have to wait
 //!        -> abort       what an aborting shader would have written
 //!        -> fault       what the driver says of a loss
 //!        -> seen        commands of its own, by which tests learn what reached the driver
@@ -25,5 +25,6 @@ mod queue;
 mod seen;
 mod settings;
 mod shader;
+mod submit;
 mod swapchain;
 mod sync;

@@ -4,12 +4,12 @@
 //! enough to measure a layer's by. A submission that has to wait, hang or take its time goes to a thread of the queue, and
 //! so does everything behind it.
 
-use crate::command::{CommandBuffer, Op};
+use crate::command::Op;
 use crate::device::{Device, State, known};
 use crate::handle;
 use crate::sync::{Fence, Semaphore};
 use crate::{abort, sync};
-use ash::vk::{self, Handle, TaggedStructure};
+use ash::vk;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +23,8 @@ static SUBMISSIONS: AtomicU64 = AtomicU64::new(0);
 #[repr(C)]
 pub struct Queue {
     loader: usize,
-    device: vk::Device,
+    /// Its device.
+    pub device: vk::Device,
     /// Submissions that have not completed.
     pending: AtomicUsize,
     waiting: Mutex<VecDeque<Submission>>,
@@ -32,20 +33,26 @@ pub struct Queue {
 
 /// One call of `vkQueueSubmit`.
 #[derive(Default)]
-struct Submission {
+pub struct Submission {
     /// Its number, 0 without command buffers.
-    number: u64,
-    batches: Vec<Batch>,
-    fence: u64,
-    due: Option<Instant>,
+    pub number: u64,
+    /// What it does, in order.
+    pub batches: Vec<Batch>,
+    /// Signalled behind all of it, or null.
+    pub fence: u64,
+    /// When it is over at the earliest.
+    pub due: Option<Instant>,
 }
 
 /// One element of its array.
 #[derive(Default)]
-struct Batch {
-    waits: Vec<(u64, u64)>,
-    ops: Vec<Op>,
-    signals: Vec<(u64, u64)>,
+pub struct Batch {
+    /// Semaphores and values.
+    pub waits: Vec<(u64, u64)>,
+    /// What its command buffers do.
+    pub ops: Vec<Op>,
+    /// Semaphores and values.
+    pub signals: Vec<(u64, u64)>,
 }
 
 impl Queue {
@@ -74,7 +81,8 @@ impl Queue {
         debug_assert!(self.loader != 0);
     }
 
-    fn submit(&self, mut submission: Submission) -> vk::Result {
+    /// Takes a submission.
+    pub fn submit(&self, mut submission: Submission) -> vk::Result {
         // SAFETY: the device outlives its queues.
         let device = unsafe { known(self.device) };
         let settings = &device.settings;
@@ -218,149 +226,5 @@ impl Submission {
                 fence.signal();
             }
         }
-    }
-}
-
-/// The queue behind a handle.
-///
-/// # Safety
-/// The handle must be valid.
-unsafe fn queue_of<'a>(queue: vk::Queue) -> &'a Queue {
-    // SAFETY: the caller vouches for the handle.
-    unsafe { handle::get(queue.as_raw()) }.expect("a queue")
-}
-
-/// # Safety
-/// The pointer must be null or to so many elements.
-unsafe fn slice<'a, T>(list: *const T, count: u32) -> &'a [T] {
-    match list.is_null() || count == 0 {
-        true => &[],
-        // SAFETY: the caller vouches for the array.
-        false => unsafe { std::slice::from_raw_parts(list, count as usize) },
-    }
-}
-
-/// # Safety
-/// The command buffers must be valid.
-unsafe fn ops(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Vec<Op> {
-    buffers
-        // SAFETY: the caller vouches for them.
-        .filter_map(|buffer| unsafe { handle::get::<CommandBuffer>(buffer.as_raw()) })
-        .flat_map(CommandBuffer::ops)
-        .collect()
-}
-
-pub unsafe extern "system" fn submit(
-    queue: vk::Queue,
-    count: u32,
-    submits: *const vk::SubmitInfo<'_>,
-    fence: vk::Fence,
-) -> vk::Result {
-    // SAFETY: as the API has it; the type says what the node of the chain is.
-    unsafe {
-        let batch = |info: &vk::SubmitInfo<'_>| {
-            let mut node = info.p_next.cast::<vk::BaseInStructure<'_>>();
-            let mut values: (&[u64], &[u64]) = (&[], &[]);
-            while let Some(base) = node.as_ref() {
-                if base.s_type == vk::TimelineSemaphoreSubmitInfo::STRUCTURE_TYPE {
-                    let info = &*node.cast::<vk::TimelineSemaphoreSubmitInfo<'_>>();
-                    values = (
-                        slice(info.p_wait_semaphore_values, info.wait_semaphore_value_count),
-                        slice(info.p_signal_semaphore_values, info.signal_semaphore_value_count),
-                    );
-                }
-                node = base.p_next;
-            }
-            let with = |semaphores: &[vk::Semaphore], values: &[u64]| {
-                let value = |at| values.get(at).copied().unwrap_or(0);
-                semaphores
-                    .iter()
-                    .enumerate()
-                    .map(|(at, s)| (s.as_raw(), value(at)))
-                    .collect()
-            };
-            Batch {
-                waits: with(slice(info.p_wait_semaphores, info.wait_semaphore_count), values.0),
-                ops: ops(slice(info.p_command_buffers, info.command_buffer_count).iter().copied()),
-                signals: with(slice(info.p_signal_semaphores, info.signal_semaphore_count), values.1),
-            }
-        };
-        queue_of(queue).submit(Submission {
-            batches: slice(submits, count).iter().map(batch).collect(),
-            fence: fence.as_raw(),
-            ..Submission::default()
-        })
-    }
-}
-
-pub unsafe extern "system" fn submit2(
-    queue: vk::Queue,
-    count: u32,
-    submits: *const vk::SubmitInfo2<'_>,
-    fence: vk::Fence,
-) -> vk::Result {
-    // SAFETY: as the API has it.
-    unsafe {
-        let with = |infos: &[vk::SemaphoreSubmitInfo<'_>]| {
-            infos.iter().map(|info| (info.semaphore.as_raw(), info.value)).collect()
-        };
-        let batch = |info: &vk::SubmitInfo2<'_>| Batch {
-            waits: with(slice(info.p_wait_semaphore_infos, info.wait_semaphore_info_count)),
-            ops: ops(slice(info.p_command_buffer_infos, info.command_buffer_info_count)
-                .iter()
-                .map(|info| info.command_buffer)),
-            signals: with(slice(info.p_signal_semaphore_infos, info.signal_semaphore_info_count)),
-        };
-        queue_of(queue).submit(Submission {
-            batches: slice(submits, count).iter().map(batch).collect(),
-            fence: fence.as_raw(),
-            ..Submission::default()
-        })
-    }
-}
-
-pub unsafe extern "system" fn bind_sparse(
-    queue: vk::Queue,
-    count: u32,
-    infos: *const vk::BindSparseInfo<'_>,
-    fence: vk::Fence,
-) -> vk::Result {
-    // SAFETY: as the API has it.
-    unsafe {
-        let with = |semaphores: &[vk::Semaphore]| semaphores.iter().map(|s| (s.as_raw(), 0)).collect();
-        let batch = |info: &vk::BindSparseInfo<'_>| Batch {
-            waits: with(slice(info.p_wait_semaphores, info.wait_semaphore_count)),
-            ops: Vec::new(),
-            signals: with(slice(info.p_signal_semaphores, info.signal_semaphore_count)),
-        };
-        queue_of(queue).submit(Submission {
-            batches: slice(infos, count).iter().map(batch).collect(),
-            fence: fence.as_raw(),
-            ..Submission::default()
-        })
-    }
-}
-
-/// Presents: waits for nothing, shows nothing, frees the images.
-///
-/// # Safety
-/// As the API has it.
-pub unsafe fn signal_from(queue: vk::Queue, then: impl FnOnce()) -> vk::Result {
-    // SAFETY: as the API has it.
-    let device = unsafe { known(queue_of(queue).device) };
-    let state = device.lock();
-    if state.lost {
-        return vk::Result::ERROR_DEVICE_LOST;
-    }
-    then();
-    device.changed.notify_all();
-    vk::Result::SUCCESS
-}
-
-pub unsafe extern "system" fn wait_idle(queue: vk::Queue) -> vk::Result {
-    // SAFETY: as the API has it.
-    unsafe {
-        let queue = queue_of(queue);
-        known(queue.device).wait_for_queues(Some(queue))
     }
 }

@@ -3,7 +3,7 @@
 use crate::device::known;
 use crate::handle;
 use crate::physical::fill;
-use crate::queue::signal_from;
+use crate::submit::signal_from;
 use crate::sync::{Fence, Semaphore};
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
