@@ -6,6 +6,7 @@
 use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::CStr;
+use vkabort_demo::khr::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 
 /// The extensions that the layer provides.
 pub const EXTENSIONS: [&CStr; 3] = [
@@ -114,10 +115,38 @@ fn device(instance: &ash::Instance, loader: u32, handle: vk::PhysicalDevice) -> 
         },
         "driver": format!("{} {}", text(driver.driver_name_as_c_str()), text(driver.driver_info_as_c_str())).trim(),
         "api_version": show_version(properties.api_version),
+        "vkCreateDevice": EXTENSIONS.iter().all(|name| has(name)).then(|| try_device(instance, handle)),
         "extensions": EXTENSIONS.iter().filter(|name| has(name)).map(|name| name.to_string_lossy()).collect::<Vec<_>>(),
         "lacks": needs.iter().filter(|(has, _)| !has).map(|(_, name)| *name).collect::<Vec<_>>(),
         "addresses": addresses,
     })
+}
+
+/// Makes a device with the three extensions and destroys it: what goes wrong with them goes wrong here, and the layer says
+/// in its log where the messages go.
+fn try_device(instance: &ash::Instance, handle: vk::PhysicalDevice) -> String {
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+    let names = EXTENSIONS.map(CStr::as_ptr);
+    let mut abort = ShaderAbortFeatures::new(true);
+    let mut fault = FaultFeatures::new(true);
+    let mut data = ShaderConstantDataFeatures::new(true);
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut abort)
+        .push_next(&mut fault)
+        .push_next(&mut data);
+    // SAFETY: the structures live until the call returns; nothing is made from the device.
+    unsafe {
+        match instance.create_device(handle, &info, None) {
+            Ok(device) => {
+                device.destroy_device(None);
+                "VK_SUCCESS".to_owned()
+            }
+            Err(error) => format!("{error:?}"),
+        }
+    }
 }
 
 fn text(name: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {

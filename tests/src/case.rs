@@ -23,6 +23,10 @@ pub struct Case {
     pub settings: &'static [(&'static str, &'static str)],
     /// How the process ends.
     pub ends: Ends,
+    /// What the tests' own driver is to do, for cases that run on it and on nothing else.
+    pub driver: Option<&'static str>,
+    /// Variables of its process.
+    pub variables: &'static [(&'static str, &'static str)],
 }
 
 /// How a process whose case holds ends.
@@ -46,7 +50,32 @@ impl Case {
             limit: Duration::from_secs(60),
             settings: &[],
             ends: Ends::Exits,
+            driver: None,
+            variables: &[],
         }
+    }
+
+    /// The same on the tests' own driver alone, which does what `settings` say (`driver/src/settings.rs` explains the
+    /// words), without the validation layer: what such cases look at, or do, it has no eye for.
+    pub const fn on_driver(self, settings: &'static str) -> Self {
+        Self {
+            layers: Layers::OursAlone,
+            driver: Some(settings),
+            ..self
+        }
+    }
+
+    /// The same with the validation layer too, on either side of ours.
+    pub const fn validated(self) -> Self {
+        Self {
+            layers: Layers::Ours,
+            ..self
+        }
+    }
+
+    /// The same with these variables.
+    pub const fn with(self, variables: &'static [(&'static str, &'static str)]) -> Self {
+        Self { variables, ..self }
     }
 
     /// The same without our layer.

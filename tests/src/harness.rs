@@ -20,6 +20,10 @@ const SIGABRT: i32 = 6;
 
 /// Cases that did not apply, with the reason.
 static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// The variable that the tests' own driver reads.
+pub const DRIVER_SETTINGS: &str = "VKABORT_TEST_DRIVER";
+/// The variable that says how often the stress cases do what they do.
+pub const STRESS_ROUNDS: &str = "VKABORT_STRESS_ROUNDS";
 /// Numbers the scratch folders of this process.
 static NEXT_SCRATCH: AtomicUsize = AtomicUsize::new(0);
 
@@ -66,9 +70,29 @@ pub fn drivers_are_required() -> bool {
     set("CI") || set("VKABORT_REQUIRE_DRIVERS")
 }
 
-/// One test for each case, driver and placement. `program` is `vkabort-e2e`.
-pub fn trials(cases: &[Case], layer: &Layer, program: &Path) -> Vec<Trial> {
+/// One test for each case, driver and placement. `own` is the tests' own driver, `program` is `vkabort-e2e`.
+pub fn trials(cases: &[Case], layer: &Layer, own: &Driver, program: &Path) -> Vec<Trial> {
     let mut trials = Vec::new();
+    let required = Known::ALL.into_iter().filter(|known| known.is_required()).count();
+    let add = |trials: &mut Vec<Trial>, driver: &Driver, number: usize, case: Case| {
+        for &placement in Placement::all_for(case.layers) {
+            let job = Job {
+                case,
+                driver: driver.clone(),
+                layer: layer.clone(),
+                placement,
+                program: program.to_path_buf(),
+                share: (number % required, required),
+            };
+            let name = format!("{} [{}, {}]", case.name, driver.name, placement.name());
+            trials.push(Trial::test(name.clone(), move || {
+                job.run(&name).map_err(|error| format!("{error:#}").into())
+            }));
+        }
+    };
+    for case in cases.iter().filter(|case| case.driver.is_some()) {
+        add(&mut trials, own, 0, *case);
+    }
     for (number, known) in (0..).zip(Known::ALL) {
         let driver = match known.find() {
             Ok(driver) => driver,
@@ -83,24 +107,8 @@ pub fn trials(cases: &[Case], layer: &Layer, program: &Path) -> Vec<Trial> {
                 continue;
             }
         };
-        for case in cases.iter().copied() {
-            for &placement in Placement::all_for(case.layers) {
-                let job = Job {
-                    case,
-                    driver: driver.clone(),
-                    layer: layer.clone(),
-                    placement,
-                    program: program.to_path_buf(),
-                    share: (
-                        number,
-                        Known::ALL.into_iter().filter(|known| known.is_required()).count(),
-                    ),
-                };
-                let name = format!("{} [{}, {}]", case.name, driver.name, placement.name());
-                trials.push(Trial::test(name.clone(), move || {
-                    job.run(&name).map_err(|error| format!("{error:#}").into())
-                }));
-            }
+        for case in cases.iter().filter(|case| case.driver.is_none()) {
+            add(&mut trials, &driver, number, *case);
         }
     }
     trials
@@ -136,12 +144,19 @@ impl Job {
         let (number, drivers) = self.share;
         command
             .arg(self.case.name)
-            .env(case::SHARE, format!("{}/{drivers}", number % drivers));
+            .env(case::SHARE, format!("{number}/{drivers}"))
+            .envs(self.case.variables.iter().copied());
         for (key, value) in self.case.settings {
             command.env(format!("{VARIABLES}{}", key.to_uppercase()), value);
         }
         // What plays the driver keeps quiet.
         command.env(format!("{NATIVE_VARIABLES}LOG_LEVEL"), "off");
+        if let Some(settings) = self.case.driver {
+            command.env(DRIVER_SETTINGS, settings);
+        }
+        if let Some(rounds) = std::env::var_os(STRESS_ROUNDS) {
+            command.env(STRESS_ROUNDS, rounds);
+        }
         let ended = run_within(&mut command, self.case.limit, &scratch.0)?;
         match ended.status.code() {
             Some(code) if code == i32::from(case::PASSED) && self.case.ends == Ends::Exits => {

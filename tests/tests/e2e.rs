@@ -8,14 +8,20 @@ use vkabort_tests::{cases, harness};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let layer = match xtask::layer::build() {
-        Ok(layer) => layer,
+    let built = xtask::layer::build().and_then(|layer| Ok((layer, xtask::layer::build_driver()?)));
+    let (layer, own) = match built {
+        Ok(built) => built,
         Err(error) => {
             eprintln!("{error:#}");
             return ExitCode::FAILURE;
         }
     };
-    let trials = harness::trials(&cases::all(), &layer, Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")));
+    let trials = harness::trials(
+        &cases::all(),
+        &layer,
+        &own,
+        Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")),
+    );
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         harness::print_skipped();

@@ -1,8 +1,9 @@
-//! Builds the layer and the demo, and writes manifests that name the build by its absolute path.
+//! Builds the layer, the demo and the tests' own driver, and writes manifests that name the build by its absolute path.
 
+use crate::drivers::Driver;
 use crate::{process, root, target};
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -72,6 +73,22 @@ pub fn build() -> Result<Layer> {
 /// The build fails.
 pub fn build_demo() -> Result<PathBuf> {
     artifact("vkabort-demo", "vkabort-demo")
+}
+
+/// Builds the driver that the tests bring themselves, and writes its manifest.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_driver() -> Result<Driver> {
+    let library = artifact("vkabort-driver", "vkabort_driver")?;
+    let text = serde_json::to_string_pretty(&json!({
+        "file_format_version": "1.0.0",
+        "ICD": { "library_path": library, "api_version": "1.3.0" },
+    }))?;
+    let manifest = target().join("vkabort/test-driver.json");
+    write_if_changed(&manifest, &text)?;
+    Ok(Driver::of_manifest(&manifest))
 }
 
 /// Builds the command `vkabort` in release. Returns its path.
@@ -150,16 +167,21 @@ fn write_native(template: Value, library: &Path, folder: &Path) -> Result<()> {
     write_manifest(template, &copy, folder, NATIVE)
 }
 
-/// Writes only what differs: processes of tests that run side by side may be reading the file.
 fn write_manifest(mut template: Value, library: &Path, folder: &Path, name: &str) -> Result<()> {
     let layer = template.get_mut("layer").context("a manifest without `layer`")?;
     layer["name"] = Value::from(name);
     layer["library_path"] = Value::from(library.to_str().context("the target directory's name is not UTF-8")?);
     let text = serde_json::to_string_pretty(&template)?;
-    let path = folder.join(format!("{name}.json"));
-    if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+    write_if_changed(&folder.join(format!("{name}.json")), &text)
+}
+
+/// Writes only what differs: processes of tests that run side by side may be reading the file.
+fn write_if_changed(path: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return Ok(());
     }
-    fs::create_dir_all(folder)?;
-    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

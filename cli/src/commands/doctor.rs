@@ -131,6 +131,9 @@ fn verdict(device: &Json, layered: Option<&Json>) -> Json {
         let key = name.trim_start_matches("VK_KHR_").to_owned();
         device[key] = json!(verdict);
     }
+    if let Some(tried) = layered.map(|layered| &layered["vkCreateDevice"]) {
+        device["vkCreateDevice"] = tried.clone();
+    }
     device
 }
 
@@ -194,6 +197,9 @@ fn show(findings: &Json) -> String {
             let _ = writeln!(out, "  {:<28} {}", "cannot be emulated without", lacks.join(", "));
         }
         let _ = writeln!(out, "  {:<28} {}", "memory for messages", text(&device["addresses"]));
+        if let Some(tried) = device["vkCreateDevice"].as_str() {
+            let _ = writeln!(out, "  {:<28} {tried}", "vkCreateDevice with them");
+        }
     }
     let log = list(&findings["layer_log"]);
     if !log.is_empty() {

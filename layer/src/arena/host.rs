@@ -101,9 +101,10 @@ pub fn memory_types(setup: &Setup<'_>, mapping: &Mapping) -> Option<u32> {
     (result == vk::Result::SUCCESS).then_some(properties.memory_type_bits)
 }
 
-/// An arena at a fixed place.
+/// An arena at a fixed place. An import that fails all the same leaves the other way.
 pub fn create(setup: &Setup<'_>) -> Option<Arena> {
-    if setup.import { imported(setup) } else { bare(setup) }
+    let imported = if setup.import { imported(setup) } else { None };
+    imported.or_else(|| bare(setup))
 }
 
 /// An arena that the driver does not know of.
@@ -129,6 +130,7 @@ fn bare(setup: &Setup<'_>) -> Option<Arena> {
         bytes: setup.bytes,
         address: mapping.base().as_ptr() as u64,
         source: Source::Host,
+        kind: None,
         host: Some(mapping),
         slot: None,
     })

@@ -12,6 +12,7 @@ mod replay;
 use crate::dispatch::DeviceTable;
 use crate::state::PhysicalDevice;
 use ash::vk::{self, MemoryPropertyFlags as Property};
+use std::fmt;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::ABORTED_OFFSET;
@@ -34,6 +35,18 @@ pub enum Source {
     Capture,
     /// Whatever the driver gave: caches may not match between runs.
     Driver,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Import => "a fixed address, imported",
+            Self::Host => "a fixed address",
+            Self::Replay => "the address of an earlier run",
+            Self::Capture => "an address that later runs will ask for",
+            Self::Driver => "an address of the driver's choice",
+        })
+    }
 }
 
 /// Which function gives buffer addresses on this device.
@@ -76,6 +89,8 @@ pub struct Arena {
     bytes: u32,
     address: u64,
     source: Source,
+    /// The driver's memory type; none where the memory is the layer's own.
+    kind: Option<(u32, Property)>,
     #[cfg(unix)]
     host: Option<host::Mapping>,
     slot: Option<replay::Slot>,
@@ -121,6 +136,14 @@ impl Arena {
     /// Where the address comes from.
     pub fn source(&self) -> Source {
         self.source
+    }
+
+    /// What memory it is in, in words.
+    pub fn memory(&self) -> String {
+        match self.kind {
+            Some((index, flags)) => format!("memory type {index} ({flags:?})"),
+            None => "memory of the layer's own".to_owned(),
+        }
     }
 
     /// The mapped memory.
@@ -181,6 +204,7 @@ struct Parts<'a> {
     next: &'a DeviceTable,
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
+    kind: Option<(u32, Property)>,
 }
 
 impl Drop for Parts<'_> {
@@ -216,6 +240,7 @@ impl<'a> Parts<'a> {
             next,
             buffer: vk::Buffer::null(),
             memory: vk::DeviceMemory::null(),
+            kind: None,
         };
         let mut capture =
             vk::BufferOpaqueCaptureAddressCreateInfo::default().opaque_capture_address(extra.buffer_address);
@@ -275,6 +300,11 @@ impl<'a> Parts<'a> {
         }
         allocate.memory_type_index =
             memory_type(&setup.memory, types).ok_or("no memory type is host-visible and coherent")?;
+        let kind = setup
+            .memory
+            .memory_types_as_slice()
+            .get(allocate.memory_type_index as usize);
+        parts.kind = kind.map(|kind| (allocate.memory_type_index, kind.property_flags));
         let allocate_memory = next.vkAllocateMemory.ok_or_else(missing)?;
         check(
             // SAFETY: the structures live until the call returns.
@@ -337,6 +367,7 @@ impl<'a> Parts<'a> {
             bytes: setup.bytes,
             address,
             source,
+            kind: self.kind,
             #[cfg(unix)]
             host: None,
             slot: None,

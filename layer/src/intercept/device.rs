@@ -193,10 +193,11 @@ unsafe fn activate(
         instance.log.line(
             Level::Info,
             &format!(
-                "device {device:?}: {} bytes for messages at {:#x} ({:?})",
+                "device {device:?}: {} bytes for messages at {:#x} ({}) in {}",
                 arena.bytes(),
                 arena.address(),
-                arena.source()
+                arena.source(),
+                arena.memory()
             ),
         );
         if arena.source() == Source::Driver {

@@ -19,6 +19,7 @@ mod lost_threads;
 mod mesh;
 mod message;
 mod more_queries;
+mod own;
 mod poison;
 mod present;
 mod programs;
@@ -69,6 +70,7 @@ pub fn all() -> Vec<Case> {
         poison::CASES,
         present::CASES,
         programs::CASES,
+        &own::all(),
         queries::CASES,
         ray::CASES,
         recovery::CASES,

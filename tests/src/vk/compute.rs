@@ -340,10 +340,15 @@ impl<'device> Submission<'device> {
 
     /// `vkQueueSubmit` with the fence.
     pub fn submit(&self) -> vk::Result {
+        self.submit_to(self.device.queue)
+    }
+
+    /// The same to another queue of the device.
+    pub fn submit_to(&self, queue: vk::Queue) -> vk::Result {
         let commands = [self.commands];
         let info = vk::SubmitInfo::default().command_buffers(&commands);
         // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
-        code(unsafe { self.device.raw.queue_submit(self.device.queue, &[info], self.fence) })
+        code(unsafe { self.device.raw.queue_submit(queue, &[info], self.fence) })
     }
 
     /// Submits and waits. Returns the first error, or success.

@@ -7,6 +7,7 @@ mod device;
 mod gpu;
 mod graphics;
 mod image;
+pub mod own;
 mod ray;
 mod scene;
 

@@ -1,0 +1,268 @@
+//! What the loader calls first, and the table of all functions.
+
+use crate::{command, device, fault, handle, instance, memory, physical, seen, shader, submit, swapchain, sync};
+use ash::vk::{self, Handle};
+use std::ffi::{CStr, c_char, c_void};
+
+/// The loader/driver interface: with 5, any version of the API is the driver's to accept; surfaces are the loader's.
+const INTERFACE_VERSION: u32 = 5;
+
+type Function = unsafe extern "system" fn();
+
+/// What a function belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Instance,
+    Physical,
+    Device,
+}
+
+/// Negotiates the version of the interface.
+///
+/// # Safety
+/// Called by the loader.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
+    // SAFETY: the loader's own variable.
+    unsafe { version.write(version.read().min(INTERFACE_VERSION)) };
+    vk::Result::SUCCESS
+}
+
+/// Any function of the driver.
+///
+/// # Safety
+/// Called by the loader.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
+    _: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    // SAFETY: a C string by the API's rules.
+    find(unsafe { CStr::from_ptr(name) }).map(|found| found.1)
+}
+
+/// Functions of a physical device.
+///
+/// # Safety
+/// Called by the loader.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
+    _: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    // SAFETY: a C string by the API's rules.
+    find(unsafe { CStr::from_ptr(name) })
+        .filter(|found| found.0 == Kind::Physical)
+        .map(|found| found.1)
+}
+
+unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: a C string and a valid device by the API's rules.
+    let (name, known) = unsafe { (CStr::from_ptr(name), device::known(device)) };
+    let missing = match name.to_bytes() {
+        b"vkGetDeviceFaultInfoEXT" => !known.settings.ext_fault,
+        b"vkGetDeviceFaultReportsKHR" | b"vkGetDeviceFaultDebugInfoKHR" => !known.settings.native_fault,
+        b"vkGetMemoryHostPointerPropertiesEXT" => !known.settings.import,
+        _ => false,
+    };
+    find(name)
+        .filter(|found| found.0 == Kind::Device && !missing)
+        .map(|found| found.1)
+}
+
+/// Makes an object of which nothing is remembered. All such commands have this shape.
+unsafe extern "system" fn create(_: vk::Device, _: *const c_void, _: *const c_void, object: *mut u64) -> vk::Result {
+    // SAFETY: valid by the API's rules.
+    unsafe { object.write(handle::token()) };
+    vk::Result::SUCCESS
+}
+
+/// Destroys one.
+unsafe extern "system" fn destroy(_: vk::Device, _: u64, _: *const c_void) {}
+
+unsafe extern "system" fn allocate_sets(
+    _: vk::Device,
+    info: *const vk::DescriptorSetAllocateInfo<'_>,
+    sets: *mut vk::DescriptorSet,
+) -> vk::Result {
+    // SAFETY: as the API has it: an array of as many elements as are asked for.
+    unsafe {
+        for index in 0..(*info).descriptor_set_count as usize {
+            sets.add(index).write(vk::DescriptorSet::from_raw(handle::token()));
+        }
+    }
+    vk::Result::SUCCESS
+}
+
+/// Any command that has nothing to do but to succeed. It looks at none of its arguments, which the callers of this
+/// calling convention remove.
+unsafe extern "system" fn succeed() -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+/// `vkGetRefreshCycleDurationGOOGLE` and the other two that tell of presentation: nothing, or the loss.
+unsafe extern "system" fn presentation(device: vk::Device) -> vk::Result {
+    // SAFETY: a valid device by the API's rules.
+    unsafe { device::known(device) }.status()
+}
+
+macro_rules! functions {
+    ($($kind:ident $($name:ident)|+ = $own:path;)*) => {
+        fn find(name: &CStr) -> Option<(Kind, Function)> {
+            let name = name.to_bytes();
+            $($(if name == stringify!($name).as_bytes() {
+                return Some((Kind::$kind, erase($own as *const c_void)));
+            })+)*
+            let core = name.starts_with(b"vkCmd") && name.last().is_some_and(|last| !last.is_ascii_uppercase());
+            // Recording that nothing comes of: any command of the core.
+            core.then(|| (Kind::Device, erase(command::nothing as *const c_void)))
+        }
+    };
+}
+
+fn erase(function: *const c_void) -> Function {
+    // SAFETY: the address of a function; who asked for it by its name calls it as what it is.
+    unsafe { std::mem::transmute::<*const c_void, Function>(function) }
+}
+
+functions! {
+    Instance vkGetInstanceProcAddr = vk_icdGetInstanceProcAddr;
+    Instance vkCreateInstance = instance::create;
+    Instance vkDestroyInstance = instance::destroy;
+    Instance vkEnumerateInstanceExtensionProperties = instance::enumerate_extensions;
+    Instance vkEnumerateInstanceVersion = instance::version;
+    Instance vkEnumeratePhysicalDevices = instance::enumerate_physical_devices;
+
+    Physical vkCreateDevice = device::create;
+    Physical vkEnumerateDeviceExtensionProperties = physical::enumerate_extensions;
+    Physical vkEnumerateDeviceLayerProperties = physical::enumerate_layers;
+    Physical vkGetPhysicalDeviceFeatures = physical::features;
+    Physical vkGetPhysicalDeviceFeatures2 | vkGetPhysicalDeviceFeatures2KHR = physical::features2;
+    Physical vkGetPhysicalDeviceProperties = physical::properties;
+    Physical vkGetPhysicalDeviceProperties2 | vkGetPhysicalDeviceProperties2KHR = physical::properties2;
+    Physical vkGetPhysicalDeviceMemoryProperties = physical::memory;
+    Physical vkGetPhysicalDeviceMemoryProperties2 | vkGetPhysicalDeviceMemoryProperties2KHR = physical::memory2;
+    Physical vkGetPhysicalDeviceQueueFamilyProperties = physical::queue_families;
+    Physical vkGetPhysicalDeviceQueueFamilyProperties2 | vkGetPhysicalDeviceQueueFamilyProperties2KHR = physical::queue_families2;
+    Physical vkGetPhysicalDeviceFormatProperties = physical::format;
+    Physical vkGetPhysicalDeviceFormatProperties2 | vkGetPhysicalDeviceFormatProperties2KHR = physical::format2;
+    Physical vkGetPhysicalDeviceImageFormatProperties = physical::image_format;
+    Physical vkGetPhysicalDeviceSparseImageFormatProperties = physical::sparse_image_format;
+    Physical vkGetPhysicalDeviceExternalBufferProperties | vkGetPhysicalDeviceExternalBufferPropertiesKHR = physical::external_buffer;
+    Physical vkGetPhysicalDeviceSurfaceSupportKHR = swapchain::surface_support;
+    Physical vkGetPhysicalDeviceSurfaceCapabilitiesKHR = swapchain::surface_capabilities;
+    Physical vkGetPhysicalDeviceSurfaceFormatsKHR = swapchain::surface_formats;
+    Physical vkGetPhysicalDeviceSurfacePresentModesKHR = swapchain::present_modes;
+
+    Device vkGetDeviceProcAddr | vkabortDriverGetDeviceProcAddr = get_device_proc_addr;
+    Device vkabortDriverSeen = seen::seen;
+    Device vkabortDriverWords = seen::words;
+    Device vkDestroyDevice = device::destroy;
+    Device vkGetDeviceQueue = device::queue;
+    Device vkGetDeviceQueue2 = device::queue2;
+    Device vkDeviceWaitIdle = device::wait_idle;
+    Device vkQueueSubmit = submit::submit;
+    Device vkQueueSubmit2 | vkQueueSubmit2KHR = submit::submit2;
+    Device vkQueueBindSparse = submit::bind_sparse;
+    Device vkQueueWaitIdle = submit::wait_idle;
+    Device vkQueuePresentKHR = swapchain::present;
+    Device vkQueueSetPerfHintQCOM = swapchain::set_perf_hint;
+
+    Device vkCreateFence = sync::create_fence;
+    Device vkDestroyFence = sync::destroy_fence;
+    Device vkResetFences = sync::reset_fences;
+    Device vkGetFenceStatus = sync::fence_status;
+    Device vkWaitForFences = sync::wait_for_fences;
+    Device vkCreateSemaphore = sync::create_semaphore;
+    Device vkDestroySemaphore = sync::destroy_semaphore;
+    Device vkGetSemaphoreCounterValue | vkGetSemaphoreCounterValueKHR = sync::counter_value;
+    Device vkSignalSemaphore | vkSignalSemaphoreKHR = sync::signal_semaphore;
+    Device vkWaitSemaphores | vkWaitSemaphoresKHR = sync::wait_semaphores;
+    Device vkCreateEvent = sync::create_event;
+    Device vkDestroyEvent = sync::destroy_event;
+    Device vkGetEventStatus = sync::event_status;
+    Device vkSetEvent = sync::set_event;
+    Device vkResetEvent = sync::reset_event;
+    Device vkCreateQueryPool = sync::create_query_pool;
+    Device vkDestroyQueryPool = sync::destroy_query_pool;
+    Device vkResetQueryPool | vkResetQueryPoolEXT = sync::reset_query_pool;
+    Device vkGetQueryPoolResults = sync::query_results;
+
+    Device vkAllocateMemory = memory::allocate;
+    Device vkFreeMemory = memory::free;
+    Device vkMapMemory = memory::map;
+    Device vkUnmapMemory = memory::unmap;
+    Device vkFlushMappedMemoryRanges | vkInvalidateMappedMemoryRanges = memory::flush;
+    Device vkGetDeviceMemoryOpaqueCaptureAddress | vkGetDeviceMemoryOpaqueCaptureAddressKHR = memory::memory_opaque_address;
+    Device vkGetMemoryHostPointerPropertiesEXT = memory::host_pointer_properties;
+    Device vkCreateBuffer = memory::create_buffer;
+    Device vkDestroyBuffer = memory::destroy_buffer;
+    Device vkGetBufferMemoryRequirements = memory::buffer_requirements;
+    Device vkGetBufferMemoryRequirements2 | vkGetBufferMemoryRequirements2KHR = memory::buffer_requirements2;
+    Device vkBindBufferMemory = memory::bind_buffer;
+    Device vkBindBufferMemory2 | vkBindBufferMemory2KHR = memory::bind_buffer2;
+    Device vkGetBufferDeviceAddress | vkGetBufferDeviceAddressKHR | vkGetBufferDeviceAddressEXT
+        | vkGetBufferOpaqueCaptureAddress | vkGetBufferOpaqueCaptureAddressKHR = memory::buffer_address;
+    Device vkCreateImage = create;
+    Device vkDestroyImage = destroy;
+    Device vkGetImageMemoryRequirements = memory::image_requirements;
+    Device vkBindImageMemory = memory::bind_image;
+
+    Device vkCreateCommandPool = command::create_pool;
+    Device vkDestroyCommandPool = command::destroy_pool;
+    Device vkResetCommandPool = command::reset_pool;
+    Device vkAllocateCommandBuffers = command::allocate;
+    Device vkFreeCommandBuffers = command::free;
+    Device vkBeginCommandBuffer = command::begin;
+    Device vkEndCommandBuffer = command::end;
+    Device vkResetCommandBuffer = command::reset;
+    Device vkCmdBindPipeline = command::bind_pipeline;
+    Device vkCmdDispatch | vkCmdDraw | vkCmdDrawIndexed | vkCmdDispatchIndirect | vkCmdTraceRaysKHR = command::run;
+    Device vkCmdSetEvent = command::set_event;
+    Device vkCmdResetEvent = command::reset_event;
+    Device vkCmdResetQueryPool = command::reset_queries;
+    Device vkCmdEndQuery = command::end_query;
+    Device vkCmdWriteTimestamp = command::write_timestamp;
+
+    Device vkCreateShaderModule = shader::create_module;
+    Device vkDestroyShaderModule = shader::destroy_module;
+    Device vkCreateComputePipelines = shader::create_compute;
+    Device vkCreateGraphicsPipelines = shader::create_graphics;
+    Device vkCreateRayTracingPipelinesKHR = shader::create_ray_tracing;
+    Device vkDestroyPipeline = shader::destroy_pipeline;
+    Device vkCreatePipelineCache = shader::create_cache;
+    Device vkDestroyPipelineCache = shader::destroy_cache;
+    Device vkGetPipelineCacheData = shader::cache_data;
+    Device vkMergePipelineCaches = succeed;
+    Device vkCreateDeferredOperationKHR = shader::create_deferred;
+    Device vkDestroyDeferredOperationKHR = shader::destroy_deferred;
+    Device vkDeferredOperationJoinKHR = shader::join_deferred;
+    Device vkGetDeferredOperationMaxConcurrencyKHR = shader::deferred_concurrency;
+    Device vkGetDeferredOperationResultKHR = shader::deferred_result;
+
+    Device vkCreateBufferView | vkCreateImageView | vkCreateSampler | vkCreateDescriptorPool | vkCreateDescriptorSetLayout
+        | vkCreatePipelineLayout | vkCreateRenderPass | vkCreateRenderPass2 | vkCreateFramebuffer
+        | vkCreateDescriptorUpdateTemplate | vkCreatePrivateDataSlot = create;
+    Device vkDestroyBufferView | vkDestroyImageView | vkDestroySampler | vkDestroyDescriptorPool
+        | vkDestroyDescriptorSetLayout | vkDestroyPipelineLayout | vkDestroyRenderPass | vkDestroyFramebuffer
+        | vkDestroyDescriptorUpdateTemplate | vkDestroyPrivateDataSlot = destroy;
+    Device vkAllocateDescriptorSets = allocate_sets;
+    Device vkFreeDescriptorSets | vkResetDescriptorPool = succeed;
+    Device vkUpdateDescriptorSets = command::nothing;
+
+    Device vkCreateSwapchainKHR = swapchain::create;
+    Device vkCreateSharedSwapchainsKHR = swapchain::create_shared;
+    Device vkDestroySwapchainKHR = swapchain::destroy;
+    Device vkGetSwapchainImagesKHR = swapchain::images;
+    Device vkAcquireNextImageKHR = swapchain::acquire;
+    Device vkAcquireNextImage2KHR = swapchain::acquire2;
+    Device vkGetSwapchainStatusKHR = swapchain::status;
+    Device vkGetSwapchainCounterEXT | vkGetRefreshCycleDurationGOOGLE | vkGetPastPresentationTimingGOOGLE
+        | vkGetPastPresentationTimingEXT = presentation;
+    Device vkWaitForPresentKHR = swapchain::wait_for_present;
+    Device vkWaitForPresent2KHR = swapchain::wait_for_present2;
+
+    Device vkGetDeviceFaultInfoEXT = fault::info_ext;
+    Device vkGetDeviceFaultReportsKHR = fault::reports;
+    Device vkGetDeviceFaultDebugInfoKHR = fault::debug_info;
+}

@@ -1,0 +1,207 @@
+//! What the driver says of a loss: by `VK_EXT_device_fault`, always the same two addresses, one vendor record and a binary
+//! of 96 bytes; by its own `VK_KHR_device_fault`, one report and the messages of shaders.
+
+use crate::device::{Device, known};
+use ash::vk::{self, DeviceFaultAddressTypeEXT as Kind, TaggedStructure};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+use vkabort_demo::khr::{FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
+use vkabort_record::snapshot::message_data;
+
+/// What there is to say.
+#[derive(Default)]
+pub struct Faults {
+    /// Payloads of shaders that aborted, where the driver has that extension itself.
+    pub messages: Vec<Vec<u8>>,
+    /// The report was handed out.
+    told: bool,
+}
+
+const ADDRESSES: [(Kind, u64, u64); 2] = [
+    (Kind::WRITE_INVALID, 0xDEAD_0000, 4096),
+    (Kind::INSTRUCTION_POINTER_FAULT, 0xC0DE_0040, 64),
+];
+const DESCRIPTION: &[u8] = b"the test driver has lost the device";
+const VENDOR: (&[u8], u64, u64) = (b"watchdog", 7, 77);
+/// `VkDeviceFaultVendorBinaryHeaderVersionOneEXT`, then bytes that count.
+const BINARY_BYTES: usize = 96;
+const BINARY_HEADER_BYTES: usize = 56;
+
+fn text(bytes: &[u8]) -> [std::ffi::c_char; vk::MAX_DESCRIPTION_SIZE] {
+    let mut out = [0; vk::MAX_DESCRIPTION_SIZE];
+    out.iter_mut()
+        .zip(bytes)
+        .for_each(|(to, from)| *to = from.cast_signed());
+    out
+}
+
+fn binary() -> [u8; BINARY_BYTES] {
+    let mut binary = [0; BINARY_BYTES];
+    for (index, byte) in binary.iter_mut().enumerate() {
+        *byte = index as u8;
+    }
+    binary[..4].copy_from_slice(&(BINARY_HEADER_BYTES as u32).to_le_bytes());
+    binary[4..8].copy_from_slice(&1u32.to_le_bytes());
+    binary
+}
+
+pub unsafe extern "system" fn info_ext(
+    device: vk::Device,
+    counts: *mut vk::DeviceFaultCountsEXT<'_>,
+    info: *mut vk::DeviceFaultInfoEXT<'_>,
+) -> vk::Result {
+    // SAFETY: as the API has it: arrays of as many elements as the counts say.
+    unsafe {
+        if !known(device).lock().lost {
+            return vk::Result::ERROR_UNKNOWN;
+        }
+        let counts = &mut *counts;
+        let Some(info) = info.as_mut() else {
+            counts.address_info_count = ADDRESSES.len() as u32;
+            counts.vendor_info_count = 1;
+            counts.vendor_binary_size = BINARY_BYTES as u64;
+            return vk::Result::SUCCESS;
+        };
+        info.description = text(DESCRIPTION);
+        let mut complete = true;
+        let written = (counts.address_info_count as usize).min(ADDRESSES.len());
+        for (index, (kind, address, precision)) in ADDRESSES.iter().take(written).enumerate() {
+            info.p_address_infos.add(index).write(vk::DeviceFaultAddressInfoEXT {
+                address_type: *kind,
+                reported_address: *address,
+                address_precision: *precision,
+            });
+        }
+        complete &= written == ADDRESSES.len();
+        counts.address_info_count = written as u32;
+        if counts.vendor_info_count > 0 {
+            info.p_vendor_infos.write(vk::DeviceFaultVendorInfoEXT {
+                description: text(VENDOR.0),
+                vendor_fault_code: VENDOR.1,
+                vendor_fault_data: VENDOR.2,
+            });
+            counts.vendor_info_count = 1;
+        } else {
+            complete = false;
+        }
+        if !info.p_vendor_binary_data.is_null() {
+            let written = (counts.vendor_binary_size as usize).min(BINARY_BYTES);
+            let data = info.p_vendor_binary_data.cast::<u8>();
+            data.copy_from_nonoverlapping(binary().as_ptr(), written);
+            counts.vendor_binary_size = written as u64;
+            complete &= written == BINARY_BYTES;
+        }
+        match complete {
+            true => vk::Result::SUCCESS,
+            false => vk::Result::INCOMPLETE,
+        }
+    }
+}
+
+/// Waits for a loss that was not told yet. True: there is one.
+fn wait_for_report(device: &Device, timeout: u64) -> bool {
+    let deadline = Instant::now()
+        .checked_add(Duration::from_nanos(timeout))
+        .filter(|_| timeout != u64::MAX);
+    let mut state = device.lock();
+    loop {
+        if state.lost {
+            return !state.faults.told;
+        }
+        state = match deadline {
+            None => device.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return false;
+                }
+                device
+                    .changed
+                    .wait_timeout(state, left)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
+            }
+        };
+    }
+}
+
+pub unsafe extern "system" fn reports(
+    device: vk::Device,
+    timeout: u64,
+    count: *mut u32,
+    infos: *mut FaultInfo,
+) -> vk::Result {
+    // SAFETY: as the API has it: null or as many elements as the count says.
+    unsafe {
+        let known = known(device);
+        let there = wait_for_report(known, timeout);
+        let room = count.read();
+        if !there || infos.is_null() {
+            count.write(there.into());
+            return if there {
+                vk::Result::SUCCESS
+            } else {
+                vk::Result::TIMEOUT
+            };
+        }
+        if room == 0 || known.settings.bad_incomplete {
+            count.write(0);
+            return vk::Result::INCOMPLETE;
+        }
+        let kept = (*infos).p_next;
+        infos.write(FaultInfo {
+            p_next: kept,
+            flags: fault_flags::DEVICE_LOST,
+            group_id: 1,
+            description: text(DESCRIPTION),
+            ..FaultInfo::default()
+        });
+        known.lock().faults.told = true;
+        count.write(if known.settings.bad_counts { room + 1000 } else { 1 });
+    }
+    vk::Result::SUCCESS
+}
+
+pub unsafe extern "system" fn debug_info(device: vk::Device, info: *mut FaultDebugInfo) -> vk::Result {
+    // SAFETY: as the API has it: null or as many bytes as the sizes say; the type says what the node of the chain is.
+    unsafe {
+        let known = known(device);
+        let settings = &known.settings;
+        let state = known.lock();
+        let data = message_data(state.faults.messages.iter().map(Vec::as_slice));
+        let mut result = vk::Result::SUCCESS;
+        let mut node = (*info).p_next.cast::<vk::BaseOutStructure<'_>>();
+        while let Some(base) = node.as_mut() {
+            if base.s_type == ShaderAbortMessageInfo::STRUCTURE_TYPE {
+                let messages = &mut *node.cast::<ShaderAbortMessageInfo>();
+                let room = messages.message_data_size as usize;
+                if messages.p_message_data.is_null() {
+                    messages.message_data_size = data.len() as u64;
+                } else {
+                    let whole = room.min(data.len());
+                    let written = if settings.bad_incomplete { whole / 2 } else { whole };
+                    let to = messages.p_message_data.cast::<u8>();
+                    to.copy_from_nonoverlapping(data.as_ptr(), written);
+                    let beyond = if settings.bad_counts { 1 << 40 } else { 0 };
+                    messages.message_data_size = written as u64 + beyond;
+                    if written < data.len() {
+                        result = vk::Result::INCOMPLETE;
+                    }
+                }
+            }
+            node = base.p_next;
+        }
+        if (*info).p_vendor_binary_data.is_null() {
+            (*info).vendor_binary_size = BINARY_BYTES as u32;
+        } else if ((*info).vendor_binary_size as usize) < BINARY_BYTES {
+            (*info).vendor_binary_size = 0;
+            // VK_ERROR_NOT_ENOUGH_SPACE_KHR
+            return vk::Result::from_raw(-1_000_483_000);
+        } else {
+            let to = (*info).p_vendor_binary_data.cast::<u8>();
+            to.copy_from_nonoverlapping(binary().as_ptr(), BINARY_BYTES);
+            (*info).vendor_binary_size = BINARY_BYTES as u32;
+        }
+        result
+    }
+}

@@ -1,0 +1,347 @@
+//! Memory, buffers, images, and the addresses of buffers.
+//!
+//! A GPU's addresses are of a space of its own, which starts elsewhere in every process; with capture and replay a buffer
+//! gets the address that is asked for, if nothing else is there. A CPU's addresses are host addresses.
+
+use crate::device::known;
+use crate::handle;
+use crate::settings::Refused;
+use ash::vk::{self, Handle, TaggedStructure};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Pages.
+const GRANULE: u64 = 4096;
+
+/// Memory.
+struct Memory {
+    base: *mut u8,
+    /// None: imported, and so not ours.
+    layout: Option<Layout>,
+    /// Handed out for capture, or asked for.
+    opaque: u64,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(layout) = self.layout {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(self.base, layout) };
+        }
+    }
+}
+
+/// A buffer.
+struct Buffer {
+    size: u64,
+    /// Where it was asked to be.
+    opaque: u64,
+    address: AtomicU64,
+}
+
+/// Which addresses of a device's own space belong to which host memory.
+pub struct Addresses {
+    next: u64,
+    /// Length and host address of what is bound, by device address.
+    bound: BTreeMap<u64, (u64, u64)>,
+}
+
+impl Default for Addresses {
+    fn default() -> Self {
+        // Another place in every process, as address spaces have it that are shared or randomised.
+        let place = u64::from(std::process::id()) & 0xFFFF;
+        Self {
+            next: 0x0001_0000_0000_0000 + (place << 30),
+            bound: BTreeMap::new(),
+        }
+    }
+}
+
+impl Addresses {
+    fn is_free(&self, address: u64, size: u64) -> bool {
+        let before = self.bound.range(..address + size).next_back();
+        before.is_none_or(|(start, (length, _))| start + length <= address)
+    }
+
+    fn place(&mut self, wanted: u64, size: u64) -> Option<u64> {
+        let size = size.next_multiple_of(GRANULE);
+        let mut address = wanted;
+        while wanted == 0 && !(address != 0 && self.is_free(address, size)) {
+            // A page that is nobody's between any two.
+            self.next += size + GRANULE;
+            address = self.next - size;
+        }
+        self.is_free(address, size).then_some(address)
+    }
+
+    /// The host memory at a device address that begins a buffer.
+    pub fn host(&self, address: u64) -> Option<*mut u8> {
+        self.bound
+            .get(&address)
+            .filter(|bound| bound.1 != 0)
+            .map(|bound| bound.1 as *mut u8)
+    }
+}
+
+pub unsafe extern "system" fn allocate(
+    device: vk::Device,
+    info: *const vk::MemoryAllocateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    memory: *mut vk::DeviceMemory,
+) -> vk::Result {
+    // SAFETY: as the API has it; the types say what the nodes of the chain are.
+    unsafe {
+        let known = known(device);
+        let (mut imported, mut opaque) = (None, 0);
+        let mut node = (*info).p_next.cast::<vk::BaseInStructure<'_>>();
+        while let Some(base) = node.as_ref() {
+            match base.s_type {
+                vk::ImportMemoryHostPointerInfoEXT::STRUCTURE_TYPE => {
+                    imported = Some((*node.cast::<vk::ImportMemoryHostPointerInfoEXT<'_>>()).p_host_pointer);
+                }
+                vk::MemoryOpaqueCaptureAddressAllocateInfo::STRUCTURE_TYPE => {
+                    let info = &*node.cast::<vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>>();
+                    opaque = info.opaque_capture_address;
+                }
+                _ => {}
+            }
+            node = base.p_next;
+        }
+        crate::seen::memory_allocated((*info).memory_type_index);
+        let what = if imported.is_some() {
+            Refused::Import
+        } else {
+            Refused::Memory
+        };
+        if known.refuses(what) {
+            return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+        }
+        let size = usize::try_from((*info).allocation_size).unwrap_or(usize::MAX).max(1);
+        let Ok(layout) = Layout::from_size_align(size, GRANULE as usize) else {
+            return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+        };
+        let (base, layout) = match imported {
+            Some(pointer) => (pointer.cast::<u8>(), None),
+            None => (alloc_zeroed(layout), Some(layout)),
+        };
+        if base.is_null() {
+            return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+        }
+        let made = handle::make(Memory { base, layout, opaque });
+        memory.write(vk::DeviceMemory::from_raw(made));
+    }
+    vk::Result::SUCCESS
+}
+
+pub unsafe extern "system" fn free(_: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
+    // SAFETY: the application's last use.
+    unsafe { handle::destroy::<Memory>(memory.as_raw()) };
+}
+
+pub unsafe extern "system" fn map(
+    device: vk::Device,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+    _: vk::DeviceSize,
+    _: vk::MemoryMapFlags,
+    data: *mut *mut c_void,
+) -> vk::Result {
+    // SAFETY: as the API has it.
+    unsafe {
+        let Some(memory) = handle::get::<Memory>(memory.as_raw()) else {
+            return vk::Result::ERROR_MEMORY_MAP_FAILED;
+        };
+        if known(device).refuses(Refused::Map) {
+            return vk::Result::ERROR_MEMORY_MAP_FAILED;
+        }
+        data.write(memory.base.add(offset as usize).cast());
+    }
+    vk::Result::SUCCESS
+}
+
+pub unsafe extern "system" fn unmap(_: vk::Device, _: vk::DeviceMemory) {}
+
+pub unsafe extern "system" fn flush(_: vk::Device, _: u32, _: *const vk::MappedMemoryRange<'_>) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+pub unsafe extern "system" fn memory_opaque_address(
+    _: vk::Device,
+    info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
+) -> u64 {
+    // SAFETY: as the API has it.
+    let memory = unsafe { handle::get::<Memory>((*info).memory.as_raw()) };
+    memory.map_or(0, |memory| memory.opaque.max(1))
+}
+
+pub unsafe extern "system" fn host_pointer_properties(
+    device: vk::Device,
+    _: vk::ExternalMemoryHandleTypeFlags,
+    _: *const c_void,
+    properties: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
+) -> vk::Result {
+    // SAFETY: as the API has it.
+    unsafe {
+        let kinds = crate::physical::memory_types(&known(device).settings);
+        let host = |kind: &vk::MemoryType| kind.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+        let bits = kinds.iter().enumerate().filter(|(_, kind)| host(kind));
+        (*properties).memory_type_bits = bits.fold(0, |bits, (index, _)| bits | 1 << index);
+    }
+    vk::Result::SUCCESS
+}
+
+pub unsafe extern "system" fn create_buffer(
+    device: vk::Device,
+    info: *const vk::BufferCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    buffer: *mut vk::Buffer,
+) -> vk::Result {
+    // SAFETY: as the API has it; the type says what the node of the chain is.
+    unsafe {
+        let known = known(device);
+        if known.refuses(Refused::Buffer) {
+            return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+        }
+        let mut opaque = 0;
+        let mut node = (*info).p_next.cast::<vk::BaseInStructure<'_>>();
+        while let Some(base) = node.as_ref() {
+            if base.s_type == vk::BufferOpaqueCaptureAddressCreateInfo::STRUCTURE_TYPE {
+                let info = &*node.cast::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>();
+                opaque = info.opaque_capture_address;
+            }
+            node = base.p_next;
+        }
+        let size = (*info).size.next_multiple_of(GRANULE);
+        let taken = opaque != 0 && (known.settings.replay_refused || !known.lock().addresses.is_free(opaque, size));
+        if taken {
+            return vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
+        }
+        let made = handle::make(Buffer {
+            size,
+            opaque,
+            address: AtomicU64::new(0),
+        });
+        buffer.write(vk::Buffer::from_raw(made));
+    }
+    vk::Result::SUCCESS
+}
+
+pub unsafe extern "system" fn destroy_buffer(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the application's last use.
+    unsafe {
+        if let Some(buffer) = handle::take::<Buffer>(buffer.as_raw()) {
+            known(device)
+                .lock()
+                .addresses
+                .bound
+                .remove(&buffer.address.into_inner());
+        }
+    }
+}
+
+pub unsafe extern "system" fn buffer_requirements(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    requirements: *mut vk::MemoryRequirements,
+) {
+    // SAFETY: as the API has it.
+    unsafe {
+        let size = handle::get::<Buffer>(buffer.as_raw()).map_or(0, |buffer| buffer.size);
+        requirements.write(vk::MemoryRequirements {
+            size,
+            alignment: GRANULE,
+            memory_type_bits: (1 << known(device).settings.memory.len()) - 1,
+        });
+    }
+}
+
+pub unsafe extern "system" fn buffer_requirements2(
+    device: vk::Device,
+    info: *const vk::BufferMemoryRequirementsInfo2<'_>,
+    requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    // SAFETY: as the API has it.
+    unsafe { buffer_requirements(device, (*info).buffer, &raw mut (*requirements).memory_requirements) }
+}
+
+pub unsafe extern "system" fn bind_buffer(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+) -> vk::Result {
+    // SAFETY: as the API has it.
+    unsafe {
+        let known = known(device);
+        let (buffer, memory) = (
+            handle::get::<Buffer>(buffer.as_raw()),
+            handle::get::<Memory>(memory.as_raw()),
+        );
+        let (Some(buffer), Some(memory)) = (buffer, memory) else {
+            return vk::Result::ERROR_UNKNOWN;
+        };
+        let host = memory.base as u64 + offset;
+        let mut state = known.lock();
+        let address = match known.settings.cpu {
+            true => Some(host),
+            false => state.addresses.place(buffer.opaque, buffer.size),
+        };
+        let Some(address) = address else {
+            return vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
+        };
+        state.addresses.bound.insert(address, (buffer.size, host));
+        buffer.address.store(address, Ordering::Release);
+    }
+    vk::Result::SUCCESS
+}
+
+pub unsafe extern "system" fn bind_buffer2(
+    device: vk::Device,
+    count: u32,
+    infos: *const vk::BindBufferMemoryInfo<'_>,
+) -> vk::Result {
+    // SAFETY: as the API has it.
+    let infos = unsafe { std::slice::from_raw_parts(infos, count as usize) };
+    let bind = |info: &vk::BindBufferMemoryInfo<'_>| {
+        // SAFETY: as above.
+        unsafe { bind_buffer(device, info.buffer, info.memory, info.memory_offset) }
+    };
+    let failed = infos.iter().map(bind).find(|result| *result != vk::Result::SUCCESS);
+    failed.unwrap_or(vk::Result::SUCCESS)
+}
+
+pub unsafe extern "system" fn buffer_address(_: vk::Device, info: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
+    // SAFETY: as the API has it.
+    let buffer = unsafe { handle::get::<Buffer>((*info).buffer.as_raw()) };
+    buffer.map_or(0, |buffer| buffer.address.load(Ordering::Acquire))
+}
+
+pub unsafe extern "system" fn image_requirements(
+    device: vk::Device,
+    _: vk::Image,
+    requirements: *mut vk::MemoryRequirements,
+) {
+    // SAFETY: as the API has it.
+    unsafe {
+        requirements.write(vk::MemoryRequirements {
+            size: 1 << 16,
+            alignment: GRANULE,
+            memory_type_bits: (1 << known(device).settings.memory.len()) - 1,
+        });
+    }
+}
+
+pub unsafe extern "system" fn bind_image(
+    _: vk::Device,
+    _: vk::Image,
+    _: vk::DeviceMemory,
+    _: vk::DeviceSize,
+) -> vk::Result {
+    vk::Result::SUCCESS
+}

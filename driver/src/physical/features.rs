@@ -1,0 +1,104 @@
+//! Features: what the settings leave, in whichever structure they are asked for.
+
+use super::known;
+use crate::settings::Settings;
+use ash::vk::{self, TaggedStructure};
+use vkabort_demo::khr;
+
+fn core(settings: &Settings) -> vk::PhysicalDeviceFeatures {
+    vk::PhysicalDeviceFeatures {
+        vertex_pipeline_stores_and_atomics: settings.vertex_stores.into(),
+        fragment_stores_and_atomics: settings.fragment_stores.into(),
+        shader_int64: vk::TRUE,
+        shader_int16: vk::TRUE,
+        sparse_binding: vk::TRUE,
+        ..Default::default()
+    }
+}
+
+pub unsafe extern "system" fn features(device: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures) {
+    // SAFETY: as the API has it.
+    unsafe { features.write(core(&known(device).settings)) };
+}
+
+pub unsafe extern "system" fn features2(device: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures2<'_>) {
+    // SAFETY: as the API has it; the types say what the nodes of the chain are.
+    unsafe {
+        let settings = &known(device).settings;
+        (*features).features = core(settings);
+        let mut node = (*features).p_next.cast::<vk::BaseOutStructure<'_>>();
+        while let Some(base) = node.as_mut() {
+            answer(settings, base);
+            node = base.p_next;
+        }
+    }
+}
+
+/// # Safety
+/// `node` must be the structure that its type says.
+unsafe fn answer(settings: &Settings, node: &mut vk::BaseOutStructure<'_>) {
+    let node = std::ptr::from_mut(node);
+    let addresses = vk::Bool32::from(settings.addresses);
+    let replay = vk::Bool32::from(settings.addresses && settings.replay);
+    // SAFETY: the caller vouches for the type.
+    unsafe {
+        match (*node).s_type {
+            vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceVulkan12Features<'_>>();
+                found.buffer_device_address = addresses;
+                found.buffer_device_address_capture_replay = replay;
+                found.vulkan_memory_model = vk::TRUE;
+                found.vulkan_memory_model_device_scope = vk::TRUE;
+                found.timeline_semaphore = vk::TRUE;
+                found.shader_int8 = vk::TRUE;
+            }
+            vk::PhysicalDeviceVulkan13Features::STRUCTURE_TYPE => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceVulkan13Features<'_>>();
+                found.synchronization2 = vk::TRUE;
+                found.dynamic_rendering = vk::TRUE;
+                found.maintenance4 = vk::TRUE;
+            }
+            vk::PhysicalDeviceBufferDeviceAddressFeatures::STRUCTURE_TYPE => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>();
+                found.buffer_device_address = addresses;
+                found.buffer_device_address_capture_replay = replay;
+            }
+            vk::PhysicalDeviceVulkanMemoryModelFeatures::STRUCTURE_TYPE => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceVulkanMemoryModelFeatures<'_>>();
+                found.vulkan_memory_model = vk::TRUE;
+                found.vulkan_memory_model_device_scope = vk::TRUE;
+            }
+            vk::PhysicalDeviceTimelineSemaphoreFeatures::STRUCTURE_TYPE => {
+                (*node.cast::<vk::PhysicalDeviceTimelineSemaphoreFeatures<'_>>()).timeline_semaphore = vk::TRUE;
+            }
+            vk::PhysicalDeviceSynchronization2Features::STRUCTURE_TYPE => {
+                (*node.cast::<vk::PhysicalDeviceSynchronization2Features<'_>>()).synchronization2 = vk::TRUE;
+            }
+            vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::STRUCTURE_TYPE => {
+                (*node.cast::<vk::PhysicalDeviceRayTracingPipelineFeaturesKHR<'_>>()).ray_tracing_pipeline = vk::TRUE;
+            }
+            vk::PhysicalDevicePresentWaitFeaturesKHR::STRUCTURE_TYPE => {
+                (*node.cast::<vk::PhysicalDevicePresentWaitFeaturesKHR<'_>>()).present_wait = vk::TRUE;
+            }
+            vk::PhysicalDeviceFaultFeaturesEXT::STRUCTURE_TYPE if settings.ext_fault => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>();
+                found.device_fault = vk::TRUE;
+                found.device_fault_vendor_binary = vk::TRUE;
+            }
+            khr::FaultFeatures::STRUCTURE_TYPE if settings.native_fault => {
+                let found = &mut *node.cast::<khr::FaultFeatures>();
+                found.device_fault = vk::TRUE;
+                found.device_fault_vendor_binary = vk::TRUE;
+                found.device_fault_report_masked = vk::FALSE;
+                found.device_fault_device_lost_on_masked = vk::FALSE;
+            }
+            khr::ShaderAbortFeatures::STRUCTURE_TYPE if settings.native_abort => {
+                (*node.cast::<khr::ShaderAbortFeatures>()).shader_abort = vk::TRUE;
+            }
+            khr::ShaderConstantDataFeatures::STRUCTURE_TYPE if settings.native_data => {
+                (*node.cast::<khr::ShaderConstantDataFeatures>()).shader_constant_data = vk::TRUE;
+            }
+            _ => {}
+        }
+    }
+}

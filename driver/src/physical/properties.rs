@@ -1,0 +1,121 @@
+//! Properties.
+
+use super::{copy_text, known};
+use crate::instance::PhysicalDevice;
+use ash::vk::{self, TaggedStructure};
+use vkabort_demo::khr;
+
+/// `maxShaderAbortMessageSize` where the driver has the extension itself: another one than the layer's.
+const MAX_MESSAGE: u64 = 1 << 20;
+/// `maxDeviceFaultCount` there.
+const MAX_FAULTS: u32 = 8;
+
+fn core(device: &PhysicalDevice) -> vk::PhysicalDeviceProperties {
+    let mut found = vk::PhysicalDeviceProperties {
+        api_version: vk::make_api_version(0, 1, device.settings.minor, 0),
+        driver_version: 1,
+        // No vendor has this one: those of PCI have 16 bits, and Khronos gives out numbers from 0x10000 on.
+        vendor_id: 0x0001_FFFF,
+        device_id: device.index as u32 + 1,
+        device_type: match device.settings.cpu {
+            true => vk::PhysicalDeviceType::CPU,
+            false => vk::PhysicalDeviceType::DISCRETE_GPU,
+        },
+        pipeline_cache_uuid: *b"vkabort-driver-1",
+        ..Default::default()
+    };
+    copy_text(&mut found.device_name, c"vkabort test driver");
+    let limits = &mut found.limits;
+    limits.max_image_dimension2_d = 4096;
+    limits.max_push_constants_size = 256;
+    limits.max_memory_allocation_count = 1 << 20;
+    limits.max_sampler_allocation_count = 4096;
+    limits.max_bound_descriptor_sets = 8;
+    limits.max_storage_buffer_range = 1 << 30;
+    limits.max_uniform_buffer_range = 1 << 16;
+    limits.max_per_stage_descriptor_storage_buffers = 64;
+    limits.max_per_stage_resources = 256;
+    limits.max_descriptor_set_storage_buffers = 64;
+    limits.max_compute_shared_memory_size = 1 << 15;
+    limits.max_compute_work_group_count = [65535; 3];
+    limits.max_compute_work_group_invocations = 1024;
+    limits.max_compute_work_group_size = [1024; 3];
+    limits.min_memory_map_alignment = 4096;
+    limits.min_storage_buffer_offset_alignment = 16;
+    limits.min_uniform_buffer_offset_alignment = 16;
+    limits.buffer_image_granularity = 1;
+    limits.non_coherent_atom_size = 64;
+    limits.timestamp_period = 1.0;
+    found
+}
+
+pub unsafe extern "system" fn properties(device: vk::PhysicalDevice, properties: *mut vk::PhysicalDeviceProperties) {
+    // SAFETY: as the API has it.
+    unsafe { properties.write(core(known(device))) };
+}
+
+pub unsafe extern "system" fn properties2(
+    device: vk::PhysicalDevice,
+    properties: *mut vk::PhysicalDeviceProperties2<'_>,
+) {
+    // SAFETY: as the API has it; the types say what the nodes of the chain are.
+    unsafe {
+        let known = known(device);
+        (*properties).properties = core(known);
+        let mut node = (*properties).p_next.cast::<vk::BaseOutStructure<'_>>();
+        while let Some(base) = node.as_mut() {
+            answer(known, base);
+            node = base.p_next;
+        }
+    }
+}
+
+/// # Safety
+/// `node` must be the structure that its type says.
+unsafe fn answer(device: &PhysicalDevice, node: &mut vk::BaseOutStructure<'_>) {
+    let node = std::ptr::from_mut(node);
+    let settings = &device.settings;
+    let mut uuid = *b"vkabort-device-0";
+    uuid[15] += device.index as u8;
+    // SAFETY: the caller vouches for the type.
+    unsafe {
+        match (*node).s_type {
+            vk::PhysicalDeviceIDProperties::STRUCTURE_TYPE => {
+                (*node.cast::<vk::PhysicalDeviceIDProperties<'_>>()).device_uuid = uuid;
+            }
+            vk::PhysicalDeviceVulkan11Properties::STRUCTURE_TYPE => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceVulkan11Properties<'_>>();
+                found.device_uuid = uuid;
+                found.subgroup_size = 1;
+                found.max_per_set_descriptors = 1024;
+                found.max_memory_allocation_size = 1 << 31;
+            }
+            vk::PhysicalDeviceMaintenance3Properties::STRUCTURE_TYPE => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceMaintenance3Properties<'_>>();
+                found.max_per_set_descriptors = 1024;
+                found.max_memory_allocation_size = 1 << 31;
+            }
+            vk::PhysicalDeviceDriverProperties::STRUCTURE_TYPE => {
+                let found = &mut *node.cast::<vk::PhysicalDeviceDriverProperties<'_>>();
+                found.driver_id = vk::DriverId::from_raw(0x7FFF_0000);
+                copy_text(&mut found.driver_name, c"vkabort test driver");
+                copy_text(&mut found.driver_info, c"1");
+            }
+            vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::STRUCTURE_TYPE => {
+                (*node.cast::<vk::PhysicalDeviceExternalMemoryHostPropertiesEXT<'_>>())
+                    .min_imported_host_pointer_alignment = 4096;
+            }
+            vk::PhysicalDeviceTimelineSemaphoreProperties::STRUCTURE_TYPE => {
+                (*node.cast::<vk::PhysicalDeviceTimelineSemaphoreProperties<'_>>())
+                    .max_timeline_semaphore_value_difference = u64::MAX / 2;
+            }
+            khr::ShaderAbortProperties::STRUCTURE_TYPE if settings.native_abort => {
+                (*node.cast::<khr::ShaderAbortProperties>()).max_shader_abort_message_size = MAX_MESSAGE;
+            }
+            khr::FaultProperties::STRUCTURE_TYPE if settings.native_fault => {
+                (*node.cast::<khr::FaultProperties>()).max_device_fault_count = MAX_FAULTS;
+            }
+            _ => {}
+        }
+    }
+}

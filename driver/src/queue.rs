@@ -1,0 +1,230 @@
+//! `VkQueue`: submissions.
+//!
+//! What can run at once runs in the submitting thread, which the API allows and which makes the driver's own cost small
+//! enough to measure a layer's by. A submission that has to wait, hang or take its time goes to a thread of the queue, and
+//! so does everything behind it.
+
+use crate::command::Op;
+use crate::device::{Device, State, known};
+use crate::handle;
+use crate::sync::{Fence, Semaphore};
+use crate::{abort, sync};
+use ash::vk;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// Submissions with command buffers, over the whole process.
+static SUBMISSIONS: AtomicU64 = AtomicU64::new(0);
+
+/// A queue.
+#[repr(C)]
+pub struct Queue {
+    loader: usize,
+    /// Its device.
+    pub device: vk::Device,
+    /// Submissions that have not completed.
+    pending: AtomicUsize,
+    waiting: Mutex<VecDeque<Submission>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// One call of `vkQueueSubmit`.
+#[derive(Default)]
+pub struct Submission {
+    /// Its number, 0 without command buffers.
+    pub number: u64,
+    /// What it does, in order.
+    pub batches: Vec<Batch>,
+    /// Signalled behind all of it, or null.
+    pub fence: u64,
+    /// When it is over at the earliest.
+    pub due: Option<Instant>,
+}
+
+/// One element of its array.
+#[derive(Default)]
+pub struct Batch {
+    /// Semaphores and values.
+    pub waits: Vec<(u64, u64)>,
+    /// What its command buffers do.
+    pub ops: Vec<Op>,
+    /// Semaphores and values.
+    pub signals: Vec<(u64, u64)>,
+}
+
+impl Queue {
+    /// A queue of a device.
+    pub fn new(device: vk::Device) -> Self {
+        Self {
+            loader: handle::LOADER_MAGIC,
+            device,
+            pending: AtomicUsize::new(0),
+            waiting: Mutex::default(),
+            thread: Mutex::default(),
+        }
+    }
+
+    /// Everything that was submitted has completed.
+    pub fn is_idle(&self) -> bool {
+        self.pending.load(Ordering::Acquire) == 0
+    }
+
+    /// Waits for the queue's thread, which the device has told to end.
+    pub fn join(self) {
+        let thread = self.thread.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = thread {
+            drop(thread.join());
+        }
+        debug_assert!(self.loader != 0);
+    }
+
+    /// Takes a submission.
+    pub fn submit(&self, mut submission: Submission) -> vk::Result {
+        // SAFETY: the device outlives its queues.
+        let device = unsafe { known(self.device) };
+        let settings = &device.settings;
+        if submission.batches.iter().any(|batch| !batch.ops.is_empty()) {
+            submission.number = SUBMISSIONS.fetch_add(1, Ordering::Relaxed) + 1;
+        }
+        let mut state = device.lock();
+        if settings.lose_submit.is(submission.number) {
+            device.lose(&mut state);
+        }
+        if state.lost {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        let slow = !settings.delay.is_zero() && submission.number > 0;
+        let at_once = !slow && !settings.hang.is(submission.number) && submission.is_ready() && self.is_idle();
+        if at_once {
+            submission.execute(device, &mut state);
+            submission.complete(&state);
+            device.changed.notify_all();
+            return vk::Result::SUCCESS;
+        }
+        if slow {
+            submission.due = Some(Instant::now() + settings.delay);
+        }
+        self.pending.fetch_add(1, Ordering::AcqRel);
+        self.lock_waiting().push_back(submission);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.is_none() {
+            let queue = std::ptr::from_ref(self) as u64;
+            *thread = Some(std::thread::spawn(move || {
+                // SAFETY: the queue is destroyed after its thread has ended.
+                if let Some(queue) = unsafe { handle::get::<Self>(queue) } {
+                    queue.run();
+                }
+            }));
+        }
+        device.changed.notify_all();
+        vk::Result::SUCCESS
+    }
+
+    fn lock_waiting(&self) -> std::sync::MutexGuard<'_, VecDeque<Submission>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the queue's thread does until the device is destroyed.
+    fn run(&self) {
+        // SAFETY: as in `submit`.
+        let device = unsafe { known(self.device) };
+        let settings = &device.settings;
+        let mut state = device.lock();
+        let mut hung_since = None;
+        let mut executed = false;
+        while !state.ending {
+            let now = Instant::now();
+            let mut waiting = self.lock_waiting();
+            let until = match waiting.front() {
+                Some(first) if !first.is_ready() || state.lost => None,
+                Some(first) => first.due.filter(|due| *due > now).map(Some).unwrap_or_else(|| {
+                    if !executed {
+                        first.execute(device, &mut state);
+                        executed = true;
+                        device.changed.notify_all();
+                    }
+                    if !settings.hang.is(first.number) {
+                        return Some(now);
+                    }
+                    let since = *hung_since.get_or_insert(now);
+                    settings.hang_for.map(|time| since + time)
+                }),
+                None => None,
+            };
+            if let Some(at) = until
+                && at <= now
+            {
+                if let Some(first) = waiting.pop_front() {
+                    first.complete(&state);
+                    self.pending.fetch_sub(1, Ordering::AcqRel);
+                }
+                (executed, hung_since) = (false, None);
+                device.changed.notify_all();
+                continue;
+            }
+            drop(waiting);
+            state = match until {
+                None => device.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(at) => {
+                    let waited = device.changed.wait_timeout(state, at - now);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+}
+
+impl Submission {
+    /// Every semaphore it waits for has its value.
+    fn is_ready(&self) -> bool {
+        // Signals of an earlier batch count for a later one of the same call.
+        let own = |wait: &(u64, u64)| self.batches.iter().any(|batch| batch.signals.contains(wait));
+        let mut waits = self.batches.iter().flat_map(|batch| &batch.waits);
+        // SAFETY: semaphores outlive the submissions that wait for them.
+        waits.all(|wait| own(wait) || unsafe { handle::get::<Semaphore>(wait.0) }.is_none_or(|s| s.has(wait.1)))
+    }
+
+    fn execute(&self, device: &Device, state: &mut State) {
+        let mut aborts = false;
+        for op in self.batches.iter().flat_map(|batch| &batch.ops) {
+            // SAFETY: objects outlive the submissions that use them.
+            unsafe {
+                match op {
+                    Op::Run(pipeline) => aborts |= abort::run(device, state, *pipeline, self.number),
+                    other => sync::execute(other),
+                }
+            }
+        }
+        if aborts || device.settings.lose_execute.is(self.number) {
+            device.lose(state);
+        }
+    }
+
+    /// Signals what is to be signalled, unless the device is lost.
+    fn complete(&self, state: &State) {
+        if state.lost {
+            return;
+        }
+        // SAFETY: as above.
+        unsafe {
+            for batch in &self.batches {
+                for (semaphore, value) in &batch.waits {
+                    if let Some(semaphore) = handle::get::<Semaphore>(*semaphore) {
+                        semaphore.consume(*value);
+                    }
+                }
+                for (semaphore, value) in &batch.signals {
+                    if let Some(semaphore) = handle::get::<Semaphore>(*semaphore) {
+                        semaphore.signal(*value);
+                    }
+                }
+            }
+            if let Some(fence) = handle::get::<Fence>(self.fence) {
+                fence.signal();
+            }
+        }
+    }
+}

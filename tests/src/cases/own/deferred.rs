@@ -1,0 +1,72 @@
+//! Deferred operations: "any memory that the deferred command's parameters point to must remain until the operation is
+//! complete", and what the layer puts in their place has to as well.
+
+use super::{Extra, aborting, device_with};
+use crate::case::{Case, Context};
+use crate::vk::{Gpu, own};
+use anyhow::{Result, ensure};
+use ash::vk;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new(
+        "own_deferred::rewritten_modules_live_until_the_operation_is_over",
+        deferred,
+    )
+    .on_driver("deferred"),
+    Case::new("own_deferred::an_operation_that_is_not_deferred", deferred).on_driver(""),
+];
+
+fn deferred(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let extensions = [
+        ash::khr::ray_tracing_pipeline::NAME,
+        ash::khr::acceleration_structure::NAME,
+        ash::khr::deferred_host_operations::NAME,
+    ];
+    let device = device_with(
+        &gpu,
+        &Extra {
+            extensions: &extensions,
+            ..Extra::default()
+        },
+    )?;
+    let operations = ash::khr::deferred_host_operations::Device::new(&gpu.instance, &device.raw);
+    let pipelines = ash::khr::ray_tracing_pipeline::Device::new(&gpu.instance, &device.raw);
+    let spirv = aborting()?;
+    // SAFETY: all handles are of this device; create-infos live until the operation is over.
+    unsafe {
+        let operation = operations.create_deferred_operation(None)?;
+        let mut chained = vk::ShaderModuleCreateInfo::default().code(&spirv);
+        let stages = [vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::RAYGEN_KHR)
+            .name(c"main")
+            .push_next(&mut chained)];
+        let info = vk::RayTracingPipelineCreateInfoKHR::default().stages(&stages);
+        let mut made = [vk::Pipeline::null()];
+        let result = (pipelines.fp().create_ray_tracing_pipelines_khr)(
+            device.raw.handle(),
+            operation,
+            vk::PipelineCache::null(),
+            1,
+            &raw const info,
+            std::ptr::null(),
+            made.as_mut_ptr(),
+        );
+        let is_deferred = result == vk::Result::OPERATION_DEFERRED_KHR;
+        ensure!(is_deferred || result == vk::Result::SUCCESS, "{result:?}");
+        // Memory that was freed would be given to these.
+        let noise: Vec<Vec<u32>> = (0..64).map(|_| vec![0xDEAD_BEEF; spirv.len() * 2]).collect();
+        (operations.fp().deferred_operation_join_khr)(device.raw.handle(), operation).result()?;
+        drop(noise);
+        let reached = own::words(&device, made[0], 0)?;
+        ensure!(
+            reached.first() == Some(&0x0723_0203),
+            "the driver read {:x?}",
+            reached.first()
+        );
+        ensure!(reached != spirv, "the module was not rewritten");
+        operations.destroy_deferred_operation(operation, None);
+        device.raw.destroy_pipeline(made[0], None);
+    }
+    Ok(())
+}

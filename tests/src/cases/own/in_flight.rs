@@ -1,0 +1,201 @@
+//! Waits without a time limit that are in flight on another thread when the device gets lost: "vkDeviceWaitIdle,
+//! vkQueueWaitIdle, vkWaitForFences, vkAcquireNextImageKHR and vkGetQueryPoolResults with VK_QUERY_RESULT_WAIT_BIT must
+//! return in finite time", whether a shader has aborted or the driver itself has lost the device.
+
+use super::{Extra, aborting, device_with};
+use crate::case::{Case, Context};
+use crate::cases::GROUPS;
+use crate::vk::{Buffer, Device, Gpu, Kernel, code, own};
+use anyhow::{Result, ensure};
+use ash::vk;
+use std::time::{Duration, Instant};
+
+/// Milliseconds that a submission takes in these cases: by then the other thread waits.
+const ABORT: &str = "abort=1,delay=150";
+const LOSS: &str = "lose=execute:1,delay=150";
+const HANG: &str = "abort=1,delay=150,hang=1";
+const SHORT_DRAIN: &[(&str, &str)] = &[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "200")];
+
+macro_rules! waits {
+    ($($name:literal $wait:expr;)*) => {
+        &[$(
+            Case::new(concat!("own_in_flight::", $name, "_when_a_shader_aborts"), |c| ends(c, $wait)).on_driver(ABORT),
+            Case::new(concat!("own_in_flight::", $name, "_when_the_driver_loses_the_device"), |c| ends(c, $wait))
+                .on_driver(LOSS),
+            Case::new(concat!("own_in_flight::", $name, "_when_a_shader_aborts_and_the_driver_hangs"), |c| ends(c, $wait))
+                .on_driver(HANG)
+                .with(SHORT_DRAIN),
+        )*]
+    };
+}
+
+pub(super) const CASES: &[Case] = waits! {
+    "vkWaitForFences" fences;
+    "vkWaitSemaphores" semaphores;
+    "vkGetQueryPoolResults" queries;
+    "vkQueueWaitIdle" queue_idle;
+    "vkDeviceWaitIdle" device_idle;
+    "vkAcquireNextImageKHR" acquire;
+    "vkWaitForPresentKHR" present;
+};
+
+/// Waits on another thread for something that only the loss can end.
+type Wait = fn(&Device<'_>) -> Result<vk::Result>;
+
+fn ends(context: &Context, wait: Wait) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = device_with(
+        &gpu,
+        &Extra {
+            extensions: &[ash::khr::swapchain::NAME, ash::khr::present_wait::NAME],
+            ..Extra::default()
+        },
+    )?;
+    let buffer = Buffer::storage(&device, &[0; 64])?;
+    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+    let submission = kernel.record(GROUPS)?;
+    ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
+    let start = Instant::now();
+    let result = std::thread::scope(|scope| scope.spawn(|| wait(&device)).join())
+        .map_err(|_| anyhow::anyhow!("the thread panicked"))??;
+    let took = start.elapsed();
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the wait ended with {result:?} after {took:?}"
+    );
+    ensure!(
+        took >= Duration::from_millis(100),
+        "the wait ended before the device was lost, after {took:?}"
+    );
+    ensure!(took < Duration::from_secs(5), "the wait took {took:?}");
+    Ok(())
+}
+
+fn fences(device: &Device<'_>) -> Result<vk::Result> {
+    // SAFETY: the structures are valid and the fence is destroyed after its last use.
+    unsafe {
+        let fence = device.raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
+        let result = code(device.raw.wait_for_fences(&[fence], true, u64::MAX));
+        device.raw.destroy_fence(fence, None);
+        Ok(result)
+    }
+}
+
+fn semaphores(device: &Device<'_>) -> Result<vk::Result> {
+    let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+    // SAFETY: as above.
+    unsafe {
+        let semaphore = device
+            .raw
+            .create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None)?;
+        let list = [semaphore];
+        let info = vk::SemaphoreWaitInfo::default().semaphores(&list).values(&[1]);
+        let result = code(device.raw.wait_semaphores(&info, u64::MAX));
+        device.raw.destroy_semaphore(semaphore, None);
+        Ok(result)
+    }
+}
+
+fn queries(device: &Device<'_>) -> Result<vk::Result> {
+    let info = vk::QueryPoolCreateInfo::default()
+        .query_type(vk::QueryType::TIMESTAMP)
+        .query_count(1);
+    // SAFETY: as above.
+    unsafe {
+        let pool = device.raw.create_query_pool(&info, None)?;
+        let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+        let result = code(device.raw.get_query_pool_results(pool, 0, &mut [0u64], flags));
+        device.raw.destroy_query_pool(pool, None);
+        Ok(result)
+    }
+}
+
+fn queue_idle(device: &Device<'_>) -> Result<vk::Result> {
+    // SAFETY: no other thread uses the queue meanwhile.
+    Ok(code(unsafe { device.raw.queue_wait_idle(device.queue) }))
+}
+
+fn device_idle(device: &Device<'_>) -> Result<vk::Result> {
+    // SAFETY: no other thread uses the device's queues meanwhile.
+    Ok(code(unsafe { device.raw.device_wait_idle() }))
+}
+
+/// Looks a command up, as a program without the extension's declarations does.
+fn command<T: Copy>(device: &Device<'_>, name: &std::ffi::CStr) -> Result<T> {
+    // SAFETY: the device is alive and the name NUL-terminated.
+    let found = unsafe {
+        device
+            .gpu
+            .instance
+            .get_device_proc_addr(device.raw.handle(), name.as_ptr())
+    };
+    let found = found.ok_or_else(|| anyhow::anyhow!("there is no {name:?}"))?;
+    ensure!(size_of::<T>() == size_of_val(&found), "not a function");
+    // SAFETY: both are function pointers; the caller names the type of that command.
+    Ok(unsafe { std::mem::transmute_copy(&found) })
+}
+
+/// A swapchain that the driver makes without a surface, which the loader would ask for.
+fn swapchain(device: &Device<'_>) -> Result<vk::SwapchainKHR> {
+    let get = own::get_device_proc_addr(device)?;
+    let mut swapchain = vk::SwapchainKHR::null();
+    let info = vk::SwapchainCreateInfoKHR::default();
+    // SAFETY: the driver has the command, of this type, and looks at no part of the structure.
+    unsafe {
+        let create = get(device.raw.handle(), c"vkCreateSwapchainKHR".as_ptr());
+        let create = create.ok_or_else(|| anyhow::anyhow!("there are no swapchains"))?;
+        let create = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateSwapchainKHR>(create);
+        create(
+            device.raw.handle(),
+            &raw const info,
+            std::ptr::null(),
+            &raw mut swapchain,
+        )
+        .result()?;
+    }
+    Ok(swapchain)
+}
+
+fn destroy(device: &Device<'_>, swapchain: vk::SwapchainKHR) -> Result<()> {
+    let destroy: vk::PFN_vkDestroySwapchainKHR = command(device, c"vkDestroySwapchainKHR")?;
+    // SAFETY: the swapchain's last use.
+    unsafe { destroy(device.raw.handle(), swapchain, std::ptr::null()) };
+    Ok(())
+}
+
+fn acquire(device: &Device<'_>) -> Result<vk::Result> {
+    let acquire: vk::PFN_vkAcquireNextImageKHR = command(device, c"vkAcquireNextImageKHR")?;
+    let swapchain = swapchain(device)?;
+    let next = |timeout| {
+        let (semaphore, fence, mut index) = (vk::Semaphore::null(), vk::Fence::null(), 0);
+        // SAFETY: the swapchain belongs to the device.
+        unsafe {
+            acquire(
+                device.raw.handle(),
+                swapchain,
+                timeout,
+                semaphore,
+                fence,
+                &raw mut index,
+            )
+        }
+    };
+    // It has two images, and nobody presents them.
+    ensure!(
+        next(0) == vk::Result::SUCCESS && next(0) == vk::Result::SUCCESS,
+        "there are no two images"
+    );
+    ensure!(next(0) == vk::Result::NOT_READY, "there is a third");
+    let result = next(u64::MAX);
+    destroy(device, swapchain)?;
+    Ok(result)
+}
+
+fn present(device: &Device<'_>) -> Result<vk::Result> {
+    let wait: vk::PFN_vkWaitForPresentKHR = command(device, c"vkWaitForPresentKHR")?;
+    let swapchain = swapchain(device)?;
+    // SAFETY: the swapchain belongs to the device.
+    let result = unsafe { wait(device.raw.handle(), swapchain, 1, u64::MAX) };
+    destroy(device, swapchain)?;
+    Ok(result)
+}

@@ -1,0 +1,160 @@
+//! Drivers that have the three extensions themselves, or some of them, under each `emulation`.
+
+use super::{aborting, lose, payload};
+use crate::case::{Case, Context};
+use crate::vk::khr::{self, ShaderAbortFeatures, ShaderAbortProperties, fault_flags};
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, own};
+use anyhow::{Result, ensure};
+use ash::vk;
+
+/// What has to come of a driver and a setting.
+struct Expected {
+    /// Which of abort, fault and constant data are listed.
+    listed: [bool; 3],
+    /// Shaders pass as they are, and the driver itself loses the device.
+    by_driver: bool,
+}
+
+const ALL: [bool; 3] = [true; 3];
+
+macro_rules! matrix {
+    ($($driver:literal $native:literal: auto $auto:expr, force $force:expr, off $off:expr;)*) => {
+        &[$(
+            matrix!(@case concat!("own_native::", $driver, "_under_auto"), $native, "auto", $auto),
+            matrix!(@case concat!("own_native::", $driver, "_under_force"), $native, "force", $force),
+            matrix!(@case concat!("own_native::", $driver, "_under_off"), $native, "off", $off),
+        )*]
+    };
+    (@case $name:expr, $native:literal, $emulation:literal, $expected:expr) => {
+        Case::new($name, |context| check(context, &$expected))
+            .on_driver(concat!($native, "abort=*"))
+            .with(&[("VK_SHADER_ABORT_EMULATION", $emulation)])
+    };
+}
+
+const fn ours(listed: [bool; 3]) -> Expected {
+    Expected {
+        listed,
+        by_driver: false,
+    }
+}
+
+const NATIVE: Expected = Expected {
+    listed: ALL,
+    by_driver: true,
+};
+
+const MATRIX: &[Case] = matrix! {
+    "none" "": auto ours(ALL), force ours(ALL), off ours([false; 3]);
+    "all" "native=abort+fault+data,": auto NATIVE, force ours(ALL), off NATIVE;
+    "fault_only" "native=fault,": auto ours(ALL), force ours(ALL), off ours([false, true, false]);
+    "data_only" "native=data,": auto ours(ALL), force ours(ALL), off ours([false, false, true]);
+    "fault_and_data" "native=fault+data,": auto ours(ALL), force ours(ALL), off ours([false, true, true]);
+};
+
+/// Every case.
+pub(super) fn cases() -> Vec<Case> {
+    let two = Case::new("own_native::two_physical_devices", two_devices).on_driver("devices=2,abort=*");
+    MATRIX.iter().copied().chain([two]).collect()
+}
+
+/// Each physical device has its own answer; a group of both has none of ours.
+fn two_devices(context: &Context) -> Result<()> {
+    let mut gpu = Gpu::open(context)?;
+    // SAFETY: the instance is alive.
+    let all = unsafe { gpu.instance.enumerate_physical_devices() }?;
+    ensure!(all.len() == 2 && all[0] != all[1], "{all:?}");
+    let group = Device::new(&gpu).map(|device| device.family);
+    ensure!(group.is_ok(), "the first device cannot be made");
+    let mut both = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&all);
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+    let names = khr::EXTENSION_NAMES.map(std::ffi::CStr::as_ptr);
+    let mut abort = ShaderAbortFeatures::new(true);
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut abort)
+        .push_next(&mut both);
+    let refused = Device::create(&gpu, &info, 0).err();
+    let code = refused.and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{code:?}");
+    for (number, physical) in (1..).zip(all) {
+        gpu.physical = physical;
+        let device = Device::new(&gpu)?;
+        let buffer = Buffer::storage(&device, &[0; 64])?;
+        let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+        let _submission = lose(&kernel)?;
+        let payloads = device.payloads()?;
+        ensure!(payloads == [payload(number, 0)], "{payloads:?}");
+    }
+    Ok(())
+}
+
+/// `VK_KHR_shader_abort` may only be there with the two that it depends on, each is listed once, and whoever provides it,
+/// a program sees the same: "the device is lost" and the message can be read.
+fn check(context: &Context, expected: &Expected) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let list = gpu.extensions()?;
+    for (name, expected) in khr::EXTENSION_NAMES.into_iter().zip(expected.listed) {
+        let found = list.iter().filter(|e| e.extension_name_as_c_str() == Ok(name)).count();
+        ensure!(found == usize::from(expected), "{name:?} is listed {found} times");
+    }
+    let mut features = ShaderAbortFeatures::new(false);
+    let mut properties = ShaderAbortProperties::default();
+    let [abort, ..] = expected.listed;
+    if abort {
+        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
+        // SAFETY: the handle belongs to the living instance; the chain is valid.
+        unsafe { gpu.instance.get_physical_device_features2(gpu.physical, &mut chain) };
+        ensure!(features.shader_abort == vk::TRUE, "shaderAbort is off");
+        let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut properties);
+        // SAFETY: as above.
+        unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
+        let size = if expected.by_driver { 1 << 20 } else { 65536 };
+        ensure!(properties.max_shader_abort_message_size == size, "{properties:?}");
+        return aborts(&gpu, expected.by_driver);
+    }
+    let names = expected.listed.iter().filter(|listed| **listed).count();
+    let device = Device::with(
+        &gpu,
+        DeviceOptions {
+            abort: false,
+            ..DeviceOptions::default()
+        },
+    )?;
+    ensure!(
+        own::seen(&device)?.devices == 1,
+        "{names} extensions, and the device did not reach the driver"
+    );
+    Ok(())
+}
+
+fn aborts(gpu: &Gpu, by_driver: bool) -> Result<()> {
+    let device = Device::new(gpu)?;
+    let buffer = Buffer::storage(&device, &[0; 64])?;
+    let spirv = aborting()?;
+    let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
+    let reached = own::words(&device, kernel.pipeline, 0)?;
+    ensure!(
+        (reached == spirv) == by_driver,
+        "{} words became {}",
+        spirv.len(),
+        reached.len()
+    );
+    let _submission = lose(&kernel)?;
+    let payloads = device.payloads()?;
+    ensure!(payloads == [payload(1, 0)], "{payloads:?}");
+    let (result, reports) = device.fault()?.reports(0, 100);
+    ensure!(result == vk::Result::SUCCESS, "{result:?}");
+    let flagged = reports
+        .iter()
+        .map(|report| report.flags & fault_flags::DEVICE_LOST != 0);
+    let last = std::iter::repeat_n(false, reports.len().saturating_sub(1)).chain([true]);
+    ensure!(flagged.eq(last), "{reports:?}");
+    ensure!(
+        device.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
+        "reports came twice"
+    );
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! The same again and again, and from many threads. Short by default; `VKABORT_STRESS_ROUNDS` says how often.
+
+use super::{Extra, aborting, device_with, lose, payload};
+use crate::case::{Case, Context};
+use crate::cases::GROUPS;
+use crate::harness::STRESS_ROUNDS;
+use crate::vk::{Buffer, Device, Gpu, Kernel, own};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk;
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("own_stress::devices_come_abort_and_go_in_bounded_memory", devices)
+        .on_driver("abort=*,messages=3")
+        .validated()
+        .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
+        .within(1800),
+    Case::new("own_stress::on_a_cpu_driver", devices)
+        .on_driver("kind=cpu,abort=*,messages=3,import")
+        .validated()
+        .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
+        .within(1800),
+    Case::new("own_stress::eight_threads_submit_and_poll", threads)
+        .on_driver("delay=1,abort=400")
+        .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
+        .within(300),
+    Case::new("own_stress::eight_threads_with_a_device_each", devices_in_threads)
+        .on_driver("abort=*,messages=2")
+        .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
+        .within(300),
+];
+
+fn rounds(default: u32) -> Result<u32> {
+    match std::env::var(STRESS_ROUNDS) {
+        Ok(number) => number.parse().with_context(|| format!("{STRESS_ROUNDS} is no number")),
+        Err(_) => Ok(default),
+    }
+}
+
+/// Pages of memory that the process has.
+fn resident() -> Result<u64> {
+    let text = fs::read_to_string("/proc/self/statm").context("/proc/self/statm")?;
+    let pages = text.split_whitespace().nth(1).context("no second number")?;
+    Ok(pages.parse()?)
+}
+
+fn abort_once(gpu: &Gpu, spirv: &[u32]) -> Result<Vec<Vec<u8>>> {
+    let device = Device::new(gpu)?;
+    let buffer = Buffer::storage(&device, &[0; 64])?;
+    let kernel = Kernel::new(&device, spirv, &[&buffer])?;
+    let _submission = lose(&kernel)?;
+    let (result, reports) = device.fault()?.reports(0, 4);
+    ensure!(
+        result == vk::Result::SUCCESS && reports.len() == 1,
+        "{result:?}, {} reports",
+        reports.len()
+    );
+    device.payloads()
+}
+
+fn devices(context: &Context) -> Result<()> {
+    let rounds = rounds(300)?;
+    let gpu = Gpu::open(context)?;
+    let spirv = aborting()?;
+    let witness = Device::new(&gpu)?;
+    let mut settled = (0, 0);
+    for round in 1..=rounds {
+        let payloads = abort_once(&gpu, &spirv)?;
+        let expected: Vec<_> = (0..3).map(|index| payload(round, index)).collect();
+        ensure!(payloads == expected, "{payloads:?} in round {round}");
+        // The first rounds fill pools and caches.
+        if round == rounds.div_ceil(4) {
+            settled = (resident()?, own::seen(&witness)?.live);
+        }
+    }
+    ensure!(own::seen(&witness)?.live == settled.1, "objects of the driver are left");
+    let grown = resident()?.saturating_sub(settled.0) * 4;
+    ensure!(
+        grown < 1024,
+        "{grown} KiB more after {rounds} rounds than after a quarter of them"
+    );
+    Ok(())
+}
+
+fn devices_in_threads(context: &Context) -> Result<()> {
+    let rounds = rounds(400)?.div_ceil(8);
+    let gpu = Gpu::open(context)?;
+    let spirv = aborting()?;
+    let failed = std::thread::scope(|scope| {
+        let one =
+            || (0..rounds).try_for_each(|_| abort_once(&gpu, &spirv).map(|payloads| assert_eq!(payloads.len(), 2)));
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join())
+            .find(|ended| !matches!(ended, Ok(Ok(()))))
+    });
+    match failed {
+        None => Ok(()),
+        Some(Ok(result)) => result,
+        Some(Err(_)) => anyhow::bail!("a thread panicked"),
+    }
+}
+
+/// Four threads submit, each to its own queue, and four ask: everyone sees the loss, and the report comes once.
+fn threads(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = device_with(
+        &gpu,
+        &Extra {
+            queues: 3,
+            ..Extra::default()
+        },
+    )?;
+    let buffer = Buffer::storage(&device, &[0; 64])?;
+    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+    let (reports, lost) = (AtomicU32::new(0), AtomicU32::new(0));
+    let wrong = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (device, kernel, reports, lost, wrong) = (&device, &kernel, &reports, &lost, &wrong);
+        for index in 0..4 {
+            scope.spawn(move || {
+                // SAFETY: each thread has a queue of its own.
+                let queue = unsafe { device.raw.get_device_queue(0, index) };
+                loop {
+                    let result = kernel.record(GROUPS).map(|submission| {
+                        let submitted = submission.submit_to(queue);
+                        match submitted {
+                            vk::Result::SUCCESS => submission.wait(),
+                            error => error,
+                        }
+                    });
+                    match result {
+                        Ok(vk::Result::SUCCESS) => {}
+                        Ok(vk::Result::ERROR_DEVICE_LOST) => {
+                            lost.fetch_add(1, Ordering::Relaxed);
+                            break;
+                        }
+                        _ => {
+                            wrong.store(true, Ordering::Relaxed);
+                            break;
+                        }
+                    }
+                }
+            });
+            scope.spawn(move || {
+                let Ok(fault) = device.fault() else { return };
+                loop {
+                    let timeout = if index % 2 == 0 { 1_000_000 } else { u64::MAX };
+                    let (result, found) = fault.reports(timeout, 1);
+                    reports.fetch_add(u32::try_from(found.len()).unwrap_or(0), Ordering::Relaxed);
+                    let over = lost.load(Ordering::Relaxed) == 4 || wrong.load(Ordering::Relaxed);
+                    if over && result == vk::Result::TIMEOUT {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    ensure!(!wrong.into_inner(), "a call failed otherwise than by the loss");
+    let found = (lost.into_inner(), reports.into_inner());
+    ensure!(
+        found == (4, 1),
+        "{} threads saw the loss, and {} reports came",
+        found.0,
+        found.1
+    );
+    let payloads = device.payloads()?;
+    ensure!(payloads == [payload(400, 0)], "{payloads:?}");
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! What takes several processes on the tests' own driver: the same binaries in each run, and what `vkabort doctor` says.
+
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use vkabort_tests::harness::{DRIVER_SETTINGS, Placement, Scratch, environment, run_within};
+
+const CACHE_DATA: &str = "own_binaries::pipeline_cache_data";
+
+/// Runs a case in `scratch`, whose home it shares with others that do. What it prints.
+fn run(scratch: &Scratch, settings: &str) -> Result<String> {
+    let (layer, driver) = (xtask::layer::build()?, xtask::layer::build_driver()?);
+    let environment = environment(&driver, &layer, Placement::Alone, &scratch.0)?;
+    let mut command = environment.command(Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")))?;
+    command.arg(CACHE_DATA).env(DRIVER_SETTINGS, settings);
+    let ended = run_within(&mut command, Duration::from_secs(60), &scratch.0)?;
+    ensure!(ended.status.success(), "{}\n{}", ended.status, ended.said());
+    ensure!(ended.stdout.starts_with("cache "), "{}", ended.said());
+    Ok(ended.stdout)
+}
+
+/// Files that the layer keeps.
+fn kept(scratch: &Scratch) -> Result<Vec<PathBuf>> {
+    let folder = scratch.0.join("home/.cache/vkabort");
+    let entries = fs::read_dir(&folder).with_context(|| format!("{}", folder.display()))?;
+    Ok(entries.flatten().map(|entry| entry.path()).collect())
+}
+
+#[test]
+fn a_replayed_address_is_the_same_in_two_processes() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let first = run(&scratch, "replay")?;
+    ensure!(kept(&scratch)?.len() == 1, "{:?}", kept(&scratch)?);
+    ensure!(
+        run(&scratch, "replay")? == first,
+        "the second process has other binaries"
+    );
+    // Another user's home has nothing to replay, and the driver's address space begins elsewhere in every process.
+    ensure!(
+        run(&Scratch::new()?, "replay")? != first,
+        "addresses do not show in the binaries"
+    );
+    Ok(())
+}
+
+#[test]
+fn an_address_that_is_taken_is_done_without_and_a_damaged_file_too() -> Result<()> {
+    let scratch = Scratch::new()?;
+    let first = run(&scratch, "replay")?;
+    ensure!(run(&scratch, "replay_refused")? != first, "the address was not refused");
+    let second = run(&scratch, "replay")?;
+    ensure!(run(&scratch, "replay")? == second, "the new address is not kept");
+    for file in kept(&scratch)? {
+        fs::write(file, "no address at all")?;
+    }
+    let third = run(&scratch, "replay")?;
+    ensure!(run(&scratch, "replay")? == third, "a damaged file is not replaced");
+    Ok(())
+}
+
+#[test]
+fn cpu_drivers_have_a_fixed_address() -> Result<()> {
+    for settings in ["kind=cpu,import", "kind=cpu", "kind=cpu,import,refuse=import:*"] {
+        let first = run(&Scratch::new()?, settings)?;
+        ensure!(
+            run(&Scratch::new()?, settings)? == first,
+            "other binaries with {settings}"
+        );
+    }
+    Ok(())
+}
+
+/// The layer's library, as its manifest names it.
+fn library() -> Result<PathBuf> {
+    let folder = xtask::layer::build()?.explicit;
+    let manifest = fs::read_to_string(folder.join(format!("{}.json", xtask::layer::NAME)))?;
+    let after = manifest.split("\"library_path\": \"").nth(1).context("no library")?;
+    Ok(after.split('"').next().context("no library")?.into())
+}
+
+/// What `vkabort doctor` says of the driver.
+fn doctor(settings: &str) -> Result<String> {
+    let scratch = Scratch::new()?;
+    let (layer, driver) = (xtask::layer::build()?, xtask::layer::build_driver()?);
+    let environment = environment(&driver, &layer, Placement::WithoutLayer, &scratch.0)?;
+    let mut command = environment.command(&xtask::layer::build_command()?)?;
+    command
+        .args(["doctor", "--layer"])
+        .arg(library()?)
+        .env(DRIVER_SETTINGS, settings);
+    Ok(run_within(&mut command, Duration::from_secs(60), &scratch.0)?.stdout)
+}
+
+#[test]
+fn doctor_says_which_memory_messages_go_to() -> Result<()> {
+    for (settings, expected) in [
+        (
+            "memory=vram+bar+host+cached",
+            "memory type 3 (HOST_VISIBLE | HOST_COHERENT | HOST_CACHED)",
+        ),
+        (
+            "memory=vram+bar",
+            "memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT)",
+        ),
+        ("kind=cpu", "memory of the layer's own"),
+        ("replay", "(an address that later runs will ask for)"),
+    ] {
+        let said = doctor(settings)?;
+        ensure!(said.contains(expected), "with {settings}:\n{said}");
+    }
+    Ok(())
+}
+
+#[test]
+fn doctor_says_why_a_device_cannot_have_the_extension() -> Result<()> {
+    for (settings, expected) in [
+        ("no_addresses", "the driver lacks bufferDeviceAddress"),
+        (
+            "refuse=memory:*",
+            "VK_KHR_shader_abort cannot be emulated: vkAllocateMemory failed",
+        ),
+        ("native=abort+fault+data", "native"),
+    ] {
+        let said = doctor(settings)?;
+        ensure!(said.contains(expected), "with {settings}:\n{said}");
+    }
+    Ok(())
+}
