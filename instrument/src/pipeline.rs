@@ -9,7 +9,7 @@ use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::{HEADER_WORDS, Insts, header};
 use crate::spv::{Id, op};
 use crate::{Instrumented, Outcome};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -103,7 +103,7 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
 
 /// Brings loops into a form that invocations can leave, round by round, and lowers the aborts.
 fn lower_aborts(mut words: Vec<u32>, options: &Options, sites: &SiteTable) -> Result<Vec<u32>> {
-    let mut outlined: HashSet<Id> = HashSet::new();
+    let mut outlined: HashSet<Id> = HashSet::default();
     for _ in 0..MAX_ROUNDS {
         let index = Index::new(&words)?;
         let plan = Plan::new(&index, options);
@@ -154,10 +154,8 @@ fn scan(words: &[u32]) -> Uses {
 /// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: modules that differ in
 /// that decode differently.
 fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
-    let mut bytes = vec![0; words.len() * 4];
-    for (to, word) in bytes.chunks_exact_mut(4).zip(words) {
-        to.copy_from_slice(&word.to_le_bytes());
-    }
+    let bytes: Vec<[u8; 4]> = words.iter().map(|word| word.to_le_bytes()).collect();
+    let mut bytes = bytes.into_flattened();
     for (id, data) in &options.specialization {
         bytes.extend(id.to_le_bytes());
         bytes.extend((data.len() as u64).to_le_bytes());

@@ -9,31 +9,18 @@
     reason = "a benchmark that cannot run stops"
 )]
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use ash::vk;
 use criterion::{BenchmarkId, Criterion};
 use std::ffi::CString;
 use std::process::ExitCode;
 use vkabort_demo::khr;
-use vkabort_tests::harness::{Placement, Scratch, environment};
-use vkabort_tests::{assembly, glsl};
-use xtask::drivers::{Driver, Known};
-
-/// Set in the process that measures, whose environment has the drivers and the layer: its value is the driver's name.
-const INNER: &str = "BENCH_DRIVER";
+use vkabort_tests::harness::Placement;
+use vkabort_tests::{assembly, glsl, measured};
+use xtask::drivers::Known;
 
 fn main() -> ExitCode {
-    let result = match std::env::var(INNER) {
-        Ok(driver) => measure(&driver),
-        Err(_) => start(),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    measured::main(start, measure)
 }
 
 /// Runs this program again for each driver, with the layer where the loader finds it and nothing activates it.
@@ -47,26 +34,7 @@ fn start() -> Result<()> {
             .ok(),
     );
     for driver in &drivers {
-        run(driver, &layer)?;
-    }
-    Ok(())
-}
-
-fn run(driver: &Driver, layer: &xtask::layer::Layer) -> Result<()> {
-    let scratch = Scratch::new()?;
-    let here = std::env::current_dir()?;
-    let mut command =
-        environment(driver, layer, Placement::WithoutLayer, &scratch.0)?.command(&std::env::current_exe()?)?;
-    let status = command
-        .args(std::env::args_os().skip(1))
-        .env(INNER, &driver.name)
-        .env("VK_LAYER_PATH", &layer.explicit)
-        .env("CARGO_TARGET_DIR", xtask::target())
-        .current_dir(here)
-        .status()
-        .context("cannot start the measurement")?;
-    if !status.success() {
-        bail!("the measurement on {} ended with {status}", driver.name);
+        measured::again(driver, &layer, Placement::WithoutLayer)?;
     }
     Ok(())
 }

@@ -1,10 +1,16 @@
-//! Prints the program of a seed, `cargo run -p vkabort-tests --example program -- glsl 17`, or writes the generated
-//! module of a seed to a file, `... -- generated 17 module.spv`.
+//! Prints the program of a seed, `cargo run -p vkabort-tests --example program -- glsl 17`, or writes to a file the generated
+//! module of a seed, `... -- generated 17 module.spv`, or a shader of so many functions, `... -- large 300 module.spv`.
 #![allow(clippy::print_stdout, reason = "it prints a program")]
 
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{Wish, generate};
+use vkabort_tests::large::shader;
 use vkabort_tests::program::{Language, Program};
+
+fn write(path: &str, words: &[u32]) -> anyhow::Result<()> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    Ok(std::fs::write(path, bytes)?)
+}
 
 fn main() -> anyhow::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -16,10 +22,9 @@ fn main() -> anyhow::Result<()> {
                 empty: false,
                 ..Wish::default()
             };
-            let module = generate(&mut Choices::seeded(seed), wish);
-            let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            return Ok(std::fs::write(word(2), bytes)?);
+            return write(word(2), &generate(&mut Choices::seeded(seed), wish).words);
         }
+        "large" => return write(word(2), &shader(u32::try_from(seed)?)?),
         "slang" => Language::Slang,
         _ => Language::Glsl,
     };

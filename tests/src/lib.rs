@@ -19,6 +19,7 @@ pub mod glsl_debug;
 pub mod harness;
 pub mod large;
 pub mod logged;
+pub mod measured;
 pub mod pages;
 pub mod program;
 pub mod slang;

@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask demo | layer | test | drivers`.
+//! The project's commands: `cargo xtask demo | layer | test | bench | drivers`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -36,6 +36,8 @@ enum Task {
     Layer,
     /// Set up what is missing and run every check: format, lints, unit, golden and end-to-end tests.
     Test,
+    /// Set up what is missing and run the benchmarks: each measures both sides of a comparison in one run.
+    Bench,
     /// Bring the drivers to test on, and the Slang compiler, into `.vkabort/`.
     Drivers {
         /// Also the newest Mesa, loader and validation layer, from Debian unstable (takes root).
@@ -90,6 +92,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }),
         Task::Test => xtask::test::test().map(|()| ExitCode::SUCCESS),
+        Task::Bench => xtask::test::bench().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => xtask::provision::provision(newest).map(|()| {
             xtask::provision::report();
             ExitCode::SUCCESS

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: sets up what is missing and runs everything that must hold.
+//! `cargo xtask test` sets up what is missing and runs everything that must hold; `bench` measures.
 
 use crate::drivers::Known;
 use crate::{debian, process, provision, root, slang};
@@ -21,6 +21,16 @@ pub fn test() -> Result<()> {
     result?;
     println!("\nAll checks passed.");
     Ok(())
+}
+
+/// Runs the benchmarks.
+///
+/// # Errors
+///
+/// Something could not be set up, or a benchmark cannot run.
+pub fn bench() -> Result<()> {
+    set_up()?;
+    process::run(&mut cargo(&["bench", "-p", "vkabort-tests"]))
 }
 
 fn run_all(times: &mut Times) -> Result<()> {

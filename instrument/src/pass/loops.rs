@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::index::Index;
 use crate::index::function::{Block, Function};
 use crate::spv::{Id, op};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Rewrites every loop that needs it. Gives no edits if none does.
 pub(crate) fn normalize(index: &Index<'_>, plan: &Plan) -> Result<Edits> {
@@ -39,7 +39,7 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &Plan) -> Result<Edits> {
         }
         let mut renames = PhiRenames::default();
         // Several loops may share a block: one changes it, the others wait for the next round.
-        let mut changed = HashSet::new();
+        let mut changed = HashSet::default();
         for header in function.blocks.clone() {
             let Some(block) = index.blocks.get(header) else {
                 continue;

@@ -43,6 +43,8 @@ pub(crate) fn mark(
     let mut edits = Edits::default();
     let mut sites = Vec::new();
     for (number, function) in index.functions.iter().enumerate() {
+        // The same for all aborts of a function.
+        let mut around = None;
         for block in index.blocks_of(function) {
             let abort = index.terminator(block);
             if abort.opcode() != op::AbortKHR {
@@ -61,7 +63,9 @@ pub(crate) fn mark(
             let position = index.position(block, abort.offset);
             let mut frames = frames(index, &names, function.id, &position);
             let here = frames.remove(0);
-            frames.extend(callers(index, &graph, &names, number));
+            let around = around.get_or_insert_with(|| callers(index, &graph, &names, number));
+            frames.reserve_exact(around.len());
+            frames.extend_from_slice(around);
             frames.truncate(MAX_FRAMES);
             frames.reverse();
             sites.push(Site {

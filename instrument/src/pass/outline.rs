@@ -28,7 +28,8 @@ use crate::index::Index;
 use crate::index::function::{Block, Function};
 use crate::spv::words::inst_at;
 use crate::spv::{Id, Inst, op, operands};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 const PASS: &str = "outline";
 
@@ -69,7 +70,7 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
                 function,
                 region,
                 globals,
-                names: HashMap::new(),
+                names: HashMap::default(),
             }
             .run(&mut renames, &mut edits)?;
             outlined.insert(id);

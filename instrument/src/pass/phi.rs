@@ -4,7 +4,7 @@ use crate::edit::{Code, Edits};
 use crate::index::Index;
 use crate::index::function::Function;
 use crate::spv::{Id, Inst, op};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// For an edge into a block (first) from a predecessor (second): the predecessor's new label.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ use crate::index::function::{Block, Function};
 use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Inst, op, operands};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Marks every loop header.
 pub(crate) fn all_headers(index: &Index<'_>) -> Vec<bool> {
@@ -25,6 +25,7 @@ pub(crate) fn all_headers(index: &Index<'_>) -> Vec<bool> {
 /// Marks the headers of loops that may wait.
 pub(crate) fn waiting_headers(index: &Index<'_>) -> Vec<bool> {
     let mut marks = vec![false; index.blocks.len()];
+    let shared = may_read_shared_memory(index);
     for function in &index.functions {
         for header in function.blocks.clone() {
             let Some(block) = index.blocks.get(header) else {
@@ -34,7 +35,7 @@ pub(crate) fn waiting_headers(index: &Index<'_>) -> Vec<bool> {
                 continue;
             };
             let blocks = loop_blocks(index, function, block.label, merge);
-            let waits = waits(index, &blocks);
+            let waits = shared && waits(index, &blocks);
             let exits = blocks.iter().any(|b| {
                 let leaves = index.successors(b).contains(&merge);
                 leaves
@@ -68,7 +69,7 @@ fn waits(index: &Index<'_>, blocks: &[&Block]) -> bool {
             open.push(end.word(1));
         }
     }
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     while let Some(id) = open.pop() {
         if !seen.insert(id) {
             continue;
@@ -124,16 +125,34 @@ fn loop_blocks<'b>(index: &'b Index<'_>, function: &Function, header: Id, merge:
     blocks.into_iter().filter_map(|b| index.blocks.get(b)).collect()
 }
 
+/// Whether anything in a module can be a read that [`reads_shared_memory`] looks for: in most modules nothing is.
+fn may_read_shared_memory(index: &Index<'_>) -> bool {
+    let coherent = |kind| kind == decoration::Coherent || kind == decoration::Volatile;
+    index.decorations.iter().any(|d| coherent(d.kind))
+        || index
+            .insts(index.sections.globals, index.words.len())
+            .any(|i| match i.opcode() {
+                op::Load => i.word(4) & SHARED_FLAGS != 0,
+                opcode => is_atomic_read(opcode),
+            })
+}
+
+/// OpAtomicLoad to OpAtomicXor without OpAtomicStore, the flag, min/max and float atomics.
+fn is_atomic_read(opcode: u16) -> bool {
+    matches!(opcode, 227 | 229..=242 | 318 | 5614..=5615 | 6035)
+}
+
+/// Memory operands of loads that see what others write.
+const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER;
+
 /// Atomic, volatile, coherent and non-private reads of memory that other invocations can write.
 fn reads_shared_memory(index: &Index<'_>, inst: &Inst<'_>) -> bool {
     match inst.opcode() {
         op::Load => {
             let flags = inst.word(4);
-            flags & (VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER) != 0 && is_shared(index, inst.word(3))
-                || is_coherent(index, inst.word(3))
+            flags & SHARED_FLAGS != 0 && is_shared(index, inst.word(3)) || is_coherent(index, inst.word(3))
         }
-        // OpAtomicLoad to OpAtomicXor without OpAtomicStore, the flag, min/max and float atomics.
-        227 | 229..=242 | 318 | 5614..=5615 | 6035 => is_shared(index, inst.word(3)),
+        opcode if is_atomic_read(opcode) => is_shared(index, inst.word(3)),
         _ => false,
     }
 }

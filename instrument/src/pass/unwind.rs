@@ -24,7 +24,7 @@ use crate::edit::{Code, Edits};
 use crate::index::Index;
 use crate::index::function::{Block, Function};
 use crate::spv::{Id, op, operands};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// What the pass works with in one function.
 pub(crate) struct Unwinder<'a, 'w> {
@@ -78,8 +78,8 @@ impl Unwinder<'_, '_> {
     /// Tests the flag after calls and at the top of loops.
     pub(crate) fn run(&mut self, number: usize, function: &Function) {
         let mut renames = PhiRenames::default();
-        let mut tested: HashSet<Id> = HashSet::new();
-        let mut continues: HashMap<Id, (Id, Id)> = HashMap::new();
+        let mut tested: HashSet<Id> = HashSet::default();
+        let mut continues: HashMap<Id, (Id, Id)> = HashMap::default();
         for block in self.index.blocks_of(function) {
             if let Some((merge, target)) = region::loop_merge(self.index, block) {
                 continues.insert(target, (block.label, merge));
@@ -220,8 +220,8 @@ impl Unwinder<'_, '_> {
     /// Makes images, samplers and the like again in the pieces of a split block that use them.
     fn remake_handles(&mut self, block: &Block, splits: &mut [(usize, Code)]) {
         // The piece in which a handle was made, and its instruction.
-        let mut made: HashMap<Id, (usize, usize)> = HashMap::new();
-        let mut names: HashMap<Id, Id> = HashMap::new();
+        let mut made: HashMap<Id, (usize, usize)> = HashMap::default();
+        let mut names: HashMap<Id, Id> = HashMap::default();
         let mut piece = 0;
         for inst in self.index.insts(block.offset, block.end).skip(1) {
             while splits.get(piece).is_some_and(|(at, _)| *at <= inst.offset) {

@@ -10,7 +10,8 @@ use crate::edit::{Code, Edits, Rank};
 use crate::index::{EntryPoint, Index};
 use crate::spv::op::{built_in, decoration, execution_model as model, storage_class};
 use crate::spv::{Id, op};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 
 /// STAGE of a function that is the entry point of several execution models.
 const AMBIGUOUS: u32 = u32::MAX;
@@ -69,7 +70,7 @@ pub(crate) fn store(
     interfaces: &mut Interfaces,
 ) {
     // Variables added here, by built-in: entry points share them.
-    let mut added: HashMap<u32, Id> = HashMap::new();
+    let mut added: HashMap<u32, Id> = HashMap::default();
     let mut done: Vec<Id> = Vec::new();
     for entry in entry_points {
         let same: Vec<&EntryPoint<'_>> = entry_points.iter().filter(|e| e.function == entry.function).collect();

@@ -36,7 +36,7 @@ pub(super) const CASES: &[Case] = &[
         .on_driver("replay,refuse=memory:1")
         .validated(),
     Case::new("own_refused::fences_of_queues_are_done_without", without_fences)
-        .on_driver("abort=*,refuse=fence:2")
+        .on_driver("abort=*,refuse=fence:1")
         .validated()
         .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]),
     Case::new("own_refused::features_that_are_missing", missing_features)
