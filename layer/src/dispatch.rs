@@ -121,6 +121,7 @@ next_table! {
         vkCreatePipelineBinariesKHR: ffi::PfnCreatePipelineBinaries,
         vkGetPipelineIndirectMemoryRequirementsNV: vk::PFN_vkGetPipelineIndirectMemoryRequirementsNV,
         vkCreateShadersEXT: vk::PFN_vkCreateShadersEXT,
+        vkGetShaderBinaryDataEXT: vk::PFN_vkGetShaderBinaryDataEXT,
         vkDestroyDeferredOperationKHR: vk::PFN_vkDestroyDeferredOperationKHR,
         vkSetDebugUtilsObjectNameEXT: vk::PFN_vkSetDebugUtilsObjectNameEXT,
         vkGetDeviceFaultReportsKHR: ffi::PfnGetDeviceFaultReports,

@@ -116,6 +116,7 @@ unsafe fn remember(
             physical: Mutex::new(HashMap::new()),
             messengers: Mutex::new(messengers),
             leaked: AtomicBool::new(false),
+            binaries: Default::default(),
         }),
     );
 }
@@ -167,7 +168,7 @@ pub unsafe extern "system" fn enumerate_layers(count: *mut u32, properties: *mut
 /// What the layer says of itself.
 pub fn own_properties() -> vk::LayerProperties {
     let mut own = vk::LayerProperties {
-        spec_version: vk::make_api_version(0, 1, 4, 0),
+        spec_version: vk::make_api_version(0, 1, 4, 350),
         implementation_version: 1,
         ..Default::default()
     };

@@ -143,6 +143,7 @@ intercepts! {
     Device vkGetPipelineIndirectMemoryRequirementsNV: vk::PFN_vkGetPipelineIndirectMemoryRequirementsNV = pipeline_key::indirect_memory_requirements,
     Device vkDestroyDeferredOperationKHR: vk::PFN_vkDestroyDeferredOperationKHR = pipeline::destroy_deferred_operation,
     Device vkCreateShadersEXT: vk::PFN_vkCreateShadersEXT = shader_object::create,
+    Device vkGetShaderBinaryDataEXT: vk::PFN_vkGetShaderBinaryDataEXT = shader_object::binary_data,
     Device vkSetDebugUtilsObjectNameEXT: vk::PFN_vkSetDebugUtilsObjectNameEXT = debug_utils::set_object_name,
 
     Device vkFreeCommandBuffers: vk::PFN_vkFreeCommandBuffers = pools::free_command_buffers,

@@ -3,10 +3,13 @@
 use super::{MISSING, command};
 use crate::registry::device_of;
 use crate::shader::{Rewritten, Specialization, specialization, words_of};
+use crate::state::Device;
 use ash::vk::{self, Handle};
+use std::ffi::c_void;
 use std::slice;
 
-/// SPIR-V is rewritten with the specialisation data in hand; shader binaries pass.
+/// SPIR-V is rewritten with the specialisation data in hand; shader binaries pass, unless their code writes its messages to
+/// the memory of another device.
 pub unsafe extern "system" fn create(
     device: vk::Device,
     count: u32,
@@ -31,6 +34,11 @@ pub unsafe extern "system" fn create(
         let mut changed = false;
         for (index, copy) in copies.iter_mut().enumerate() {
             if copy.code_type != vk::ShaderCodeTypeEXT::SPIRV {
+                // SAFETY: valid by the API's rules.
+                if unsafe { is_of_another_device(known, copy) } {
+                    refuse_all(shaders, count);
+                    return vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT;
+                }
                 continue;
             }
             // SAFETY: valid by the API's rules.
@@ -55,8 +63,7 @@ pub unsafe extern "system" fn create(
                     kept.push((index, words, left, module));
                 }
                 Err(error) => {
-                    // All handles are written, also on failure. SAFETY: the application gives that many.
-                    unsafe { slice::from_raw_parts_mut(shaders, count as usize) }.fill(vk::ShaderEXT::null());
+                    refuse_all(shaders, count);
                     return error;
                 }
             }
@@ -74,6 +81,54 @@ pub unsafe extern "system" fn create(
                     vec![module.sites.module_hash],
                 );
             }
+        }
+        result
+    })
+}
+
+/// All handles are written, also on failure.
+fn refuse_all(shaders: *mut vk::ShaderEXT, count: u32) {
+    // SAFETY: the application gives that many.
+    unsafe { slice::from_raw_parts_mut(shaders, count as usize) }.fill(vk::ShaderEXT::null());
+}
+
+/// # Safety
+/// `info` must be valid, and its code a binary.
+unsafe fn is_of_another_device(device: &Device, info: &vk::ShaderCreateInfoEXT<'_>) -> bool {
+    let Some((_, arena)) = device.arena().filter(|_| !info.p_code.is_null()) else {
+        return false;
+    };
+    // SAFETY: the application gives that many bytes.
+    let binary = unsafe { slice::from_raw_parts(info.p_code.cast(), info.code_size) };
+    device.instance.binaries.belongs_elsewhere(binary, arena.address())
+}
+
+/// Remembers which memory the code of a binary writes to.
+pub unsafe extern "system" fn binary_data(
+    device: vk::Device,
+    shader: vk::ShaderEXT,
+    size: *mut usize,
+    data: *mut c_void,
+) -> vk::Result {
+    command(|| {
+        // SAFETY: a valid device.
+        let found = unsafe { device_of(device) };
+        let Some((known, next)) = found.and_then(|d| Some((d, d.next.vkGetShaderBinaryDataEXT?))) else {
+            return MISSING;
+        };
+        // SAFETY: forwarded as it came.
+        let result = unsafe { next(device, shader, size, data) };
+        if let Some((active, arena)) = known.arena()
+            && result == vk::Result::SUCCESS
+            && !data.is_null()
+            && !active
+                .modules
+                .made_from(vk::ObjectType::SHADER_EXT, shader.as_raw())
+                .is_empty()
+        {
+            // SAFETY: the driver has written that many bytes.
+            let binary = unsafe { slice::from_raw_parts(data.cast(), *size) };
+            known.instance.binaries.add(binary, arena.address());
         }
         result
     })

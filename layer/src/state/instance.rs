@@ -1,6 +1,6 @@
 //! An instance and what was found out about its physical devices.
 
-use super::{Extensions, lock};
+use super::{Binaries, Extensions, lock};
 use crate::dispatch::InstanceTable;
 use crate::ffi::PfnGetPhysicalDeviceProcAddr;
 use crate::log::Log;
@@ -33,6 +33,8 @@ pub struct Instance {
     pub messengers: Mutex<Vec<Messenger>>,
     /// A device could not be drained and was leaked: nothing below may be torn down any more.
     pub leaked: AtomicBool,
+    /// Shader binaries of its devices.
+    pub binaries: Binaries,
 }
 
 /// A debug-utils messenger of the application.

@@ -1,5 +1,6 @@
 //! Plain data: what the layer remembers of every Vulkan object. The functions that change it stand in `intercept`.
 
+mod binaries;
 mod device;
 mod fault;
 mod instance;
@@ -7,6 +8,7 @@ mod module;
 mod names;
 mod queue;
 
+pub use binaries::Binaries;
 pub use device::{Active, Device};
 pub use fault::{FaultQueue, Outcome};
 pub use instance::{Instance, Messenger, PhysicalDevice};

@@ -20,6 +20,7 @@ pub(super) const CASES: &[Case] = &[
         draw(context, Kind::Binary, [17, 42])
     })
     .logs(&["pixel 17 42"]),
+    Case::new("shader_object::a_binary_of_another_living_device", another_device),
     Case::new("shader_object::never_taken_draws_the_same", |context| {
         for kind in [Kind::Linked, Kind::Unlinked, Kind::Binary] {
             draw(context, kind, [1000, 1000])?;
@@ -87,6 +88,99 @@ fn create(
     }
     // SAFETY: the structures are valid.
     Ok(unsafe { objects.create_shaders(&infos, None) }.map_err(|(_, result)| result)?)
+}
+
+/// A binary writes its messages to the memory of the device that it was read from: another one that is alive must refuse
+/// it, "as it is not compatible with this device", and the application compiles the SPIR-V again.
+fn another_device(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    gpu.require_extension(ext::shader_object::NAME)?;
+    let open = |feature| -> Result<_> {
+        let more = More {
+            extensions: vec![ext::shader_object::NAME],
+            features: vec![feature],
+        };
+        let device = Device::extended(&gpu, DeviceOptions::default(), more)?;
+        let objects = ext::shader_object::Device::new(&gpu.instance, &device.raw);
+        Ok((device, objects))
+    };
+    let feature = || vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
+    let (mut first, mut second, mut third) = (feature(), feature(), feature());
+    let (device, objects) = open(&mut first)?;
+    let words = glsl::compile("abort/entry_point.comp")?;
+    let code: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+    let layout = |device: &Device<'_>| {
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: the structure is valid.
+        unsafe { device.raw.create_descriptor_set_layout(&info, None) }
+    };
+    let make = |device: &Device<'_>, objects: &ext::shader_object::Device, code: &[u8], kind| -> Result<vk::Result> {
+        let copy = aligned(code);
+        let layouts = [layout(device)?];
+        let mut info = vk::ShaderCreateInfoEXT::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .code_type(kind)
+            .name(c"main")
+            .set_layouts(&layouts);
+        info.code_size = code.len();
+        info.p_code = copy.as_ptr().cast();
+        // SAFETY: the structures are valid, and nothing uses what is destroyed.
+        unsafe {
+            let made = objects.create_shaders(&[info], None);
+            let result = match made {
+                Ok(shaders) => {
+                    destroy(objects, &shaders);
+                    vk::Result::SUCCESS
+                }
+                Err((shaders, result)) => {
+                    destroy(objects, &shaders);
+                    result
+                }
+            };
+            device.raw.destroy_descriptor_set_layout(layouts[0], None);
+            Ok(result)
+        }
+    };
+    let layouts = [layout(&device)?];
+    let copy = aligned(&code);
+    let mut info = vk::ShaderCreateInfoEXT::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .code_type(vk::ShaderCodeTypeEXT::SPIRV)
+        .name(c"main")
+        .set_layouts(&layouts);
+    info.code_size = code.len();
+    info.p_code = copy.as_ptr().cast();
+    // SAFETY: the structures are valid, and nothing uses what is destroyed.
+    let binary = unsafe {
+        let shaders = objects.create_shaders(&[info], None).map_err(|(_, result)| result)?;
+        let binary = objects.get_shader_binary_data(shaders[0]);
+        destroy(&objects, &shaders);
+        device.raw.destroy_descriptor_set_layout(layouts[0], None);
+        binary?
+    };
+    let (binary_kind, spirv_kind) = (vk::ShaderCodeTypeEXT::BINARY, vk::ShaderCodeTypeEXT::SPIRV);
+    let here = make(&device, &objects, &binary, binary_kind)?;
+    ensure!(here == vk::Result::SUCCESS, "its own device answers {here:?}");
+    let (other, other_objects) = open(&mut second)?;
+    let there = make(&other, &other_objects, &binary, binary_kind)?;
+    ensure!(
+        there == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT,
+        "another living device answers {there:?}"
+    );
+    let compiled = make(&other, &other_objects, &code, spirv_kind)?;
+    ensure!(compiled == vk::Result::SUCCESS, "SPIR-V answers {compiled:?}");
+    drop(device);
+    let (later, later_objects) = open(&mut third)?;
+    let later = make(&later, &later_objects, &binary, binary_kind)?;
+    ensure!(
+        later == vk::Result::SUCCESS,
+        "a device in the first one's place answers {later:?}"
+    );
+    Ok(())
 }
 
 fn destroy(objects: &ext::shader_object::Device, shaders: &[vk::ShaderEXT]) {

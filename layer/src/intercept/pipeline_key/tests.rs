@@ -69,6 +69,7 @@ fn device(object: &mut usize) -> vk::Device {
         physical: Mutex::new(HashMap::new()),
         messengers: Mutex::new(Vec::new()),
         leaked: AtomicBool::new(false),
+        binaries: Default::default(),
     };
     let active = Active {
         enabled: Extensions::ALL,
