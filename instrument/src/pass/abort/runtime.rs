@@ -25,6 +25,8 @@ pub(crate) struct Runtime {
     pub(super) stage: Option<Id>,
     pub(super) identity: Option<Id>,
     pub(super) views: Option<Views>,
+    /// Addresses as constants of two words: the control block's and the record area's.
+    addresses: Vec<(u64, Id)>,
     pub(super) reserve: Option<Id>,
     pub(super) commit: Option<Id>,
     pub(super) put_bytes: Option<Id>,
@@ -60,6 +62,7 @@ impl Runtime {
             stage: None,
             identity: None,
             views: None,
+            addresses: Vec::with_capacity(2),
             reserve: None,
             commit: None,
             put_bytes: None,
@@ -157,14 +160,23 @@ impl Runtime {
         [ALIGNED | shared, alignment]
     }
 
-    pub(super) fn address(&self, code: &mut Code, globals: &mut Globals, ty: Id, address: u64) -> Id {
-        let uint = globals.uint();
-        let uvec2 = globals.vector(uint, 2);
-        let (low, high) = (
-            globals.constant(address as u32),
-            globals.constant((address >> 32) as u32),
-        );
-        let parts = globals.value(op::ConstantComposite, uvec2, &[low, high]);
+    pub(super) fn address(&mut self, code: &mut Code, globals: &mut Globals, ty: Id, address: u64) -> Id {
+        let known = self
+            .addresses
+            .iter()
+            .find(|known| known.0 == address)
+            .map(|known| known.1);
+        let parts = known.unwrap_or_else(|| {
+            let uint = globals.uint();
+            let uvec2 = globals.vector(uint, 2);
+            let (low, high) = (
+                globals.constant(address as u32),
+                globals.constant((address >> 32) as u32),
+            );
+            let parts = globals.value(op::ConstantComposite, uvec2, &[low, high]);
+            self.addresses.push((address, parts));
+            parts
+        });
         let pointer = globals.fresh();
         code.op(op::Bitcast, &[ty, pointer, parts]);
         pointer
