@@ -55,67 +55,50 @@ unsafe fn create<I: CreateInfo>(
     }
 }
 
-pub unsafe extern "system" fn create_graphics(
-    device: vk::Device,
-    cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::GraphicsPipelineCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    pipelines: *mut vk::Pipeline,
-) -> vk::Result {
-    command(|| {
-        // SAFETY: all as the API has it.
-        unsafe {
-            let found = device_of(device).and_then(|d| Some((d, d.next.vkCreateGraphicsPipelines?)));
-            let Some((known, next)) = found else {
-                return MISSING;
-            };
-            let (Some(active), false) = (&known.active, infos.is_null()) else {
-                return next(device, cache, count, infos, allocator, pipelines);
-            };
-            let given = (infos.cast::<vk::GraphicsPipelineCreateInfo<'static>>(), count);
-            create(
-                known,
-                active,
-                vk::DeferredOperationKHR::null(),
-                given,
-                pipelines,
-                |infos| next(device, cache, count, infos, allocator, pipelines),
-            )
+/// A command that creates pipelines at once.
+macro_rules! create_at_once {
+    ($name:ident, $info:ident, $next:ident) => {
+        pub unsafe extern "system" fn $name(
+            device: vk::Device,
+            cache: vk::PipelineCache,
+            count: u32,
+            infos: *const vk::$info<'_>,
+            allocator: *const vk::AllocationCallbacks<'_>,
+            pipelines: *mut vk::Pipeline,
+        ) -> vk::Result {
+            command(|| {
+                // SAFETY: all as the API has it.
+                unsafe {
+                    let found = device_of(device).and_then(|d| Some((d, d.next.$next?)));
+                    let Some((known, next)) = found else {
+                        return MISSING;
+                    };
+                    let next = |infos: *const vk::$info<'_>| next(device, cache, count, infos, allocator, pipelines);
+                    let (Some(active), false) = (&known.active, infos.is_null()) else {
+                        return next(infos);
+                    };
+                    let given = (infos.cast::<vk::$info<'static>>(), count);
+                    create(
+                        known,
+                        active,
+                        vk::DeferredOperationKHR::null(),
+                        given,
+                        pipelines,
+                        next,
+                    )
+                }
+            })
         }
-    })
+    };
 }
 
-pub unsafe extern "system" fn create_compute(
-    device: vk::Device,
-    cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::ComputePipelineCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    pipelines: *mut vk::Pipeline,
-) -> vk::Result {
-    command(|| {
-        // SAFETY: all as the API has it.
-        unsafe {
-            let found = device_of(device).and_then(|d| Some((d, d.next.vkCreateComputePipelines?)));
-            let Some((known, next)) = found else {
-                return MISSING;
-            };
-            let (Some(active), false) = (&known.active, infos.is_null()) else {
-                return next(device, cache, count, infos, allocator, pipelines);
-            };
-            let given = (infos.cast::<vk::ComputePipelineCreateInfo<'static>>(), count);
-            create(
-                known,
-                active,
-                vk::DeferredOperationKHR::null(),
-                given,
-                pipelines,
-                |infos| next(device, cache, count, infos, allocator, pipelines),
-            )
-        }
-    })
-}
+create_at_once!(create_graphics, GraphicsPipelineCreateInfo, vkCreateGraphicsPipelines);
+create_at_once!(create_compute, ComputePipelineCreateInfo, vkCreateComputePipelines);
+create_at_once!(
+    create_ray_tracing_nv,
+    RayTracingPipelineCreateInfoNV,
+    vkCreateRayTracingPipelinesNV
+);
 
 pub unsafe extern "system" fn create_ray_tracing(
     device: vk::Device,
@@ -140,37 +123,6 @@ pub unsafe extern "system" fn create_ray_tracing(
             create(known, active, operation, given, pipelines, |infos| {
                 next(device, operation, cache, count, infos, allocator, pipelines)
             })
-        }
-    })
-}
-
-pub unsafe extern "system" fn create_ray_tracing_nv(
-    device: vk::Device,
-    cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::RayTracingPipelineCreateInfoNV<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    pipelines: *mut vk::Pipeline,
-) -> vk::Result {
-    command(|| {
-        // SAFETY: all as the API has it.
-        unsafe {
-            let found = device_of(device).and_then(|d| Some((d, d.next.vkCreateRayTracingPipelinesNV?)));
-            let Some((known, next)) = found else {
-                return MISSING;
-            };
-            let (Some(active), false) = (&known.active, infos.is_null()) else {
-                return next(device, cache, count, infos, allocator, pipelines);
-            };
-            let given = (infos.cast::<vk::RayTracingPipelineCreateInfoNV<'static>>(), count);
-            create(
-                known,
-                active,
-                vk::DeferredOperationKHR::null(),
-                given,
-                pipelines,
-                |infos| next(device, cache, count, infos, allocator, pipelines),
-            )
         }
     })
 }
