@@ -1,6 +1,8 @@
 //! What the loader calls first, and the table of all functions.
 
-use crate::{command, device, fault, handle, instance, memory, physical, seen, shader, submit, swapchain, sync};
+use crate::{
+    command, device, fault, handle, identifier, instance, memory, physical, seen, shader, submit, swapchain, sync,
+};
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char, c_void};
 
@@ -225,6 +227,8 @@ functions! {
     Device vkCmdWriteTimestamp = command::write_timestamp;
 
     Device vkCreateShaderModule = shader::create_module;
+    Device vkGetShaderModuleIdentifierEXT = identifier::of_module;
+    Device vkGetShaderModuleCreateInfoIdentifierEXT = identifier::of_create_info;
     Device vkDestroyShaderModule = shader::destroy_module;
     Device vkCreateComputePipelines = shader::create_compute;
     Device vkCreateGraphicsPipelines = shader::create_graphics;

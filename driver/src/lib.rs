@@ -18,6 +18,7 @@ mod device;
 mod entry;
 mod fault;
 mod handle;
+mod identifier;
 mod instance;
 mod memory;
 mod physical;

@@ -1,7 +1,7 @@
 //! Shader modules, pipelines, pipeline caches and deferred operations. The SPIR-V that reaches the driver is kept.
 
 use crate::device::known;
-use crate::handle;
+use crate::{handle, identifier};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
@@ -9,7 +9,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
 /// A shader module.
-struct Module(Vec<u32>);
+pub struct Module(
+    /// Its SPIR-V.
+    pub Vec<u32>,
+);
 
 /// A pipeline: the SPIR-V of its stages.
 pub struct Pipeline {
@@ -27,7 +30,7 @@ struct Deferred(Mutex<Vec<Box<dyn FnOnce() + Send>>>);
 
 /// # Safety
 /// The pointer must be to so many bytes.
-unsafe fn words(code: *const u32, bytes: usize) -> Vec<u32> {
+pub unsafe fn words(code: *const u32, bytes: usize) -> Vec<u32> {
     // SAFETY: the caller vouches for the bytes.
     (0..bytes / 4)
         .map(|word| unsafe { code.add(word).read_unaligned() })
@@ -42,7 +45,9 @@ pub unsafe extern "system" fn create_module(
 ) -> vk::Result {
     // SAFETY: as the API has it.
     unsafe {
-        let made = handle::make(Module(words((*info).p_code, (*info).code_size)));
+        let words = words((*info).p_code, (*info).code_size);
+        identifier::remember(&words);
+        let made = handle::make(Module(words));
         module.write(vk::ShaderModule::from_raw(made));
     }
     vk::Result::SUCCESS
@@ -57,7 +62,7 @@ pub unsafe extern "system" fn destroy_module(
     unsafe { handle::destroy::<Module>(module.as_raw()) };
 }
 
-/// The SPIR-V of a stage: of its module, or of one in its chain.
+/// The SPIR-V of a stage: of its module, of one in its chain, or of the one that an identifier there stands for.
 ///
 /// # Safety
 /// The stage must be valid.
@@ -72,6 +77,11 @@ unsafe fn stage(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Vec<u32> {
             if base.s_type == vk::ShaderModuleCreateInfo::STRUCTURE_TYPE {
                 let info = &*node.cast::<vk::ShaderModuleCreateInfo<'_>>();
                 return words(info.p_code, info.code_size);
+            }
+            if base.s_type == vk::PipelineShaderStageModuleIdentifierCreateInfoEXT::STRUCTURE_TYPE {
+                let info = &*node.cast::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>>();
+                let identifier = std::slice::from_raw_parts(info.p_identifier, info.identifier_size as usize);
+                return identifier::find(identifier).unwrap_or_default();
             }
             node = base.p_next;
         }

@@ -62,7 +62,7 @@ pub fn copy_text(to: &mut [c_char], text: &CStr) {
 
 /// Device extensions that the driver has under these settings.
 fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
-    let listed: [(bool, &CStr); 15] = [
+    let listed: [(bool, &CStr); 16] = [
         (true, ash::khr::swapchain::NAME),
         (true, ash::khr::display_swapchain::NAME),
         (true, ash::khr::shared_presentable_image::NAME),
@@ -72,6 +72,7 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
         (true, ash::khr::ray_tracing_pipeline::NAME),
         (true, ash::khr::timeline_semaphore::NAME),
         (true, ash::khr::synchronization2::NAME),
+        (true, ash::ext::shader_module_identifier::NAME),
         (settings.addresses, ash::khr::buffer_device_address::NAME),
         (settings.import, ash::ext::external_memory_host::NAME),
         (settings.ext_fault, ash::ext::device_fault::NAME),

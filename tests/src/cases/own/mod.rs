@@ -4,6 +4,7 @@
 mod binaries;
 mod commands;
 mod deferred;
+mod identifiers;
 mod in_flight;
 mod loss;
 mod memory;
@@ -28,6 +29,7 @@ pub(super) fn all() -> Vec<Case> {
         binaries::CASES,
         commands::CASES,
         deferred::CASES,
+        identifiers::CASES,
         in_flight::CASES,
         loss::CASES,
         memory::CASES,
