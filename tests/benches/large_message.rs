@@ -30,7 +30,7 @@ fn start() -> Result<()> {
     let layer = xtask::layer::build()?;
     for known in [Known::Lavapipe, Known::LavapipeBackports] {
         match known.find() {
-            Ok(driver) => measured::again(&driver, &layer, Placement::Alone)?,
+            Ok(driver) => measured::again(&driver, &layer, Placement::Alone, &[])?,
             Err(reason) => eprintln!("skipped: {reason}"),
         }
     }

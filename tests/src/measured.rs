@@ -25,18 +25,19 @@ pub fn main(start: fn() -> Result<()>, measure: fn(&str) -> Result<()>) -> ExitC
     }
 }
 
-/// Runs this program again on a driver, with the layer where the loader finds it.
+/// Runs this program again on a driver, with the layer where the loader finds it, and with more variables.
 ///
 /// # Errors
 ///
 /// It does not start, or fails.
-pub fn again(driver: &Driver, layer: &Layer, placement: Placement) -> Result<()> {
+pub fn again(driver: &Driver, layer: &Layer, placement: Placement, variables: &[(&str, String)]) -> Result<()> {
     let scratch = Scratch::new()?;
     let here = std::env::current_dir()?;
     let mut command = environment(driver, layer, placement, &scratch.0)?.command(&std::env::current_exe()?)?;
     let status = command
         .args(std::env::args_os().skip(1))
         .env(INNER, &driver.name)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .env("VK_LAYER_PATH", &layer.explicit)
         .env("CARGO_TARGET_DIR", xtask::target())
         .current_dir(here)
