@@ -270,12 +270,15 @@ fn an_abort_before_the_signal_still_counts() {
 fn on_terminal(folder: &Path, typed: &'static [u8], variables: &[(&str, &str)]) -> (i32, String) {
     use std::io::{Read, Write};
     use std::process::{Command, Stdio};
-    let command = format!("{} run --layer . -- ./app", env!("CARGO_BIN_EXE_vkabort"));
+    // script(1) runs this by $SHELL. Not every shell puts its last command in its own place, and one that stays gets the
+    // Ctrl-C too and dies of it.
+    let command = format!("exec {} run --layer . -- ./app", env!("CARGO_BIN_EXE_vkabort"));
     let mut child = Command::new("script")
         .args(["--quiet", "--return", "--command", &command, "/dev/null"])
         .current_dir(folder)
         .env_remove("NO_COLOR")
         .env("TERM", "xterm")
+        .env("SHELL", "/bin/sh")
         .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
