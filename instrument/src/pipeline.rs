@@ -1,8 +1,12 @@
 //! The order of the passes.
 
+use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
+use crate::index::callgraph::CallGraph;
 use crate::options::Options;
+use crate::pass::abort::Lowered;
+use crate::pass::mark::Numbers;
 use crate::pass::plan::Plan;
 use crate::pass::{abort, constant_data, loops, mark, outline, poison, strip};
 use crate::spv::op::{addressing_model, capability};
@@ -11,7 +15,7 @@ use crate::spv::{Id, op};
 use crate::{Instrumented, Outcome};
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::site::{ModuleHash, SiteTable};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::Xxh3Default;
 
 /// Rounds of `loops` and `outline`: one for each level of loops nested in continue constructs, and one in between.
 const MAX_ROUNDS: u32 = 256;
@@ -37,11 +41,9 @@ pub(crate) fn run(original: &[u32], options: &Options) -> Result<Outcome> {
         sites: Vec::new(),
     };
     let mut data_spec_ids = Vec::new();
-    let mut candidates: Vec<Id> = Vec::new();
-
     let mut index = Index::new(original)?;
     check(&index)?;
-    let offsets = abort_offsets(&index);
+    let offsets: Vec<usize> = index.aborts().collect();
     let specialized;
     if uses.constant_data {
         data_spec_ids = constant_data::spec_ids(&index);
@@ -55,26 +57,14 @@ pub(crate) fn run(original: &[u32], options: &Options) -> Result<Outcome> {
         unpoisoned = poison::lower(&index)?.apply(index.words, "poison")?;
         index = Index::new(&unpoisoned)?;
     }
-    let mut lowered = Vec::new();
+    let (mut words, tables);
     if uses.abort {
-        candidates.extend(aborted_ids(&index));
-        let edits;
-        (edits, sites) = mark::mark(&index, options, hash, &offsets)?;
-        let marked = edits.apply(index.words, "mark")?;
-        // An index is about as large as its module: none outlives its use.
-        drop(index);
-        lowered = lower_aborts(marked, options, &sites)?;
-        index = Index::new(&lowered)?;
-    }
-    candidates.extend(index.globals().filter(constant_data::is_data).map(|i| i.result()));
-    let (edits, tables) = strip::strip(&index, &candidates);
-    let rest = index.words;
-    drop(index);
-    let mut words = if uses.abort {
-        edits.apply_within(lowered, "strip")?
+        (words, tables) = lower_aborts(index, options, &offsets, &mut sites)?;
     } else {
-        edits.apply(rest, "strip")?
-    };
+        let mut edits = Edits::default();
+        tables = strip::strip(&index, &[], &mut edits, &[], &[]);
+        words = edits.apply(index.words, "strip")?;
+    }
     if tables {
         // What only messages used has gone: tables are made of the rest.
         let edits = constant_data::lower(&Index::new(&words)?).map_err(without_offset)?;
@@ -97,12 +87,37 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
     let index = Index::new(original)?;
     check(&index)?;
     let hash = module_hash(original, options);
-    let (_, sites) = mark::mark(&index, options, hash, &abort_offsets(&index))?;
-    Ok(Some(sites))
+    let offsets: Vec<usize> = index.aborts().collect();
+    Ok(Some(mark::sites(
+        &index,
+        &CallGraph::new(&index),
+        options,
+        hash,
+        &offsets,
+    )?))
 }
 
-/// Brings loops into a form that invocations can leave, round by round, and lowers the aborts.
-fn lower_aborts(mut words: Vec<u32>, options: &Options, sites: &SiteTable) -> Result<Vec<u32>> {
+/// Describes the aborts, brings loops into a form that invocations can leave, round by round, and lowers the aborts. Most
+/// modules have no such loop and are changed in one go.
+fn lower_aborts(
+    index: Index<'_>,
+    options: &Options,
+    offsets: &[usize],
+    sites: &mut SiteTable,
+) -> Result<(Vec<u32>, bool)> {
+    let plan = Plan::new(&index, options);
+    *sites = mark::sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
+    let mut edits = loops::normalize(&index, &plan)?;
+    if edits.is_empty() && !outline::is_needed(&index, &plan) {
+        let Lowered { edits, tables } = abort::lower(&index, &plan, options, sites, Numbers::InOrder)?;
+        let words = index.words;
+        // An index is about as large as its module: none outlives its use.
+        drop((index, plan));
+        return Ok((edits.apply(words, "abort")?, tables));
+    }
+    edits.append(&mark::mark(&index));
+    let mut words = edits.apply(index.words, "loops")?;
+    drop((index, plan));
     let mut outlined: HashSet<Id> = HashSet::default();
     for _ in 0..MAX_ROUNDS {
         let index = Index::new(&words)?;
@@ -117,9 +132,9 @@ fn lower_aborts(mut words: Vec<u32>, options: &Options, sites: &SiteTable) -> Re
             words = edits.apply_within(words, "outline")?;
             continue;
         }
-        let edits = abort::lower(&index, &plan, options, sites)?;
+        let Lowered { edits, tables } = abort::lower(&index, &plan, options, sites, Numbers::Marked)?;
         drop((index, plan));
-        return edits.apply_within(words, "abort");
+        return Ok((edits.apply_within(words, "abort")?, tables));
     }
     Err(Error::new(
         ErrorKind::Limit,
@@ -154,14 +169,23 @@ fn scan(words: &[u32]) -> Uses {
 /// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: modules that differ in
 /// that decode differently.
 fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
-    let bytes: Vec<[u8; 4]> = words.iter().map(|word| word.to_le_bytes()).collect();
-    let mut bytes = bytes.into_flattened();
-    for (id, data) in &options.specialization {
-        bytes.extend(id.to_le_bytes());
-        bytes.extend((data.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(data);
+    /// Words that are brought into byte order at once.
+    const CHUNK: usize = 256;
+    let mut hasher = Xxh3Default::new();
+    let mut bytes = [[0; 4]; CHUNK];
+    for chunk in words.chunks(CHUNK) {
+        let (bytes, _) = bytes.split_at_mut(chunk.len());
+        for (bytes, word) in bytes.iter_mut().zip(chunk) {
+            *bytes = word.to_le_bytes();
+        }
+        hasher.update(bytes.as_flattened());
     }
-    ModuleHash(xxh3_64(&bytes))
+    for (id, data) in &options.specialization {
+        hasher.update(&id.to_le_bytes());
+        hasher.update(&(data.len() as u64).to_le_bytes());
+        hasher.update(data);
+    }
+    ModuleHash(hasher.digest())
 }
 
 /// What the passes rely on and the index does not check.
@@ -198,23 +222,4 @@ fn check(index: &Index<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Where the aborts of a module stand, in order.
-fn abort_offsets(index: &Index<'_>) -> Vec<usize> {
-    let aborts = index
-        .blocks
-        .iter()
-        .filter(|b| index.terminator(b).opcode() == op::AbortKHR);
-    aborts.map(|b| b.terminator).collect()
-}
-
-/// Ids that lose a use when the aborts go.
-fn aborted_ids(index: &Index<'_>) -> Vec<Id> {
-    let aborts = index
-        .blocks
-        .iter()
-        .map(|b| index.terminator(b))
-        .filter(|i| i.opcode() == op::AbortKHR);
-    aborts.flat_map(|i| [i.word(2), i.word(1)]).collect()
 }

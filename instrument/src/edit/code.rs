@@ -1,6 +1,6 @@
 //! Words of instructions to insert.
 
-use crate::spv::{Id, Inst, op, operands};
+use crate::spv::{Id, Inst, literal, op, operands};
 
 /// Instructions being written.
 #[derive(Clone, Debug, Default)]
@@ -16,8 +16,11 @@ impl Code {
         }
     }
 
-    pub(crate) fn op(&mut self, opcode: u16, operands: &[u32]) {
-        self.op2(opcode, operands, &[]);
+    /// An instruction whose number of operands is known here: cheaper than [`Code::op2`] several hundred times a module.
+    pub(crate) fn op<const N: usize>(&mut self, opcode: u16, operands: &[u32; N]) {
+        self.words.reserve(N + 1);
+        self.words.push((N as u32 + 1) << 16 | u32::from(opcode));
+        self.words.extend_from_slice(operands);
     }
 
     /// An instruction whose operands come in two runs.
@@ -30,6 +33,15 @@ impl Code {
         self.words.push(length << 16 | u32::from(opcode));
         self.words.extend_from_slice(operands);
         self.words.extend_from_slice(more);
+    }
+
+    /// An instruction that ends in a string.
+    pub(crate) fn text(&mut self, opcode: u16, operands: &[u32], text: &str) {
+        let words = literal::words(text);
+        let length = (operands.len() + words.clone().count() + 1) as u32;
+        self.words.push(length << 16 | u32::from(opcode));
+        self.words.extend_from_slice(operands);
+        self.words.extend(words);
     }
 
     pub(crate) fn label(&mut self, id: Id) {

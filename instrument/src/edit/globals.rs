@@ -5,30 +5,72 @@
 use super::{Code, Edits, Ids};
 use crate::index::Index;
 use crate::spv::op::storage_class;
-use crate::spv::{Id, literal, op};
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use smallvec::SmallVec;
-
-/// Opcode, type if there is one, operands: most fit without allocating.
-type Key = SmallVec<[u32; 8]>;
-
-fn key(opcode: u16, ty: Option<Id>, operands: &[u32]) -> Key {
-    let mut key = Key::new();
-    key.push(opcode.into());
-    key.extend(ty);
-    key.extend_from_slice(operands);
-    key
-}
+use crate::spv::{Id, op};
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
 
 /// Constants that are found without a look into the table.
 const SMALL: usize = 64;
+
+/// Declarations that are shared: opcode, type (0 if there is none) and operands, to id.
+#[derive(Debug, Default)]
+struct Known {
+    table: HashTable<Entry>,
+    /// The words of all keys: a vector each would be an allocation each.
+    keys: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    hash: u32,
+    start: u32,
+    end: u32,
+    id: Id,
+}
+
+impl Known {
+    /// The id of a declaration; `id` if nothing has declared it yet. Says which.
+    fn find_or_insert(&mut self, opcode: u16, ty: Id, operands: &[u32], id: Id) -> (Id, bool) {
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(u64::from(ty) << 32 | u64::from(opcode));
+        operands.iter().for_each(|word| hasher.write_u32(*word));
+        let hash = (hasher.finish() >> 32) as u32;
+        let keys = &self.keys;
+        let is_it = |entry: &Entry| {
+            entry.hash == hash
+                && matches!(keys.get(entry.start as usize..entry.end as usize),
+                    Some([first, second, rest @ ..])
+                        if *first == u32::from(opcode) && *second == ty && rest.iter().eq(operands))
+        };
+        if let Some(entry) = self.table.find(spread(hash), is_it) {
+            return (entry.id, false);
+        }
+        let start = self.keys.len() as u32;
+        self.keys.extend_from_slice(&[opcode.into(), ty]);
+        self.keys.extend_from_slice(operands);
+        let end = self.keys.len() as u32;
+        let entry = Entry { hash, start, end, id };
+        self.table
+            .insert_unique(spread(hash), entry, |entry| spread(entry.hash));
+        (id, true)
+    }
+}
+
+/// The table takes its place from the low bits of a hash and its tag from the top ones.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(hash)
+}
 
 /// Declarations found and added. [`Globals::finish`] turns the added ones into edits.
 #[derive(Debug)]
 pub(crate) struct Globals {
     ids: Ids,
-    /// Opcode and operands without the result id, to id.
-    known: FxHashMap<Key, Id>,
+    known: Known,
+    /// Ids of the module that were given out, some of them more than once.
+    given: Vec<Id>,
+    /// Ids from here on are new.
+    bound: Id,
     /// The 32-bit unsigned integer type, and its constants below [`SMALL`], once they are known; else 0.
     uint: Id,
     small: [Id; SMALL],
@@ -41,7 +83,10 @@ pub(crate) struct Globals {
 
 impl Globals {
     pub(crate) fn new(index: &Index<'_>) -> Self {
-        let mut known = FxHashMap::with_capacity_and_hasher(128, FxBuildHasher);
+        let mut known = Known {
+            table: HashTable::with_capacity(96),
+            keys: Vec::with_capacity(512),
+        };
         for inst in index.globals() {
             match inst.opcode() {
                 op::TypeVoid
@@ -50,20 +95,18 @@ impl Globals {
                 | op::TypeFloat
                 | op::TypeVector
                 | op::TypePointer
-                | op::TypeFunction => {
-                    let key = key(inst.opcode(), None, inst.from(2));
-                    known.entry(key).or_insert(inst.word(1));
-                }
+                | op::TypeFunction => known.find_or_insert(inst.opcode(), 0, inst.from(2), inst.word(1)),
                 op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull => {
-                    let key = key(inst.opcode(), Some(inst.result_type()), inst.from(3));
-                    known.entry(key).or_insert(inst.result());
+                    known.find_or_insert(inst.opcode(), inst.result_type(), inst.from(3), inst.result())
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
         }
         Self {
             ids: Ids::new(index.bound),
             known,
+            given: Vec::with_capacity(32),
+            bound: index.bound,
             uint: 0,
             small: [0; SMALL],
             declarations: Code::with_room(512),
@@ -79,26 +122,26 @@ impl Globals {
         self.ids.fresh()
     }
 
-    /// The declaration of an opcode with these operands, those of values with their type.
-    fn find_or_declare(&mut self, opcode: u16, ty: Option<Id>, operands: &[u32]) -> Id {
-        let Self {
-            known,
-            declarations,
-            ids,
-            ..
-        } = self;
-        *known.entry(key(opcode, ty, operands)).or_insert_with(|| {
-            let id = ids.fresh();
-            match ty {
-                Some(ty) => declarations.op2(opcode, &[ty, id], operands),
-                None => declarations.op2(opcode, &[id], operands),
+    /// The declaration of an opcode with these operands, those of values with their type, of types with 0.
+    fn find_or_declare(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+        let (id, is_new) = self.known.find_or_insert(opcode, ty, operands, self.ids.next);
+        if !is_new {
+            if id < self.bound {
+                self.given.push(id);
             }
-            id
-        })
+            return id;
+        }
+        self.ids.fresh();
+        if ty == 0 {
+            self.declarations.op2(opcode, &[id], operands);
+        } else {
+            self.declarations.op2(opcode, &[ty, id], operands);
+        }
+        id
     }
 
     fn unique(&mut self, opcode: u16, operands: &[u32]) -> Id {
-        self.find_or_declare(opcode, None, operands)
+        self.find_or_declare(opcode, 0, operands)
     }
 
     pub(crate) fn void(&mut self) -> Id {
@@ -188,7 +231,7 @@ impl Globals {
 
     /// A constant instruction, shared with an equal one.
     pub(crate) fn value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
-        self.find_or_declare(opcode, Some(ty), operands)
+        self.find_or_declare(opcode, ty, operands)
     }
 
     /// A global variable, with an initialiser if that is not 0.
@@ -216,7 +259,7 @@ impl Globals {
     }
 
     pub(crate) fn name(&mut self, target: Id, name: &str) {
-        self.names.op2(op::Name, &[target], &literal::words(name));
+        self.names.text(op::Name, &[target], name);
     }
 
     pub(crate) fn capability(&mut self, capability: u32) {
@@ -224,7 +267,17 @@ impl Globals {
     }
 
     pub(crate) fn extension(&mut self, name: &str) {
-        self.extensions.op(op::Extension, &literal::words(name));
+        self.extensions.text(op::Extension, &[], name);
+    }
+
+    /// Ids of the module that were given out, some of them more than once.
+    pub(crate) fn given(&self) -> &[Id] {
+        &self.given
+    }
+
+    /// The types, constants and variables added so far.
+    pub(crate) fn declarations(&self) -> &[u32] {
+        &self.declarations.words
     }
 
     /// Adds the declarations to a module.

@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::spv::Id;
 use crate::spv::words::{BOUND, MAX_BOUND};
 pub(crate) use code::Code;
+use std::ops::Range;
 
 /// Fresh result ids, upwards from a module's bound.
 #[derive(Debug)]
@@ -66,19 +67,12 @@ impl Edit {
 }
 
 /// Changes to a module, in any order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Edits {
     edits: Vec<Edit>,
     pool: Vec<u32>,
     /// The new bound, if ids were added.
     bound: u32,
-}
-
-impl Default for Edits {
-    /// Room for a small rewrite: most are.
-    fn default() -> Self {
-        Self::with_room(1024)
-    }
 }
 
 impl Edits {
@@ -122,6 +116,31 @@ impl Edits {
         self.push(at, Rank::Replacement, count, words);
     }
 
+    /// Makes other edits too.
+    pub(crate) fn append(&mut self, other: &Self) {
+        let before = self.pool.len() as u32;
+        self.pool.extend_from_slice(&other.pool);
+        self.edits.extend(other.edits.iter().map(|edit| Edit {
+            start: edit.start + before,
+            end: edit.end + before,
+            ..*edit
+        }));
+        self.bound = self.bound.max(other.bound);
+    }
+
+    /// All words that are inserted: whole instructions, wherever they go.
+    pub(crate) fn inserted(&self) -> &[u32] {
+        &self.pool
+    }
+
+    /// What is removed or replaced, by offset. The ranges may overlap.
+    pub(crate) fn removed(&self) -> Vec<Range<u32>> {
+        let ranges = self.edits.iter().filter(|edit| edit.remove != 0);
+        let mut ranges: Vec<Range<u32>> = ranges.map(|edit| edit.at..edit.at + edit.remove).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges
+    }
+
     fn push(&mut self, at: usize, rank: Rank, remove: usize, words: &[u32]) {
         let start = self.pool.len() as u32;
         self.pool.extend_from_slice(words);
@@ -137,7 +156,7 @@ impl Edits {
     /// The module with all edits made.
     pub(crate) fn apply(mut self, words: &[u32], pass: &'static str) -> Result<Vec<u32>> {
         self.check_bound(pass)?;
-        self.edits.sort_by_key(|e| (e.at, e.rank));
+        self.sort();
         let mut out = Vec::with_capacity(self.measure(words.len()).length);
         let mut done = 0;
         for edit in &self.edits {
@@ -158,7 +177,7 @@ impl Edits {
     /// The same in the memory of `words`, where edits only make the module longer or only make it shorter.
     pub(crate) fn apply_within(mut self, mut words: Vec<u32>, pass: &'static str) -> Result<Vec<u32>> {
         self.check_bound(pass)?;
-        self.edits.sort_by_key(|e| (e.at, e.rank));
+        self.sort();
         let measure = self.measure(words.len());
         if measure.shrinks {
             self.pull(&mut words);
@@ -205,6 +224,13 @@ impl Edits {
             to -= moved + new.len();
             put(words, to, new);
         }
+    }
+
+    /// By offset, then rank, then order.
+    fn sort(&mut self) {
+        // One number each: what was made first begins first in the pool.
+        let key = |e: &Edit| u64::from(e.at) << 34 | (e.rank as u64) << 32 | u64::from(e.start);
+        self.edits.sort_unstable_by_key(key);
     }
 
     fn check_bound(&self, pass: &'static str) -> Result<()> {

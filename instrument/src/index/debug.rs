@@ -24,13 +24,12 @@ pub(crate) enum DebugSet {
 impl DebugSet {
     /// The set of a name, if it is one.
     pub(crate) fn of_name(words: &[u32]) -> Option<Self> {
-        let name = literal::string(words);
-        if name.starts_with("NonSemantic.Shader.DebugInfo.") {
+        if literal::begins(words, "NonSemantic.Shader.DebugInfo.") {
             Some(Self::Shader)
-        } else if name == "OpenCL.DebugInfo.100" {
+        } else if literal::is(words, "OpenCL.DebugInfo.100") {
             Some(Self::OpenCl)
         } else {
-            name.starts_with("NonSemantic.").then_some(Self::Other)
+            literal::begins(words, "NonSemantic.").then_some(Self::Other)
         }
     }
 }

@@ -157,6 +157,15 @@ impl<'a> Index<'a> {
         self.inst(block.terminator)
     }
 
+    /// Where the aborts stand, in order.
+    pub(crate) fn aborts(&self) -> impl Iterator<Item = usize> {
+        let aborts = self
+            .blocks
+            .iter()
+            .filter(|b| self.terminator(b).opcode() == op::AbortKHR);
+        aborts.map(|b| b.terminator)
+    }
+
     /// The merge instruction of a block.
     pub(crate) fn merge(&self, block: &Block) -> Option<Inst<'a>> {
         (block.merge != 0).then(|| self.inst(block.merge))

@@ -33,10 +33,7 @@ use rustc_hash::FxHashSet as HashSet;
 pub(crate) fn normalize(index: &Index<'_>, plan: &Plan) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut ids = Ids::new(index.bound);
-    for (number, function) in index.functions.iter().enumerate() {
-        if !plan.touches(index, number, function) {
-            continue;
-        }
+    for (number, function) in plan.touched(index) {
         let mut renames = PhiRenames::default();
         // Several loops may share a block: one changes it, the others wait for the next round.
         let mut changed = HashSet::default();

@@ -1,7 +1,7 @@
 //! Numbers the aborts of a module and collects what is known of them.
 //!
-//! `AbortKHR %type %message` becomes `AbortKHR %type %message site`: the number goes with the instruction wherever later
-//! passes move it. The extra operand never leaves the rewriter.
+//! Where a pass is about to move code, `AbortKHR %type %message` becomes `AbortKHR %type %message site` first: the number
+//! goes with the instruction wherever passes move it. The extra operand never leaves the rewriter.
 
 use super::abort_text;
 use crate::edit::{Code, Edits};
@@ -17,31 +17,48 @@ use crate::spv::op::execution_mode;
 use crate::spv::{Id, op};
 use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
 
-/// Site number of an abort that ends its invocation without a record.
-pub(crate) const NO_SITE: u32 = u32::MAX;
-
 /// The built-in that a workgroup's size may be a constant of.
 const WORKGROUP_SIZE: u32 = 25;
 
 /// Longest call chain in a site.
 const MAX_FRAMES: usize = 64;
 
-/// Numbers the aborts in module order and makes the site table. `offsets` are where they stand in the module as given.
-pub(crate) fn mark(
+/// How the aborts of a module as it stands are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// They stand in the order of their sites.
+    InOrder,
+    /// Each has its site as an operand.
+    Marked,
+}
+
+/// Gives every abort its number as an operand.
+pub(crate) fn mark(index: &Index<'_>) -> Edits {
+    let mut edits = Edits::default();
+    for (number, offset) in (0..).zip(index.aborts()) {
+        let abort = index.inst(offset);
+        let mut code = Code::default();
+        code.op(op::AbortKHR, &[abort.word(1), abort.word(2), number]);
+        edits.replace(offset, abort.words.len(), &code.words);
+    }
+    edits
+}
+
+/// Describes the aborts in module order. `offsets` are where they stand in the module as given.
+pub(crate) fn sites(
     index: &Index<'_>,
+    graph: &CallGraph,
     options: &Options,
     hash: ModuleHash,
     offsets: &[usize],
-) -> Result<(Edits, SiteTable)> {
+) -> Result<SiteTable> {
     let names = Names::new(index);
-    let graph = CallGraph::new(index);
     let layouts = Layouts {
         index,
         names: &names,
         options,
     };
-    let mut edits = Edits::default();
-    let mut sites = Vec::new();
+    let mut sites = Vec::with_capacity(offsets.len());
     for (number, function) in index.functions.iter().enumerate() {
         // The same for all aborts of a function.
         let mut around = None;
@@ -50,26 +67,17 @@ pub(crate) fn mark(
             if abort.opcode() != op::AbortKHR {
                 continue;
             }
-            let id = sites.len() as u32;
             let offset = offsets.get(sites.len()).copied().unwrap_or(abort.offset);
-            let number_word = if options.max_sites.is_some_and(|max| id >= max) {
-                NO_SITE
-            } else {
-                id
-            };
-            let mut code = Code::default();
-            code.op(op::AbortKHR, &[abort.word(1), abort.word(2), number_word]);
-            edits.replace(abort.offset, abort.words.len(), &code.words);
             let position = index.position(block, abort.offset);
             let mut frames = frames(index, &names, function.id, &position);
             let here = frames.remove(0);
-            let around = around.get_or_insert_with(|| callers(index, &graph, &names, number));
+            let around = around.get_or_insert_with(|| callers(index, graph, &names, number));
             frames.reserve_exact(around.len());
             frames.extend_from_slice(around);
             frames.truncate(MAX_FRAMES);
             frames.reverse();
             sites.push(Site {
-                id: SiteId(id),
+                id: SiteId(sites.len() as u32),
                 word_offset: offset as u32,
                 function: here.function,
                 entry_points: graph
@@ -93,14 +101,11 @@ pub(crate) fn mark(
             local_size: local_size(index, options, entry.function),
         })
         .collect();
-    Ok((
-        edits,
-        SiteTable {
-            module_hash: hash,
-            entry_points,
-            sites,
-        },
-    ))
+    Ok(SiteTable {
+        module_hash: hash,
+        entry_points,
+        sites,
+    })
 }
 
 /// The functions around a position in a function, innermost first: those that were inlined there, and itself.

@@ -33,31 +33,20 @@ use std::collections::BTreeSet;
 
 const PASS: &str = "outline";
 
+/// Whether anything has to be moved.
+pub(crate) fn is_needed(index: &Index<'_>, plan: &Plan) -> bool {
+    let touched = plan.touched(index);
+    let mut functions = touched.map(|(number, function)| regions(index, plan, number, function, &HashSet::default()));
+    functions.any(|regions| !regions.is_empty())
+}
+
 /// Moves the outermost regions that need it; inner ones follow in the next round. `outlined` holds the functions made so
 /// far: a region that only calls one of them is done.
 pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut globals: Option<Globals> = None;
-    for (number, function) in index.functions.iter().enumerate() {
-        if !plan.touches(index, number, function) {
-            continue;
-        }
-        let mut regions: Vec<Region> = Vec::new();
-        for header in index.blocks_of(function) {
-            let Some((merge, target)) = region::loop_merge(index, header) else {
-                continue;
-            };
-            let blocks = region::continue_blocks(index, function, header.label, merge, target);
-            let dirty = blocks.iter().any(|b| region::may_abort(index, plan, number, *b));
-            if dirty && target != header.label && !is_done(index, plan, number, &blocks, outlined) {
-                regions.push(Region {
-                    header: header.label,
-                    merge,
-                    target,
-                    blocks,
-                });
-            }
-        }
+    for (number, function) in plan.touched(index) {
+        let regions = regions(index, plan, number, function, outlined);
         let outermost: Vec<&Region> = regions
             .iter()
             .filter(|r| !regions.iter().any(|o| o.header != r.header && o.encloses(r)))
@@ -81,6 +70,27 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
         globals.finish(index, &mut edits);
     }
     Ok(edits)
+}
+
+/// The continue constructs of a function in which an invocation may abort, apart from those that are done.
+fn regions(index: &Index<'_>, plan: &Plan, number: usize, function: &Function, outlined: &HashSet<Id>) -> Vec<Region> {
+    let mut regions: Vec<Region> = Vec::new();
+    for header in index.blocks_of(function) {
+        let Some((merge, target)) = region::loop_merge(index, header) else {
+            continue;
+        };
+        let blocks = region::continue_blocks(index, function, header.label, merge, target);
+        let dirty = blocks.iter().any(|b| region::may_abort(index, plan, number, *b));
+        if dirty && target != header.label && !is_done(index, plan, number, &blocks, outlined) {
+            regions.push(Region {
+                header: header.label,
+                merge,
+                target,
+                blocks,
+            });
+        }
+    }
+    regions
 }
 
 struct Region {

@@ -27,6 +27,8 @@ pub(crate) struct Plan {
     exits: Vec<Exit>,
     /// Functions whose callers must look at the flag.
     unwinds: Vec<bool>,
+    /// By function: something in it has to change on account of aborts.
+    touched: Vec<bool>,
     /// By block: a loop header whose loop watches for aborts of other invocations.
     polled: Vec<bool>,
 }
@@ -54,21 +56,28 @@ impl Plan {
                 .get(f)
                 .is_some_and(|f| index.entry_points.iter().any(|e| e.function == f.id))
         };
-        let aborts = |f: usize| {
-            index.functions.get(f).is_some_and(|function| {
-                function.blocks.clone().any(|b| polled.get(b) == Some(&true))
-                    || index
-                        .blocks_of(function)
-                        .iter()
-                        .any(|b| index.terminator(b).opcode() == op::AbortKHR)
+        // By function: an invocation may leave in it on its own account.
+        let aborts: Vec<bool> = index
+            .functions
+            .iter()
+            .map(|function| {
+                let polls = function.blocks.clone().any(|b| polled.get(b) == Some(&true));
+                let mut blocks = index.blocks_of(function).iter();
+                polls || blocks.any(|b| index.terminator(b).opcode() == op::AbortKHR)
             })
-        };
+            .collect();
+        let aborting = |f: usize| aborts.get(f) == Some(&true);
         let returns = |f: usize| exits.get(f) == Some(&Exit::Return) && !is_entry(f);
-        let unwinds = graph.callers_closure(|f| returns(f) && aborts(f), returns);
+        let unwinds = graph.callers_closure(|f| returns(f) && aborting(f), returns);
+        let checks = |call| graph.callee(call).is_some_and(|f| unwinds.get(f) == Some(&true));
+        let touched = (0..aborts.len())
+            .map(|f| aborting(f) || graph.calls_in(f).any(checks))
+            .collect();
         Self {
             graph,
             exits,
             unwinds,
+            touched,
             polled,
         }
     }
@@ -100,13 +109,9 @@ impl Plan {
             .collect()
     }
 
-    /// Whether anything in a function has to change on account of aborts.
-    pub(crate) fn touches(&self, index: &Index<'_>, number: usize, function: &Function) -> bool {
-        self.graph.calls_in(number).any(|c| self.checked(c))
-            || function.blocks.clone().any(|b| self.polled(b))
-            || index
-                .blocks_of(function)
-                .iter()
-                .any(|b| index.terminator(b).opcode() == op::AbortKHR)
+    /// Functions in which something has to change on account of aborts, with their numbers.
+    pub(crate) fn touched<'i>(&'i self, index: &'i Index<'_>) -> impl Iterator<Item = (usize, &'i Function)> {
+        let functions = index.functions.iter().enumerate();
+        functions.filter(|(number, _)| self.touched.get(*number) == Some(&true))
     }
 }

@@ -2,21 +2,24 @@
 //!
 //! The capabilities and extensions that were lowered go, and so do the values and types that only aborts used: message
 //! types, strings, loads and composites built for a message. `Int8` goes with the last 8-bit type, so that messages with
-//! strings run on devices without `shaderInt8`. Everything else that the application left unused stays: only what the
-//! candidates lead to is looked at.
+//! strings run on devices without `shaderInt8`. Everything else that the application left unused stays: only what has
+//! lost a use, and what that leads to, is looked at.
 
 use super::constant_data;
 use crate::edit::{Code, Edits};
 use crate::index::Index;
 use crate::spv::op::capability;
+use crate::spv::words::Insts;
 use crate::spv::{Id, Inst, literal, op, operands};
+use std::ops::Range;
 
 /// Extensions whose capabilities are lowered.
 const LOWERED: [&str; 3] = ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"];
 
-/// Strips a module. `candidates` are ids that lost a use. Says whether something still uses constant data.
-pub(crate) fn strip(index: &Index<'_>, candidates: &[Id]) -> (Edits, bool) {
-    let mut edits = Edits::default();
+/// Strips a module of which `edits` were made, adding to them. The ids in `lost` have lost a use; constant data may have.
+/// `more` is what is yet to be inserted, and `used` are ids that other words to be inserted use. Says whether something
+/// still uses constant data.
+pub(crate) fn strip(index: &Index<'_>, lost: &[Id], edits: &mut Edits, more: &[u32], used: &[Id]) -> bool {
     for inst in &index.capabilities {
         let lowered = [
             capability::AbortKHR,
@@ -32,76 +35,126 @@ pub(crate) fn strip(index: &Index<'_>, candidates: &[Id]) -> (Edits, bool) {
             edits.remove(inst.offset, inst.words.len());
         }
     }
-    let uses = Uses::without(index, candidates, &mut edits);
-    remove_annotations(index, &uses, &mut edits);
-    let narrow = |i: &Inst<'_>| i.opcode() == op::TypeInt && i.word(2) == 8 && !uses.removed(i.word(1));
+    let mut open = lost.to_vec();
+    let has_data = index.has_capability(capability::ConstantDataKHR);
+    if has_data {
+        let data = index.globals().filter(constant_data::is_data);
+        open.extend(data.map(|i| i.result()));
+    }
+    let dead = Dead::new(index, open, edits, more, used);
+    dead.remove(index, edits);
+    remove_annotations(index, &dead, edits);
     let mut bytes = index
         .capabilities
         .iter()
         .filter(|i| i.word(1) == capability::Int8)
         .peekable();
-    if bytes.peek().is_some() && !index.globals().any(|i| narrow(&i)) {
+    let narrow = |i: &Inst<'_>| i.opcode() == op::TypeInt && i.word(2) == 8 && !dead.is_dead(i.word(1));
+    if bytes.peek().is_some() && !index.globals().chain(Insts::new(more, 0)).any(|i| narrow(&i)) {
         bytes.for_each(|inst| edits.remove(inst.offset, inst.words.len()));
     }
-    let tables = index.has_capability(capability::ConstantDataKHR)
+    has_data
         && index
             .globals()
-            .any(|i| constant_data::is_data(&i) && !uses.removed(i.result()));
-    (edits, tables)
+            .any(|i| constant_data::is_data(&i) && !dead.is_dead(i.result()))
 }
 
-/// How often each id is used, up to [`Uses::MANY`].
-struct Uses(Vec<u16>);
+/// What goes: the definitions that lead to nothing but each other.
+struct Dead {
+    /// By id.
+    dead: Vec<bool>,
+    /// The same, in the order in which they were found.
+    ids: Vec<Id>,
+    /// Ids of it that are found to be used, with what they use in turn still to be looked at.
+    used: Vec<Id>,
+}
 
-impl Uses {
-    /// In place of a count: the definition is removed.
-    const REMOVED: u16 = u16::MAX;
-    /// This often or more: not counted any further, in neither direction.
-    const MANY: u16 = Self::REMOVED - 1;
-
-    /// Removes candidates that nothing uses, and what they lead to.
-    fn without(index: &Index<'_>, candidates: &[Id], edits: &mut Edits) -> Self {
-        let mut uses = Self(vec![0; index.bound as usize]);
+impl Dead {
+    /// Everything that the ids in `lost` lead to, less what the rest of the module and what is inserted use.
+    fn new(index: &Index<'_>, lost: Vec<Id>, edits: &Edits, more: &[u32], given: &[Id]) -> Self {
+        let gone = edits.removed();
+        let mut dead = Self {
+            dead: vec![false; index.bound as usize],
+            ids: Vec::with_capacity(lost.len() * 4),
+            used: Vec::new(),
+        };
+        dead.follow(index, lost, &gone);
+        given.iter().for_each(|id| dead.keep(*id));
+        for inst in Insts::new(edits.inserted(), 0).chain(Insts::new(more, 0)) {
+            if dead.may_name(&inst) {
+                dead.keep_operands(index, &inst);
+            }
+        }
         for inst in index.insts(index.sections.memory_model, index.words.len()) {
-            if is_annotation(inst.opcode()) {
-                continue;
-            }
-            let known = operands::visit_ids(&inst, index.selector_words(&inst), |i| uses.add(inst.word(i)));
-            if !known {
-                // Any word may be an id.
-                inst.from(1).iter().for_each(|word| uses.add(*word));
+            let counts = |inst: &Inst<'_>| {
+                // A name or a decoration is no use, and what goes uses nothing.
+                !is_annotation(inst.opcode()) && !dead.is_dead(inst.result()) && !contains(&gone, inst)
+            };
+            if dead.may_name(&inst) && counts(&inst) {
+                dead.keep_operands(index, &inst);
             }
         }
-        let mut open = candidates.to_vec();
+        // What is used uses what it is made of.
+        while let Some(id) = dead.used.pop() {
+            if let Some(inst) = index.def(id) {
+                dead.keep_operands(index, &inst);
+            }
+        }
+        dead
+    }
+
+    /// Takes ids and what they lead to, as far as it can be removed.
+    fn follow(&mut self, index: &Index<'_>, mut open: Vec<Id>, gone: &[Range<u32>]) {
         while let Some(id) = open.pop() {
-            let Some(count) = uses.0.get_mut(id as usize).filter(|count| **count == 0) else {
+            let Some(slot) = self.dead.get_mut(id as usize).filter(|dead| !**dead) else {
                 continue;
             };
-            let Some(inst) = index.def(id).filter(is_removable) else {
-                continue;
-            };
-            *count = Self::REMOVED;
+            let removable = index.def(id).filter(|inst| is_removable(inst) && !contains(gone, inst));
+            let Some(inst) = removable else { continue };
+            *slot = true;
+            self.ids.push(id);
+            operands::visit_ids(&inst, 1, |i| open.push(inst.word(i)));
+        }
+    }
+
+    /// Whether any word of an instruction could be an id of it: most have none, and need no closer look.
+    fn may_name(&self, inst: &Inst<'_>) -> bool {
+        inst.from(1).iter().any(|word| self.is_dead(*word))
+    }
+
+    fn keep_operands(&mut self, index: &Index<'_>, inst: &Inst<'_>) {
+        let known = operands::visit_ids(inst, index.selector_words(inst), |i| self.keep(inst.word(i)));
+        if !known {
+            // Any word may be an id.
+            inst.from(1).iter().for_each(|word| self.keep(*word));
+        }
+    }
+
+    fn keep(&mut self, id: Id) {
+        if let Some(dead) = self.dead.get_mut(id as usize).filter(|dead| **dead) {
+            *dead = false;
+            self.used.push(id);
+        }
+    }
+
+    fn is_dead(&self, id: Id) -> bool {
+        self.dead.get(id as usize) == Some(&true)
+    }
+
+    fn remove(&self, index: &Index<'_>, edits: &mut Edits) {
+        let dead = self.ids.iter().filter(|id| self.is_dead(**id));
+        for inst in dead.filter_map(|id| index.def(*id)) {
             edits.remove(inst.offset, inst.words.len());
-            operands::visit_ids(&inst, 1, |i| {
-                let operand = inst.word(i);
-                if let Some(count) = uses.0.get_mut(operand as usize).filter(|count| **count < Self::MANY) {
-                    *count = count.saturating_sub(1);
-                }
-                open.push(operand);
-            });
-        }
-        uses
-    }
-
-    fn add(&mut self, id: Id) {
-        if let Some(count) = self.0.get_mut(id as usize) {
-            *count = (*count + 1).min(Self::MANY);
         }
     }
+}
 
-    fn removed(&self, id: Id) -> bool {
-        self.0.get(id as usize) == Some(&Self::REMOVED)
-    }
+/// Whether an instruction stands in one of the ranges, which are sorted.
+fn contains(ranges: &[Range<u32>], inst: &Inst<'_>) -> bool {
+    let offset = inst.offset as u32;
+    let after = ranges.partition_point(|range| range.start <= offset);
+    let last = after.checked_sub(1).and_then(|last| ranges.get(last));
+    last.is_some_and(|range| range.contains(&offset))
 }
 
 /// Instructions without an effect but their result.
@@ -138,7 +191,7 @@ fn is_annotation(opcode: u16) -> bool {
     )
 }
 
-fn remove_annotations(index: &Index<'_>, uses: &Uses, edits: &mut Edits) {
+fn remove_annotations(index: &Index<'_>, dead: &Dead, edits: &mut Edits) {
     for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
         let group = match inst.opcode() {
             op::GroupDecorate => 1,
@@ -149,7 +202,7 @@ fn remove_annotations(index: &Index<'_>, uses: &Uses, edits: &mut Edits) {
         let decoration = matches!(inst.opcode(), op::Decorate | op::MemberDecorate);
         let kind = inst.word(if inst.opcode() == op::Decorate { 2 } else { 3 });
         if group == 0 {
-            if uses.removed(inst.word(1)) || decoration && kind == op::decoration::UTFEncodedKHR {
+            if dead.is_dead(inst.word(1)) || decoration && kind == op::decoration::UTFEncodedKHR {
                 edits.remove(inst.offset, inst.words.len());
             }
             continue;
@@ -157,7 +210,7 @@ fn remove_annotations(index: &Index<'_>, uses: &Uses, edits: &mut Edits) {
         let kept: Vec<u32> = inst
             .from(2)
             .chunks(group)
-            .filter(|t| !uses.removed(t[0]))
+            .filter(|t| !dead.is_dead(t[0]))
             .flatten()
             .copied()
             .collect();

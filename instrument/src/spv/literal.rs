@@ -2,18 +2,30 @@
 
 /// The string that starts at `words[0]`, with invalid UTF-8 replaced.
 pub(crate) fn string(words: &[u32]) -> String {
-    let bytes: Vec<u8> = words
-        .iter()
-        .flat_map(|w| w.to_le_bytes())
-        .take_while(|b| *b != 0)
-        .collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+    let mut bytes = Vec::with_capacity(length(words) * 4);
+    for word in words {
+        let part = word.to_le_bytes();
+        match part.iter().position(|b| *b == 0) {
+            Some(end) => {
+                bytes.extend_from_slice(&part[..end]);
+                break;
+            }
+            None => bytes.extend_from_slice(&part),
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// Whether the string at `words[0]` is `text`.
 pub(crate) fn is(words: &[u32], text: &str) -> bool {
     let bytes = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0);
     bytes.eq(text.bytes())
+}
+
+/// Whether the string at `words[0]` begins with `text`.
+pub(crate) fn begins(words: &[u32], text: &str) -> bool {
+    let mut bytes = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0);
+    text.bytes().all(|byte| bytes.next() == Some(byte))
 }
 
 /// Words that the string at `words[0]` takes, its terminator included; all of them if it has none.
@@ -24,15 +36,14 @@ pub(crate) fn length(words: &[u32]) -> usize {
         .map_or(words.len(), |i| i + 1)
 }
 
-/// The words of a string.
-pub(crate) fn words(text: &str) -> Vec<u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.push(0);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
+/// The words of a string, its terminator included.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = u32> + Clone {
+    let bytes = text.as_bytes();
+    (0..=bytes.len() / 4).map(move |word| {
+        let part = bytes.get(word * 4..).unwrap_or(&[]);
+        let byte = |i: usize| u32::from(part.get(i).copied().unwrap_or(0));
+        byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24
+    })
 }
 
 #[cfg(test)]
@@ -42,12 +53,14 @@ mod tests {
     #[test]
     fn strings_survive_the_way_through_words() {
         for text in ["", "a", "abc", "abcd", "GLSL.std.450", "größer"] {
-            let packed = words(text);
+            let packed: Vec<u32> = words(text).collect();
+            assert!(text.len() < 4 || begins(&packed, &text[..4]) && !begins(&packed, "no"));
             assert_eq!(string(&packed), text);
             assert!(is(&packed, text));
             assert_eq!(length(&packed), packed.len());
         }
         assert_eq!(length(&[0x6161_6161]), 1);
-        assert!(!is(&words("abc"), "ab"));
+        let packed: Vec<u32> = words("abc").collect();
+        assert!(!is(&packed, "ab") && begins(&packed, "ab") && !begins(&packed, "abcd"));
     }
 }

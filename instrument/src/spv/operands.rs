@@ -122,6 +122,7 @@ static SHAPES: [Shape; TABLE.len()] = {
 ///
 /// `selector_words` is the width of an `OpSwitch`'s literals in words. Returns false, having visited nothing, if the
 /// instruction is unknown: then any of its words may be an id.
+#[inline]
 pub(crate) fn visit_ids(inst: &Inst<'_>, selector_words: usize, mut visit: impl FnMut(usize)) -> bool {
     let row = BY_OPCODE.get(usize::from(inst.opcode())).copied().unwrap_or(0);
     let Some(shape) = usize::from(row).checked_sub(1).and_then(|row| SHAPES.get(row)) else {

@@ -141,9 +141,11 @@ fn read(index: &Index<'_>, variable: Id, want: &Wanted, words: &mut [Id; 4], cod
     let uint = globals.uint();
     // A variable of the module tells its type; one added here has the type that `new_variable` gives.
     let declared = index.def(index.type_of(variable)).map(|pointer| pointer.word(3));
-    let float = globals.float(32);
     let ty = declared.unwrap_or_else(|| match (want.float, want.components) {
-        (true, _) => globals.vector(float, 4),
+        (true, _) => {
+            let float = globals.float(32);
+            globals.vector(float, 4)
+        }
         (false, 1) => uint,
         (false, n) => globals.vector(uint, n),
     });
@@ -151,7 +153,7 @@ fn read(index: &Index<'_>, variable: Id, want: &Wanted, words: &mut [Id; 4], cod
     let scalar = match declared {
         Some(ty) if vector => index.part_type(ty, 0),
         Some(ty) => ty,
-        None if want.float => float,
+        None if want.float => globals.float(32),
         None => uint,
     };
     let value = globals.fresh();

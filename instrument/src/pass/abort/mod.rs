@@ -1,7 +1,7 @@
 //! Lowers `OpAbortKHR`: writes the message into the arena and ends the invocation.
 //!
 //! ```text
-//! AbortKHR %type %message %site     becomes
+//! AbortKHR %type %message           becomes
 //!
 //! %record = FunctionCall %reserve %units %size %site
 //! %room = INotEqual %record NO_RECORD
@@ -23,7 +23,9 @@ mod source;
 mod trap;
 mod writer;
 
+use super::mark::Numbers;
 use super::plan::Plan;
+use super::strip;
 use super::unwind::{Leaving, Unwinder};
 use crate::edit::globals::Globals;
 use crate::edit::{Code, Edits, Rank};
@@ -41,16 +43,29 @@ use source::Sources;
 use vkabort_record::site::{Site, SiteId, SiteTable};
 use writer::{Start, Writer};
 
-/// Lowers every abort of a module and lets invocations unwind.
-pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, sites: &SiteTable) -> Result<Edits> {
+/// What lowering makes of a module.
+pub(crate) struct Lowered {
+    pub(crate) edits: Edits,
+    /// Something still uses constant data.
+    pub(crate) tables: bool,
+}
+
+/// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used.
+pub(crate) fn lower(
+    index: &Index<'_>,
+    plan: &Plan,
+    options: &Options,
+    sites: &SiteTable,
+    numbers: Numbers,
+) -> Result<Lowered> {
     let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_OF_AN_ABORT);
     let mut globals = Globals::new(index);
     let mut runtime = Runtime::new(index, options, sites.module_hash);
     let mut recording = false;
-    for (number, function) in index.functions.iter().enumerate() {
-        if !plan.touches(index, number, function) {
-            continue;
-        }
+    let mut lowered = 0;
+    // Ids that lose a use.
+    let mut lost = Vec::new();
+    for (number, function) in plan.touched(index) {
         let unwinder = &mut Unwinder {
             index,
             plan,
@@ -60,9 +75,20 @@ pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, sites: &S
         };
         let mut variables = Vec::new();
         for block in index.blocks_of(function) {
-            if index.terminator(block).opcode() == op::AbortKHR {
-                recording |= lower_one(unwinder, options, sites, number, function, block, &mut variables)?;
+            let abort = index.terminator(block);
+            if abort.opcode() != op::AbortKHR {
+                continue;
             }
+            let site = match numbers {
+                Numbers::InOrder => lowered,
+                Numbers::Marked => abort.word(3),
+            };
+            lowered += 1;
+            lost.extend([abort.word(2), abort.word(1)]);
+            let within = options.max_sites.is_none_or(|max| site < max);
+            let site = sites.site(SiteId(site)).filter(|_| within);
+            recording |= site.is_some();
+            lower_one(unwinder, options, site, number, function, block, &mut variables)?;
         }
         unwinder.run(number, function);
         declare(index, function, &variables, &mut edits);
@@ -95,36 +121,38 @@ pub(crate) fn lower(index: &Index<'_>, plan: &Plan, options: &Options, sites: &S
         code.op2(op::EntryPoint, inst.from(1), &variables);
         edits.replace(offset, inst.words.len(), &code.words);
     }
+    // The shared functions use nothing of the module but what `globals` gave them.
+    let tables = strip::strip(index, &lost, &mut edits, globals.declarations(), globals.given());
     edits.insert(index.words.len(), &runtime.functions.words);
     globals.finish(index, &mut edits);
-    Ok(edits)
+    Ok(Lowered { edits, tables })
 }
 
 /// Words that writing a message of a few parts takes, and leaving its function.
 const WORDS_OF_AN_ABORT: usize = 128;
 
-/// Lowers the abort that ends `block`. Says whether it writes a record.
+/// Lowers the abort that ends `block`: with a record of its site if it has one.
 fn lower_one(
     unwinder: &mut Unwinder<'_, '_>,
     options: &Options,
-    sites: &SiteTable,
+    site: Option<&Site>,
     number: usize,
     function: &Function,
     block: &Block,
     variables: &mut Vec<(Id, Id)>,
-) -> Result<bool> {
+) -> Result<()> {
     let index = unwinder.index;
     let abort = index.terminator(block);
-    let (ty, message, site) = (abort.word(1), abort.word(2), abort.word(3));
+    let (ty, message) = (abort.word(1), abort.word(2));
     let mut code = Code::default();
-    let known = sites.site(SiteId(site));
     if let Some(Site {
+        id: SiteId(id),
         message: layout,
         word_offset,
         ..
-    }) = known
+    }) = site
     {
-        let site = unwinder.globals.constant(site);
+        let site = unwinder.globals.constant(*id);
         let none = unwinder.globals.constant(NO_RECORD);
         let (uint, bool) = (unwinder.globals.uint(), unwinder.globals.bool());
         let void = unwinder.globals.void();
@@ -157,7 +185,7 @@ fn lower_one(
     }
     unwinder.leave(&mut code, number, function, Leaving::Begins);
     unwinder.edits.replace(abort.offset, abort.words.len(), &code.words);
-    Ok(known.is_some())
+    Ok(())
 }
 
 /// Declares variables at the start of a function.
@@ -175,13 +203,11 @@ fn declare(index: &Index<'_>, function: &Function, variables: &[(Id, Id)], edits
 /// Entry points from which an abort or a polling loop can be reached.
 fn reaching_entry_points<'w>(index: &Index<'w>, plan: &Plan) -> Vec<EntryPoint<'w>> {
     let mut reached = vec![false; index.entry_points.len()];
-    for (number, function) in index.functions.iter().enumerate() {
-        if plan.touches(index, number, function) {
-            let reach = plan.graph.reach.get(number);
-            for entry in reach.iter().flat_map(|r| &r.entry_points) {
-                if let Some(slot) = reached.get_mut(*entry as usize) {
-                    *slot = true;
-                }
+    for (number, _) in plan.touched(index) {
+        let reach = plan.graph.reach.get(number);
+        for entry in reach.iter().flat_map(|r| &r.entry_points) {
+            if let Some(slot) = reached.get_mut(*entry as usize) {
+                *slot = true;
             }
         }
     }

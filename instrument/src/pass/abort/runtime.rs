@@ -125,20 +125,19 @@ impl Runtime {
             const CLASS: u32 = storage_class::PhysicalStorageBuffer;
             let uint = globals.uint();
             let unit_type = globals.vector(uint, UNIT_WORDS);
-            let block = |globals: &mut Globals, members: &[(Id, u32)]| {
-                let types: Vec<Id> = members.iter().map(|(ty, _)| *ty).collect();
-                let block = globals.structure(&types);
+            let block = |globals: &mut Globals, types: &[Id], offsets: &[u32]| {
+                let block = globals.structure(types);
                 globals.decorate(block, decoration::Block, &[]);
-                for (member, (_, offset)) in (0..).zip(members) {
+                for (member, offset) in (0..).zip(offsets) {
                     globals.decorate_member(block, member, decoration::Offset, &[*offset]);
                 }
                 globals.pointer(CLASS, block)
             };
-            let control_pointer = block(globals, &[(uint, ABORTED_OFFSET), (uint, DROPPED_OFFSET)]);
+            let control_pointer = block(globals, &[uint; 2], &[ABORTED_OFFSET, DROPPED_OFFSET]);
             let units = globals.runtime_array(unit_type, UNIT_BYTES);
             let words = globals.runtime_array(uint, 4);
-            let units_block_pointer = block(globals, &[(units, 0)]);
-            let words_block_pointer = block(globals, &[(words, 0)]);
+            let units_block_pointer = block(globals, &[units], &[0]);
+            let words_block_pointer = block(globals, &[words], &[0]);
             Views {
                 uint_pointer: globals.pointer(CLASS, uint),
                 unit_pointer: globals.pointer(CLASS, unit_type),
