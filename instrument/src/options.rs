@@ -28,21 +28,27 @@ pub struct Options {
 /// Device addresses and size of the arena; see [`vkabort_record::layout`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arena {
-    /// Address of the control block, a multiple of 16.
-    pub address: u64,
-    /// Address of the CURSOR word: the control block's own, or one in faster memory.
-    pub cursor_address: u64,
+    /// Address of the control block, a multiple of 16: right before the records, or in memory that is nearer to the device.
+    pub control: u64,
+    /// Address of the record area, a multiple of 16.
+    pub records: u64,
     /// Units of the record area.
     pub capacity: u32,
 }
 
 impl Arena {
-    /// An arena of `bytes` bytes, control block included, at `address`.
+    /// An arena of `bytes` bytes at `address`, which begins with its control block.
     pub fn at(address: u64, bytes: u32) -> Self {
+        let record_bytes = bytes.saturating_sub(CONTROL_BYTES);
+        Self::of_two(address, address.wrapping_add(u64::from(CONTROL_BYTES)), record_bytes)
+    }
+
+    /// An arena whose control block is at `control` and whose `record_bytes` bytes of records are at `records`.
+    pub fn of_two(control: u64, records: u64, record_bytes: u32) -> Self {
         Self {
-            address,
-            cursor_address: address,
-            capacity: bytes.saturating_sub(CONTROL_BYTES) / UNIT_BYTES,
+            control,
+            records,
+            capacity: record_bytes / UNIT_BYTES,
         }
     }
 

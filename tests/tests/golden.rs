@@ -164,6 +164,10 @@ impl<'t> Case<'t> {
                 ("trap", "hang") => case.options.trap = Trap::Hang,
                 ("loop_poll", "auto") => case.options.loop_poll = LoopPoll::Auto,
                 ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
+                ("control", address) => {
+                    let address = address.strip_prefix("0x").context("control=0xADDRESS")?;
+                    case.options.arena.control = u64::from_str_radix(address, 16)?;
+                }
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
                 ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,

@@ -46,6 +46,7 @@ pub(super) struct Run {
     pub(super) ticks: Vec<u32>,
     /// The arena's ABORTED word after each invocation, in rewrites.
     pub(super) flags: Vec<u32>,
+    /// Control block and records, wherever they stood.
     pub(super) arena: Region,
 }
 
@@ -89,12 +90,17 @@ fn run(
     with_arena: bool,
 ) -> Result<Run> {
     let arena = setting.options.arena;
-    let bytes = (CONTROL_BYTES + arena.capacity * UNIT_BYTES) as usize;
-    // Records overwrite what they reserve: the record area need not be clear for that.
-    let physical = with_arena.then(|| Physical {
-        address: arena.address,
-        region: Region::new(vec![0; bytes]),
-    });
+    let zeroed = |address: u64, bytes: u32| Physical {
+        address,
+        region: Region::new(vec![0; bytes as usize]),
+    };
+    let physical = match with_arena {
+        true => vec![
+            zeroed(arena.control, CONTROL_BYTES),
+            zeroed(arena.records, arena.capacity * UNIT_BYTES),
+        ],
+        false => Vec::new(),
+    };
     let mut machine = Machine::new(
         module,
         Setup {
@@ -109,11 +115,11 @@ fn run(
         ends.push(machine.run(plan.entry, *identity)?);
         outputs.push(machine.outputs());
         counted.extend(ticks.and_then(|id| machine.word(id)));
-        if let Some(physical) = machine.physical_mut() {
+        if let Some(control) = machine.physical_mut().first_mut() {
             // Loops that watch for aborts of other invocations would end the next one: here each runs on its own.
-            let flag = physical.region.read(u64::from(ABORTED_OFFSET), 4);
+            let flag = control.region.read(u64::from(ABORTED_OFFSET), 4);
             flags.push(flag.map_or(0, |f| f.bits as u32));
-            physical.region.set_word(u64::from(ABORTED_OFFSET), 0);
+            control.region.set_word(u64::from(ABORTED_OFFSET), 0);
         }
     }
     Ok(Run {
@@ -125,7 +131,7 @@ fn run(
             .collect(),
         ticks: counted,
         flags,
-        arena: machine.physical_mut().map(|p| p.region.clone()).unwrap_or_default(),
+        arena: Region::joined(machine.physical().iter().map(|p| &p.region)),
     })
 }
 

@@ -88,7 +88,7 @@ impl Runtime {
             &mut code,
             globals,
             views.uint_pointer,
-            self.arena.cursor_address + u64::from(CURSOR_OFFSET),
+            self.arena.control + u64::from(CURSOR_OFFSET),
         );
         let [
             now,

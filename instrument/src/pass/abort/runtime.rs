@@ -8,7 +8,7 @@ use crate::options::{Arena, Options, Trap};
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{capability, decoration, memory_model, scope, storage_class};
 use crate::spv::{Id, op};
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{ABORTED_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::site::ModuleHash;
 
 /// Ids of what a module shares.
@@ -185,19 +185,19 @@ impl Runtime {
     /// Base pointer of the record area as an array of units.
     pub(crate) fn units(&mut self, code: &mut Code, globals: &mut Globals) -> Id {
         let ty = self.views(globals).units_block_pointer;
-        self.address(code, globals, ty, self.arena.address + u64::from(CONTROL_BYTES))
+        self.address(code, globals, ty, self.arena.records)
     }
 
     /// Base pointer of the record area as an array of words.
     pub(crate) fn words(&mut self, code: &mut Code, globals: &mut Globals) -> Id {
         let ty = self.views(globals).words_block_pointer;
-        self.address(code, globals, ty, self.arena.address + u64::from(CONTROL_BYTES))
+        self.address(code, globals, ty, self.arena.records)
     }
 
     /// Pointer to a word of the control block: ABORTED is member 0, DROPPED member 1.
     pub(super) fn control(&mut self, code: &mut Code, globals: &mut Globals, member: u32) -> Id {
         let views = self.views(globals);
-        let base = self.address(code, globals, views.control_pointer, self.arena.address);
+        let base = self.address(code, globals, views.control_pointer, self.arena.control);
         let member = globals.constant(member);
         let pointer = globals.fresh();
         code.op(op::AccessChain, &[views.uint_pointer, pointer, base, member]);
