@@ -30,7 +30,8 @@ pub struct Options {
 pub struct Arena {
     /// Address of the control block, a multiple of 16: right before the records, or in memory that is nearer to the device.
     pub control: u64,
-    /// Address of the record area, a multiple of 16.
+    /// Address of the record area, a multiple of 16. There is always a control block right before it: of one that is not
+    /// `control` only ABORTED is written, for the host.
     pub records: u64,
     /// Units of the record area.
     pub capacity: u32,
@@ -39,17 +40,22 @@ pub struct Arena {
 impl Arena {
     /// An arena of `bytes` bytes at `address`, which begins with its control block.
     pub fn at(address: u64, bytes: u32) -> Self {
-        let record_bytes = bytes.saturating_sub(CONTROL_BYTES);
-        Self::of_two(address, address.wrapping_add(u64::from(CONTROL_BYTES)), record_bytes)
+        Self {
+            control: address,
+            records: address.wrapping_add(u64::from(CONTROL_BYTES)),
+            capacity: bytes.saturating_sub(CONTROL_BYTES) / UNIT_BYTES,
+        }
     }
 
-    /// An arena whose control block is at `control` and whose `record_bytes` bytes of records are at `records`.
-    pub fn of_two(control: u64, records: u64, record_bytes: u32) -> Self {
-        Self {
-            control,
-            records,
-            capacity: record_bytes / UNIT_BYTES,
-        }
+    /// The same arena, but for a control block in use that is at `control`.
+    #[must_use]
+    pub fn with_control(self, control: u64) -> Self {
+        Self { control, ..self }
+    }
+
+    /// Address of the control block right before the records.
+    pub fn before_records(&self) -> u64 {
+        self.records.wrapping_sub(u64::from(CONTROL_BYTES))
     }
 
     /// Bytes that an arena needs at least for messages of up to `max_message_bytes`.

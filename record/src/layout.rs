@@ -1,8 +1,9 @@
 //! Where every word of the arena stands. GPU code and host code both take it from here.
 //!
-//! There is one arena per device: a control block and a record area. The records follow the control block, unless the
-//! device has nearer memory for its atomics: then the control block is a buffer of its own. The host puts the two together
-//! when it copies them, so that a snapshot or a dump always looks like this. All words are 32 bits, little-endian.
+//! There is one arena per device: a control block, and a record area behind it. Where the device has nearer memory for its
+//! atomics, another control block stands there and is used in place of the first, of which then only ABORTED is written,
+//! for the host. The host puts the block in use before the records when it copies them, so that a snapshot or a dump always
+//! looks like this. All words are 32 bits, little-endian.
 //!
 //! ```text
 //! control block:

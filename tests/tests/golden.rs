@@ -166,7 +166,7 @@ impl<'t> Case<'t> {
                 ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
                 ("control", address) => {
                     let address = address.strip_prefix("0x").context("control=0xADDRESS")?;
-                    case.options.arena.control = u64::from_str_radix(address, 16)?;
+                    case.options.arena = case.options.arena.with_control(u64::from_str_radix(address, 16)?);
                 }
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),

@@ -115,10 +115,10 @@ pub fn check_rewriter(subject: Subject<'_>, choices: &mut Choices, rewriter: Rew
     let module = Module::parse(subject.words).ok_or("the module cannot be read")?;
     let mut seen = Seen::default();
     let polls = [LoopPoll::Off, LoopPoll::Auto, LoopPoll::All];
-    let arena = match choices.chance(50) {
-        true => Arena::at(ADDRESS, CONTROL_BYTES + ROOMY * UNIT_BYTES),
-        false => Arena::of_two(CONTROL_ADDRESS, ADDRESS, ROOMY * UNIT_BYTES),
-    };
+    let mut arena = Arena::at(ADDRESS, CONTROL_BYTES + ROOMY * UNIT_BYTES);
+    if choices.chance(50) {
+        arena = arena.with_control(CONTROL_ADDRESS);
+    }
     let options = Options {
         arena,
         loop_poll: choices.pick(&polls).unwrap_or_default(),

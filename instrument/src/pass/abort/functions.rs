@@ -157,8 +157,7 @@ impl Runtime {
         let one = constant(globals, 1);
         let dropped = self.control(&mut code, globals, 1);
         code.op(op::AtomicIAdd, &[uint, old, dropped, device, relaxed, one]);
-        let aborted = self.control(&mut code, globals, 0);
-        code.op(op::AtomicStore, &[aborted, device, relaxed, one]);
+        self.set_aborted(&mut code, globals, [device, relaxed, one]);
         code.branch(out);
 
         code.label(out);
@@ -203,8 +202,7 @@ impl Runtime {
         let pointer = self.word_pointer(&mut code, globals, words, at);
         code.op(op::IAdd, &[uint, value, record, magic]);
         code.op(op::AtomicStore, &[pointer, device, release, value]);
-        let aborted = self.control(&mut code, globals, 0);
-        code.op(op::AtomicStore, &[aborted, device, release, one]);
+        self.set_aborted(&mut code, globals, [device, release, one]);
         trap::spring(self.trap, self, &mut code, globals, block);
         code.op(op::Return, &[]);
         self.end(code);

@@ -194,14 +194,32 @@ impl Runtime {
         self.address(code, globals, ty, self.arena.records)
     }
 
-    /// Pointer to a word of the control block: ABORTED is member 0, DROPPED member 1.
+    /// Pointer to a word of the control block in use: ABORTED is member 0, DROPPED member 1.
     pub(super) fn control(&mut self, code: &mut Code, globals: &mut Globals, member: u32) -> Id {
+        self.control_at(code, globals, self.arena.control, member)
+    }
+
+    fn control_at(&mut self, code: &mut Code, globals: &mut Globals, address: u64, member: u32) -> Id {
         let views = self.views(globals);
-        let base = self.address(code, globals, views.control_pointer, self.arena.control);
+        let base = self.address(code, globals, views.control_pointer, address);
         let member = globals.constant(member);
         let pointer = globals.fresh();
         code.op(op::AccessChain, &[views.uint_pointer, pointer, base, member]);
         pointer
+    }
+
+    /// Sets ABORTED, with the constants of scope, semantics and 1: in the control block in use, which other invocations
+    /// watch, and in the one before the records, which the host watches. It is the same one, unless the device has nearer
+    /// memory: there the host would have to read over the bus at every call, and a reset could take it away.
+    pub(super) fn set_aborted(&mut self, code: &mut Code, globals: &mut Globals, [scope, semantics, one]: [Id; 3]) {
+        let (used, before) = (self.arena.control, self.arena.before_records());
+        for address in [Some(used), Some(before).filter(|_| before != used)]
+            .into_iter()
+            .flatten()
+        {
+            let aborted = self.control_at(code, globals, address, 0);
+            code.op(op::AtomicStore, &[aborted, scope, semantics, one]);
+        }
     }
 
     /// Pointer to unit `record` + `number` of the record area.
