@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTES, minimum_capacity};
 
+/// Rounds of [`Trap::Hang`]: a minute where one load of memory that others write takes a microsecond. Watchdogs are due
+/// after some seconds.
+pub const DEFAULT_HANG_ITERATIONS: u32 = 1 << 26;
+
 /// Everything that a rewrite depends on besides the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -10,6 +14,8 @@ pub struct Options {
     pub arena: Arena,
     /// What ends an invocation once its message is written.
     pub trap: Trap,
+    /// How often the loop of [`Trap::Hang`] goes round at most.
+    pub hang_iterations: u32,
     /// Which loops watch for aborts of other invocations.
     pub loop_poll: LoopPoll,
     /// Largest message in bytes (`maxShaderAbortMessageSize`); a module with a larger one is refused.
@@ -72,7 +78,7 @@ pub enum Trap {
     Return,
     /// It stores to an address that is never mapped, so that the driver itself loses the device.
     Fault,
-    /// It loops for ever, so that the driver's watchdog loses the device.
+    /// It loops, so that the driver's watchdog loses the device.
     Hang,
 }
 
@@ -94,6 +100,7 @@ impl Default for Options {
         Self {
             arena: Arena::at(0x4142_4F52_5400, 1 << 20),
             trap: Trap::Return,
+            hang_iterations: DEFAULT_HANG_ITERATIONS,
             loop_poll: LoopPoll::Auto,
             max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
             max_sites: None,

@@ -162,6 +162,7 @@ impl<'t> Case<'t> {
                 ("trap", "return") => case.options.trap = Trap::Return,
                 ("trap", "fault") => case.options.trap = Trap::Fault,
                 ("trap", "hang") => case.options.trap = Trap::Hang,
+                ("hang_iterations", count) => case.options.hang_iterations = count.parse()?,
                 ("loop_poll", "auto") => case.options.loop_poll = LoopPoll::Auto,
                 ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
                 ("control", address) => {

@@ -11,7 +11,7 @@ use crate::interpret::{Ended, Trouble};
 use crate::module::{Entry, Id, Module};
 use run::{Plan, Run};
 use std::collections::HashMap;
-use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, instrument};
+use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument};
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
 
 /// Address of the arena in the interpreter's memory: high bits set, so that halves are not mixed up unseen.
@@ -119,8 +119,15 @@ pub fn check_rewriter(subject: Subject<'_>, choices: &mut Choices, rewriter: Rew
     if choices.chance(50) {
         arena = arena.with_control(CONTROL_ADDRESS);
     }
+    // A loop that ends by itself, since no host clears ABORTED here.
+    let trap = match choices.chance(15) {
+        true => Trap::Hang,
+        false => Trap::Return,
+    };
     let options = Options {
         arena,
+        trap,
+        hang_iterations: 5,
         loop_poll: choices.pick(&polls).unwrap_or_default(),
         ..Options::default()
     };

@@ -195,8 +195,7 @@ impl Runtime {
         );
         let [at, value] = [(); 2].map(|()| globals.fresh());
         if self.memory_barriers {
-            let fence = globals.constant(ACQUIRE_RELEASE | UNIFORM_MEMORY | available);
-            code.op(op::MemoryBarrier, &[device, fence]);
+            self.barrier(&mut code, globals);
         }
         code.op(op::IMul, &[uint, at, record, four]);
         let pointer = self.word_pointer(&mut code, globals, words, at);
@@ -207,6 +206,14 @@ impl Runtime {
         code.op(op::Return, &[]);
         self.end(code);
         function
+    }
+
+    /// What the invocation has written is available before anything that it writes from here on.
+    pub(super) fn barrier(&self, code: &mut Code, globals: &mut Globals) {
+        let available = if self.vulkan_memory_model { MAKE_AVAILABLE } else { 0 };
+        let device = globals.constant(self.scope);
+        let semantics = globals.constant(ACQUIRE_RELEASE | UNIFORM_MEMORY | available);
+        code.op(op::MemoryBarrier, &[device, semantics]);
     }
 
     /// Writes the bytes of `value` that `mask` covers at byte `at` of the record area: the words there are the

@@ -16,6 +16,7 @@ use vkabort_record::site::ModuleHash;
 pub(crate) struct Runtime {
     pub(super) arena: Arena,
     pub(super) trap: Trap,
+    pub(super) hang_iterations: u32,
     pub(super) memory_barriers: bool,
     pub(super) hash: ModuleHash,
     /// The module has the Vulkan memory model.
@@ -54,6 +55,7 @@ impl Runtime {
         Self {
             arena: options.arena,
             trap: options.trap,
+            hang_iterations: options.hang_iterations,
             memory_barriers: options.memory_barriers,
             hash,
             vulkan_memory_model,
