@@ -76,6 +76,9 @@ pub struct InstrumentArgs {
     /// What ends an aborting invocation
     #[arg(long, value_enum, default_value_t)]
     pub trap: TrapArg,
+    /// How often the loop of `--trap hang` goes round at most
+    #[arg(long, value_name = "N", default_value_t = vkabort_instrument::DEFAULT_HANG_ITERATIONS)]
+    pub hang_iterations: u32,
     /// Which loops watch for aborts of other invocations
     #[arg(long, value_enum, default_value_t)]
     pub loop_poll: LoopPollArg,

@@ -65,6 +65,7 @@ fn options_change_the_output() {
         ["--arena-size", "2M"],
         ["--trap", "hang"],
         ["--trap", "fault"],
+        ["--trap=hang", "--hang-iterations=9"],
         ["--max-sites", "0"],
     ] {
         assert!(out(&options) != usual, "{options:?}");

@@ -15,7 +15,7 @@ mod pipeline;
 mod spv;
 
 pub use error::{Error, ErrorKind, Result};
-pub use options::{Arena, LoopPoll, Options, Trap};
+pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
 use vkabort_record::site::{ModuleHash, SiteTable};
 
 /// What became of a module.

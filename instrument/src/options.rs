@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTES, minimum_capacity};
 
+/// Rounds of [`Trap::Hang`]: a minute where one load of memory that others write takes a microsecond. Watchdogs are due
+/// after some seconds.
+pub const DEFAULT_HANG_ITERATIONS: u32 = 1 << 26;
+
 /// Everything that a rewrite depends on besides the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -10,6 +14,8 @@ pub struct Options {
     pub arena: Arena,
     /// What ends an invocation once its message is written.
     pub trap: Trap,
+    /// How often the loop of [`Trap::Hang`] goes round at most.
+    pub hang_iterations: u32,
     /// Which loops watch for aborts of other invocations.
     pub loop_poll: LoopPoll,
     /// Largest message in bytes (`maxShaderAbortMessageSize`); a module with a larger one is refused.
@@ -28,22 +34,34 @@ pub struct Options {
 /// Device addresses and size of the arena; see [`vkabort_record::layout`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arena {
-    /// Address of the control block, a multiple of 16.
-    pub address: u64,
-    /// Address of the CURSOR word: the control block's own, or one in faster memory.
-    pub cursor_address: u64,
+    /// Address of the control block, a multiple of 16: right before the records, or in memory that is nearer to the device.
+    pub control: u64,
+    /// Address of the record area, a multiple of 16. There is always a control block right before it: of one that is not
+    /// `control` only ABORTED is written, for the host.
+    pub records: u64,
     /// Units of the record area.
     pub capacity: u32,
 }
 
 impl Arena {
-    /// An arena of `bytes` bytes, control block included, at `address`.
+    /// An arena of `bytes` bytes at `address`, which begins with its control block.
     pub fn at(address: u64, bytes: u32) -> Self {
         Self {
-            address,
-            cursor_address: address,
+            control: address,
+            records: address.wrapping_add(u64::from(CONTROL_BYTES)),
             capacity: bytes.saturating_sub(CONTROL_BYTES) / UNIT_BYTES,
         }
+    }
+
+    /// The same arena, but for a control block in use that is at `control`.
+    #[must_use]
+    pub fn with_control(self, control: u64) -> Self {
+        Self { control, ..self }
+    }
+
+    /// Address of the control block right before the records.
+    pub fn before_records(&self) -> u64 {
+        self.records.wrapping_sub(u64::from(CONTROL_BYTES))
     }
 
     /// Bytes that an arena needs at least for messages of up to `max_message_bytes`.
@@ -60,7 +78,7 @@ pub enum Trap {
     Return,
     /// It stores to an address that is never mapped, so that the driver itself loses the device.
     Fault,
-    /// It loops for ever, so that the driver's watchdog loses the device.
+    /// It loops, so that the driver's watchdog loses the device.
     Hang,
 }
 
@@ -82,6 +100,7 @@ impl Default for Options {
         Self {
             arena: Arena::at(0x4142_4F52_5400, 1 << 20),
             trap: Trap::Return,
+            hang_iterations: DEFAULT_HANG_ITERATIONS,
             loop_poll: LoopPoll::Auto,
             max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
             max_sites: None,

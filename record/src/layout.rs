@@ -1,14 +1,19 @@
 //! Where every word of the arena stands. GPU code and host code both take it from here.
 //!
-//! The arena is one buffer per device. All words are 32 bits, little-endian.
+//! There is one arena per device: a control block, and a record area behind it. Where the device has nearer memory for its
+//! atomics, another control block stands there and is used in place of the first, of which then only ABORTED is written,
+//! for the host. The host puts the block in use before the records when it copies them, so that a snapshot or a dump always
+//! looks like this. All words are 32 bits, little-endian.
 //!
 //! ```text
+//! control block:
 //! byte   0  CURSOR    next free unit, in units of 16 bytes from the start of the record area
 //!        4  (unused up to 64: the cursor has a cache line of its own)
 //!       64  ABORTED   0, then 1 for ever: some invocation has aborted
 //!       68  DROPPED   aborts that reserved a record past the end of the arena (a lower bound of what was lost)
 //!       72  (unused up to 128)
-//!      128  record area: records back to back, each a whole number of 16-byte units
+//!
+//! record area: records back to back, each a whole number of 16-byte units
 //!
 //! record:  word  0  COMMIT    0 until the record is complete, then COMMIT_MAGIC + its unit offset
 //!                1  LENGTH    units of this record, header included; written first
@@ -32,7 +37,7 @@ pub const UNIT_BYTES: u32 = 16;
 /// 32-bit words in a unit.
 pub const UNIT_WORDS: u32 = UNIT_BYTES / 4;
 
-/// Bytes of the control block that precedes the record area.
+/// Bytes of the control block.
 pub const CONTROL_BYTES: u32 = 128;
 /// Byte offset of CURSOR in the control block.
 pub const CURSOR_OFFSET: u32 = 0;

@@ -162,8 +162,13 @@ impl<'t> Case<'t> {
                 ("trap", "return") => case.options.trap = Trap::Return,
                 ("trap", "fault") => case.options.trap = Trap::Fault,
                 ("trap", "hang") => case.options.trap = Trap::Hang,
+                ("hang_iterations", count) => case.options.hang_iterations = count.parse()?,
                 ("loop_poll", "auto") => case.options.loop_poll = LoopPoll::Auto,
                 ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
+                ("control", address) => {
+                    let address = address.strip_prefix("0x").context("control=0xADDRESS")?;
+                    case.options.arena = case.options.arena.with_control(u64::from_str_radix(address, 16)?);
+                }
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
                 ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,

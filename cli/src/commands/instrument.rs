@@ -87,8 +87,9 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         )));
     }
     Ok(Options {
-        arena: Arena::at(args.arena_address.unwrap_or(default.arena.address), args.arena_size),
+        arena: Arena::at(args.arena_address.unwrap_or(default.arena.control), args.arena_size),
         trap: args.trap.into(),
+        hang_iterations: args.hang_iterations,
         loop_poll: args.loop_poll.into(),
         max_message_bytes: args.max_message_size,
         max_sites: args.max_sites,

@@ -11,11 +11,13 @@ use crate::interpret::{Ended, Trouble};
 use crate::module::{Entry, Id, Module};
 use run::{Plan, Run};
 use std::collections::HashMap;
-use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, instrument};
-use vkabort_record::layout::record_units;
+use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument};
+use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
 
 /// Address of the arena in the interpreter's memory: high bits set, so that halves are not mixed up unseen.
 const ADDRESS: u64 = 0x0123_4567_89A0_0000;
+/// Address of a control block that does not stand before the records: so far off that no sum of offsets leads there.
+const CONTROL_ADDRESS: u64 = 0x0FED_CBA9_0000_0040;
 /// Units of an arena that is large enough for all records here.
 const ROOMY: u32 = 4096;
 /// Steps that an invocation of an original module may take.
@@ -113,8 +115,19 @@ pub fn check_rewriter(subject: Subject<'_>, choices: &mut Choices, rewriter: Rew
     let module = Module::parse(subject.words).ok_or("the module cannot be read")?;
     let mut seen = Seen::default();
     let polls = [LoopPoll::Off, LoopPoll::Auto, LoopPoll::All];
+    let mut arena = Arena::at(ADDRESS, CONTROL_BYTES + ROOMY * UNIT_BYTES);
+    if choices.chance(50) {
+        arena = arena.with_control(CONTROL_ADDRESS);
+    }
+    // A loop that ends by itself, since no host clears ABORTED here.
+    let trap = match choices.chance(15) {
+        true => Trap::Hang,
+        false => Trap::Return,
+    };
     let options = Options {
-        arena: Arena::at(ADDRESS, 128 + ROOMY * 16),
+        arena,
+        trap,
+        hang_iterations: 5,
         loop_poll: choices.pick(&polls).unwrap_or_default(),
         ..Options::default()
     };

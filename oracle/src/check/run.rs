@@ -46,6 +46,9 @@ pub(super) struct Run {
     pub(super) ticks: Vec<u32>,
     /// The arena's ABORTED word after each invocation, in rewrites.
     pub(super) flags: Vec<u32>,
+    /// The one that the host watches.
+    pub(super) told: Vec<u32>,
+    /// The control block in use and the records, wherever they stood.
     pub(super) arena: Region,
 }
 
@@ -89,12 +92,18 @@ fn run(
     with_arena: bool,
 ) -> Result<Run> {
     let arena = setting.options.arena;
-    let bytes = (CONTROL_BYTES + arena.capacity * UNIT_BYTES) as usize;
-    // Records overwrite what they reserve: the record area need not be clear for that.
-    let physical = with_arena.then(|| Physical {
-        address: arena.address,
-        region: Region::new(vec![0; bytes]),
-    });
+    let zeroed = |address: u64, bytes: u32| Physical {
+        address,
+        region: Region::new(vec![0; bytes as usize]),
+    };
+    let mut physical = Vec::new();
+    if with_arena {
+        physical.push(zeroed(arena.control, CONTROL_BYTES));
+        physical.push(zeroed(arena.records, arena.capacity * UNIT_BYTES));
+        if arena.before_records() != arena.control {
+            physical.push(zeroed(arena.before_records(), CONTROL_BYTES));
+        }
+    }
     let mut machine = Machine::new(
         module,
         Setup {
@@ -104,17 +113,21 @@ fn run(
             steps,
         },
     )?;
-    let (mut ends, mut outputs, mut counted, mut flags) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut ends, mut outputs, mut counted) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut flags, mut told) = (Vec::new(), Vec::new());
     for identity in &plan.identities {
         ends.push(machine.run(plan.entry, *identity)?);
         outputs.push(machine.outputs());
         counted.extend(ticks.and_then(|id| machine.word(id)));
-        if let Some(physical) = machine.physical_mut() {
+        let mut read = Vec::new();
+        for control in machine.physical_mut().iter_mut().filter(|p| p.address != arena.records) {
             // Loops that watch for aborts of other invocations would end the next one: here each runs on its own.
-            let flag = physical.region.read(u64::from(ABORTED_OFFSET), 4);
-            flags.push(flag.map_or(0, |f| f.bits as u32));
-            physical.region.set_word(u64::from(ABORTED_OFFSET), 0);
+            let flag = control.region.read(u64::from(ABORTED_OFFSET), 4);
+            read.push(flag.map_or(0, |f| f.bits as u32));
+            control.region.set_word(u64::from(ABORTED_OFFSET), 0);
         }
+        flags.extend(read.first());
+        told.extend(read.last());
     }
     Ok(Run {
         ends,
@@ -125,7 +138,8 @@ fn run(
             .collect(),
         ticks: counted,
         flags,
-        arena: machine.physical_mut().map(|p| p.region.clone()).unwrap_or_default(),
+        told,
+        arena: Region::joined(machine.physical().iter().take(2).map(|p| &p.region)),
     })
 }
 
@@ -151,6 +165,12 @@ pub(super) fn same(original: &Run, rewritten: &Run, plan: &Plan<'_>) -> std::res
         if flag != 0 && !aborted {
             return Err(format!("invocation {number} did not abort and the arena says {flag}"));
         }
+    }
+    if rewritten.told != rewritten.flags {
+        let (told, flags) = (&rewritten.told, &rewritten.flags);
+        return Err(format!(
+            "invocations see ABORTED as {flags:?}, and the host as {told:?}"
+        ));
     }
     for ((binding, first), (_, second)) in original.buffers.iter().zip(&rewritten.buffers) {
         if first == second {

@@ -19,6 +19,16 @@ impl Region {
         }
     }
 
+    /// One buffer of the bytes of several, in this order.
+    pub fn joined<'r>(regions: impl IntoIterator<Item = &'r Self>) -> Self {
+        let mut joined = Self::default();
+        for region in regions {
+            joined.bytes.extend_from_slice(&region.bytes);
+            joined.shadow.extend_from_slice(&region.shadow);
+        }
+        joined
+    }
+
     /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -80,7 +80,7 @@ pub enum Ended {
     },
 }
 
-/// Bytes that physical addresses lead to; nothing else is mapped.
+/// A stretch of bytes that physical addresses lead to.
 #[derive(Clone, Debug)]
 pub struct Physical {
     /// Address of the first byte.
@@ -96,8 +96,8 @@ pub struct Setup {
     pub buffers: HashMap<u32, Region>,
     /// Values of specialisation constants by `SpecId`.
     pub specialization: HashMap<u32, u32>,
-    /// Physically addressed memory.
-    pub physical: Option<Physical>,
+    /// Physically addressed memory: nothing else is mapped.
+    pub physical: Vec<Physical>,
     /// Steps that one invocation may take.
     pub steps: u64,
 }
@@ -119,7 +119,7 @@ pub struct Machine<'m> {
     blocks: Vec<u32>,
     /// Buffers by variable.
     buffers: HashMap<Id, Region>,
-    physical: Option<Physical>,
+    physical: Vec<Physical>,
     /// Numbers of the aborts by word offset.
     sites: HashMap<usize, u32>,
     /// Imported instruction sets that say nothing of what a module does.
@@ -337,8 +337,13 @@ impl<'m> Machine<'m> {
     }
 
     /// The physically addressed memory.
-    pub fn physical_mut(&mut self) -> Option<&mut Physical> {
-        self.physical.as_mut()
+    pub fn physical(&self) -> &[Physical] {
+        &self.physical
+    }
+
+    /// The same, to change it between invocations.
+    pub fn physical_mut(&mut self) -> &mut [Physical] {
+        &mut self.physical
     }
 
     /// What a variable without a layout holds after an invocation, where it is one word.

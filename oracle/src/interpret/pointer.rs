@@ -135,8 +135,8 @@ impl Machine<'_> {
             Space::Buffer(id) => self.buffers.get(&id).and_then(|region| region.read(at, size)),
             Space::Physical => self
                 .physical
-                .as_ref()
-                .and_then(|p| p.region.read(at.checked_sub(p.address)?, size)),
+                .iter()
+                .find_map(|p| p.region.read(at.checked_sub(p.address)?, size)),
         };
         match found {
             Some(scalar) => Ok(scalar),
@@ -152,8 +152,8 @@ impl Machine<'_> {
                 .and_then(|region| region.write(at, size, value)),
             Space::Physical => self
                 .physical
-                .as_mut()
-                .and_then(|p| p.region.write(at.checked_sub(p.address)?, size, value)),
+                .iter_mut()
+                .find_map(|p| p.region.write(at.checked_sub(p.address)?, size, value)),
         };
         match done {
             Some(()) => Ok(()),

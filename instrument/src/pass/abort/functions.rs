@@ -88,7 +88,7 @@ impl Runtime {
             &mut code,
             globals,
             views.uint_pointer,
-            self.arena.cursor_address + u64::from(CURSOR_OFFSET),
+            self.arena.control + u64::from(CURSOR_OFFSET),
         );
         let [
             now,
@@ -157,8 +157,7 @@ impl Runtime {
         let one = constant(globals, 1);
         let dropped = self.control(&mut code, globals, 1);
         code.op(op::AtomicIAdd, &[uint, old, dropped, device, relaxed, one]);
-        let aborted = self.control(&mut code, globals, 0);
-        code.op(op::AtomicStore, &[aborted, device, relaxed, one]);
+        self.set_aborted(&mut code, globals, [device, relaxed, one]);
         code.branch(out);
 
         code.label(out);
@@ -196,19 +195,25 @@ impl Runtime {
         );
         let [at, value] = [(); 2].map(|()| globals.fresh());
         if self.memory_barriers {
-            let fence = globals.constant(ACQUIRE_RELEASE | UNIFORM_MEMORY | available);
-            code.op(op::MemoryBarrier, &[device, fence]);
+            self.barrier(&mut code, globals);
         }
         code.op(op::IMul, &[uint, at, record, four]);
         let pointer = self.word_pointer(&mut code, globals, words, at);
         code.op(op::IAdd, &[uint, value, record, magic]);
         code.op(op::AtomicStore, &[pointer, device, release, value]);
-        let aborted = self.control(&mut code, globals, 0);
-        code.op(op::AtomicStore, &[aborted, device, release, one]);
+        self.set_aborted(&mut code, globals, [device, release, one]);
         trap::spring(self.trap, self, &mut code, globals, block);
         code.op(op::Return, &[]);
         self.end(code);
         function
+    }
+
+    /// What the invocation has written is available before anything that it writes from here on.
+    pub(super) fn barrier(&self, code: &mut Code, globals: &mut Globals) {
+        let available = if self.vulkan_memory_model { MAKE_AVAILABLE } else { 0 };
+        let device = globals.constant(self.scope);
+        let semantics = globals.constant(ACQUIRE_RELEASE | UNIFORM_MEMORY | available);
+        code.op(op::MemoryBarrier, &[device, semantics]);
     }
 
     /// Writes the bytes of `value` that `mask` covers at byte `at` of the record area: the words there are the

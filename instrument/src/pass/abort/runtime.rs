@@ -8,7 +8,7 @@ use crate::options::{Arena, Options, Trap};
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{capability, decoration, memory_model, scope, storage_class};
 use crate::spv::{Id, op};
-use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
+use vkabort_record::layout::{ABORTED_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::site::ModuleHash;
 
 /// Ids of what a module shares.
@@ -16,6 +16,7 @@ use vkabort_record::site::ModuleHash;
 pub(crate) struct Runtime {
     pub(super) arena: Arena,
     pub(super) trap: Trap,
+    pub(super) hang_iterations: u32,
     pub(super) memory_barriers: bool,
     pub(super) hash: ModuleHash,
     /// The module has the Vulkan memory model.
@@ -54,6 +55,7 @@ impl Runtime {
         Self {
             arena: options.arena,
             trap: options.trap,
+            hang_iterations: options.hang_iterations,
             memory_barriers: options.memory_barriers,
             hash,
             vulkan_memory_model,
@@ -184,23 +186,41 @@ impl Runtime {
     /// Base pointer of the record area as an array of units.
     pub(crate) fn units(&mut self, code: &mut Code, globals: &mut Globals) -> Id {
         let ty = self.views(globals).units_block_pointer;
-        self.address(code, globals, ty, self.arena.address + u64::from(CONTROL_BYTES))
+        self.address(code, globals, ty, self.arena.records)
     }
 
     /// Base pointer of the record area as an array of words.
     pub(crate) fn words(&mut self, code: &mut Code, globals: &mut Globals) -> Id {
         let ty = self.views(globals).words_block_pointer;
-        self.address(code, globals, ty, self.arena.address + u64::from(CONTROL_BYTES))
+        self.address(code, globals, ty, self.arena.records)
     }
 
-    /// Pointer to a word of the control block: ABORTED is member 0, DROPPED member 1.
+    /// Pointer to a word of the control block in use: ABORTED is member 0, DROPPED member 1.
     pub(super) fn control(&mut self, code: &mut Code, globals: &mut Globals, member: u32) -> Id {
+        self.control_at(code, globals, self.arena.control, member)
+    }
+
+    fn control_at(&mut self, code: &mut Code, globals: &mut Globals, address: u64, member: u32) -> Id {
         let views = self.views(globals);
-        let base = self.address(code, globals, views.control_pointer, self.arena.address);
+        let base = self.address(code, globals, views.control_pointer, address);
         let member = globals.constant(member);
         let pointer = globals.fresh();
         code.op(op::AccessChain, &[views.uint_pointer, pointer, base, member]);
         pointer
+    }
+
+    /// Sets ABORTED, with the constants of scope, semantics and 1: in the control block in use, which other invocations
+    /// watch, and in the one before the records, which the host watches. It is the same one, unless the device has nearer
+    /// memory: there the host would have to read over the bus at every call, and a reset could take it away.
+    pub(super) fn set_aborted(&mut self, code: &mut Code, globals: &mut Globals, [scope, semantics, one]: [Id; 3]) {
+        let (used, before) = (self.arena.control, self.arena.before_records());
+        for address in [Some(used), Some(before).filter(|_| before != used)]
+            .into_iter()
+            .flatten()
+        {
+            let aborted = self.control_at(code, globals, address, 0);
+            code.op(op::AtomicStore, &[aborted, scope, semantics, one]);
+        }
     }
 
     /// Pointer to unit `record` + `number` of the record area.

@@ -2,12 +2,17 @@
 //!
 //! ```text
 //! return   nothing: the layer reports the loss
-//! fault    a volatile store to an address that no driver maps
-//! hang     for (i = 0; i < 2^32 - 1; ++i) { if (atomicLoad(ABORTED) == 0) break; }
+//! fault    a barrier, then a volatile store to an address that no driver maps
+//! hang     a barrier, then for (i = 0; i < hang_iterations; ++i) { if (atomicLoad(ABORTED) == 0) break; }
 //! ```
 //!
-//! The loop ends when the host clears ABORTED, and at last by itself. Its condition is one that no compiler can decide, and
-//! neither way is undefined, so the code after it, by which the invocation leaves, stays right.
+//! The stores of COMMIT and ABORTED have release semantics, which order what is before them and nothing behind: without
+//! the barrier the faulting store could overtake them, and no cache is written back after it. `Device` is the largest scope
+//! that Vulkan has: memory that the device does not cache makes it the host's as well.
+//!
+//! The loop ends when the host clears ABORTED, and at last by itself: on a device without a watchdog, or with the host's
+//! process gone, nothing else would end it. Its condition is one that no compiler can decide, and neither way is
+//! undefined, so the code after it, by which the invocation leaves, stays right.
 
 use super::runtime::Runtime;
 use crate::edit::Code;
@@ -22,6 +27,9 @@ const FAULT_ADDRESS: u64 = 0x10;
 
 /// Adds the trap to a block that is open with the label `block`; another block may be open afterwards.
 pub(super) fn spring(trap: Trap, runtime: &mut Runtime, code: &mut Code, globals: &mut Globals, block: Id) {
+    if trap != Trap::Return {
+        runtime.barrier(code, globals);
+    }
     match trap {
         Trap::Return => {}
         Trap::Fault => {
@@ -37,7 +45,11 @@ pub(super) fn spring(trap: Trap, runtime: &mut Runtime, code: &mut Code, globals
 
 fn hang(runtime: &mut Runtime, code: &mut Code, globals: &mut Globals, block: Id) {
     let (uint, bool) = (globals.uint(), globals.bool());
-    let (zero, one, last) = (globals.constant(0), globals.constant(1), globals.constant(u32::MAX));
+    let (zero, one, last) = (
+        globals.constant(0),
+        globals.constant(1),
+        globals.constant(runtime.hang_iterations),
+    );
     let (device, relaxed) = (globals.constant(runtime.scope()), zero);
     let [header, test, next, out, i, after, word, set, more, stay] = [(); 10].map(|()| globals.fresh());
     code.branch(header);
