@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{Wish, generate};
 use vkabort_oracle::targets::{Verdict, mutated, planted, reader, words};
+use vkabort_oracle::words::{MAGIC, push};
 use vkabort_record::layout::{COMMIT_MAGIC, CONTROL_BYTES, UNIT_WORDS, record_units};
 
 /// Inputs of each target.
@@ -133,6 +134,32 @@ fn arena(seed: u64) -> Vec<u8> {
 fn any_words_are_rewritten_or_refused() {
     let [valid, _, invalid] = run("words", words, 2000, &module);
     assert!(valid > 100 && invalid > 100);
+}
+
+/// Values that are copies of each other, which no valid module has: the rewriter once followed them for ever.
+#[test]
+fn copies_in_a_circle_are_rewritten() {
+    let mut module = vec![MAGIC, 0x10300, 0, 9, 0];
+    let instructions: [(u16, &[u32]); 13] = [
+        (17, &[1]),
+        (17, &[5120]),
+        (14, &[0, 1]),
+        (15, &[5, 4, 0x6e69_616d, 0]),
+        (16, &[4, 17, 1, 1, 1]),
+        (19, &[1]),
+        (33, &[2, 1]),
+        (21, &[3, 32, 0]),
+        (54, &[1, 4, 0, 2]),
+        (248, &[5]),
+        (83, &[3, 6, 7]),
+        (83, &[3, 7, 6]),
+        (5121, &[3, 6]),
+    ];
+    for (opcode, operands) in instructions {
+        push(&mut module, opcode, operands);
+    }
+    push(&mut module, 56, &[]);
+    assert_eq!(words(&bytes(&module)), Verdict::Valid);
 }
 
 #[test]

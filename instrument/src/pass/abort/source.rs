@@ -56,7 +56,8 @@ impl Sources<'_, '_> {
                 return Source::Zero;
             };
             match inst.opcode() {
-                op::CopyObject | op::CopyLogical => id = inst.word(3),
+                // A value is defined before it is used. Where it is not, copies may go round in a circle.
+                op::CopyObject | op::CopyLogical if self.is_before(inst.word(3), &inst) => id = inst.word(3),
                 op::ConstantNull | op::Undef | op::PoisonKHR | op::ConstantFalse => return Source::Zero,
                 op::ConstantTrue => return Source::Literal(1),
                 op::Constant => {
@@ -88,6 +89,10 @@ impl Sources<'_, '_> {
                 }
             }
         }
+    }
+
+    fn is_before(&self, id: Id, inst: &Inst<'_>) -> bool {
+        self.index.def(id).is_some_and(|def| def.offset < inst.offset)
     }
 
     /// Part `number` of a source.
