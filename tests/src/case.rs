@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// One end-to-end test.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// `file::what_holds`.
     pub name: &'static str,
@@ -27,6 +27,17 @@ pub struct Case {
     pub driver: Option<&'static str>,
     /// Variables of its process.
     pub variables: &'static [(&'static str, &'static str)],
+    /// When it runs at all.
+    pub only: Only,
+}
+
+/// When a case runs at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    /// With all the others.
+    Always,
+    /// It makes the driver lose the device for good: when a person has asked for it, on hardware.
+    WhenAsked,
 }
 
 /// How a process whose case holds ends.
@@ -52,6 +63,7 @@ impl Case {
             ends: Ends::Exits,
             driver: None,
             variables: &[],
+            only: Only::Always,
         }
     }
 
@@ -144,6 +156,14 @@ impl Case {
     pub const fn kills_itself(self) -> Self {
         Self {
             ends: Ends::KillsItself,
+            ..self
+        }
+    }
+
+    /// The same when a person asks for it, and not with the others.
+    pub const fn when_asked(self) -> Self {
+        Self {
+            only: Only::WhenAsked,
             ..self
         }
     }
