@@ -1,6 +1,8 @@
 //! What the program carries, unpacked.
 
 use anyhow::{Context, Result};
+use serde_json::Value as Json;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use vkabort_tests::harness::Stand;
@@ -55,6 +57,22 @@ impl Carried {
         self.folder.join(COMMAND)
     }
 
+    /// The names of the layer's settings. A trap whose bound the layer does not know would have none.
+    ///
+    /// # Errors
+    ///
+    /// The manifest is damaged.
+    pub fn settings(&self) -> Result<BTreeSet<String>> {
+        let manifest = self.layer.explicit.join(format!("{}.json", layer::NAME));
+        let manifest: Json = serde_json::from_str(&fs::read_to_string(manifest)?)?;
+        let settings = manifest.pointer("/layer/features/settings").and_then(Json::as_array);
+        let names = settings
+            .into_iter()
+            .flatten()
+            .filter_map(|setting| setting["key"].as_str());
+        Ok(names.map(str::to_owned).collect())
+    }
+
     /// Of which version and commit this is.
     pub fn about(&self) -> String {
         let text = fs::read_to_string(self.folder.join("about"));
@@ -76,7 +94,7 @@ impl Carried {
             files: Some(self.folder.join("files")),
             folder: Some(self.processes()),
             // Of random programs as many as fit into a part, on drivers of the CPU too.
-            share: (0, 24),
+            share: (0, 8),
         }
     }
 }

@@ -55,7 +55,8 @@ impl Devices {
         let scratch = Scratch::below(&carried.processes())?;
         let environment = environment(None, &carried.layer, Placement::WithoutLayer, &scratch.0)?;
         let mut command = environment.command(&carried.program)?;
-        let ended = run_within(command.args(["--child", "devices"]), LIMIT, &scratch.0).context("finding the devices")?;
+        let ended =
+            run_within(command.args(["--child", "devices"]), LIMIT, &scratch.0).context("finding the devices")?;
         let line = ended.stdout.lines().find(|line| line.starts_with('['));
         let Some(line) = line.filter(|_| ended.status.success()) else {
             let said = ended.stderr.trim();
@@ -86,7 +87,10 @@ impl Devices {
         let why = match (wanted, self.all.len()) {
             (Some(wanted), _) => format!("named by --device {wanted}"),
             (None, 1) => "the only one".to_owned(),
-            (None, count) => format!("the first {} of {count} devices; --device takes another", device.kind_name()),
+            (None, count) => format!(
+                "the first {} of {count} devices; --device takes another",
+                device.kind_name()
+            ),
         };
         Ok((device, label(&self.candidates, index), why))
     }

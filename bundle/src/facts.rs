@@ -131,7 +131,12 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
     let extensions = unsafe { vulkan.instance.enumerate_device_extension_properties(*device) }?;
     let has = |name: &&CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
     let (there, missing): (Vec<&CStr>, Vec<&CStr>) = INTERESTING.into_iter().partition(has);
-    let names = |all: &[&CStr]| all.iter().map(|name| name.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let names = |all: &[&CStr]| {
+        all.iter()
+            .map(|name| name.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     lines.push(format!("has {}", names(&there)));
     lines.push(format!("has not {}", names(&missing)));
     let mut newer = vk::PhysicalDeviceVulkan12Features::default();

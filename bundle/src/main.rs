@@ -5,11 +5,7 @@
 //! unpacks them into a private folder (`private`, `carried`). This process never touches Vulkan: each part (`parts`) is a
 //! child of it (`inner`) with a time limit (`supervise`), in which each case is a child again, so that a driver that
 //! hangs or crashes costs a row of the table (`table`) and not the others.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a program that prints a table"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
 mod args;
 mod carried;

@@ -167,9 +167,7 @@ mod tests {
         assert_eq!(names.len(), parts.len(), "two parts have the same name");
         for case in cases::all() {
             let has = |part: &&Part| match part.what {
-                What::Cases(prefix) => {
-                    prefix == family(&case) && case.driver.is_none() && case.only == Only::Always
-                }
+                What::Cases(prefix) => prefix == family(&case) && case.driver.is_none() && case.only == Only::Always,
                 What::Own(prefix) => prefix == family(&case) && case.driver.is_some(),
                 What::Trap(prefix) => prefix == family(&case) && case.only == Only::WhenAsked,
                 _ => false,

@@ -51,7 +51,11 @@ impl Drop for Private {
 }
 
 fn bases() -> Vec<PathBuf> {
-    let named = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let named = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let here = std::env::current_dir().ok();
     let fixed = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
     let mut bases: Vec<PathBuf> = named("TMPDIR").into_iter().chain(fixed).collect();

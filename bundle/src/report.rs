@@ -53,7 +53,9 @@ impl Out<'_> {
 /// The table for programs.
 pub fn json(head: &Json, rows: &[Row]) -> Json {
     let named = |list: &[(String, String)], key: &str| -> Vec<Json> {
-        list.iter().map(|(name, text)| json!({"name": name, key: text})).collect()
+        list.iter()
+            .map(|(name, text)| json!({"name": name, key: text}))
+            .collect()
     };
     let part = |row: &Row| {
         json!({

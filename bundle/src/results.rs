@@ -129,7 +129,9 @@ impl Results {
 pub fn read(path: &Path) -> Vec<Line> {
     let text = std::fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }
 
 #[cfg(test)]
@@ -152,7 +154,10 @@ mod tests {
         assert_eq!(compared(one, 1.03, Reach::Ratio(1.02)).reached(), Some(false));
         assert_eq!(compared(one, 1.5, Reach::Plus(0.4)).reached(), Some(false));
         assert_eq!(compared(one, 1.5, Reach::Plus(0.6)).reached(), Some(true));
-        assert_eq!(compared(Time::MoreThan(9.0), 0.1, Reach::AtMost(0.2)).reached(), Some(true));
+        assert_eq!(
+            compared(Time::MoreThan(9.0), 0.1, Reach::AtMost(0.2)).reached(),
+            Some(true)
+        );
         assert_eq!(compared(Time::MoreThan(9.0), 0.1, Reach::Ratio(1.0)).reached(), None);
         assert_eq!(compared(one, 9.0, Reach::Nothing).reached(), None);
         let never = Comparison {

@@ -83,7 +83,10 @@ fn finish(screen: &mut Screen, rows: &[Row], traps: bool) {
         screen.say("\nReal faults and hangs were not tried: --traps does that.\n");
     }
     if let Some(signal) = interrupt::arrived() {
-        screen.say(&format!("\nInterrupted by {}: the table is not whole.\n", interrupt::name(signal)));
+        screen.say(&format!(
+            "\nInterrupted by {}: the table is not whole.\n",
+            interrupt::name(signal)
+        ));
     }
 }
 
@@ -111,7 +114,9 @@ impl Screen {
 
 /// The day, in UTC.
 fn date() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
     let (year, month, day) = civil(seconds / 86_400);
     format!("{year}-{month:02}-{day:02}")
 }

@@ -173,7 +173,9 @@ impl Row {
                 None => format!("the process ended with code {}", status.code().unwrap_or(-1)),
             },
             End::TimeOver { dead: true } => format!("not over after {} s: killed", limit.as_secs()),
-            End::TimeOver { dead: false } => format!("not over after {} s, and not when it was killed", limit.as_secs()),
+            End::TimeOver { dead: false } => {
+                format!("not over after {} s, and not when it was killed", limit.as_secs())
+            }
             End::Interrupted => "interrupted".to_owned(),
         };
         self.failed.push((running.unwrap_or_else(|| self.part.clone()), what));

@@ -13,7 +13,10 @@ const WIDTH: usize = 96;
 
 /// The head of the table of parts.
 pub fn head() -> String {
-    format!("{:<30} {:>7} {:>7} {:>7} {:>9}\n", "part", "passed", "failed", "skipped", "time")
+    format!(
+        "{:<30} {:>7} {:>7} {:>7} {:>9}\n",
+        "part", "passed", "failed", "skipped", "time"
+    )
 }
 
 /// A part's row.
@@ -54,7 +57,7 @@ pub fn benchmarks(rows: &[Row]) -> String {
         "measured in one run", "without", "with", "ratio", "to reach"
     );
     for compared in all {
-        let ratio = compared.ratio().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
+        let ratio = compared.ratio().map_or_else(|| "-".to_owned(), shown);
         let missed = if compared.reached() == Some(false) { " no" } else { "" };
         let _ = writeln!(
             out,
@@ -66,6 +69,12 @@ pub fn benchmarks(rows: &[Row]) -> String {
         );
     }
     out
+}
+
+/// A ratio in a few digits, however small.
+fn shown(ratio: f64) -> String {
+    let digits = if ratio < 0.1 { 5 } else { 3 };
+    format!("{ratio:.digits$}")
 }
 
 fn time(time: Time) -> String {
@@ -214,7 +223,10 @@ mod tests {
         for line in all.lines() {
             assert!(line.chars().count() <= 100, "{line}");
         }
-        assert!(all.contains("> 15.0 s") && all.contains("123 us") && all.contains("+ 50 ns"), "{all}");
+        assert!(
+            all.contains("> 15.0 s") && all.contains("123 us") && all.contains("+ 50 ns"),
+            "{all}"
+        );
         assert!(all.contains("   2  no mesh shaders\n"), "{all}");
         assert!(all.contains("FAILED e2e::x (e2e:some_family"), "{all}");
     }

@@ -18,6 +18,7 @@ pub mod files;
 pub mod glsl;
 pub mod glsl_debug;
 pub mod harness;
+pub mod itself;
 pub mod large;
 pub mod logged;
 pub mod measure;

@@ -11,8 +11,8 @@ use vkabort_tests::files;
 use vkabort_tests::harness::{DEVICE, Placement, Scratch, environment, run_within};
 use vkabort_tests::measure::calls::{self, WAYS};
 use vkabort_tests::measure::kernel::{self, Place};
-use vkabort_tests::measure::loss::{self, What};
 use vkabort_tests::measure::large_message;
+use vkabort_tests::measure::loss::{self, What};
 
 /// What a measurement may take.
 const LIMIT: Duration = Duration::from_secs(25);
@@ -28,12 +28,27 @@ pub(super) fn run(inner: &mut Inner, bench: Bench) -> Result<()> {
     match bench {
         Bench::Calls => all_calls(inner),
         Bench::Kernel => {
-            pair(inner, "kernel:loop", "kernel with a check in its loop", Reach::Ratio(1.02))?;
-            pair(inner, "kernel:after", "kernel with a check after its loop", Reach::Ratio(1.02))
+            pair(
+                inner,
+                "kernel:loop",
+                "kernel with a check in its loop",
+                Reach::Ratio(1.02),
+            )?;
+            pair(
+                inner,
+                "kernel:after",
+                "kernel with a check after its loop",
+                Reach::Ratio(1.02),
+            )
         }
         Bench::Loss => {
             pair(inner, "loss:one", "dispatch to VK_ERROR_DEVICE_LOST", Reach::Plus(1e-3))?;
-            pair(inner, "loss:waiting", "the same, others wait in a loop", Reach::AtMost(50e-3))
+            pair(
+                inner,
+                "loss:waiting",
+                "the same, others wait in a loop",
+                Reach::AtMost(50e-3),
+            )
         }
         Bench::Storm => pair(inner, "loss:million", "1M invocations that abort", Reach::Ratio(1.5)),
         Bench::Message => {
@@ -86,7 +101,12 @@ fn times(inner: &Inner, name: &str, placement: Placement, limit: Duration) -> Re
         // Where the loader finds the layer for those who name it.
         .env("VK_LAYER_PATH", &carried.layer.explicit);
     let ended = run_within(&mut command, limit, &scratch.0)?;
-    ensure!(ended.status.success(), "it ended with {}\n{}", ended.status, ended.said());
+    ensure!(
+        ended.status.success(),
+        "it ended with {}\n{}",
+        ended.status,
+        ended.said()
+    );
     let mut times = Times::new();
     for line in ended.stdout.lines() {
         let words = line.strip_prefix("time ").and_then(|rest| rest.split_once(' '));
@@ -116,17 +136,15 @@ fn pair(inner: &mut Inner, name: &str, what: &str, reach: Reach) -> Result<()> {
 }
 
 /// Measures, if there is time for it.
-fn one(
-    inner: &mut Inner,
-    what: &str,
-    measure: impl FnOnce(&Inner, Duration) -> Result<Vec<Comparison>>,
-) -> Result<()> {
+fn one(inner: &mut Inner, what: &str, measure: impl FnOnce(&Inner, Duration) -> Result<Vec<Comparison>>) -> Result<()> {
     let Some(limit) = inner.clock.share(LIMIT) else {
         return inner.end(&Line::Skipped(what.to_owned(), OVER.to_owned()));
     };
     inner.start(what)?;
     match measure(inner, limit) {
-        Ok(all) => all.into_iter().try_for_each(|compared| inner.end(&Line::Compared(compared))),
+        Ok(all) => all
+            .into_iter()
+            .try_for_each(|compared| inner.end(&Line::Compared(compared))),
         Err(error) => inner.end(&Line::Failed(what.to_owned(), format!("{error:#}"))),
     }
 }

@@ -24,16 +24,24 @@ pub(super) fn on_the_own_driver(inner: &mut Inner, wanted: &str) -> Result<()> {
 /// What the traps find out is said even where they hold: it is what they are run for.
 pub(super) fn traps(inner: &mut Inner, wanted: &str) -> Result<()> {
     let stand = inner.carried.stand(Some(&inner.device));
-    run(inner, &stand, |case| family(case) == wanted && case.only == Only::WhenAsked)
+    run(inner, &stand, |case| {
+        family(case) == wanted && case.only == Only::WhenAsked
+    })
 }
 
 fn run(inner: &mut Inner, stand: &Stand, wanted: impl Fn(&Case) -> bool) -> Result<()> {
+    let known = inner.carried.settings()?;
     for case in cases::all().into_iter().filter(wanted) {
         let name = case.name.to_owned();
         let Some(limit) = inner.clock.share(case.limit) else {
             inner.end(&Line::Skipped(name, OVER.to_owned()))?;
             continue;
         };
+        if let Some(missing) = case.settings.iter().find(|(key, _)| !known.contains(*key)) {
+            let reason = format!("the layer has no setting {}", missing.0);
+            inner.end(&Line::Skipped(name, reason))?;
+            continue;
+        }
         inner.start(&name)?;
         let job = Job {
             case,

@@ -42,7 +42,11 @@ mod tests {
         let clock = |limit| Clock::new(Duration::from_secs(limit));
         assert_eq!(clock(60).share(Duration::from_secs(600)), Some(EACH));
         assert_eq!(clock(60).share(Duration::from_secs(3)), Some(Duration::from_secs(3)));
-        assert!(clock(10).share(EACH).is_some_and(|share| share < Duration::from_secs(8)));
+        assert!(
+            clock(10)
+                .share(EACH)
+                .is_some_and(|share| share < Duration::from_secs(8))
+        );
         assert_eq!(clock(2).share(EACH), None);
     }
 }

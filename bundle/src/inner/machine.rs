@@ -56,6 +56,11 @@ fn doctor(inner: &mut Inner) -> Result<()> {
         // The folder has another name in every run.
         inner.fact(format!("doctor: {}", line.replace(&folder, "..")))?;
     }
-    ensure!(ended.status.success(), "it ended with {}\n{}", ended.status, ended.said());
+    ensure!(
+        ended.status.success(),
+        "it ended with {}\n{}",
+        ended.status,
+        ended.said()
+    );
     Ok(())
 }

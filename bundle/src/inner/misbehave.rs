@@ -16,7 +16,9 @@ pub(super) fn run(inner: &mut Inner, how: Misbehaviour) -> Result<()> {
         Misbehaviour::Fails => inner.end(&Line::Failed("self::it".to_owned(), "as it should".to_owned())),
         Misbehaviour::Crashes => std::process::abort(),
         Misbehaviour::Hangs => {
-            let child = Command::new(&inner.carried.program).args(["--child", "sleep"]).spawn()?;
+            let child = Command::new(&inner.carried.program)
+                .args(["--child", "sleep"])
+                .spawn()?;
             // So that a test can see what becomes of it.
             println!("sleeping {}", child.id());
             sleep();

@@ -96,7 +96,9 @@ fn judge(case: &Case, ended: &Ended) -> Result<Outcome> {
     let ends = match ended.status.code() {
         Some(code) if code == i32::from(case::SKIPPED) => {
             let said = ended.stdout.trim();
-            return Ok(Outcome::Skipped(said.strip_prefix("skipped: ").unwrap_or(said).to_owned()));
+            return Ok(Outcome::Skipped(
+                said.strip_prefix("skipped: ").unwrap_or(said).to_owned(),
+            ));
         }
         Some(code) => (code == i32::from(case::PASSED)).then_some(Ends::Exits),
         None => (ended.status.signal() == Some(SIGABRT)).then_some(Ends::KillsItself),

@@ -86,6 +86,10 @@ pub fn run_within(command: &mut Command, limit: Duration, scratch: &Path) -> Res
             stderr: read(&err)?,
         });
     }
-    let dead = if ended(GRACE)?.is_some() { "" } else { ", and not when it was killed" };
+    let dead = if ended(GRACE)?.is_some() {
+        ""
+    } else {
+        ", and not when it was killed"
+    };
     bail!("not over after {limit:?}{dead}\n{}", said(&read(&out)?, &read(&err)?));
 }

@@ -196,7 +196,8 @@ impl Calls {
                 .raw
                 .create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
             let made = made.map_err(|(_, result)| result)?;
-            made.into_iter().for_each(|pipeline| self.raw.destroy_pipeline(pipeline, None));
+            made.into_iter()
+                .for_each(|pipeline| self.raw.destroy_pipeline(pipeline, None));
         }
         Ok(())
     }
@@ -224,7 +225,10 @@ pub fn briefly(way: Way) -> Result<Vec<(String, Duration)>> {
     let calls = Calls::new(way)?;
     // The first calls of a process are slower.
     calls.submitting(SUBMISSIONS)?;
-    let mut times = vec![("vkQueueSubmit".to_owned(), measure::median(30, || calls.submitting(SUBMISSIONS))?)];
+    let mut times = vec![(
+        "vkQueueSubmit".to_owned(),
+        measure::median(30, || calls.submitting(SUBMISSIONS))?,
+    )];
     for (name, spirv) in shaders(way)? {
         let module = calls.module(&spirv)?;
         let make = || measure::time(|| calls.make_module(&spirv));
