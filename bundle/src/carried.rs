@@ -93,8 +93,9 @@ impl Carried {
             program: (self.program.clone(), vec!["--child".into(), "case".into()]),
             files: Some(self.folder.join("files")),
             folder: Some(self.processes()),
-            // Of random programs as many as fit into a part, on drivers of the CPU too.
-            share: (0, 8),
+            // Of random programs as many as fit into a part: there are three cases of them.
+            share: (0, 1),
+            seconds: Some(12),
         }
     }
 }

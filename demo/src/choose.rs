@@ -84,7 +84,11 @@ pub fn choose(devices: &[Candidate], wanted: Option<&str>) -> Result<usize, Refu
         return Ok(exact);
     }
     let fitting: Vec<usize> = (0..labels.len())
-        .filter(|&index| labels.get(index).is_some_and(|label| label.to_lowercase().contains(&lower)))
+        .filter(|&index| {
+            labels
+                .get(index)
+                .is_some_and(|label| label.to_lowercase().contains(&lower))
+        })
         .collect();
     match fitting.as_slice() {
         [one] => Ok(*one),
@@ -136,7 +140,10 @@ mod tests {
             Err("`h200` is in the names of several devices: NVIDIA H200#1, NVIDIA H200#2, NVIDIA H200 NVL".into())
         );
         let refused = choose(&some()[..1], Some("arc")).map_err(|refusal| refusal.to_string());
-        assert_eq!(refused, Err("no device is called `arc`: there are llvmpipe (LLVM 15)".into()));
+        assert_eq!(
+            refused,
+            Err("no device is called `arc`: there are llvmpipe (LLVM 15)".into())
+        );
     }
 
     #[test]

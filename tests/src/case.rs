@@ -225,6 +225,8 @@ impl std::error::Error for Skip {}
 
 /// Variable that says which share of a long list of inputs a process takes: `1/3` the second third. Without it, all.
 pub const SHARE: &str = "VKABORT_SHARE";
+/// Variable that says for how many seconds inputs of such a list are begun. Without it, until its end.
+pub const SECONDS: &str = "VKABORT_SECONDS";
 
 /// Exit code of a process whose case held.
 pub const PASSED: u8 = 0;

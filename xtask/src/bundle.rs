@@ -30,10 +30,7 @@ pub fn bundle() -> Result<()> {
     }
     // With the profile of the tests, whose C++ is there if they have been built: what is measured is the layer, which is
     // built in release, and nothing of the program itself has to be fast.
-    let built = layer::built(
-        &["--workspace", "--bin", "vkabort-bundle"],
-        "vkabort-bundle",
-    )?;
+    let built = layer::built(&["--workspace", "--bin", "vkabort-bundle"], "vkabort-bundle")?;
     let folder = target().join("bundle");
     let stripped = folder.join("stripped");
     fs::create_dir_all(&stripped)?;

@@ -88,7 +88,11 @@ pub fn unpack(program: &Path, folder: &Path) -> Result<usize> {
 fn inside(folder: &Path, path: &str) -> Result<PathBuf> {
     let path = Path::new(path);
     let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
-    ensure!(plain && path.file_name().is_some(), "{} is no place for a file", path.display());
+    ensure!(
+        plain && path.file_name().is_some(),
+        "{} is no place for a file",
+        path.display()
+    );
     Ok(folder.join(path))
 }
 
@@ -97,7 +101,11 @@ fn write(path: &Path, bytes: &[u8], program: bool) -> Result<()> {
         fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
     }
     let mode = if program { 0o700 } else { 0o600 };
-    let options = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
+    let options = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path);
     options
         .and_then(|mut file| file.write_all(bytes))
         .with_context(|| format!("cannot write {}", path.display()))
@@ -160,7 +168,10 @@ mod tests {
         for at in 0..whole.len() - MARK.len() {
             let cut = folder.join("cut");
             fs::write(&cut, &whole[at + 1..])?;
-            assert!(unpack(&cut, &folder.join(format!("out{at}"))).is_err(), "without {at} bytes");
+            assert!(
+                unpack(&cut, &folder.join(format!("out{at}"))).is_err(),
+                "without {at} bytes"
+            );
         }
         Ok(fs::remove_dir_all(folder)?)
     }

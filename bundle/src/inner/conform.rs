@@ -61,13 +61,16 @@ fn checks(inner: &Inner, group: &str, emulated: bool, limit: Duration) -> Result
     let all = document["results"].as_array().context("no results in the document")?;
     let own = all.iter().filter(|check| text(check, "name").starts_with(group));
     Ok(own
-        .map(|check| {
+        .flat_map(|check| {
             let (name, detail) = (text(check, "name"), text(check, "detail"));
-            match text(check, "outcome").as_str() {
+            let warning = || Line::Fact(format!("warning: {name}: {detail}"));
+            let warning = (text(check, "outcome") == "warn").then(warning);
+            let line = match text(check, "outcome").as_str() {
                 "pass" | "warn" => Line::Passed(name),
                 "skip" => Line::Skipped(name, detail),
                 outcome => Line::Failed(name, format!("{outcome}: {detail}\n{}", text(check, "sentence"))),
-            }
+            };
+            warning.into_iter().chain([line])
         })
         .collect())
 }

@@ -71,11 +71,11 @@ pub fn run_within(command: &mut Command, limit: Duration, scratch: &Path) -> Res
         loop {
             match child.try_wait()? {
                 None if start.elapsed() < limit => std::thread::sleep(Duration::from_millis(5)),
-                None => child.kill()?,
+                None => {
+                    child.kill()?;
+                    return Ok(None);
+                }
                 status => return anyhow::Ok(status),
-            }
-            if start.elapsed() > limit {
-                return Ok(None);
             }
         }
     };
@@ -92,4 +92,32 @@ pub fn run_within(command: &mut Command, limit: Duration, scratch: &Path) -> Res
         ", and not when it was killed"
     };
     bail!("not over after {limit:?}{dead}\n{}", said(&read(&out)?, &read(&err)?));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::Scratch;
+
+    fn shell(script: &str, limit: Duration) -> Result<Ended> {
+        let scratch = Scratch::new()?;
+        run_within(Command::new("sh").args(["-c", script]), limit, &scratch.0)
+    }
+
+    #[test]
+    fn what_a_process_wrote_and_how_it_ended_is_known() -> Result<()> {
+        let ended = shell("echo out; echo err >&2; exit 3", Duration::from_secs(20))?;
+        assert_eq!(ended.status.code(), Some(3));
+        assert_eq!(ended.said(), "stdout:\nout\nstderr:\nerr");
+        Ok(())
+    }
+
+    #[test]
+    fn a_process_whose_time_is_over_is_killed() {
+        let start = Instant::now();
+        let refused = shell("echo begun; exec sleep 60", Duration::from_millis(300)).err();
+        let said = refused.map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(said, "not over after 300ms\nstdout:\nbegun\nstderr:\n");
+        assert!(start.elapsed() < GRACE, "{:?}", start.elapsed());
+    }
 }

@@ -34,6 +34,7 @@ pub fn trials(cases: &[Case], layer: &Layer, own: &Driver, program: &Path) -> Ve
                     files: None,
                     folder: None,
                     share: (number % required, required),
+                    seconds: None,
                 },
             };
             let name = format!("{} [{}, {}]", case.name, driver.name, placement.name());
