@@ -91,7 +91,6 @@ impl Carried {
             device: device.map(str::to_owned),
             layer: self.layer.clone(),
             program: (self.program.clone(), vec!["--child".into(), "case".into()]),
-            files: Some(self.folder.join("files")),
             folder: Some(self.processes()),
             // Of random programs as many as fit into a part: there are three cases of them.
             share: (0, 1),

@@ -10,6 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use vkabort_tests::files;
 use vkabort_tests::harness::die_with_parent;
 
 /// How often a child is looked at.
@@ -63,6 +64,7 @@ pub fn run(part: &Part, carried: &Carried, device: &str, limit: Duration) -> Res
         .arg("--results")
         .arg(&written)
         .env("TMPDIR", carried.folder.join("temporary"))
+        .env(files::VARIABLE, carried.folder.join("files"))
         .stdin(Stdio::null())
         .stderr(out.try_clone()?)
         .stdout(out)

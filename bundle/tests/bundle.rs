@@ -24,6 +24,14 @@ fn bundle() -> Result<&'static Path> {
     packed.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
+/// Another such program, of which a file is not what it should be.
+fn with_damage(path: &str, out: &Path) -> Result<()> {
+    let mut carried = xtask::bundle::files()?.carried()?;
+    let file = carried.iter_mut().find(|file| file.path == path);
+    file.context("no such file")?.bytes = b"something else".to_vec();
+    xtask::pack::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &carried, out)
+}
+
 /// The machine that the program is carried to: it has these drivers, and a folder for temporary files.
 struct Machine {
     scratch: Scratch,
@@ -64,12 +72,16 @@ impl Machine {
     }
 
     fn command(&self, words: &[&str]) -> Result<Command> {
+        self.command_of(bundle()?, words)
+    }
+
+    fn command_of(&self, program: &Path, words: &[&str]) -> Result<Command> {
         let drivers = std::env::join_paths(&self.drivers)?;
         // No standard input at all, no home, and a folder that cannot be written.
         let mut command = Command::new("sh");
         command
             .args(["-c", "exec \"$0\" \"$@\" <&-"])
-            .arg(bundle()?)
+            .arg(program)
             .args(words)
             .current_dir("/proc")
             .env_remove("HOME")
@@ -345,6 +357,26 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
         measured.len() >= 9 && measured.iter().any(|one| one["ratio"].is_number()),
         "{json}"
     );
+    Ok(())
+}
+
+/// Here the repository is there too: what shows whether the program looks into it is that the carried file differs.
+#[test]
+fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
+    let Some(machine) = Machine::with_lavapipe("")? else {
+        return Ok(());
+    };
+    let program = machine.scratch.0.join("damaged");
+    for (file, failing) in [
+        ("files/reports/bare.txt", "report::without_debug_info_and_names"),
+        ("files/shaders/stage/fragment.frag", "report::of_a_pixel"),
+    ] {
+        with_damage(file, &program)?;
+        let mut command = machine.command_of(&program, &["--device", "llvmpipe", "--only", "e2e:report"])?;
+        let ran = Ran(command.output()?);
+        ran.says(1, &[&format!("FAILED {failing} (e2e:report)\n")])?;
+        ensure!(ran.row("e2e:report")?[1] == 1, "{}", ran.out());
+    }
     Ok(())
 }
 

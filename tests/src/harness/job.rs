@@ -4,7 +4,7 @@ use super::process::{Ended, run_within};
 use super::{DEVICE, DRIVER_SETTINGS, Placement, STRESS_ROUNDS, Scratch, environment};
 use crate::case::{self, Case, Ends, Log};
 use crate::{files, logged};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -26,8 +26,6 @@ pub struct Stand {
     pub layer: Layer,
     /// The program that runs a case in its own process, and the words before the case's name.
     pub program: (PathBuf, Vec<String>),
-    /// Where the shaders and the expected reports are, if not in the repository.
-    pub files: Option<PathBuf>,
     /// Where processes have their folders, if not below the target directory.
     pub folder: Option<PathBuf>,
     /// Which of how many shares of long lists of inputs is taken.
@@ -88,11 +86,10 @@ impl Job {
         if let Some(seconds) = stand.seconds {
             command.env(case::SECONDS, seconds.to_string());
         }
-        if let Some(folder) = &stand.files {
-            command.env(files::VARIABLE, folder);
-        }
-        if let Some(rounds) = std::env::var_os(STRESS_ROUNDS) {
-            command.env(STRESS_ROUNDS, rounds);
+        for name in [STRESS_ROUNDS, files::VARIABLE] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
         }
         // A machine's own drivers and loader may have something to say on stderr, which is none of the cases' business.
         let chosen = case.settings.iter().any(|(key, _)| *key == "log_file");
@@ -120,7 +117,9 @@ fn judge(case: &Case, ended: &Ended, log: &str) -> Result<Outcome> {
     if ends != Some(case.ends) {
         bail!("the process ended with {}\n{}", ended.status, ended.said());
     }
-    check_log(case, ended, log).with_context(|| format!("{}\nlog:\n{log}", ended.said()))?;
+    if let Err(error) = check_log(case, ended, log) {
+        bail!("{error:#}\n{}\nlog:\n{log}", ended.said());
+    }
     Ok(Outcome::Passed(ended.stdout.clone()))
 }
 

@@ -31,7 +31,6 @@ pub fn trials(cases: &[Case], layer: &Layer, own: &Driver, program: &Path) -> Ve
                     device: None,
                     layer: layer.clone(),
                     program: (program.to_path_buf(), Vec::new()),
-                    files: None,
                     folder: None,
                     share: (number % required, required),
                     seconds: None,
