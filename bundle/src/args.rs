@@ -14,6 +14,9 @@ use std::path::PathBuf;
     after_help = "\
 Ends with 0 if no part failed, with 1 if one did, with 2 if nothing could be run.
 
+The loader (libvulkan.so.1) is the system's; LD_LIBRARY_PATH names a folder with another one. Where it does not find the
+driver, VK_DRIVER_FILES names the driver's manifest.
+
 Examples:
   vkabort-bundle --list
   vkabort-bundle --device H200 --out results

@@ -24,15 +24,20 @@ impl Drop for Vulkan {
 impl Vulkan {
     fn open() -> Result<Self> {
         // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
-        let entry = unsafe { ash::Entry::load() }
-            .map_err(|error| anyhow::anyhow!("the Vulkan loader (libvulkan.so.1) cannot be loaded: {error}"))?;
+        let entry = unsafe { ash::Entry::load() }.map_err(|error| {
+            anyhow::anyhow!(
+                "the Vulkan loader (libvulkan.so.1) cannot be loaded: {error}; LD_LIBRARY_PATH names a folder with one"
+            )
+        })?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-bundle")
             .api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: `info` and what it points to are valid for the call.
         let instance = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => anyhow::anyhow!("the Vulkan loader finds no driver"),
+            vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
+                anyhow::anyhow!("the Vulkan loader finds no driver; VK_DRIVER_FILES names the manifest of one")
+            }
             error => anyhow::anyhow!("vkCreateInstance returned {error:?}"),
         })?;
         let mut vulkan = Self {

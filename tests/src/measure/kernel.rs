@@ -70,7 +70,7 @@ pub fn never_taken(place: Place) -> Result<(Duration, Duration)> {
     let mut rounds = 16;
     loop {
         words[0] = rounds;
-        let buffer = Buffer::storage(&device, &words)?;
+        let buffer = Buffer::near(&device, &words)?;
         let plain = Kernel::new(&device, &plain, &[&buffer])?;
         let aborting = Kernel::new(&device, &aborting, &[&buffer])?;
         dispatch(&plain)?;

@@ -67,7 +67,7 @@ fn once(spirv: &[u32], groups: u32, words: &[u32], expected: vk::Result) -> Resu
     };
     let gpu = Gpu::open(&context)?;
     let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, words)?;
+    let buffer = Buffer::near(&device, words)?;
     let kernel = Kernel::new(&device, spirv, &[&buffer])?;
     let submission = kernel.record(groups)?;
     let start = Instant::now();
