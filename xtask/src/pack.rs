@@ -41,7 +41,7 @@ pub fn pack(program: &Path, files: &[Carried], out: &Path) -> Result<()> {
     bytes.extend((list.len() as u64).to_le_bytes());
     bytes.extend(MARK);
     // Moved into place: the old one may be running.
-    let fresh = out.with_extension("new");
+    let fresh = out.with_extension(format!("{}.new", std::process::id()));
     fs::write(&fresh, bytes).with_context(|| format!("cannot write {}", fresh.display()))?;
     fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755))?;
     fs::rename(&fresh, out).with_context(|| format!("cannot write {}", out.display()))
