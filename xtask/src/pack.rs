@@ -36,7 +36,7 @@ pub fn pack(program: &Path, files: &[Carried], out: &Path) -> Result<()> {
         }));
         bytes.extend(&file.bytes);
     }
-    let list = Value::from(list).to_string();
+    let list = json!({"begins": bytes.len(), "files": list}).to_string();
     bytes.extend(list.as_bytes());
     bytes.extend((list.len() as u64).to_le_bytes());
     bytes.extend(MARK);
@@ -73,9 +73,12 @@ pub fn unpack(program: &Path, folder: &Path) -> Result<usize> {
         );
     }
     let size = u64::from_le_bytes(size.try_into()?);
-    let list = read(end.checked_sub(size).context("the list of files is damaged")?, size)?;
-    let list: Vec<Value> = serde_json::from_slice(&list).context("the list of files is damaged")?;
-    for entry in &list {
+    let begins = end.checked_sub(size).context("the list of files is damaged")?;
+    let list: Value = serde_json::from_slice(&read(begins, size)?).context("the list of files is damaged")?;
+    // A piece is missing before it, or too much: no file would be where the list says.
+    ensure!(list["begins"] == begins, "{} is not whole", program.display());
+    let list = list["files"].as_array().context("the list of files is damaged")?;
+    for entry in list {
         let path = entry["path"].as_str().context("a file has no name")?;
         let number = |key: &str| entry[key].as_u64().context("a file has no place");
         let bytes = read(number("offset")?, number("size")?)?;
