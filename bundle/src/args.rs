@@ -56,6 +56,9 @@ pub struct Args {
     /// The case, for a child
     #[arg(hide = true)]
     pub case: Option<String>,
+    /// The layer takes the place of the driver's own implementation, for a child
+    #[arg(long, hide = true)]
+    pub force: bool,
     /// The unpacked files, for a child
     #[arg(long, hide = true)]
     pub folder: Option<PathBuf>,

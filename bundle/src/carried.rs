@@ -85,13 +85,14 @@ impl Carried {
     }
 
     /// Where cases run: on the machine's driver and that device, or on the tests' own driver.
-    pub fn stand(&self, device: Option<&str>) -> Stand {
+    pub fn stand(&self, device: Option<&str>, settings: &[(&'static str, &'static str)]) -> Stand {
         Stand {
             driver: device.is_none().then(|| self.own.clone()),
             device: device.map(str::to_owned),
             layer: self.layer.clone(),
             program: (self.program.clone(), vec!["--child".into(), "case".into()]),
             folder: Some(self.processes()),
+            settings: settings.to_vec(),
             // Of random programs as many as fit into a part: there are three cases of them.
             share: (0, 1),
             seconds: Some(12),

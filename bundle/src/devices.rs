@@ -24,6 +24,8 @@ pub struct Device {
     pub driver: String,
     /// The version of Vulkan.
     pub api: String,
+    /// Whether the driver has `VK_KHR_shader_abort` itself.
+    pub native: bool,
 }
 
 impl Device {
@@ -37,6 +39,16 @@ impl Device {
             _ => "other",
         }
     }
+}
+
+/// The device that everything runs on.
+pub struct Chosen {
+    /// The device.
+    pub device: Device,
+    /// What names it and no other.
+    pub label: String,
+    /// Why it is this one.
+    pub why: String,
 }
 
 /// All of them.
@@ -76,12 +88,12 @@ impl Devices {
         })
     }
 
-    /// The device that `wanted` names, with its label, and a sentence about the choice.
+    /// The device that `wanted` names.
     ///
     /// # Errors
     ///
     /// None is called so, or several are.
-    pub fn choose(&self, wanted: Option<&str>) -> Result<(Device, String, String)> {
+    pub fn choose(&self, wanted: Option<&str>) -> Result<Chosen> {
         let index = choose(&self.candidates, wanted)?;
         let device = self.all.get(index).context("there is no such device")?.clone();
         let why = match (wanted, self.all.len()) {
@@ -92,7 +104,8 @@ impl Devices {
                 device.kind_name()
             ),
         };
-        Ok((device, label(&self.candidates, index), why))
+        let label = label(&self.candidates, index);
+        Ok(Chosen { device, label, why })
     }
 
     /// A line for each.

@@ -56,6 +56,13 @@ impl Vulkan {
         unsafe { self.instance.get_physical_device_properties(device) }
     }
 
+    fn has(&self, device: vk::PhysicalDevice, name: &CStr) -> bool {
+        // SAFETY: the handle belongs to the living instance.
+        let all = unsafe { self.instance.enumerate_device_extension_properties(device) };
+        let all = all.unwrap_or_default();
+        all.iter().any(|one| one.extension_name_as_c_str() == Ok(name))
+    }
+
     /// Name and version of the driver, in words.
     fn driver(&self, device: vk::PhysicalDevice) -> String {
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
@@ -89,6 +96,7 @@ pub fn devices() -> Result<Vec<Device>> {
             kind: properties.device_type.as_raw(),
             driver: vulkan.driver(device),
             api: version(properties.api_version),
+            native: vulkan.has(device, c"VK_KHR_shader_abort"),
         }
     };
     Ok(vulkan.devices.iter().map(describe).collect())
@@ -132,9 +140,7 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
         properties.driver_version,
         version(properties.api_version)
     )];
-    // SAFETY: the handle belongs to the living instance.
-    let extensions = unsafe { vulkan.instance.enumerate_device_extension_properties(*device) }?;
-    let has = |name: &&CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
+    let has = |name: &&CStr| vulkan.has(*device, name);
     let (there, missing): (Vec<&CStr>, Vec<&CStr>) = INTERESTING.into_iter().partition(has);
     let names = |all: &[&CStr]| {
         all.iter()

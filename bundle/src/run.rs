@@ -35,17 +35,25 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         screen.say(&devices.list());
         return Ok(ExitCode::SUCCESS);
     }
-    let (device, label, why) = devices.choose(args.device.as_deref())?;
+    let on = devices.choose(args.device.as_deref())?;
+    let device = &on.device;
     let out = Out(args.out.as_deref());
     out.prepare()?;
 
     let (about, date) = (carried.about(), date());
     screen.say(&format!(
-        "{about}, {date}\n{label} ({why})\n  {}, Vulkan {}, {}\n",
+        "{about}, {date}\n{} ({})\n  {}, Vulkan {}, {}\n",
+        on.label,
+        on.why,
         device.kind_name(),
         device.api,
         device.driver
     ));
+    if device.native {
+        screen.say(
+            "  It has VK_KHR_shader_abort itself: conform:native checks that, and the layer takes its place elsewhere.\n",
+        );
+    }
     let head = json!({
         "program": about,
         "date": date,
@@ -53,11 +61,12 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         "kind": device.kind_name(),
         "api_version": device.api,
         "driver": device.driver,
+        "native": device.native,
     });
     screen.say(&format!("\n{}", table::head()));
     let mut rows: Vec<Row> = Vec::new();
     for part in &chosen {
-        let row = supervise::run(part, &carried, &label, Duration::from_secs(args.limit))?;
+        let row = supervise::run(part, &carried, &on, Duration::from_secs(args.limit))?;
         screen.say(&table::row(&row));
         out.log(&row)?;
         rows.push(row);

@@ -1,6 +1,7 @@
 //! A part in a child process with a time limit. However it ends, what it has written counts.
 
 use crate::carried::Carried;
+use crate::devices::Chosen;
 use crate::interrupt;
 use crate::parts::Part;
 use crate::results::{self, Comparison, Line};
@@ -51,14 +52,15 @@ enum End {
 /// # Errors
 ///
 /// Its process cannot be started.
-pub fn run(part: &Part, carried: &Carried, device: &str, limit: Duration) -> Result<Row> {
+pub fn run(part: &Part, carried: &Carried, device: &Chosen, limit: Duration) -> Result<Row> {
     let file = part.name.replace(':', "-");
     let log = carried.folder.join("logs").join(format!("{file}.log"));
     let written = carried.folder.join("logs").join(format!("{file}.jsonl"));
     let out = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let mut command = Command::new(&carried.program);
     command
-        .args(["--child", &part.name, "--device", device])
+        .args(["--child", &part.name, "--device", &device.label])
+        .args(device.device.native.then_some("--force"))
         .args(["--limit", &limit.as_secs().to_string(), "--folder"])
         .arg(&carried.folder)
         .arg("--results")

@@ -168,6 +168,21 @@ fn where_temporary_files_cannot_be_it_goes_elsewhere() -> Result<()> {
     ran.says(0, &["vkabort test driver"])
 }
 
+/// Which C library it asks for depends on the machine that builds it, and `cargo xtask bundle` looks at that.
+#[test]
+fn other_distributions_have_all_libraries_that_it_needs() -> Result<()> {
+    for file in [
+        Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")),
+        &xtask::layer::build()?.library,
+        &xtask::layer::build_driver_library()?,
+        &xtask::layer::build_command()?,
+    ] {
+        let said = xtask::portable::check(file).map_or_else(|error| error.to_string(), |_| String::new());
+        ensure!(said.is_empty() || said.contains("it needs glibc"), "{said}");
+    }
+    Ok(())
+}
+
 #[test]
 fn a_program_that_carries_nothing_says_so() -> Result<()> {
     let ran = Ran(Command::new(env!("CARGO_BIN_EXE_vkabort-bundle"))

@@ -73,6 +73,22 @@ fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
     Ok(())
 }
 
+/// Where the driver has the extension itself the suite is about the layer all the same: a trap is refused by nobody else.
+#[test]
+fn a_drivers_own_implementation_does_not_take_the_layers_place() -> Result<()> {
+    let machine = Machine::with_own("kind=cpu,native=abort+fault+data,abort=*")?;
+    let ran = machine.run(&["--traps", "--only", "fault"])?;
+    ran.says(
+        0,
+        &[
+            "It has VK_KHR_shader_abort itself",
+            "trap = fault and trap = hang are refused on a CPU driver",
+        ],
+    )?;
+    ensure!(ran.row("fault")? == [0, 0, 3], "{}", ran.out());
+    Ok(())
+}
+
 /// The driver makes the records that its shaders would, and loses the device after them: what a GPU does.
 #[test]
 fn traps_run_on_a_driver_that_plays_a_gpu() -> Result<()> {

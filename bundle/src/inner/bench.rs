@@ -13,6 +13,7 @@ use vkabort_tests::measure::calls::{self, WAYS};
 use vkabort_tests::measure::kernel::{self, Place};
 use vkabort_tests::measure::large_message;
 use vkabort_tests::measure::loss::{self, What};
+use xtask::layer::VARIABLES;
 
 /// What a measurement may take.
 const LIMIT: Duration = Duration::from_secs(25);
@@ -98,6 +99,10 @@ fn times(inner: &Inner, name: &str, placement: Placement, limit: Duration) -> Re
         .args(["--child", "measure", name])
         .env(DEVICE, &inner.device)
         .env(files::VARIABLE, carried.folder.join("files"))
+        .envs(inner.settings.iter().map(|(key, value)| {
+            let key = key.to_uppercase();
+            (format!("{VARIABLES}{key}"), value)
+        }))
         // Where the loader finds the layer for those who name it.
         .env("VK_LAYER_PATH", &carried.layer.explicit);
     let ended = run_within(&mut command, limit, &scratch.0)?;

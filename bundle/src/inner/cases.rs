@@ -10,20 +10,20 @@ use vkabort_tests::cases;
 use vkabort_tests::harness::{Job, Outcome, Placement, Stand};
 
 pub(super) fn on_the_machine(inner: &mut Inner, wanted: &str) -> Result<()> {
-    let stand = inner.carried.stand(Some(&inner.device));
+    let stand = inner.carried.stand(Some(&inner.device), &inner.settings);
     run(inner, &stand, |case| {
         family(case) == wanted && case.driver.is_none() && case.only == Only::Always
     })
 }
 
 pub(super) fn on_the_own_driver(inner: &mut Inner, wanted: &str) -> Result<()> {
-    let stand = inner.carried.stand(None);
+    let stand = inner.carried.stand(None, &[]);
     run(inner, &stand, |case| family(case) == wanted && case.driver.is_some())
 }
 
 /// What the traps find out is said even where they hold: it is what they are run for.
 pub(super) fn traps(inner: &mut Inner, wanted: &str) -> Result<()> {
-    let stand = inner.carried.stand(Some(&inner.device));
+    let stand = inner.carried.stand(Some(&inner.device), &inner.settings);
     run(inner, &stand, |case| {
         family(case) == wanted && case.only == Only::WhenAsked
     })

@@ -21,6 +21,8 @@ use std::time::Duration;
 struct Inner {
     carried: Carried,
     device: String,
+    /// Settings that every case on the device has.
+    settings: Vec<(&'static str, &'static str)>,
     clock: Clock,
     results: Results,
     failed: bool,
@@ -66,6 +68,7 @@ pub fn run(child: &str, args: &Args) -> Result<ExitCode> {
     let mut inner = Inner {
         carried: Carried::find(args.folder.as_deref().context("a part needs --folder")?)?,
         device: args.device.clone().context("a part needs --device")?,
+        settings: Vec::from_iter(args.force.then_some(("emulation", "force"))),
         clock: Clock::new(Duration::from_secs(args.limit)),
         results: Results::open(args.results.as_deref().context("a part needs --results")?)?,
         failed: false,

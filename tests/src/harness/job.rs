@@ -28,6 +28,8 @@ pub struct Stand {
     pub program: (PathBuf, Vec<String>),
     /// Where processes have their folders, if not below the target directory.
     pub folder: Option<PathBuf>,
+    /// Settings of the layer, by key, where a case has none of its own.
+    pub settings: Vec<(&'static str, &'static str)>,
     /// Which of how many shares of long lists of inputs is taken.
     pub share: (usize, usize),
     /// For how many seconds inputs of such lists are begun, if not all are to be.
@@ -75,7 +77,7 @@ impl Job {
             .arg(case.name)
             .env(case::SHARE, format!("{number}/{shares}"))
             .envs(case.variables.iter().copied());
-        for (key, value) in case.settings {
+        for (key, value) in stand.settings.iter().chain(case.settings) {
             command.env(format!("{VARIABLES}{}", key.to_uppercase()), value);
         }
         // What plays the driver keeps quiet.

@@ -32,6 +32,7 @@ pub fn trials(cases: &[Case], layer: &Layer, own: &Driver, program: &Path) -> Ve
                     layer: layer.clone(),
                     program: (program.to_path_buf(), Vec::new()),
                     folder: None,
+                    settings: Vec::new(),
                     share: (number % required, required),
                     seconds: None,
                 },
