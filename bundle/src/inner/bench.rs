@@ -5,7 +5,6 @@ use super::clock::OVER;
 use crate::parts::Bench;
 use crate::results::{Comparison, Line, Reach, Time};
 use anyhow::{Context, Result, bail, ensure};
-use std::collections::BTreeMap;
 use std::time::Duration;
 use vkabort_tests::files;
 use vkabort_tests::harness::{DEVICE, Placement, Scratch, environment, run_within};
@@ -22,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// How often each way of making a device is measured: the faster time counts, since what disturbs makes slower.
 const ROUNDS: usize = 2;
 
-/// Times by name.
-type Times = BTreeMap<String, f64>;
+/// Seconds by name, in the order in which they were measured.
+type Times = Vec<(String, f64)>;
 
 pub(super) fn run(inner: &mut Inner, bench: Bench) -> Result<()> {
     match bench {
@@ -116,14 +115,15 @@ fn times(inner: &Inner, name: &str, placement: Placement, limit: Duration) -> Re
     for line in ended.stdout.lines() {
         let words = line.strip_prefix("time ").and_then(|rest| rest.split_once(' '));
         if let Some((seconds, name)) = words {
-            times.insert(name.to_owned(), seconds.parse()?);
+            times.push((name.to_owned(), seconds.parse()?));
         }
     }
     Ok(times)
 }
 
 fn found(times: &Times, name: &str) -> Time {
-    times.get(name).map_or(Time::None, |seconds| Time::Seconds(*seconds))
+    let found = times.iter().find(|(known, _)| known == name);
+    found.map_or(Time::None, |(_, seconds)| Time::Seconds(*seconds))
 }
 
 /// A measurement with two times.
@@ -162,15 +162,17 @@ fn all_calls(inner: &mut Inner) -> Result<()> {
             for (number, best) in best.iter_mut().enumerate() {
                 let limit = inner.clock.share(LIMIT).context(OVER)?;
                 for (name, time) in times(inner, &format!("calls:{number}"), Placement::WithoutLayer, limit)? {
-                    let known = best.entry(name).or_insert(time);
-                    *known = known.min(time);
+                    match best.iter_mut().find(|(known, _)| *known == name) {
+                        Some((_, known)) => *known = known.min(time),
+                        None => best.push((name, time)),
+                    }
                 }
             }
         }
         let [without, idle, enabled] = &best;
         let mut compared = Vec::new();
         for (times, how) in [(idle, "not enabled"), (enabled, "enabled")] {
-            for name in times.keys() {
+            for (name, _) in times {
                 compared.push(Comparison {
                     what: format!("{name}, {how}"),
                     without: found(without, name),
