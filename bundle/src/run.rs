@@ -50,9 +50,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         device.driver
     ));
     if device.native {
-        screen.say(
-            "  It has VK_KHR_shader_abort itself: conform:native checks that, and the layer takes its place elsewhere.\n",
-        );
+        screen.say("  It has VK_KHR_shader_abort itself: conform:native checks that, the other parts the layer's.\n");
     }
     let head = json!({
         "program": about,
