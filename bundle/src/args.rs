@@ -34,7 +34,7 @@ pub struct Args {
     /// List the parts, and run nothing
     #[arg(long)]
     pub parts: bool,
-    /// Only these parts, or these groups of parts (facts, conform, e2e, own, bench, fault, hang)
+    /// Only these parts, or these groups of parts (facts, conform, e2e, own, bench, fault, hang, after)
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub only: Vec<String>,
     /// At the end, also make the driver lose the device: by a real fault, then by a loop that takes long. Refused on

@@ -31,6 +31,8 @@ pub enum What {
     Bench(Bench),
     /// The cases whose names start so, which make the driver lose the device.
     Trap(&'static str),
+    /// Some cases once more, after the traps: the device has to be what it was.
+    After,
     /// Something that this program has to survive.
     Misbehave(Misbehaviour),
 }
@@ -98,9 +100,10 @@ pub fn all(traps: bool) -> Vec<Part> {
         parts.push(part(name, What::Bench(bench)));
     }
     if traps {
-        // A hang is the last thing that happens to a machine.
+        // A hang is the last thing that happens to a machine, or should be.
         parts.push(part("fault", What::Trap("real_fault")));
         parts.push(part("hang", What::Trap("real_hang")));
+        parts.push(part("after", What::After));
     }
     parts
 }
@@ -138,8 +141,8 @@ pub fn choose(names: &[String], traps: bool) -> Result<Vec<Part>> {
     let all: Vec<Part> = all.into_iter().chain(hidden()).collect();
     for name in names {
         if !all.iter().any(|part| named(name, part)) {
-            if !traps && ["fault", "hang"].contains(&name.as_str()) {
-                bail!("the part {name} makes the driver lose the device: it takes --traps");
+            if !traps && ["fault", "hang", "after"].contains(&name.as_str()) {
+                bail!("the part {name} belongs to real losses of the device: it takes --traps");
             }
             bail!("no part is called `{name}`: --parts lists them");
         }
@@ -179,7 +182,7 @@ mod tests {
     #[test]
     fn traps_come_last_and_only_when_asked() {
         let names = |traps| all(traps).into_iter().map(|part| part.name).collect::<Vec<_>>();
-        assert!(names(true).ends_with(&["fault".into(), "hang".into()]));
+        assert!(names(true).ends_with(&["fault".into(), "hang".into(), "after".into()]));
         assert!(!names(false).iter().any(|name| name == "fault" || name == "hang"));
         assert!(choose(&["hang".into()], false).is_err());
         assert_eq!(choose(&["hang".into()], true).map_or(0, |parts| parts.len()), 1);

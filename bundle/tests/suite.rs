@@ -13,7 +13,7 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
         return Ok(());
     };
     let out = machine.out();
-    let only = "facts,e2e:abort,e2e:report,e2e:untouched,own:memory,bench:loss,bench:calls,fault,hang";
+    let only = "facts,e2e:abort,e2e:report,e2e:untouched,own:memory,bench:loss,bench:calls,fault,hang,after";
     let words = ["--device", "LLVMpipe", "--traps", "--only", only, "--out"];
     let ran = machine.run(&[&words[..], &[&out.to_string_lossy()]].concat())?;
     ran.says(
@@ -36,6 +36,7 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
         ("e2e:untouched", 2),
         ("own:memory", 3),
         ("bench:loss", 2),
+        ("after", 4),
     ] {
         let [found, failed, skipped] = ran.row(part)?;
         ensure!(found >= passed && failed == 0 && skipped == 0, "{part}: {}", ran.out());

@@ -79,6 +79,7 @@ pub fn run(child: &str, args: &Args) -> Result<ExitCode> {
         What::Cases(family) => cases::on_the_machine(&mut inner, family)?,
         What::Own(family) => cases::on_the_own_driver(&mut inner, family)?,
         What::Trap(family) => cases::traps(&mut inner, family)?,
+        What::After => cases::on_the_machine(&mut inner, "abort")?,
         What::Bench(bench) => bench::run(&mut inner, bench)?,
         What::Misbehave(how) => misbehave::run(&mut inner, how)?,
     }
