@@ -18,11 +18,10 @@ pub struct Part {
 pub enum What {
     /// Says what there is.
     Facts,
-    /// `vkabort conform`, of the layer or of the driver's own implementation.
-    Conform {
-        /// Of the layer.
-        emulated: bool,
-    },
+    /// The checks of `vkabort conform` whose names start so, of the layer.
+    Conform(&'static str),
+    /// All of its checks, of the driver's own implementation.
+    Native,
     /// The cases whose names start so, on the device.
     Cases(&'static str),
     /// The cases whose names start so, on the tests' own driver.
@@ -65,6 +64,23 @@ pub enum Misbehaviour {
     Fails,
 }
 
+/// The groups of checks of `vkabort conform`: on a machine where a process needs seconds to open the device, all of them
+/// take longer than a part may.
+const CHECKS: [&str; 12] = [
+    "extension",
+    "feature",
+    "property",
+    "device",
+    "abort",
+    "message",
+    "debug_info",
+    "reports",
+    "lost",
+    "recovery",
+    "constant_data",
+    "cache",
+];
+
 /// The module of a case: what stands before the two colons.
 pub fn family(case: &Case) -> &'static str {
     case.name.split_once("::").map_or(case.name, |(family, _)| family)
@@ -72,11 +88,11 @@ pub fn family(case: &Case) -> &'static str {
 
 /// All parts that a person does not have to name.
 pub fn all(traps: bool) -> Vec<Part> {
-    let mut parts = vec![
-        part("facts", What::Facts),
-        part("conform", What::Conform { emulated: true }),
-        part("conform:native", What::Conform { emulated: false }),
-    ];
+    let mut parts = vec![part("facts", What::Facts)];
+    for group in CHECKS {
+        parts.push(part(&format!("conform:{group}"), What::Conform(group)));
+    }
+    parts.push(part("conform:native", What::Native));
     let cases = cases::all();
     let families = |wanted: &dyn Fn(&Case) -> bool| {
         let mut found: Vec<&'static str> = cases.iter().filter(|case| wanted(case)).map(family).collect();

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use common::{Machine, Ran, with_damage};
 use serde_json::Value as Json;
 use std::fs;
+use std::process::Command;
 
 #[test]
 fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
@@ -13,7 +14,7 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
         return Ok(());
     };
     let out = machine.out();
-    let only = "facts,e2e:abort,e2e:report,e2e:untouched,own:memory,bench:loss,bench:calls,fault,hang,after";
+    let only = "facts,conform:property,e2e:abort,e2e:untouched,own:memory,bench:loss,bench:calls,fault,hang,after";
     let words = ["--device", "LLVMpipe", "--traps", "--only", only, "--out"];
     let ran = machine.run(&[&words[..], &[&out.to_string_lossy()]].concat())?;
     ran.says(
@@ -25,7 +26,6 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
             "dispatch to VK_ERROR_DEVICE_LOST",
             "vkQueueSubmit, enabled",
             "trap = fault and trap = hang are refused on a CPU driver",
-            "the Slang compiler is not carried along",
         ],
     )?;
     for line in ran.out().lines() {
@@ -37,6 +37,7 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
         ("own:memory", 3),
         ("bench:loss", 2),
         ("after", 4),
+        ("conform:property", 2),
     ] {
         let [found, failed, skipped] = ran.row(part)?;
         ensure!(found >= passed && failed == 0 && skipped == 0, "{part}: {}", ran.out());
@@ -54,6 +55,21 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn every_check_of_conform_is_in_a_part() -> Result<()> {
+    let machine = Machine::with_own("")?;
+    let ran = machine.run(&["--parts"])?;
+    let command = xtask::layer::build_command()?;
+    let list = Command::new(command).args(["conform", "--list", "--json"]).output()?;
+    let list: Vec<Json> = serde_json::from_slice(&list.stdout)?;
+    for name in list.iter().filter_map(|check| check["name"].as_str()) {
+        let group = name.split('.').next().unwrap_or_default();
+        ran.says(0, &[&format!("conform:{group}\n")])?;
+    }
+    ensure!(list.len() > 60, "{} checks", list.len());
+    Ok(())
+}
+
 /// Here the repository is there too: what shows whether the program looks into it is that the carried file differs.
 #[test]
 fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
@@ -61,16 +77,21 @@ fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
         return Ok(());
     };
     let program = machine.scratch.0.join("damaged");
-    for (file, failing) in [
-        ("files/reports/bare.txt", "report::without_debug_info_and_names"),
-        ("files/shaders/stage/fragment.frag", "report::of_a_pixel"),
-    ] {
-        with_damage(file, &program)?;
-        let mut command = machine.command_of(&program, &["--device", "llvmpipe", "--only", "e2e:report"])?;
-        let ran = Ran(command.output()?);
-        ran.says(1, &[&format!("FAILED {failing} (e2e:report)\n")])?;
-        ensure!(ran.row("e2e:report")?[1] == 1, "{}", ran.out());
-    }
+    with_damage(
+        &["files/reports/bare.txt", "files/shaders/stage/fragment.frag"],
+        &program,
+    )?;
+    let mut command = machine.command_of(&program, &["--device", "llvmpipe", "--only", "e2e:report"])?;
+    let ran = Ran(command.output()?);
+    ran.says(
+        1,
+        &[
+            "FAILED report::without_debug_info_and_names (e2e:report)\n    the log is not",
+            "FAILED report::of_a_pixel (e2e:report)\n",
+            "   2  the Slang compiler is not carried along",
+        ],
+    )?;
+    ensure!(ran.row("e2e:report")?[1..] == [2, 2], "{}", ran.out());
     Ok(())
 }
 

@@ -21,6 +21,8 @@ use std::time::Duration;
 struct Inner {
     carried: Carried,
     device: String,
+    /// Whether the driver has the extension itself.
+    native: bool,
     /// Settings that every case on the device has.
     settings: Vec<(&'static str, &'static str)>,
     clock: Clock,
@@ -68,6 +70,7 @@ pub fn run(child: &str, args: &Args) -> Result<ExitCode> {
     let mut inner = Inner {
         carried: Carried::find(args.folder.as_deref().context("a part needs --folder")?)?,
         device: args.device.clone().context("a part needs --device")?,
+        native: args.force,
         settings: Vec::from_iter(args.force.then_some(("emulation", "force"))),
         clock: Clock::new(Duration::from_secs(args.limit)),
         results: Results::open(args.results.as_deref().context("a part needs --results")?)?,
@@ -75,7 +78,8 @@ pub fn run(child: &str, args: &Args) -> Result<ExitCode> {
     };
     match part.what {
         What::Facts => machine::run(&mut inner)?,
-        What::Conform { emulated } => conform::run(&mut inner, emulated)?,
+        What::Conform(group) => conform::of_the_layer(&mut inner, group)?,
+        What::Native => conform::of_the_driver(&mut inner)?,
         What::Cases(family) => cases::on_the_machine(&mut inner, family)?,
         What::Own(family) => cases::on_the_own_driver(&mut inner, family)?,
         What::Trap(family) => cases::traps(&mut inner, family)?,

@@ -23,11 +23,13 @@ pub fn bundle() -> Result<&'static Path> {
     packed.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
-/// Another such program, of which a file is not what it should be.
-pub fn with_damage(path: &str, out: &Path) -> Result<()> {
+/// Another such program, of which these files are not what they should be.
+pub fn with_damage(paths: &[&str], out: &Path) -> Result<()> {
     let mut carried = xtask::bundle::files()?.carried()?;
-    let file = carried.iter_mut().find(|file| file.path == path);
-    file.context("no such file")?.bytes = b"something else".to_vec();
+    for path in paths {
+        let file = carried.iter_mut().find(|file| file.path == *path);
+        file.context("no such file")?.bytes = b"something else".to_vec();
+    }
     xtask::pack::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &carried, out)
 }
 
