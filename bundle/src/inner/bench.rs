@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(25);
 /// How long a message by value is waited for, which takes some drivers minutes.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often each way of making a device is measured: the faster time counts, since what disturbs makes slower.
-const ROUNDS: usize = 2;
+const ROUNDS: usize = 4;
 
 /// Seconds by name, in the order in which they were measured.
 type Times = Vec<(String, f64)>;
