@@ -210,7 +210,8 @@ Examples:
   vkabort conform --filter message. --junit result.xml
   vkabort conform --list")]
 pub struct ConformArgs {
-    /// The device with this in its name, instead of the fastest kind of device that there is
+    /// The device with this in its name, instead of the fastest kind of device that there is; NAME#2 for the second of
+    /// that name
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
     /// Check the layer, set up as `vkabort run` does it, with `emulation = force`

@@ -3,7 +3,7 @@
 use crate::Failure;
 use ash::vk;
 use std::ffi::CStr;
-use vkabort_demo::khr;
+use vkabort_demo::{choose, khr};
 
 /// An instance and the device that it picked.
 pub struct Gpu {
@@ -39,12 +39,7 @@ impl Gpu {
         let mut devices = unsafe { gpu.instance.enumerate_physical_devices() }.map_err(Failure::call)?;
         devices.sort_by_key(|&device| {
             // SAFETY: the handle was just enumerated.
-            match unsafe { gpu.instance.get_physical_device_properties(device) }.device_type {
-                vk::PhysicalDeviceType::DISCRETE_GPU => 0,
-                vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
-                vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
-                _ => 3,
-            }
+            choose::rank(unsafe { gpu.instance.get_physical_device_properties(device) }.device_type)
         });
         for device in devices {
             // SAFETY: the handle was just enumerated.

@@ -12,25 +12,21 @@
 )]
 
 use anyhow::{Context as _, Result};
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use vkabort_tests::case::Context;
 use vkabort_tests::harness::Placement;
-use vkabort_tests::vk::{Buffer, Device, Gpu, Kernel};
-use vkabort_tests::{glsl, measured};
+use vkabort_tests::measure::again;
+use vkabort_tests::measure::large_message::{by_value, create, shader};
 use xtask::drivers::Known;
 
 fn main() -> ExitCode {
-    measured::main(start, measure)
+    again::main(start, measure)
 }
 
 fn start() -> Result<()> {
     let layer = xtask::layer::build()?;
     for known in [Known::Lavapipe, Known::LavapipeBackports] {
         match known.find() {
-            Ok(driver) => measured::again(&driver, &layer, Placement::Alone, &[])?,
+            Ok(driver) => again::again(&driver, &layer, Placement::Alone, &[])?,
             Err(reason) => eprintln!("skipped: {reason}"),
         }
     }
@@ -56,82 +52,4 @@ fn measure(driver: &str) -> Result<()> {
         println!("{kib:>8} {reference_text:>16} {value_text:>16} {ratio:>8.1}");
     }
     Ok(())
-}
-
-/// A shader whose message is a short string and an array: together so many KiB.
-fn shader(kib: u32) -> Result<Vec<u32>> {
-    let text = format!(
-        "#version 460\n#extension GL_EXT_abort : require\nlayout(local_size_x = 32) in;\n\
-         layout(set = 0, binding = 0) buffer Words {{ uint words[]; }};\n\
-         layout(std140, set = 0, binding = 1) uniform Block {{ uvec4 block[{}]; }};\n\
-         void main() {{ if (words[gl_GlobalInvocationID.x] == 7) abortEXT(\"exactly so big.\", block); }}\n",
-        kib * 64 - 1
-    );
-    glsl::compile_text(
-        &text,
-        ShaderStage::Compute,
-        VulkanVersion::Vulkan1_2,
-        SpirvVersion::SPIRV1_5,
-    )
-}
-
-const CONSTANT: u32 = 43;
-const FUNCTION: u32 = 54;
-const LOAD: u32 = 61;
-const MEMORY_BARRIER: u32 = 225;
-const TYPE_INT: u32 = 21;
-const TYPE_ARRAY: u32 = 28;
-
-/// The same with a memory barrier between the load and the abort: the array can no longer be read where it is.
-fn by_value(words: &[u32]) -> Option<Vec<u32>> {
-    let (header, mut rest) = words.split_at(5);
-    let mut out = header.to_vec();
-    let zero = out[3];
-    out[3] += 2;
-    let (mut uint, mut arrays, mut function, mut found) = (None, Vec::new(), false, false);
-    while let Some(first) = rest.first() {
-        let (inst, tail) = rest.split_at((first >> 16) as usize);
-        rest = tail;
-        match first & 0xFFFF {
-            TYPE_INT if inst[2] == 32 && inst[3] == 0 => uint = Some(inst[1]),
-            TYPE_ARRAY => arrays.push(inst[1]),
-            FUNCTION if !function => {
-                function = true;
-                // Scope Device and no semantics.
-                out.extend([
-                    4 << 16 | CONSTANT,
-                    uint?,
-                    zero,
-                    0,
-                    4 << 16 | CONSTANT,
-                    uint?,
-                    zero + 1,
-                    1,
-                ]);
-            }
-            _ => {}
-        }
-        out.extend_from_slice(inst);
-        if first & 0xFFFF == LOAD && arrays.contains(&inst[1]) {
-            out.extend([3 << 16 | MEMORY_BARRIER, zero + 1, zero]);
-            found = true;
-        }
-    }
-    found.then_some(out)
-}
-
-fn create(words: &[u32]) -> Result<Duration> {
-    let context = Context {
-        messages: Arc::default(),
-    };
-    let gpu = Gpu::open(&context)?;
-    let device = Device::new(&gpu)?;
-    let buffers = [
-        Buffer::storage(&device, &[0; 64])?,
-        Buffer::uniform(&device, &[0; 16384])?,
-    ];
-    let bound: Vec<&Buffer<'_>> = buffers.iter().collect();
-    let start = Instant::now();
-    let _kernel = Kernel::new(&device, words, &bound)?;
-    Ok(start.elapsed())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// One end-to-end test.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// `file::what_holds`.
     pub name: &'static str,
@@ -27,6 +27,17 @@ pub struct Case {
     pub driver: Option<&'static str>,
     /// Variables of its process.
     pub variables: &'static [(&'static str, &'static str)],
+    /// When it runs at all.
+    pub only: Only,
+}
+
+/// When a case runs at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    /// With all the others.
+    Always,
+    /// It makes the driver lose the device for good: when a person has asked for it, on hardware.
+    WhenAsked,
 }
 
 /// How a process whose case holds ends.
@@ -52,6 +63,7 @@ impl Case {
             ends: Ends::Exits,
             driver: None,
             variables: &[],
+            only: Only::Always,
         }
     }
 
@@ -148,6 +160,14 @@ impl Case {
         }
     }
 
+    /// The same when a person asks for it, and not with the others.
+    pub const fn when_asked(self) -> Self {
+        Self {
+            only: Only::WhenAsked,
+            ..self
+        }
+    }
+
     /// The same with another time limit.
     pub const fn within(self, seconds: u64) -> Self {
         Self {
@@ -205,6 +225,8 @@ impl std::error::Error for Skip {}
 
 /// Variable that says which share of a long list of inputs a process takes: `1/3` the second third. Without it, all.
 pub const SHARE: &str = "VKABORT_SHARE";
+/// Variable that says for how many seconds inputs of such a list are begun. Without it, until its end.
+pub const SECONDS: &str = "VKABORT_SECONDS";
 
 /// Exit code of a process whose case held.
 pub const PASSED: u8 = 0;

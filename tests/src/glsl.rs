@@ -1,5 +1,6 @@
 //! Compiles the shaders of `shaders/` at run time, so that no SPIR-V is checked in for tests.
 
+use crate::files;
 use anyhow::{Context, Result, bail};
 use glslang::{
     Compiler, CompilerOptions, ShaderInput, ShaderMessage, ShaderSource, ShaderStage, SourceLanguage, SpirvVersion,
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the tests' shaders.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders")
+    files::folder("shaders")
 }
 
 /// Compiles `shaders/<name>` for Vulkan 1.2 and SPIR-V 1.5.

@@ -1,14 +1,13 @@
 //! Compares what the layer has logged with the files in `reports/`. `VKABORT_BLESS=1` writes what came out.
 
+use crate::files;
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use vkabort_record::report::Report;
 
 /// Where what a report has to be is kept.
 pub fn file(name: &str, extension: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("reports")
-        .join(format!("{name}.{extension}"))
+    files::folder("reports").join(format!("{name}.{extension}"))
 }
 
 /// Checks a whole log, text or JSON lines, against the files of that name.

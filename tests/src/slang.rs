@@ -2,6 +2,8 @@
 //!
 //! It is called through its C functions, which take what the command line `slangc` takes.
 
+use crate::case::Skip;
+use crate::files;
 use anyhow::{Context, Result, bail, ensure};
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -37,6 +39,9 @@ impl Slang {
     ///
     /// It is not there, or is not what is expected; the text says how to get it.
     pub fn load() -> Result<Self> {
+        if files::are_carried() {
+            return Err(Skip("the Slang compiler is not carried along".into()).into());
+        }
         let path = xtask::slang::find().map_err(anyhow::Error::msg)?;
         // SAFETY: the library's initialisers need nothing, and the signatures are those of its header `slang.h`.
         unsafe {

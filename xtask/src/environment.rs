@@ -13,6 +13,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What says which drivers the machine has. The last is for the tests' own driver, if it is one of them.
+const MACHINE: [&str; 7] = [
+    "VK_DRIVER_FILES",
+    "VK_ADD_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "VK_LOADER_DRIVERS_SELECT",
+    "VK_LOADER_DRIVERS_DISABLE",
+    "LD_LIBRARY_PATH",
+    "VKABORT_TEST_DRIVER",
+];
+
 /// Where the validation layer stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validation {
@@ -59,9 +70,11 @@ impl Environment {
         };
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
-            if ["VK_", "VKABORT_", "XDG_", "LD_", "MESA_", "LIBGL_"]
-                .iter()
-                .any(|ours| name_text.starts_with(ours))
+            let kept = self.driver.is_none() && MACHINE.contains(&&*name_text);
+            if !kept
+                && ["VK_", "VKABORT_", "XDG_", "LD_", "MESA_", "LIBGL_"]
+                    .iter()
+                    .any(|ours| name_text.starts_with(ours))
             {
                 command.env_remove(&name);
             }

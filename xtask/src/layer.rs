@@ -17,6 +17,8 @@ pub const NATIVE: &str = "VK_LAYER_vkabort_native";
 pub const VARIABLES: &str = "VK_VKABORT_SHADER_ABORT_";
 /// The same for [`NATIVE`]: as long.
 pub const NATIVE_VARIABLES: &str = "VK_NATIVES_SHADER_ABORT_";
+/// The file name of the layer's library.
+pub const LIBRARY: &str = "libVkLayer_vkabort_shader_abort.so";
 /// The variable that switches the implicit layer on.
 pub const ENABLE: &str = "VKABORT_ENABLE";
 
@@ -40,14 +42,23 @@ pub struct Layer {
 /// The build fails, or the manifests in `manifest/` are not what they should be.
 pub fn build() -> Result<Layer> {
     let library = artifact("vkabort-layer", "VkLayer_vkabort_shader_abort")?;
-    let folder = target().join("vkabort");
+    describe(&library, &root().join("manifest"), &target().join("vkabort"))
+}
+
+/// Writes the manifests of a layer that is there: from the templates in one folder into others below a second one.
+///
+/// # Errors
+///
+/// The templates are not what they should be.
+pub fn describe(library: &Path, manifests: &Path, folder: &Path) -> Result<Layer> {
+    let library = library.to_path_buf();
     let layer = Layer {
         library: library.clone(),
         implicit: folder.join("implicit"),
         explicit: folder.join("explicit"),
         native: folder.join("native"),
     };
-    for template in templates()? {
+    for template in templates(manifests)? {
         if template.pointer("/layer/enable_environment").is_none() {
             write_native(template.clone(), &library, &layer.native)?;
         }
@@ -60,7 +71,7 @@ pub fn build() -> Result<Layer> {
     }
     for folder in [&layer.implicit, &layer.explicit] {
         if !folder.is_dir() {
-            bail!("manifest/ has no manifest for {}", folder.display());
+            bail!("{} has no manifest for {}", manifests.display(), folder.display());
         }
     }
     Ok(layer)
@@ -81,14 +92,30 @@ pub fn build_demo() -> Result<PathBuf> {
 ///
 /// The build fails.
 pub fn build_driver() -> Result<Driver> {
-    let library = artifact("vkabort-driver", "vkabort_driver")?;
+    describe_driver(&build_driver_library()?, &target().join("vkabort/test-driver.json"))
+}
+
+/// Builds that driver's library alone.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_driver_library() -> Result<PathBuf> {
+    artifact("vkabort-driver", "vkabort_driver")
+}
+
+/// Writes the manifest of that driver.
+///
+/// # Errors
+///
+/// It cannot be written.
+pub fn describe_driver(library: &Path, manifest: &Path) -> Result<Driver> {
     let text = serde_json::to_string_pretty(&json!({
         "file_format_version": "1.0.0",
         "ICD": { "library_path": library, "api_version": "1.3.0" },
     }))?;
-    let manifest = target().join("vkabort/test-driver.json");
-    write_if_changed(&manifest, &text)?;
-    Ok(Driver::of_manifest(&manifest))
+    write_if_changed(manifest, &text)?;
+    Ok(Driver::of_manifest(manifest))
 }
 
 /// Builds the command `vkabort` in release. Returns its path.
@@ -102,10 +129,16 @@ pub fn build_command() -> Result<PathBuf> {
 
 /// Builds a package in release and returns the library or program that its target of this name makes.
 fn artifact(package: &str, name: &str) -> Result<PathBuf> {
+    built(&["--release", "--package", package], name)
+}
+
+/// Builds what these words ask for and returns the library or program that a target of this name makes.
+pub(crate) fn built(words: &[&str], name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
-        .args(["build", "--quiet", "--release", "--package", package])
+        .args(["build", "--quiet"])
+        .args(words)
         .arg("--message-format=json-render-diagnostics")
         .current_dir(root())
         .stderr(Stdio::inherit());
@@ -129,10 +162,9 @@ fn artifact(package: &str, name: &str) -> Result<PathBuf> {
         .with_context(|| format!("cargo built no {name}"))
 }
 
-fn templates() -> Result<Vec<Value>> {
-    let folder = root().join("manifest");
+fn templates(folder: &Path) -> Result<Vec<Value>> {
     let mut templates = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
             let text = fs::read_to_string(&path)?;

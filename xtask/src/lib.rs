@@ -6,11 +6,14 @@
     reason = "commands talk to the person who runs them"
 )]
 
+pub mod bundle;
 pub mod debian;
 pub mod demo;
 pub mod drivers;
 pub mod environment;
 pub mod layer;
+pub mod pack;
+pub mod portable;
 pub mod process;
 pub mod provision;
 pub mod slang;

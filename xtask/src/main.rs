@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask demo | layer | test | bench | drivers`.
+//! The project's commands: `cargo xtask demo | layer | test | bench | bundle | drivers`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -38,6 +38,8 @@ enum Task {
     Test,
     /// Set up what is missing and run the benchmarks: each measures both sides of a comparison in one run.
     Bench,
+    /// Build the end-to-end tests and the benchmarks as one program to carry to another machine.
+    Bundle,
     /// Bring the drivers to test on, and the Slang compiler, into `.vkabort/`.
     Drivers {
         /// Also the newest Mesa, loader and validation layer, from Debian unstable (takes root).
@@ -93,6 +95,7 @@ fn main() -> ExitCode {
         }),
         Task::Test => xtask::test::test().map(|()| ExitCode::SUCCESS),
         Task::Bench => xtask::test::bench().map(|()| ExitCode::SUCCESS),
+        Task::Bundle => xtask::bundle::bundle().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => xtask::provision::provision(newest).map(|()| {
             xtask::provision::report();
             ExitCode::SUCCESS

@@ -4,11 +4,10 @@
 use super::{GROUPS, MARK, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
-use crate::glsl;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission, stage};
+use crate::{glsl, itself};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
-use std::process::Command;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("binaries::pipeline_caches_are_the_same_in_two_processes", caches).within(120),
@@ -39,13 +38,10 @@ const LINE: &str = "bytes ";
 
 /// Runs this case once more in a process of its own, and returns the bytes that it prints.
 fn by_another_process() -> Result<Vec<Vec<u8>>> {
-    // Not the executable's own path: a driver with a C library of its own has the program started by its linker.
-    let line = std::fs::read("/proc/self/cmdline").context("cannot read the command line")?;
-    let mut words = line.split(|&byte| byte == 0).filter(|word| !word.is_empty());
-    let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut command = Command::new(words.next().map(word).context("no program")?);
-    command.args(words.map(word)).env(CHILD, "1");
-    let output = command.output().context("cannot start the child")?;
+    let output = itself::again()?
+        .env(CHILD, "1")
+        .output()
+        .context("cannot start the child")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     ensure!(
         output.status.success(),

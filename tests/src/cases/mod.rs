@@ -25,6 +25,7 @@ mod present;
 mod programs;
 mod queries;
 mod ray;
+mod real_trap;
 mod recovery;
 mod report;
 mod self_check;
@@ -73,6 +74,7 @@ pub fn all() -> Vec<Case> {
         &own::all(),
         queries::CASES,
         ray::CASES,
+        real_trap::CASES,
         recovery::CASES,
         report::CASES,
         self_check::CASES,

@@ -112,7 +112,10 @@ fn debug_info(context: &Context) -> Result<()> {
 }
 
 fn slang(context: &Context) -> Result<()> {
-    let slang = Slang::load().map_err(|error| Skip(format!("{error:#}")))?;
+    let slang = Slang::load().map_err(|error| match error.downcast::<Skip>() {
+        Ok(skip) => skip,
+        Err(error) => Skip(format!("{error:#}")),
+    })?;
     let file = "report/bounds.slang";
     let source = std::fs::read_to_string(crate::glsl::folder().join(file))?;
     run(context, &slang.compile(file, &source, &["-g2"])?, &marked(&[5]))

@@ -33,6 +33,22 @@ impl<'device> Buffer<'device> {
         )
     }
 
+    /// The same in the device's own memory, where the host sees that: what is measured then is the device and not the
+    /// bus.
+    ///
+    /// # Errors
+    ///
+    /// The buffer cannot be made.
+    pub fn near(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
+        Self::placed(
+            device,
+            words,
+            vk::DescriptorType::STORAGE_BUFFER,
+            vk::BufferUsageFlags::STORAGE_BUFFER,
+            vk::MemoryPropertyFlags::DEVICE_LOCAL,
+        )
+    }
+
     /// A uniform buffer with these words.
     ///
     /// # Errors
@@ -105,6 +121,16 @@ impl<'device> Buffer<'device> {
         kind: vk::DescriptorType,
         usage: vk::BufferUsageFlags,
     ) -> Result<Self> {
+        Self::placed(device, words, kind, usage, vk::MemoryPropertyFlags::empty())
+    }
+
+    fn placed(
+        device: &'device Device<'device>,
+        words: &[u32],
+        kind: vk::DescriptorType,
+        usage: vk::BufferUsageFlags,
+        best: vk::MemoryPropertyFlags,
+    ) -> Result<Self> {
         let info = vk::BufferCreateInfo::default()
             .size(words.len() as u64 * 4)
             .usage(usage);
@@ -121,7 +147,7 @@ impl<'device> Buffer<'device> {
         unsafe {
             buffer.raw = device.raw.create_buffer(&info, None)?;
             let needs = device.raw.get_buffer_memory_requirements(buffer.raw);
-            let kind = device.host_memory(needs.memory_type_bits)?;
+            let kind = device.host_memory(needs.memory_type_bits, best)?;
             let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
             let mut info = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)

@@ -207,8 +207,8 @@ impl<'gpu> Device<'gpu> {
         Ok(payloads.into_iter().map(<[u8]>::to_vec).collect())
     }
 
-    /// The index of a memory type among `allowed` that is host-visible and coherent.
-    pub(super) fn host_memory(&self, allowed: u32) -> Result<u32> {
+    /// The index of a memory type among `allowed` that is host-visible and coherent, and has what is `best` if one does.
+    pub(super) fn host_memory(&self, allowed: u32, best: vk::MemoryPropertyFlags) -> Result<u32> {
         let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         // SAFETY: the handle belongs to the living instance.
         let memory = unsafe {
@@ -216,8 +216,11 @@ impl<'gpu> Device<'gpu> {
                 .instance
                 .get_physical_device_memory_properties(self.gpu.physical)
         };
-        let fits = |(kind, i): &(&vk::MemoryType, u32)| allowed & (1 << i) != 0 && kind.property_flags.contains(wanted);
-        let found = memory.memory_types_as_slice().iter().zip(0..).find(fits);
+        let with = |flags: vk::MemoryPropertyFlags| {
+            let mut types = memory.memory_types_as_slice().iter().zip(0..);
+            types.find(|(kind, i)| allowed & (1 << i) != 0 && kind.property_flags.contains(flags))
+        };
+        let found = with(wanted | best).or_else(|| with(wanted));
         found.map(|(_, i)| i).context("no host-visible memory")
     }
 }

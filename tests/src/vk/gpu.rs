@@ -1,11 +1,13 @@
-//! An instance, and the one physical device that its driver has.
+//! An instance, and the physical device that the cases run on.
 
 use crate::case::{Context, Skip};
+use crate::harness::DEVICE;
 use crate::validation::Messages;
 use anyhow::{Context as _, Result};
 use ash::vk;
 use std::ffi::CStr;
 use std::sync::Arc;
+use vkabort_demo::choose::{Candidate, choose};
 
 /// An instance and its physical device.
 pub struct Gpu {
@@ -106,9 +108,13 @@ impl Gpu {
         gpu.messenger = Some(messenger);
         // SAFETY: the instance is alive.
         let devices = unsafe { gpu.instance.enumerate_physical_devices() }?;
-        gpu.physical = *devices.first().context("the driver has no device")?;
-        // SAFETY: the handle was just enumerated.
-        gpu.properties = unsafe { gpu.instance.get_physical_device_properties(gpu.physical) };
+        // SAFETY: the handles were just enumerated.
+        let properties = |&device| unsafe { gpu.instance.get_physical_device_properties(device) };
+        let properties: Vec<_> = devices.iter().map(properties).collect();
+        let candidates: Vec<_> = properties.iter().map(candidate).collect();
+        let chosen = choose(&candidates, std::env::var(DEVICE).ok().as_deref())?;
+        gpu.physical = *devices.get(chosen).context("no device was chosen")?;
+        gpu.properties = *properties.get(chosen).context("no device was chosen")?;
         Ok(gpu)
     }
 
@@ -200,6 +206,15 @@ impl Gpu {
             return Err(Skip(format!("{name} has no {what}")).into());
         }
         Ok(())
+    }
+}
+
+/// What a choice needs of a device.
+pub fn candidate(properties: &vk::PhysicalDeviceProperties) -> Candidate {
+    let name = properties.device_name_as_c_str().unwrap_or_default();
+    Candidate {
+        name: name.to_string_lossy().into_owned(),
+        kind: properties.device_type,
     }
 }
 

@@ -14,7 +14,7 @@ mod scene;
 pub use buffer::Buffer;
 pub use compute::{Kernel, Submission, stage};
 pub use device::{Device, DeviceOptions, More};
-pub use gpu::{Chained, Gpu, Messenger};
+pub use gpu::{Chained, Gpu, Messenger, candidate};
 pub use graphics::{Pass, Stage, Way};
 pub use image::Image;
 pub use ray::{RAY_STAGES, Rays, groups};

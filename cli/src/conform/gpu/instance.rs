@@ -8,6 +8,7 @@ use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::{CStr, CString};
 use std::ptr;
+use vkabort_demo::choose::{Candidate, Refusal, choose};
 
 /// An instance and one of its physical devices.
 pub struct Gpu {
@@ -68,27 +69,19 @@ impl Gpu {
             error => skip(format!("vkCreateInstance returned {}", super::show(error))),
         })?;
         // SAFETY: the instance is alive.
-        let mut devices = unsafe { instance.enumerate_physical_devices() }.named("vkEnumeratePhysicalDevices")?;
-        if devices.is_empty() {
-            return Err(skip("the drivers have no device".into()));
-        }
+        let devices = unsafe { instance.enumerate_physical_devices() }.named("vkEnumeratePhysicalDevices")?;
         // SAFETY: the handles were just enumerated.
         let properties = |device| unsafe { instance.get_physical_device_properties(device) };
-        devices.sort_by_key(|&device| match properties(device).device_type {
-            vk::PhysicalDeviceType::DISCRETE_GPU => 0,
-            vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
-            vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
-            _ => 3,
-        });
-        let wanted = name.unwrap_or_default().to_lowercase();
-        let fits = |&device: &vk::PhysicalDevice| device_name(&properties(device)).to_lowercase().contains(&wanted);
-        let Some(physical) = devices.iter().copied().find(fits) else {
-            let names: Vec<String> = devices.iter().map(|&device| device_name(&properties(device))).collect();
-            return Err(skip(format!(
-                "no device is called `{wanted}`: there are {}",
-                names.join(", ")
-            )));
-        };
+        let candidates: Vec<_> = devices.iter().map(|&device| properties(device)).collect();
+        let candidates: Vec<_> = candidates
+            .iter()
+            .map(|properties| Candidate {
+                name: device_name(properties),
+                kind: properties.device_type,
+            })
+            .collect();
+        let chosen = choose(&candidates, name).map_err(|refusal| skip(refusal.to_string()))?;
+        let physical = *devices.get(chosen).ok_or_else(|| skip(Refusal::Empty.to_string()))?;
         // SAFETY: the handle was just enumerated.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
         let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);

@@ -1,0 +1,209 @@
+//! The benchmarks that need a device: each measurement in a process of its own, both sides of each comparison in one run.
+
+use super::Inner;
+use super::clock::OVER;
+use crate::parts::Bench;
+use crate::results::{Comparison, Line, Reach, Time};
+use anyhow::{Context, Result, bail, ensure};
+use std::time::Duration;
+use vkabort_tests::files;
+use vkabort_tests::harness::{DEVICE, Placement, Scratch, environment, run_within};
+use vkabort_tests::measure::calls::{self, WAYS};
+use vkabort_tests::measure::kernel::{self, Place};
+use vkabort_tests::measure::large_message;
+use vkabort_tests::measure::loss::{self, What};
+use xtask::layer::VARIABLES;
+
+/// What a measurement may take.
+const LIMIT: Duration = Duration::from_secs(25);
+/// How long a message by value is waited for, which takes some drivers minutes.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How often each way of making a device is measured: the faster time counts, since what disturbs makes slower.
+const ROUNDS: usize = 4;
+
+/// Seconds by name, in the order in which they were measured.
+type Times = Vec<(String, f64)>;
+
+pub(super) fn run(inner: &mut Inner, bench: Bench) -> Result<()> {
+    match bench {
+        Bench::Calls => all_calls(inner),
+        Bench::Kernel => {
+            pair(
+                inner,
+                "kernel:loop",
+                "kernel with a check in its loop",
+                Reach::Ratio(1.02),
+            )?;
+            pair(
+                inner,
+                "kernel:after",
+                "kernel with a check after its loop",
+                Reach::Ratio(1.02),
+            )
+        }
+        Bench::Loss => {
+            pair(inner, "loss:one", "dispatch to VK_ERROR_DEVICE_LOST", Reach::Plus(1e-3))?;
+            pair(
+                inner,
+                "loss:waiting",
+                "the same, others wait in a loop",
+                Reach::AtMost(50e-3),
+            )
+        }
+        Bench::Storm => pair(inner, "loss:million", "1M invocations that abort", Reach::Ratio(1.5)),
+        Bench::Message => {
+            message(inner, 8, Reach::Nothing)?;
+            message(inner, 64, Reach::AtMost(50e-3))
+        }
+    }
+}
+
+/// Measures in this process, and prints a line for each time.
+pub(super) fn measure(name: &str) -> Result<()> {
+    let print = |name: &str, time: Duration| println!("time {} {name}", time.as_secs_f64());
+    let both = |(without, with): (Duration, Duration)| {
+        print("without", without);
+        print("with", with);
+    };
+    let (kind, which) = name.split_once(':').context("no such measurement")?;
+    match (kind, which) {
+        ("calls", number) => {
+            let way = WAYS.get(number.parse::<usize>()?).context("no such way")?;
+            for (name, time) in calls::briefly(*way)? {
+                print(&name, time);
+            }
+        }
+        ("kernel", "loop") => both(kernel::never_taken(Place::InALoop)?),
+        ("kernel", "after") => both(kernel::never_taken(Place::AfterALoop)?),
+        ("loss", "one") => both(loss::to_loss(What::One)?),
+        ("loss", "waiting") => both(loss::to_loss(What::Waiting)?),
+        ("loss", "million") => both(loss::to_loss(What::Million)?),
+        ("value", kib) => {
+            let words = large_message::shader(kib.parse()?)?;
+            let words = large_message::by_value(&words).context("the module has no load of the array")?;
+            print("value", large_message::create(&words)?);
+        }
+        ("place", kib) => print("place", large_message::create(&large_message::shader(kib.parse()?)?)?),
+        _ => bail!("there is no measurement {name}"),
+    }
+    Ok(())
+}
+
+/// Measures in a process of its own.
+fn times(inner: &Inner, name: &str, placement: Placement, limit: Duration) -> Result<Times> {
+    let carried = &inner.carried;
+    let scratch = Scratch::below(&carried.processes())?;
+    let mut command = environment(None, &carried.layer, placement, &scratch.0)?.command(&carried.program)?;
+    command
+        .args(["--child", "measure", name])
+        .env(DEVICE, &inner.device)
+        .env(files::VARIABLE, carried.folder.join("files"))
+        .envs(inner.settings.iter().map(|(key, value)| {
+            let key = key.to_uppercase();
+            (format!("{VARIABLES}{key}"), value)
+        }))
+        // Where the loader finds the layer for those who name it.
+        .env("VK_LAYER_PATH", &carried.layer.explicit);
+    let ended = run_within(&mut command, limit, &scratch.0)?;
+    ensure!(
+        ended.status.success(),
+        "it ended with {}\n{}",
+        ended.status,
+        ended.said()
+    );
+    let mut times = Times::new();
+    for line in ended.stdout.lines() {
+        let words = line.strip_prefix("time ").and_then(|rest| rest.split_once(' '));
+        if let Some((seconds, name)) = words {
+            times.push((name.to_owned(), seconds.parse()?));
+        }
+    }
+    Ok(times)
+}
+
+fn found(times: &Times, name: &str) -> Time {
+    let found = times.iter().find(|(known, _)| known == name);
+    found.map_or(Time::None, |(_, seconds)| Time::Seconds(*seconds))
+}
+
+/// A measurement with two times.
+fn pair(inner: &mut Inner, name: &str, what: &str, reach: Reach) -> Result<()> {
+    one(inner, what, |inner, limit| {
+        let times = times(inner, name, Placement::Alone, limit)?;
+        ensure!(times.len() == 2, "there are {} times", times.len());
+        Ok(vec![Comparison {
+            what: what.to_owned(),
+            without: found(&times, "without"),
+            with: found(&times, "with"),
+            reach,
+        }])
+    })
+}
+
+/// Measures, if there is time for it.
+fn one(inner: &mut Inner, what: &str, measure: impl FnOnce(&Inner, Duration) -> Result<Vec<Comparison>>) -> Result<()> {
+    let Some(limit) = inner.clock.share(LIMIT) else {
+        return inner.end(&Line::Skipped(what.to_owned(), OVER.to_owned()));
+    };
+    inner.start(what)?;
+    match measure(inner, limit) {
+        Ok(all) => all
+            .into_iter()
+            .try_for_each(|compared| inner.end(&Line::Compared(compared))),
+        Err(error) => inner.end(&Line::Failed(what.to_owned(), format!("{error:#}"))),
+    }
+}
+
+/// The calls without the layer, and with it in both ways.
+fn all_calls(inner: &mut Inner) -> Result<()> {
+    one(inner, "calls", |inner, _| {
+        let mut best: [Times; WAYS.len()] = Default::default();
+        for _ in 0..ROUNDS {
+            for (number, best) in best.iter_mut().enumerate() {
+                let limit = inner.clock.share(LIMIT).context(OVER)?;
+                for (name, time) in times(inner, &format!("calls:{number}"), Placement::WithoutLayer, limit)? {
+                    match best.iter_mut().find(|(known, _)| *known == name) {
+                        Some((_, known)) => *known = known.min(time),
+                        None => best.push((name, time)),
+                    }
+                }
+            }
+        }
+        let [without, idle, enabled] = &best;
+        let mut compared = Vec::new();
+        for (times, how) in [(idle, "not enabled"), (enabled, "enabled")] {
+            for (name, _) in times {
+                compared.push(Comparison {
+                    what: format!("{name}, {how}"),
+                    without: found(without, name),
+                    with: found(times, name),
+                    reach: match (name.as_str(), how) {
+                        ("vkQueueSubmit", "enabled") => Reach::Plus(50e-9),
+                        _ => Reach::Nothing,
+                    },
+                });
+            }
+        }
+        Ok(compared)
+    })
+}
+
+/// Module and pipeline of a shader with a large message: read in place, against the value that the module loads.
+fn message(inner: &mut Inner, kib: u32, reach: Reach) -> Result<()> {
+    let what = format!("{kib} KiB message: by value, in place");
+    one(inner, &what, |inner, limit| {
+        let place = times(inner, &format!("place:{kib}"), Placement::Alone, limit)?;
+        let patience = inner.clock.share(PATIENCE).context(OVER)?;
+        let value = match times(inner, &format!("value:{kib}"), Placement::Alone, patience) {
+            Ok(times) => found(&times, "value"),
+            Err(error) if error.to_string().starts_with("not over") => Time::MoreThan(patience.as_secs_f64()),
+            Err(error) => return Err(error),
+        };
+        Ok(vec![Comparison {
+            what: what.clone(),
+            without: value,
+            with: found(&place, "place"),
+            reach,
+        }])
+    })
+}

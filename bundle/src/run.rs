@@ -1,0 +1,155 @@
+//! The run: unpacks, chooses the device, starts the parts one after the other, and prints what comes out.
+
+use crate::args::Args;
+use crate::carried::Carried;
+use crate::devices::Devices;
+use crate::private::Private;
+use crate::report::{self, Out};
+use crate::supervise::{self, Row};
+use crate::{interrupt, parts, table};
+use anyhow::Result;
+use serde_json::json;
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Runs what the command line asks for.
+///
+/// # Errors
+///
+/// Nothing could be run.
+pub fn run(args: &Args) -> Result<ExitCode> {
+    let chosen = parts::choose(&args.only, args.traps)?;
+    interrupt::catch();
+    let private = Private::new(args.keep)?;
+    let carried = Carried::unpack(private.path())?;
+    let mut screen = Screen::default();
+    if args.parts {
+        for part in &chosen {
+            screen.say(&format!("{}\n", part.name));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let devices = Devices::find(&carried)?;
+    if args.list {
+        screen.say(&devices.list());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let on = devices.choose(args.device.as_deref())?;
+    let device = &on.device;
+    let out = Out(args.out.as_deref());
+    out.prepare()?;
+
+    let (about, date) = (carried.about(), date());
+    screen.say(&format!(
+        "{about}, {date}\n{} ({})\n  {}, Vulkan {}, {}\n",
+        on.label,
+        on.why,
+        device.kind_name(),
+        device.api,
+        device.driver
+    ));
+    if device.native {
+        screen.say("  It has VK_KHR_shader_abort itself: conform:native checks that, the other parts the layer's.\n");
+    }
+    let head = json!({
+        "program": about,
+        "date": date,
+        "device": device.name,
+        "kind": device.kind_name(),
+        "api_version": device.api,
+        "driver": device.driver,
+        "native": device.native,
+    });
+    screen.say(&format!("\n{}", table::head()));
+    let mut rows: Vec<Row> = Vec::new();
+    for part in &chosen {
+        let row = supervise::run(part, &carried, &on, Duration::from_secs(args.limit))?;
+        screen.say(&table::row(&row));
+        out.log(&row)?;
+        rows.push(row);
+        if interrupt::arrived().is_some() {
+            break;
+        }
+    }
+    finish(&mut screen, &rows, args.traps);
+    out.tables(&screen.0, &report::json(&head, &rows))?;
+    Ok(code(&rows))
+}
+
+/// What stands under the rows.
+fn finish(screen: &mut Screen, rows: &[Row], traps: bool) {
+    screen.say(&table::sums(rows));
+    screen.say(&table::benchmarks(rows));
+    for row in rows.iter().filter(|row| !row.facts.is_empty()) {
+        screen.say(&format!("\n{}\n{}", row.part, table::facts(row)));
+    }
+    screen.say(&table::skips(rows));
+    screen.say(&table::failures(rows));
+    if !traps {
+        screen.say("\nReal faults and hangs were not tried: --traps does that.\n");
+    }
+    if let Some(signal) = interrupt::arrived() {
+        screen.say(&format!(
+            "\nInterrupted by {}: the table is not whole.\n",
+            interrupt::name(signal)
+        ));
+    }
+}
+
+/// 0 if no part failed; as shells have it if a signal came.
+fn code(rows: &[Row]) -> ExitCode {
+    if let Some(signal) = interrupt::arrived() {
+        return ExitCode::from(128_u8.wrapping_add(u8::try_from(signal).unwrap_or(0)));
+    }
+    let failed = rows.iter().any(|row| !row.failed.is_empty());
+    ExitCode::from(u8::from(failed))
+}
+
+/// Standard output, and a copy of all that was said.
+#[derive(Default)]
+struct Screen(String);
+
+impl Screen {
+    fn say(&mut self, text: &str) {
+        self.0.push_str(text);
+        // Nobody may be listening any more: the parts run all the same, and the table is written.
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+/// The day, in UTC.
+fn date() -> String {
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    let (year, month, day) = civil(seconds / 86_400);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a number of days since 1970-01-01, in the Gregorian calendar. Years are counted from March, so
+/// that the day that some have more is the last, in eras of 400 years.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * march + 2) / 5 + 1;
+    let month = if march < 10 { march + 3 } else { march - 9 };
+    (era * 400 + year + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(11_016), (2000, 2, 29));
+        assert_eq!(civil(19_782), (2024, 2, 29));
+        assert_eq!(civil(20_513), (2026, 3, 1));
+    }
+}

@@ -1,0 +1,249 @@
+//! The table: at most 100 columns wide.
+
+use crate::results::{Comparison, Reach, Time};
+use crate::supervise::Row;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Lines of a failure that stand under the table; the log has all.
+const LINES: usize = 8;
+/// How wide they may be.
+const WIDTH: usize = 96;
+
+/// The head of the table of parts.
+pub fn head() -> String {
+    format!(
+        "{:<30} {:>7} {:>7} {:>7} {:>9}\n",
+        "part", "passed", "failed", "skipped", "time"
+    )
+}
+
+/// A part's row.
+pub fn row(row: &Row) -> String {
+    let failed = row.failed.len();
+    let mark = if failed == 0 { "" } else { "  FAILED" };
+    format!(
+        "{:<30} {:>7} {failed:>7} {:>7} {:>7.1} s{mark}\n",
+        row.part,
+        row.passed,
+        row.skipped.len(),
+        row.time.as_secs_f64()
+    )
+}
+
+/// What stands under the rows: the sums.
+pub fn sums(rows: &[Row]) -> String {
+    let sum = |count: fn(&Row) -> usize| rows.iter().map(count).sum::<usize>();
+    let time: Duration = rows.iter().map(|row| row.time).sum();
+    format!(
+        "{:<30} {:>7} {:>7} {:>7} {:>7.1} s\n",
+        "in all",
+        sum(|row| row.passed),
+        sum(|row| row.failed.len()),
+        sum(|row| row.skipped.len()),
+        time.as_secs_f64()
+    )
+}
+
+/// The table of benchmarks, if anything was measured.
+pub fn benchmarks(rows: &[Row]) -> String {
+    let all: Vec<&Comparison> = rows.iter().flat_map(|row| &row.compared).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "\n{:<52} {:>9} {:>9} {:>8} {:>14}\n",
+        "measured in one run", "without", "with", "ratio", "to reach"
+    );
+    for compared in all {
+        let ratio = compared.ratio().map_or_else(|| "-".to_owned(), shown);
+        let missed = if compared.reached() == Some(false) { " no" } else { "" };
+        let _ = writeln!(
+            out,
+            "{:<52} {:>9} {:>9} {ratio:>8} {:>14}{missed}",
+            compared.what,
+            time(compared.without),
+            time(compared.with),
+            reach(compared.reach)
+        );
+    }
+    out
+}
+
+/// A ratio in a few digits, however small.
+fn shown(ratio: f64) -> String {
+    let digits = if ratio < 0.1 { 5 } else { 3 };
+    format!("{ratio:.digits$}")
+}
+
+fn time(time: Time) -> String {
+    match time {
+        Time::None => "-".to_owned(),
+        Time::Seconds(seconds) => self::seconds(seconds),
+        Time::MoreThan(seconds) => format!("> {}", self::seconds(seconds)),
+    }
+}
+
+fn seconds(seconds: f64) -> String {
+    let (number, unit) = match seconds {
+        s if s < 1e-6 => (s * 1e9, "ns"),
+        s if s < 1e-3 => (s * 1e6, "us"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let digits = if number < 10.0 { 2 } else { usize::from(number < 100.0) };
+    format!("{number:.digits$} {unit}")
+}
+
+fn reach(reach: Reach) -> String {
+    // Goals are round numbers.
+    let short = |seconds: f64| {
+        let text = self::seconds(seconds);
+        text.replace(".00", "").replace(".0 ", " ")
+    };
+    match reach {
+        Reach::Nothing => "-".to_owned(),
+        Reach::Ratio(ratio) => format!("{ratio}x"),
+        Reach::Plus(more) => format!("+ {}", short(more)),
+        Reach::AtMost(most) => format!("<= {}", short(most)),
+    }
+}
+
+/// The reasons why things do not apply, each with how many there are.
+pub fn skips(rows: &[Row]) -> String {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, reason) in rows.iter().flat_map(|row| &row.skipped) {
+        *reasons.entry(reason.as_str()).or_default() += 1;
+    }
+    if reasons.is_empty() {
+        return String::new();
+    }
+    let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
+    reasons.sort_by(|(a, few), (b, many)| many.cmp(few).then(a.cmp(b)));
+    let mut out = "\nskipped because\n".to_owned();
+    for (reason, count) in reasons {
+        let mut lines = wrapped(reason, WIDTH - 6).into_iter();
+        let _ = writeln!(out, "{count:>4}  {}", lines.next().unwrap_or_default());
+        lines.for_each(|line| out.push_str(&format!("      {line}\n")));
+    }
+    out
+}
+
+/// The first lines of every failure.
+pub fn failures(rows: &[Row]) -> String {
+    let mut out = String::new();
+    for row in rows.iter().filter(|row| !row.failed.is_empty()) {
+        for (name, text) in &row.failed {
+            let _ = writeln!(out, "\nFAILED {name} ({})", row.part);
+            let lines: Vec<String> = text.lines().flat_map(|line| wrapped(line, WIDTH - 4)).collect();
+            for line in lines.iter().take(LINES) {
+                let _ = writeln!(out, "    {line}");
+            }
+            if lines.len() > LINES {
+                let _ = writeln!(out, "    .. and {} lines more", lines.len() - LINES);
+            }
+        }
+    }
+    out
+}
+
+/// What was found out, by part.
+pub fn facts(row: &Row) -> String {
+    let mut out = String::new();
+    for line in row.facts.iter().flat_map(|fact| wrapped(fact, WIDTH)) {
+        let _ = writeln!(out, "  {line}");
+    }
+    out
+}
+
+/// Lines of at most so many characters, broken at spaces where there are some.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let mut rest: Vec<char> = word.chars().collect();
+        loop {
+            let line = lines.last_mut();
+            let Some(line) = line else { break };
+            let used = line.chars().count();
+            let gap = usize::from(used > 0);
+            if used + gap + rest.len() <= width {
+                line.push_str(&" ".repeat(gap));
+                line.extend(&rest);
+                break;
+            }
+            if rest.len() > width && used == 0 {
+                line.extend(rest.drain(..width));
+            }
+            lines.push(String::new());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Row {
+        Row {
+            part: "e2e:some_family_with_a_long_name".into(),
+            passed: 12,
+            failed: vec![("e2e::x".into(), format!("{}\nsecond", "word ".repeat(60)))],
+            skipped: vec![
+                ("a".into(), "no mesh shaders".into()),
+                ("b".into(), "no mesh shaders".into()),
+                ("c".into(), "x".repeat(150)),
+            ],
+            compared: vec![Comparison {
+                what: "vkCreateComputePipelines without aborts, not enabled".into(),
+                without: Time::MoreThan(15.0),
+                with: Time::Seconds(123.4e-6),
+                reach: Reach::Plus(50e-9),
+            }],
+            facts: vec!["a fact".into()],
+            time: Duration::from_millis(1234),
+            log: "log".into(),
+        }
+    }
+
+    #[test]
+    fn everything_fits_into_100_columns() {
+        let rows = [some()];
+        let all = [
+            head(),
+            row(&some()),
+            sums(&rows),
+            benchmarks(&rows),
+            skips(&rows),
+            failures(&rows),
+            facts(&some()),
+        ]
+        .concat();
+        for line in all.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+        assert!(
+            all.contains("> 15.0 s") && all.contains("123 us") && all.contains("+ 50 ns"),
+            "{all}"
+        );
+        assert!(all.contains("   2  no mesh shaders\n"), "{all}");
+        assert!(all.contains("FAILED e2e::x (e2e:some_family"), "{all}");
+    }
+
+    #[test]
+    fn times_have_three_digits() {
+        let all = [2.5e-7, 12.34e-6, 0.5, 1.0, 42.0].map(seconds);
+        assert_eq!(all, ["250 ns", "12.3 us", "500 ms", "1.00 s", "42.0 s"]);
+        assert_eq!(reach(Reach::Plus(1e-3)), "+ 1 ms");
+        assert_eq!(reach(Reach::AtMost(50e-3)), "<= 50 ms");
+        assert_eq!(reach(Reach::Ratio(1.02)), "1.02x");
+    }
+
+    #[test]
+    fn long_words_are_broken_and_short_ones_kept() {
+        assert_eq!(wrapped("ab cd ef", 5), ["ab cd", "ef"]);
+        assert_eq!(wrapped("abcdefg h", 3), ["abc", "def", "g h"]);
+        assert_eq!(wrapped("", 3), [""]);
+    }
+}

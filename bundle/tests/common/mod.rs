@@ -1,0 +1,152 @@
+//! The bundle as a person has it: one file that carries everything, run where nothing else of ours is.
+#![allow(dead_code, reason = "each test program uses its part")]
+
+use anyhow::{Context, Result, bail, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use vkabort_tests::harness::{DRIVER_SETTINGS, Scratch, drivers_are_required};
+use xtask::drivers::Known;
+
+/// The program with the files that it carries, as `cargo xtask bundle` packs them.
+pub fn bundle() -> Result<&'static Path> {
+    static PACKED: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let packed = PACKED.get_or_init(|| {
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("vkabort-bundle");
+        let pack = |out: &Path| -> Result<()> {
+            let files = xtask::bundle::files()?.carried()?;
+            xtask::pack::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &files, out)
+        };
+        pack(&out).map(|()| out).map_err(|error| format!("{error:#}"))
+    });
+    packed.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
+}
+
+/// Another such program, of which these files are not what they should be.
+pub fn with_damage(paths: &[&str], out: &Path) -> Result<()> {
+    let mut carried = xtask::bundle::files()?.carried()?;
+    for path in paths {
+        let file = carried.iter_mut().find(|file| file.path == *path);
+        file.context("no such file")?.bytes = b"something else".to_vec();
+    }
+    xtask::pack::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &carried, out)
+}
+
+/// The machine that the program is carried to: it has these drivers, and a folder for temporary files.
+pub struct Machine {
+    /// Its folder.
+    pub scratch: Scratch,
+    /// The manifests of its drivers.
+    pub drivers: Vec<PathBuf>,
+    own: &'static str,
+}
+
+impl Machine {
+    /// With our own driver, which does what the settings say.
+    pub fn with_own(settings: &'static str) -> Result<Self> {
+        let machine = Self {
+            scratch: Scratch::new()?,
+            drivers: vec![xtask::layer::build_driver()?.manifest],
+            own: settings,
+        };
+        fs::create_dir_all(machine.temporary())?;
+        fs::create_dir_all(machine.out())?;
+        Ok(machine)
+    }
+
+    /// With lavapipe beside it. None, if lavapipe is not there and does not have to be.
+    pub fn with_lavapipe(settings: &'static str) -> Result<Option<Self>> {
+        let mut machine = Self::with_own(settings)?;
+        match Known::Lavapipe.find() {
+            Ok(driver) => machine.drivers.push(driver.manifest),
+            Err(reason) if drivers_are_required() => bail!("{reason}"),
+            Err(_) => return Ok(None),
+        }
+        Ok(Some(machine))
+    }
+
+    pub fn temporary(&self) -> PathBuf {
+        self.scratch.0.join("temporary")
+    }
+
+    pub fn out(&self) -> PathBuf {
+        self.scratch.0.join("out")
+    }
+
+    pub fn command(&self, words: &[&str]) -> Result<Command> {
+        self.command_of(bundle()?, words)
+    }
+
+    pub fn command_of(&self, program: &Path, words: &[&str]) -> Result<Command> {
+        let drivers = std::env::join_paths(&self.drivers)?;
+        // No standard input at all, no home, and a folder that cannot be written.
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "exec \"$0\" \"$@\" <&-"])
+            .arg(program)
+            .args(words)
+            .current_dir("/proc")
+            .env_remove("HOME")
+            .env("TMPDIR", self.temporary())
+            .env("VK_DRIVER_FILES", &drivers)
+            .env("VK_ICD_FILENAMES", &drivers)
+            .env(DRIVER_SETTINGS, self.own);
+        Ok(command)
+    }
+
+    /// Runs the program to its end. Nothing of it may be left.
+    pub fn run(&self, words: &[&str]) -> Result<Ran> {
+        let ran = Ran(self.command(words)?.output()?);
+        self.is_tidy()?;
+        Ok(ran)
+    }
+
+    pub fn is_tidy(&self) -> Result<()> {
+        let left: Vec<_> = fs::read_dir(self.temporary())?
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        ensure!(left.is_empty(), "left behind: {left:?}");
+        Ok(())
+    }
+}
+
+/// What came out.
+pub struct Ran(
+    /// All of it.
+    pub Output,
+);
+
+impl Ran {
+    pub fn out(&self) -> String {
+        String::from_utf8_lossy(&self.0.stdout).into_owned()
+    }
+
+    fn err(&self) -> String {
+        String::from_utf8_lossy(&self.0.stderr).into_owned()
+    }
+
+    /// The exit code, and each text in what was said.
+    pub fn says(&self, code: i32, texts: &[&str]) -> Result<()> {
+        let said = format!("{}{}", self.out(), self.err());
+        ensure!(self.0.status.code() == Some(code), "{}\n{said}", self.0.status);
+        for text in texts {
+            ensure!(said.contains(text), "{text:?} is not in\n{said}");
+        }
+        Ok(())
+    }
+
+    /// The numbers of a part's row: passed, failed, skipped.
+    pub fn row(&self, part: &str) -> Result<[usize; 3]> {
+        let out = self.out();
+        let mut lines = out.lines().map(str::split_whitespace);
+        let row = lines.find_map(|mut words| (words.next() == Some(part)).then_some(words));
+        let numbers: Vec<usize> = row
+            .with_context(|| format!("no row {part}\n{out}"))?
+            .take(3)
+            .map(str::parse)
+            .collect::<Result<_, _>>()?;
+        numbers.try_into().map_err(|_| anyhow::anyhow!("a row of other length"))
+    }
+}

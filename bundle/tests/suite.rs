@@ -1,0 +1,129 @@
+//! The suite and the benchmarks in the program, on the drivers of a machine.
+
+mod common;
+
+use anyhow::{Context, Result, ensure};
+use common::{Machine, Ran, with_damage};
+use serde_json::Value as Json;
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
+    let Some(machine) = Machine::with_lavapipe("")? else {
+        return Ok(());
+    };
+    let out = machine.out();
+    let only = "facts,conform:property,e2e:abort,e2e:untouched,own:memory,bench:loss,bench:calls,fault,hang,after";
+    let words = ["--device", "LLVMpipe", "--traps", "--only", only, "--out"];
+    let ran = machine.run(&[&words[..], &[&out.to_string_lossy()]].concat())?;
+    ran.says(
+        0,
+        &[
+            "(named by --device LLVMpipe)",
+            "doctor:   VK_KHR_shader_abort          emulated",
+            "memory type 0: heap 0, DEVICE_LOCAL",
+            "dispatch to VK_ERROR_DEVICE_LOST",
+            "vkQueueSubmit, enabled",
+            "trap = fault and trap = hang are refused on a CPU driver",
+        ],
+    )?;
+    for line in ran.out().lines() {
+        ensure!(line.chars().count() <= 100, "too wide: {line}");
+    }
+    for (part, passed) in [
+        ("e2e:abort", 4),
+        ("e2e:untouched", 2),
+        ("own:memory", 3),
+        ("bench:loss", 2),
+        ("after", 4),
+        ("conform:property", 2),
+    ] {
+        let [found, failed, skipped] = ran.row(part)?;
+        ensure!(found >= passed && failed == 0 && skipped == 0, "{part}: {}", ran.out());
+    }
+    for part in ["fault", "hang"] {
+        let [passed, failed, skipped] = ran.row(part)?;
+        ensure!(passed == 0 && failed == 0 && skipped > 0, "{part}: {}", ran.out());
+    }
+    let json: Json = serde_json::from_str(&fs::read_to_string(out.join("table.json"))?)?;
+    let measured = json["benchmarks"].as_array().context("no benchmarks")?;
+    ensure!(
+        measured.len() >= 9 && measured.iter().any(|one| one["ratio"].is_number()),
+        "{json}"
+    );
+    Ok(())
+}
+
+#[test]
+fn every_check_of_conform_is_in_a_part() -> Result<()> {
+    let machine = Machine::with_own("")?;
+    let ran = machine.run(&["--parts"])?;
+    let command = xtask::layer::build_command()?;
+    let list = Command::new(command).args(["conform", "--list", "--json"]).output()?;
+    let list: Vec<Json> = serde_json::from_slice(&list.stdout)?;
+    for name in list.iter().filter_map(|check| check["name"].as_str()) {
+        let group = name.split('.').next().unwrap_or_default();
+        ran.says(0, &[&format!("conform:{group}\n")])?;
+    }
+    ensure!(list.len() > 60, "{} checks", list.len());
+    Ok(())
+}
+
+/// Here the repository is there too: what shows whether the program looks into it is that the carried file differs.
+#[test]
+fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
+    let Some(machine) = Machine::with_lavapipe("")? else {
+        return Ok(());
+    };
+    let program = machine.scratch.0.join("damaged");
+    with_damage(
+        &["files/reports/bare.txt", "files/shaders/stage/fragment.frag"],
+        &program,
+    )?;
+    let mut command = machine.command_of(&program, &["--device", "llvmpipe", "--only", "e2e:report"])?;
+    let ran = Ran(command.output()?);
+    ran.says(
+        1,
+        &[
+            "FAILED report::without_debug_info_and_names (e2e:report)\n    the log is not",
+            "FAILED report::of_a_pixel (e2e:report)\n",
+            "   2  the Slang compiler is not carried along",
+        ],
+    )?;
+    ensure!(ran.row("e2e:report")?[1..] == [2, 2], "{}", ran.out());
+    Ok(())
+}
+
+/// Where the driver has the extension itself the suite is about the layer all the same: a trap is refused by nobody else.
+#[test]
+fn a_drivers_own_implementation_does_not_take_the_layers_place() -> Result<()> {
+    let machine = Machine::with_own("kind=cpu,native=abort+fault+data,abort=*")?;
+    let ran = machine.run(&["--traps", "--only", "fault"])?;
+    ran.says(
+        0,
+        &[
+            "It has VK_KHR_shader_abort itself",
+            "trap = fault and trap = hang are refused on a CPU driver",
+        ],
+    )?;
+    ensure!(ran.row("fault")? == [0, 0, 3], "{}", ran.out());
+    Ok(())
+}
+
+/// The driver makes the records that its shaders would, and loses the device after them: what a GPU does.
+#[test]
+fn traps_run_on_a_driver_that_plays_a_gpu() -> Result<()> {
+    let machine = Machine::with_own("abort=1,lose=execute:1,ext_fault")?;
+    let ran = machine.run(&["--traps", "--only", "fault,hang"])?;
+    // The message is the driver's and not the shader's, and every device is lost: the cases see it.
+    ran.says(
+        1,
+        &[
+            "lost after ",
+            "MEMORY_ADDRESS",
+            "memory 0xdead0000",
+            "real_fault::loses_the_device_and_keeps_the_message",
+        ],
+    )
+}

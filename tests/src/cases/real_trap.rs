@@ -1,0 +1,216 @@
+//! `trap = fault` and `trap = hang` on hardware: the message is there before the trap, the driver loses the device, and
+//! nobody else does. A person has to ask for these cases (`vkabort-bundle --traps`); what they need no GPU for, the tests'
+//! own driver plays.
+
+use super::{GROUPS, MARK, marked};
+use crate::case::{Case, Context, Skip};
+use crate::expected::Payload;
+use crate::harness::die_with_parent;
+use crate::vk::khr::{FaultInfo, fault_flags};
+use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::{glsl, itself};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// Settings of a fault.
+const FAULT: &[(&str, &str)] = &[("trap", "fault"), ("log_file", LOG)];
+/// Settings of a hang. Its loop is bounded: some seconds on a GPU, which is more than watchdogs of screens allow, and
+/// the end of it where there is no watchdog.
+const HANG: &[(&str, &str)] = &[("trap", "hang"), ("hang_iterations", "8388608"), ("log_file", LOG)];
+/// What the layer says, for what cannot be tried.
+const LOG: &str = "layer.log";
+/// What the tests' own driver does when it plays a trap.
+const PLAYED: &str = "abort=1,lose=execute:1,ext_fault";
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("real_fault::loses_the_device_and_keeps_the_message", loses)
+        .alone()
+        .set(FAULT)
+        .when_asked(),
+    Case::new("real_fault::a_new_device_works_afterwards", works_afterwards)
+        .alone()
+        .set(FAULT)
+        .when_asked(),
+    Case::new("real_fault::another_process_goes_on", another_process)
+        .alone()
+        .set(FAULT)
+        .when_asked(),
+    Case::new("real_hang::loses_the_device_and_keeps_the_message", loses)
+        .alone()
+        .set(HANG)
+        .when_asked(),
+    Case::new("real_hang::a_new_device_works_afterwards", works_afterwards)
+        .alone()
+        .set(HANG)
+        .when_asked(),
+    Case::new(
+        "own_played_trap::a_fault_loses_the_device_and_keeps_the_message",
+        played,
+    )
+    .on_driver(PLAYED)
+    .set(FAULT),
+    Case::new("own_played_trap::a_hang_loses_the_device_and_keeps_the_message", played)
+        .on_driver(PLAYED)
+        .set(HANG),
+    Case::new("own_played_trap::a_cpu_refuses_and_says_why", refused)
+        .on_driver("kind=cpu,abort=1")
+        .set(FAULT),
+];
+
+/// Set in the process that only watches.
+const BYSTANDER: &str = "VKABORT_E2E_BYSTANDER";
+
+/// Ends the case as skipped on a driver of the CPU, with the reason that the layer gives.
+fn refuse_cpu(gpu: &Gpu) -> Result<()> {
+    if gpu.properties.device_type != vk::PhysicalDeviceType::CPU {
+        return Ok(());
+    }
+    let _device = Device::new(gpu)?;
+    let log = std::fs::read_to_string(LOG).context("the layer gives no reason")?;
+    let reason = log.lines().find(|line| line.contains("refused"));
+    let reason = reason.context("the layer does not refuse")?;
+    let reason = reason.rsplit_once("error: ").map_or(reason, |(_, reason)| reason);
+    Err(Skip(reason.to_owned()).into())
+}
+
+/// Dispatches, and wants the device lost. Prints how that went. The messages.
+fn lose(device: &Device<'_>) -> Result<Vec<Vec<u8>>> {
+    let buffer = Buffer::storage(device, &marked(&[3]))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let start = Instant::now();
+    let (_submission, result) = kernel.run(GROUPS)?;
+    let time = start.elapsed();
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    let (result, reports) = device.fault()?.reports(0, 16);
+    println!("lost after {time:.1?}; reports: {result:?}, {}", shown(&reports));
+    ensure!(result == vk::Result::SUCCESS, "the reports: {result:?}");
+    let last = reports.last().context("there are no reports")?;
+    ensure!(
+        last.flags & fault_flags::DEVICE_LOST != 0,
+        "the last report does not say that the device is lost"
+    );
+    device.payloads()
+}
+
+fn shown(reports: &[FaultInfo]) -> String {
+    let one = |report: &FaultInfo| {
+        let address = |name: &str, info: &vk::DeviceFaultAddressInfoEXT| {
+            format!(
+                " {name} 0x{:x} +- 0x{:x}",
+                info.reported_address, info.address_precision
+            )
+        };
+        let mut text = format!("{} \"{}\"", fault_flags::names(report.flags), report.text());
+        if report.flags & fault_flags::MEMORY_ADDRESS != 0 {
+            text += &address("memory", &report.fault_address_info);
+        }
+        if report.flags & fault_flags::INSTRUCTION_ADDRESS != 0 {
+            text += &address("instruction", &report.instruction_address_info);
+        }
+        if report.flags & fault_flags::VENDOR != 0 {
+            let info = &report.vendor_info;
+            let what = info.description_as_c_str().unwrap_or_default().to_string_lossy();
+            let (code, data) = (info.vendor_fault_code, info.vendor_fault_data);
+            text += &format!(" vendor \"{what}\" code 0x{code:x} data 0x{data:x}");
+        }
+        text
+    };
+    reports.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn message() -> Vec<Vec<u8>> {
+    vec![Payload::text("word %u is %u").scalar(3_u32).scalar(MARK).bytes()]
+}
+
+fn loses(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    refuse_cpu(&gpu)?;
+    let device = Device::new(&gpu)?;
+    let payloads = lose(&device)?;
+    ensure!(payloads == message(), "{payloads:?}");
+    Ok(())
+}
+
+/// The driver loses the device, and the layer has the message: as on hardware, except that the driver makes it.
+fn played(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let payloads = lose(&device)?;
+    ensure!(payloads.len() == 1, "{payloads:?}");
+    Ok(())
+}
+
+fn refused(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let reason = refuse_cpu(&gpu).err().context("it is not refused")?;
+    ensure!(reason.is::<Skip>(), "{reason:#}");
+    ensure!(
+        reason
+            .to_string()
+            .contains("trap = fault and trap = hang are refused on a CPU driver"),
+        "{reason:#}"
+    );
+    Ok(())
+}
+
+fn works_afterwards(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    refuse_cpu(&gpu)?;
+    let device = Device::new(&gpu)?;
+    lose(&device)?;
+    drop(device);
+    let device = Device::new(&gpu).context("the device after the lost one")?;
+    dispatch(&device)
+}
+
+/// A dispatch in which nothing aborts.
+fn dispatch(device: &Device<'_>) -> Result<()> {
+    let buffer = Buffer::storage(device, &marked(&[]))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let (_submission, result) = kernel.run(GROUPS)?;
+    ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+    let added = marked(&[])
+        .iter()
+        .zip(buffer.read())
+        .all(|(before, after)| before + 1000 == after);
+    ensure!(added, "the dispatch did not do its work");
+    Ok(())
+}
+
+/// A real fault kills the context that caused it, and no other.
+fn another_process(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    refuse_cpu(&gpu)?;
+    if std::env::var_os(BYSTANDER).is_some() {
+        let device = Device::new(&gpu)?;
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(4) {
+            dispatch(&device)?;
+            println!("running");
+        }
+        return Ok(());
+    }
+    let mut command = itself::again()?;
+    command.env(BYSTANDER, "1").stdout(Stdio::piped());
+    die_with_parent(&mut command);
+    let mut bystander = command.spawn().context("cannot start the bystander")?;
+    let mut said = BufReader::new(bystander.stdout.take().context("the bystander says nothing")?);
+    let mut line = String::new();
+    said.read_line(&mut line)?;
+    ensure!(line == "running\n", "the bystander does not work: {line}");
+    let device = Device::new(&gpu)?;
+    lose(&device)?;
+    line.clear();
+    said.read_to_string(&mut line)?;
+    let status = bystander.wait()?;
+    let last = line.lines().last().unwrap_or_default();
+    ensure!(status.success(), "the bystander ended with {status}: {last}");
+    println!("the bystander dispatched {} times more", line.lines().count());
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! How long it takes until the device is lost: from the submission of a dispatch in which invocations abort, against the
+//! same dispatch in which none does. Every loss takes a device of its own.
+
+use super::{median, medians};
+use crate::case::Context;
+use crate::glsl;
+use crate::vk::{Buffer, Device, Gpu, Kernel};
+use anyhow::{Result, ensure};
+use ash::vk;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Losses of each kind: each with a device, and a pipeline that the driver compiles.
+const SAMPLES: usize = 7;
+
+/// What is dispatched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// One of 64 invocations aborts.
+    One,
+    /// A million invocations abort.
+    Million,
+    /// A workgroup waits in a loop for the one that aborts.
+    Waiting,
+}
+
+impl What {
+    /// The shader, the workgroups, and the words without an abort and with it.
+    fn dispatch(self) -> (&'static str, u32, Vec<u32>, Vec<u32>) {
+        let marked = |length: usize| {
+            let mut words = vec![1; length];
+            words[0] = 7;
+            words
+        };
+        let (shader, groups, mut plain, mut aborting) = match self {
+            Self::One => ("abort/entry_point.comp", 2, vec![1; 64], marked(64)),
+            Self::Million => ("storm/storm.comp", 1 << 14, vec![1; 1 << 20], marked(1 << 20)),
+            Self::Waiting => ("waiting/flag.comp", 2, vec![1; 34], marked(34)),
+        };
+        if self == Self::Waiting {
+            // The flag that is waited for.
+            plain[1] = 0;
+            aborting[1] = 0;
+        }
+        (shader, groups, plain, aborting)
+    }
+}
+
+/// The times from submission to the end without an abort, and to `VK_ERROR_DEVICE_LOST` with it.
+///
+/// # Errors
+///
+/// A call fails, or the device is lost or not lost where it should be otherwise.
+pub fn to_loss(what: What) -> Result<(Duration, Duration)> {
+    let (shader, groups, plain, aborting) = what.dispatch();
+    let spirv = glsl::compile(shader)?;
+    medians(
+        SAMPLES,
+        || median(3, || once(&spirv, groups, &plain, vk::Result::SUCCESS)),
+        || once(&spirv, groups, &aborting, vk::Result::ERROR_DEVICE_LOST),
+    )
+}
+
+fn once(spirv: &[u32], groups: u32, words: &[u32], expected: vk::Result) -> Result<Duration> {
+    let context = Context {
+        messages: Arc::default(),
+    };
+    let gpu = Gpu::open(&context)?;
+    let device = Device::new(&gpu)?;
+    let buffer = Buffer::near(&device, words)?;
+    let kernel = Kernel::new(&device, spirv, &[&buffer])?;
+    let submission = kernel.record(groups)?;
+    let start = Instant::now();
+    let result = submission.run();
+    let time = start.elapsed();
+    ensure!(
+        result == expected,
+        "the dispatch ended with {result:?}, not {expected:?}"
+    );
+    Ok(time)
+}
