@@ -12,15 +12,18 @@
 //! Cost on a healthy device: one load of the state and one of the arena's ABORTED word per command.
 
 use crate::locks::{lock_until, try_lock};
+use crate::readback::Extent;
 use crate::report::{self, Cause};
 use crate::settings::OnAbort;
 use crate::state::{Active, Device, Outcome, Queue, Work, create_fence, lock};
 use crate::suspects;
 use ash::vk;
+use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
+use vkabort_instrument::Trap;
 
 /// Below this the device is healthy.
 const QUIESCING: u8 = 1;
@@ -53,6 +56,11 @@ impl Loss {
     /// The device is lost, and its outcome is there.
     pub fn is_lost(&self) -> bool {
         self.state.load(Ordering::Acquire) == LOST
+    }
+
+    /// An abort was seen, or the driver's loss.
+    pub fn has_begun(&self) -> bool {
+        self.state.load(Ordering::Acquire) >= QUIESCING
     }
 
     /// Queue operations are not forwarded any more.
@@ -200,9 +208,26 @@ impl Device {
     fn lose(&self, active: &Active, drain: &mut Option<Instant>, limit: Option<Instant>) -> bool {
         let loss = &active.loss;
         loss.state.store(QUIESCING, Ordering::Release);
-        let deadline = *drain.get_or_insert_with(|| Instant::now() + self.instance.settings.drain_timeout);
-        let cause = match self.drain(active, deadline, limit, |_| loss.state.store(SEALED, Ordering::Release)) {
+        let first = match active.options.trap {
+            Trap::Return => self.instance.settings.drain_timeout,
+            // First the driver is to lose the device.
+            Trap::Fault | Trap::Hang => self.instance.settings.trap_timeout,
+        };
+        let deadline = *drain.get_or_insert_with(|| Instant::now() + first);
+        let lost = Cell::new(false);
+        let at_rest = |_: &[Arc<Queue>]| {
+            lost.set(active.options.trap != Trap::Return && self.driver_has_lost());
+            loss.state.store(SEALED, Ordering::Release);
+        };
+        let mut drained = self.drain(active, deadline, limit, || {}, at_rest);
+        if matches!(drained, Drained::GivenUp) && active.options.trap == Trap::Hang {
+            // The driver has no watchdog, or a patient one. The loops end now, if they see what the host writes.
+            let deadline = deadline + self.instance.settings.drain_timeout;
+            drained = self.drain(active, deadline, limit, || active.end_hang(), at_rest);
+        }
+        let cause = match drained {
             Drained::NotYet => return false,
+            Drained::AtRest if lost.get() => Cause::Driver,
             Drained::AtRest => Cause::Abort { drained: true },
             Drained::DriverLost => Cause::Driver,
             Drained::GivenUp => {
@@ -213,6 +238,14 @@ impl Device {
         loss.state.store(SEALED, Ordering::Release);
         self.conclude(active, cause);
         true
+    }
+
+    /// Asks the driver, when all queues are at rest and locked: a fence of a device that was reset may be signalled as any
+    /// other.
+    fn driver_has_lost(&self) -> bool {
+        let wait = self.next.vkDeviceWaitIdle;
+        // SAFETY: the caller holds the locks of all queues.
+        wait.is_some_and(|wait| unsafe { wait(self.handle) } == vk::Result::ERROR_DEVICE_LOST)
     }
 
     /// The driver said `VK_ERROR_DEVICE_LOST`: whatever was submitted counts as completed.
@@ -244,17 +277,23 @@ impl Device {
         let deadline = *drain.get_or_insert_with(|| now + self.instance.settings.drain_timeout);
         let mut records = None;
         let reported = || active.loss.reported.load(Ordering::Relaxed);
-        let state = self.drain(active, deadline, limit, |queues| {
-            records = Some((arena.read(reported()), active.suspects(queues)));
-            suspects::before(queues.to_vec()).ended_well();
-            arena.reset();
-            active.loss.reported.store(0, Ordering::Relaxed);
-        });
+        let state = self.drain(
+            active,
+            deadline,
+            limit,
+            || {},
+            |queues| {
+                records = Some((arena.read(Extent::From(reported())), active.suspects(queues)));
+                suspects::before(queues.to_vec()).ended_well();
+                arena.reset();
+                active.loss.reported.store(0, Ordering::Relaxed);
+            },
+        );
         match state {
             Drained::NotYet | Drained::DriverLost => return,
             Drained::AtRest => *drain = None,
             Drained::GivenUp => {
-                let read = arena.read(reported());
+                let read = arena.read(Extent::From(reported()));
                 active.loss.reported.store(read.end, Ordering::Relaxed);
                 records = Some((read, active.suspects(&active.queues.values())));
                 *drain = Some(Instant::now() + self.instance.settings.drain_timeout);
@@ -271,24 +310,30 @@ impl Device {
         let Some(active) = &self.active else { return };
         let _drain = lock(&active.loss.drain);
         let deadline = Instant::now() + self.instance.settings.drain_timeout;
-        let state = self.drain(active, deadline, None, |_| {
-            active.loss.undrained.store(false, Ordering::Release)
-        });
+        let state = self.drain(
+            active,
+            deadline,
+            None,
+            || active.end_hang(),
+            |_| active.loss.undrained.store(false, Ordering::Release),
+        );
         if matches!(state, Drained::DriverLost) {
             active.loss.undrained.store(false, Ordering::Release);
         }
     }
 
-    /// Waits for everything submitted. `at_rest` runs when all queues are idle and locked.
+    /// Waits for everything submitted. `look` runs again and again meanwhile, `at_rest` when all queues are idle and locked.
     fn drain(
         &self,
         active: &Active,
         deadline: Instant,
         limit: Option<Instant>,
+        look: impl Fn(),
         at_rest: impl FnOnce(&[Arc<Queue>]),
     ) -> Drained {
         let mut at_rest = Some(at_rest);
         loop {
+            look();
             let mut marks = Vec::new();
             let mut busy = false;
             for queue in active.queues.values() {
@@ -312,7 +357,9 @@ impl Device {
                 return Drained::NotYet;
             }
             let until = limit.map_or(deadline, |limit| limit.min(deadline));
-            self.wait_for_marks(&marks, (until - now).min(SLICE));
+            if self.wait_for_marks(&marks, (until - now).min(SLICE)) == vk::Result::ERROR_DEVICE_LOST {
+                return Drained::DriverLost;
+            }
         }
     }
 
@@ -352,12 +399,12 @@ impl Device {
         Ok(work.pending)
     }
 
-    fn wait_for_marks(&self, marks: &[vk::Fence], limit: Duration) {
+    fn wait_for_marks(&self, marks: &[vk::Fence], limit: Duration) -> vk::Result {
         match self.next.vkWaitForFences {
             Some(wait) if !marks.is_empty() => {
                 // Any one of them moves the drain on; what came of it shows in the marks.
                 // SAFETY: our own fences on our own device.
-                let _ = unsafe {
+                unsafe {
                     wait(
                         self.handle,
                         marks.len() as u32,
@@ -365,17 +412,28 @@ impl Device {
                         vk::FALSE,
                         limit.as_nanos() as u64,
                     )
-                };
+                }
             }
-            _ => std::thread::sleep(limit.min(RETRY)),
+            _ => {
+                std::thread::sleep(limit.min(RETRY));
+                vk::Result::TIMEOUT
+            }
         }
     }
 }
 
 impl Active {
-    /// Some invocation has aborted: one load of mapped memory.
+    /// Some invocation has aborted: two loads, one of mapped memory. It stays so when the loops of `trap = hang` are ended,
+    /// and when the driver's loss takes the memory away.
     pub fn aborted(&self) -> bool {
-        self.arena.as_ref().is_some_and(|arena| arena.aborted())
+        self.loss.has_begun() || self.arena.as_ref().is_some_and(|arena| arena.aborted())
+    }
+
+    /// Ends the loops of invocations that hang by `trap = hang`.
+    fn end_hang(&self) {
+        if let Some(arena) = self.arena.as_ref().filter(|_| self.options.trap == Trap::Hang) {
+            arena.end_hang();
+        }
     }
 
     /// The queue behind a handle, remembered from its first use on.

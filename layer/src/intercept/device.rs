@@ -1,7 +1,8 @@
 //! `VkDevice`.
 
 use super::{MISSING, command, guarded, wait};
-use crate::arena::{Arena, Setup, Source};
+use crate::arena::memory::{self, Wish};
+use crate::arena::{Arena, Setup};
 use crate::chain;
 use crate::dispatch::{DestroyTable, DeviceTable};
 use crate::ffi::{self, LayerDeviceCreateInfo};
@@ -10,14 +11,14 @@ use crate::log::Level;
 use crate::lost::Patience;
 use crate::plan::{self, Plan};
 use crate::registry::{self, HandleMap, device_of, dispatch_key};
-use crate::report::NO_FIXED_ADDRESS;
+use crate::settings::OnAbort;
 use crate::state::{Active, Device, Instance, PhysicalDevice};
 use crate::{probe, settings, suspects};
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use vkabort_instrument::{self as instrument, Options, Trap};
+use vkabort_instrument::{Options, Trap};
 
 pub unsafe extern "system" fn create(
     physical: vk::PhysicalDevice,
@@ -70,7 +71,13 @@ pub unsafe extern "system" fn create(
                 }
                 return result;
             }
-            let plan = match Plan::new(given, &known, emulated, reports_masked(instance)) {
+            let types = memory_types(instance, physical);
+            let wish = wish(instance, &known);
+            let wanted = plan::Wanted {
+                report_masked: reports_masked(instance),
+                device_coherent: memory::wants_device_coherent(&types, &wish),
+            };
+            let plan = match Plan::new(given, &known, emulated, wanted) {
                 Ok(plan) => plan,
                 Err(refusal) => {
                     instance
@@ -83,7 +90,7 @@ pub unsafe extern "system" fn create(
             if result != vk::Result::SUCCESS {
                 return result;
             }
-            match activate(instance, &known, &plan, *device, next_gdpa) {
+            match activate(instance, &known, &plan, (&types, wish), *device, next_gdpa) {
                 Ok(active) => {
                     remember(shared, *device, next_gdpa, Some(active));
                     vk::Result::SUCCESS
@@ -157,6 +164,7 @@ unsafe fn activate(
     instance: &Instance,
     physical: &PhysicalDevice,
     plan: &Plan,
+    (types, wish): (&vk::PhysicalDeviceMemoryProperties, Wish),
     device: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
 ) -> Result<Active, String> {
@@ -173,39 +181,52 @@ unsafe fn activate(
         ..Active::watching(plan.enabled)
     };
     if plan.emulated.abort {
-        let mut memory = vk::PhysicalDeviceMemoryProperties::default();
-        if let Some(get) = instance.next.vkGetPhysicalDeviceMemoryProperties {
-            // SAFETY: a valid physical device, and a structure of ours.
-            unsafe { get(physical.handle, &mut memory) };
-        }
         let arena = Arena::create(&Setup {
             device,
             next: &next,
             physical,
-            memory,
+            types,
+            wish: Wish {
+                device_coherent: plan.device_coherent,
+                ..wish
+            },
             families: &plan.families,
             bytes: settings.arena_size,
             api: plan.api,
             capture_replay: plan.capture_replay,
             import: plan.import,
+            alone: registry::devices().values().is_empty(),
+            log: &instance.log,
         })?;
-        active.options.arena = instrument::Arena::at(arena.address(), arena.bytes());
-        instance.log.line(
-            Level::Info,
-            &format!(
-                "device {device:?}: {} bytes for messages at {:#x} ({}) in {}",
-                arena.bytes(),
-                arena.address(),
-                arena.source(),
-                arena.memory()
-            ),
-        );
-        if arena.source() == Source::Driver {
-            instance.log.line(Level::Warning, NO_FIXED_ADDRESS);
+        active.options.arena = arena.options();
+        instance
+            .log
+            .line(Level::Info, &format!("device {device:?}: {}", arena.describe()));
+        if let Some(unfixed) = arena.unfixed() {
+            instance.log.line(Level::Warning, &unfixed);
         }
         active.arena = Some(arena);
     }
     Ok(active)
+}
+
+fn memory_types(instance: &Instance, physical: vk::PhysicalDevice) -> vk::PhysicalDeviceMemoryProperties {
+    let mut types = vk::PhysicalDeviceMemoryProperties::default();
+    if let Some(get) = instance.next.vkGetPhysicalDeviceMemoryProperties {
+        // SAFETY: a valid physical device, and a structure of ours.
+        unsafe { get(physical, &mut types) };
+    }
+    types
+}
+
+/// Which memory an arena on this physical device is to have.
+fn wish(instance: &Instance, physical: &PhysicalDevice) -> Wish {
+    Wish {
+        memory: instance.settings.memory,
+        control: instance.settings.control_block,
+        discrete: physical.discrete,
+        device_coherent: physical.device_coherent,
+    }
 }
 
 /// What the queue families of a physical device can do.
@@ -224,18 +245,25 @@ fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueF
 }
 
 fn options(instance: &Instance, settings: &settings::Settings, physical: &PhysicalDevice) -> Options {
-    let mut trap = settings.trap;
-    if physical.cpu && trap != Trap::Return {
+    let refused = if physical.cpu {
         // There the fault would be the process's own, and nothing would end the loop.
-        instance.log.line(
-            Level::Error,
-            "trap = fault and trap = hang are refused on a CPU driver, where they would end or hang the process: using \
-             trap = return",
-        );
+        Some("on a CPU driver, where they would end or hang the process")
+    } else if settings.on_abort == OnAbort::Continue {
+        Some("with on_abort = continue, which keeps the device")
+    } else {
+        None
+    };
+    let mut trap = settings.trap;
+    if trap != Trap::Return
+        && let Some(refused) = refused
+    {
+        let text = format!("trap = fault and trap = hang are refused {refused}: using trap = return");
+        instance.log.line(Level::Error, &text);
         trap = Trap::Return;
     }
     Options {
         trap,
+        hang_iterations: settings.hang_iterations,
         loop_poll: settings.loop_poll,
         max_message_bytes: settings.max_message_size,
         max_sites: settings.max_sites,

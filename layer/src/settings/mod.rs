@@ -11,7 +11,7 @@ pub use source::Sources;
 use crate::log::{Format, Level};
 use std::path::PathBuf;
 use std::time::Duration;
-use vkabort_instrument::{Arena, LoopPoll, Trap};
+use vkabort_instrument::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Trap};
 use vkabort_record::filter::Filter;
 use vkabort_record::layout::DEFAULT_MAX_MESSAGE_BYTES;
 
@@ -37,6 +37,50 @@ pub enum OnAbort {
     Continue,
 }
 
+/// What memory records are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// The best that there is.
+    #[default]
+    Auto,
+    /// The host's, which the host caches.
+    Cached,
+    /// The host's, which the host does not cache.
+    Uncached,
+    /// Memory that the device does not cache (`VK_AMD_device_coherent_memory`).
+    DeviceCoherent,
+    /// The device's own.
+    Device,
+}
+
+impl Memory {
+    const NAMES: [(&'static str, Self); 5] = [
+        ("auto", Self::Auto),
+        ("cached", Self::Cached),
+        ("uncached", Self::Uncached),
+        ("device_coherent", Self::DeviceCoherent),
+        ("device", Self::Device),
+    ];
+
+    /// As the setting has it.
+    pub fn name(self) -> &'static str {
+        let named = Self::NAMES.iter().find(|(_, memory)| *memory == self);
+        named.map_or("", |(name, _)| name)
+    }
+}
+
+/// Where the control block is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ControlBlock {
+    /// In the memory of a GPU with a bus between, if the host sees it; else before the records.
+    #[default]
+    Auto,
+    /// In the device's memory.
+    Device,
+    /// Before the records.
+    Host,
+}
+
 /// All settings of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -46,8 +90,16 @@ pub struct Settings {
     pub on_abort: OnAbort,
     /// What ends an aborting invocation.
     pub trap: Trap,
+    /// How often the loop of `trap = hang` goes round at most.
+    pub hang_iterations: u32,
+    /// How long the driver may take to lose the device by a trap.
+    pub trap_timeout: Duration,
     /// Which loops watch for aborts of other invocations.
     pub loop_poll: LoopPoll,
+    /// What memory records are in.
+    pub memory: Memory,
+    /// Where the control block is.
+    pub control_block: ControlBlock,
     /// Bytes of a device's arena.
     pub arena_size: u32,
     /// `maxShaderAbortMessageSize`.
@@ -74,7 +126,11 @@ impl Default for Settings {
             emulation: Emulation::Auto,
             on_abort: OnAbort::Lose,
             trap: Trap::Return,
+            hang_iterations: DEFAULT_HANG_ITERATIONS,
+            trap_timeout: Duration::from_secs(20),
             loop_poll: LoopPoll::Auto,
+            memory: Memory::Auto,
+            control_block: ControlBlock::Auto,
             arena_size: 1 << 20,
             max_message_size: DEFAULT_MAX_MESSAGE_BYTES,
             drain_timeout: Duration::from_millis(2000),
@@ -89,11 +145,15 @@ impl Default for Settings {
 }
 
 /// Keys of all settings, for finding misspelt ones.
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 17] = [
     "emulation",
     "on_abort",
     "trap",
+    "hang_iterations",
+    "trap_timeout_ms",
     "loop_poll",
+    "memory",
+    "control_block",
     "arena_size",
     "max_message_size",
     "drain_timeout_ms",
@@ -133,6 +193,18 @@ impl Settings {
                 "trap",
                 default.trap,
                 &[("return", Trap::Return), ("fault", Trap::Fault), ("hang", Trap::Hang)],
+            ),
+            hang_iterations: read.number("hang_iterations", default.hang_iterations, 1, i32::MAX as u32),
+            trap_timeout: Duration::from_millis(u64::from(read.number("trap_timeout_ms", 20_000, 1, 600_000))),
+            memory: read.choice("memory", default.memory, &Memory::NAMES),
+            control_block: read.choice(
+                "control_block",
+                default.control_block,
+                &[
+                    ("auto", ControlBlock::Auto),
+                    ("device", ControlBlock::Device),
+                    ("host", ControlBlock::Host),
+                ],
             ),
             loop_poll: read.choice(
                 "loop_poll",
