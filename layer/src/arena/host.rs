@@ -14,6 +14,7 @@ use crate::log::Level;
 use crate::settings::{ControlBlock, Memory};
 use ash::vk;
 use std::ptr::NonNull;
+use vkabort_record::layout::CONTROL_BYTES;
 
 /// The first place: far from where Linux puts programs, heaps, libraries and stacks; the second one for processors
 /// with 39 bits of address space.
@@ -107,15 +108,33 @@ pub fn memory_types(setup: &Setup<'_>, mapping: &Mapping) -> Option<u32> {
 /// An arena at a fixed place. An import that fails all the same leaves the other way.
 pub fn create(setup: &Setup<'_>) -> Option<Arena> {
     let imported = if setup.import { imported(setup) } else { None };
-    let arena = imported.or_else(|| bare(setup))?;
-    let wish = &setup.wish;
-    if wish.memory != Memory::Auto || wish.control == ControlBlock::Device {
-        // All memory of such a device is the host's, and nothing of it is nearer.
-        let text =
-            "memory and control_block make no difference on a CPU driver: messages go to memory at a fixed place";
+    let mut arena = imported.or_else(|| bare(setup))?;
+    if setup.wish.memory != Memory::Auto {
+        let text = "memory makes no difference on a CPU driver: messages go to memory of the host's at a fixed place";
         setup.log.line(Level::Error, text);
     }
+    if setup.wish.control == ControlBlock::Device {
+        // Nothing is nearer there: it is for seeing how such arenas work.
+        match Mapping::at_fixed_place(u64::from(CONTROL_BYTES)) {
+            Some(mapping) => {
+                arena.control = Some(block(&mapping));
+                arena.host.push(mapping);
+            }
+            None => arena.why_before = "the fixed places are taken",
+        }
+    }
     Some(arena)
+}
+
+/// Pages that the driver does not know of, and that shaders reach all the same.
+fn block(mapping: &Mapping) -> Block {
+    Block {
+        buffer: vk::Buffer::null(),
+        memory: vk::DeviceMemory::null(),
+        base: mapping.base(),
+        address: mapping.base().as_ptr() as u64,
+        choice: None,
+    }
 }
 
 /// An arena that the driver does not know of.
@@ -132,14 +151,7 @@ fn bare(setup: &Setup<'_>) -> Option<Arena> {
     }
     drop(probe);
     let mapping = Mapping::at_fixed_place(u64::from(setup.bytes))?;
-    let block = Block {
-        buffer: vk::Buffer::null(),
-        memory: vk::DeviceMemory::null(),
-        base: mapping.base(),
-        address: mapping.base().as_ptr() as u64,
-        choice: None,
-    };
-    Some(arena(setup, block, Source::Host, mapping))
+    Some(arena(setup, block(&mapping), Source::Host, mapping))
 }
 
 /// An arena in imported memory, if the driver then reports the pages' own address.
@@ -176,7 +188,7 @@ fn arena(setup: &Setup<'_>, records: Block, source: Source, mapping: Mapping) ->
         why_before: "a CPU has no nearer memory",
         bytes: setup.bytes,
         source,
-        host: Some(mapping),
+        host: vec![mapping],
         kept: None,
     }
 }

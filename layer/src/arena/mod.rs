@@ -104,7 +104,7 @@ pub struct Arena {
     bytes: u32,
     source: Source,
     #[cfg(unix)]
-    host: Option<host::Mapping>,
+    host: Vec<host::Mapping>,
     kept: Option<kept::Kept>,
 }
 
@@ -309,7 +309,7 @@ impl<'a> Made<'a> {
             bytes: setup.bytes,
             source,
             #[cfg(unix)]
-            host: None,
+            host: Vec::new(),
             kept,
         })
     }

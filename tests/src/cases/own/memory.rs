@@ -82,7 +82,7 @@ const REFUSED: &[Case] = &[
     })
     .on_driver("kind=cpu")
     .set(&[("memory", "device")])
-    .logs(&["make no difference on a CPU driver"]),
+    .logs(&["memory makes no difference on a CPU driver"]),
     Case::new("own_memory::a_control_block_without_memory_stays", |c| works(c, 1))
         .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:2")
         .set(&[("log_level", "warning")])
@@ -149,6 +149,10 @@ const USED: &[Case] = &[
         .logs(&["submission 1, message 0", "submission 5, message 2"]),
     Case::new("own_memory::devices_side_by_side_have_two_parts_each", side_by_side)
         .on_driver("memory=vram+bar+cached,abort=*,messages=2")
+        .validated(),
+    Case::new("own_memory::two_parts_on_a_cpu_driver", side_by_side)
+        .on_driver("kind=cpu,abort=*,messages=2")
+        .set(&[("control_block", "device")])
         .validated(),
 ];
 
