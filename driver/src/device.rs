@@ -1,8 +1,9 @@
 //! `VkDevice` and its queues.
 
+use crate::addresses::Addresses;
 use crate::fault::Faults;
 use crate::handle::{self, LOADER_MAGIC};
-use crate::memory::{self, Addresses};
+use crate::memory;
 use crate::physical;
 use crate::queue::Queue;
 use crate::seen;

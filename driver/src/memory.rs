@@ -3,17 +3,14 @@
 //! A GPU's addresses are of a space of its own, which starts elsewhere in every process; with capture and replay a buffer
 //! gets the address that is asked for, if nothing else is there. A CPU's addresses are host addresses.
 
+use crate::addresses::GRANULE;
 use crate::device::known;
 use crate::settings::Refused;
 use crate::{handle, physical};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-/// Pages.
-const GRANULE: u64 = 4096;
 
 /// Memory.
 struct Memory {
@@ -40,50 +37,6 @@ struct Buffer {
     /// Where it was asked to be.
     opaque: u64,
     address: AtomicU64,
-}
-
-/// Which addresses of a device's own space belong to which host memory.
-pub struct Addresses {
-    next: u64,
-    /// Length and host address of what is bound, by device address.
-    bound: BTreeMap<u64, (u64, u64)>,
-}
-
-impl Default for Addresses {
-    fn default() -> Self {
-        // Another place in every process, as address spaces have it that are shared or randomised.
-        let place = u64::from(std::process::id()) & 0xFFFF;
-        Self {
-            next: 0x0001_0000_0000_0000 + (place << 30),
-            bound: BTreeMap::new(),
-        }
-    }
-}
-
-impl Addresses {
-    fn is_free(&self, address: u64, size: u64) -> bool {
-        let before = self.bound.range(..address + size).next_back();
-        before.is_none_or(|(start, (length, _))| start + length <= address)
-    }
-
-    fn place(&mut self, wanted: u64, size: u64) -> Option<u64> {
-        let size = size.next_multiple_of(GRANULE);
-        let mut address = wanted;
-        while wanted == 0 && !(address != 0 && self.is_free(address, size)) {
-            // A page that is nobody's between any two.
-            self.next += size + GRANULE;
-            address = self.next - size;
-        }
-        self.is_free(address, size).then_some(address)
-    }
-
-    /// The host memory at a device address that begins a buffer.
-    pub fn host(&self, address: u64) -> Option<*mut u8> {
-        self.bound
-            .get(&address)
-            .filter(|bound| bound.1 != 0)
-            .map(|bound| bound.1 as *mut u8)
-    }
 }
 
 pub unsafe extern "system" fn allocate(

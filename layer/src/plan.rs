@@ -1,11 +1,14 @@
 //! The create-info of a device, edited: our extensions and features taken out, what the layer needs turned on. All in
 //! copies; the application's memory is only read.
 
+mod asked;
+
 use crate::arena::AddressApi;
-use crate::chain::{self, ChainCopy, Edit};
-use crate::ffi::{FaultFeatures, OneFeature, stype};
+use crate::chain::{ChainCopy, Edit};
+use crate::ffi::stype;
 use crate::state::{Extensions, PhysicalDevice};
 use ash::vk::{self, StructureType, TaggedStructure};
+use asked::Asked;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use std::slice;
@@ -309,66 +312,6 @@ impl Plan {
                 (*node).device_fault = vk::TRUE;
                 (*node).device_fault_vendor_binary |= binary;
             }
-        }
-    }
-}
-
-/// What the application's own feature structs ask of the layer.
-struct Asked {
-    vendor_binary: bool,
-    report_masked: bool,
-}
-
-impl Asked {
-    /// # Safety
-    /// `head` must be null or a valid chain.
-    unsafe fn read(
-        head: *const std::ffi::c_void,
-        device: &PhysicalDevice,
-        emulated: Extensions,
-        report_masked: bool,
-    ) -> Result<Self, Refusal> {
-        // SAFETY: the caller vouches for the chain; the types say what the nodes are.
-        let (fault, group) = unsafe {
-            (
-                chain::find::<FaultFeatures>(head, stype::FAULT_FEATURES),
-                chain::find::<vk::DeviceGroupDeviceCreateInfo<'_>>(
-                    head,
-                    vk::DeviceGroupDeviceCreateInfo::STRUCTURE_TYPE,
-                ),
-            )
-        };
-        // SAFETY: as above.
-        let constant_data = unsafe { chain::find::<OneFeature>(head, stype::SHADER_CONSTANT_DATA_FEATURES) };
-        debug_assert!(constant_data.is_none_or(|f| f.feature <= 1));
-        if emulated.abort && group.is_some_and(|g| g.physical_device_count > 1) {
-            return Err(Refusal {
-                result: vk::Result::ERROR_INITIALIZATION_FAILED,
-                reason: "VK_KHR_shader_abort is not emulated on a group of several physical devices".to_owned(),
-            });
-        }
-        let fault = fault.filter(|_| emulated.fault);
-        let asked = Self {
-            vendor_binary: fault.is_some_and(|f| f.device_fault_vendor_binary == vk::TRUE),
-            report_masked: fault.is_some_and(|f| f.device_fault_report_masked == vk::TRUE),
-        };
-        let refused = [
-            (
-                asked.vendor_binary && !device.ext_fault_vendor_binary,
-                "deviceFaultVendorBinary",
-            ),
-            (asked.report_masked && !report_masked, "deviceFaultReportMasked"),
-            (
-                fault.is_some_and(|f| f.device_fault_device_lost_on_masked == vk::TRUE),
-                "deviceFaultDeviceLostOnMasked",
-            ),
-        ];
-        match refused.iter().find(|(refused, _)| *refused) {
-            Some((_, feature)) => Err(Refusal {
-                result: vk::Result::ERROR_FEATURE_NOT_PRESENT,
-                reason: format!("the feature {feature} is not supported here"),
-            }),
-            None => Ok(asked),
         }
     }
 }

@@ -1,21 +1,13 @@
 //! Files with the opaque addresses of arenas: one for each arena of a device that lives at the same time as others.
-//!
-//! ```text
-//! vkabort 1
-//! records 7f0000001000 7f0000001000
-//! control 7f0000200000 7f0000200000
-//! refused 1
-//! ```
-//!
-//! A buffer's address and its memory's, in hexadecimal, as the driver calls them; `control` and `refused` only where there is
-//! something to say. A file that is missing, damaged or from another driver costs nothing but the address.
+//! A file that is missing, damaged or from another driver costs nothing but the address.
 //!
 //! A process locks the file of an address for as long as it has the address: shared, since address spaces are mostly a
 //! process's own. Whoever writes holds it alone. So of two first runs the second finds what the first has written, and an
 //! address that is refused while nobody else holds the file is one that the driver will not give any more.
 
+use super::lock;
+use super::opaque::{Opaques, parse, show};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write as _};
 use std::path::{Path, PathBuf};
@@ -35,21 +27,6 @@ const REFUSALS: u32 = 3;
 
 /// Which files this process has in use: a set of bits by stem.
 static TAKEN: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
-
-/// Opaque addresses of a buffer and its memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Opaque {
-    pub buffer: u64,
-    pub memory: u64,
-}
-
-/// Those of an arena.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Opaques {
-    pub records: Opaque,
-    /// Of a control block with a buffer of its own.
-    pub control: Option<Opaque>,
-}
 
 /// How a file is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,55 +208,6 @@ fn text(file: &mut File) -> Option<String> {
     Some(text)
 }
 
-fn show(known: &Opaques, refused: u32) -> String {
-    let mut text = String::from("vkabort 1\n");
-    let mut line = |name, opaque: &Opaque| {
-        let _ = writeln!(text, "{name} {:x} {:x}", opaque.buffer, opaque.memory);
-    };
-    line("records", &known.records);
-    if let Some(control) = &known.control {
-        line("control", control);
-    }
-    if refused > 0 {
-        let _ = writeln!(text, "refused {refused}");
-    }
-    text
-}
-
-/// The addresses in a file, and how often they were refused.
-fn parse(text: &str) -> Option<(Option<Opaques>, u32)> {
-    let mut lines = text.lines();
-    if lines.next()? != "vkabort 1" || !text.ends_with('\n') {
-        return None;
-    }
-    let (mut records, mut control, mut refused) = (None, None, 0);
-    for line in lines {
-        let mut words = line.split(' ');
-        let name = words.next()?;
-        let mut number = || u64::from_str_radix(words.next()?, 16).ok();
-        match name {
-            "records" | "control" => {
-                let opaque = Opaque {
-                    buffer: number()?,
-                    memory: number()?,
-                };
-                let part = if name == "records" { &mut records } else { &mut control };
-                // Zero asks for any address.
-                if part.replace(opaque).is_some() || opaque == Opaque::default() {
-                    return None;
-                }
-            }
-            "refused" => refused = u32::try_from(number()?).ok()?,
-            _ => return None,
-        }
-        if words.next().is_some() {
-            return None;
-        }
-    }
-    let records = records?;
-    Some((Some(Opaques { records, control }), refused))
-}
-
 /// A number that no other live arena of this process and of that kind has.
 struct Slot {
     stem: String,
@@ -315,51 +243,6 @@ impl Drop for Slot {
             }
         }
     }
-}
-
-/// Advisory locks, which go with the file and with the process. Nobody waits for one here.
-#[cfg(unix)]
-mod lock {
-    use std::fs::File;
-    use std::os::fd::AsRawFd;
-
-    fn flock(file: &File, operation: i32) -> bool {
-        // SAFETY: the descriptor is open for as long as the file lives.
-        let done = unsafe { libc::flock(file.as_raw_fd(), operation) == 0 };
-        // Where files cannot be locked, every process takes itself for the only one.
-        done || std::io::Error::last_os_error().kind() != std::io::ErrorKind::WouldBlock
-    }
-
-    /// Locks the file if nobody else has.
-    pub fn alone(file: &File) -> bool {
-        flock(file, libc::LOCK_EX | libc::LOCK_NB)
-    }
-
-    /// Locks the file with others, if nobody has it alone.
-    pub fn shared(file: &File) -> bool {
-        flock(file, libc::LOCK_SH | libc::LOCK_NB)
-    }
-
-    /// Lets go.
-    pub fn free(file: &File) {
-        flock(file, libc::LOCK_UN);
-    }
-}
-
-/// Without such locks every process takes itself for the only one.
-#[cfg(not(unix))]
-mod lock {
-    use std::fs::File;
-
-    pub fn alone(_: &File) -> bool {
-        true
-    }
-
-    pub fn shared(_: &File) -> bool {
-        true
-    }
-
-    pub fn free(_: &File) {}
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use super::super::opaque::Opaque;
 use super::*;
 
 /// A folder that goes with the test.

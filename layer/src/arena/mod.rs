@@ -8,7 +8,9 @@
 #[cfg(unix)]
 mod host;
 mod kept;
+mod lock;
 pub mod memory;
+mod opaque;
 mod parts;
 mod replay;
 

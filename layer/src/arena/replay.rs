@@ -13,7 +13,8 @@
 //! Arenas of devices that live at the same time have different addresses, each with a file of its own. Both buffers of an
 //! arena with a control block of its own are asked for, or none.
 
-use super::kept::{Kept, Opaque, Opaques};
+use super::kept::Kept;
+use super::opaque::{Opaque, Opaques};
 use super::parts::{Extra, Refused};
 use super::{AddressApi, Arena, Made, Setup, Source, memory};
 use crate::log::Level;

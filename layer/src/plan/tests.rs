@@ -1,5 +1,6 @@
 use super::*;
-use crate::ffi::name;
+use crate::chain;
+use crate::ffi::{FaultFeatures, OneFeature, name};
 use std::ffi::c_void;
 use std::ptr;
 

@@ -4,11 +4,13 @@
 
 #[cfg(test)]
 mod manifest_tests;
+mod reader;
 mod source;
 
 pub use source::Sources;
 
 use crate::log::{Format, Level};
+use reader::Reader;
 use std::path::PathBuf;
 use std::time::Duration;
 use vkabort_instrument::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Trap};
@@ -235,62 +237,6 @@ impl Settings {
             settings.arena_size = needed;
         }
         (settings, problems)
-    }
-}
-
-struct Reader<'a> {
-    sources: &'a Sources,
-    problems: &'a mut Vec<String>,
-}
-
-impl Reader<'_> {
-    fn choice<T: Copy>(&mut self, key: &str, default: T, allowed: &[(&str, T)]) -> T {
-        let Some((value, origin)) = self.sources.value(key) else {
-            return default;
-        };
-        if let Some((_, found)) = allowed.iter().find(|(name, _)| value.eq_ignore_ascii_case(name)) {
-            return *found;
-        }
-        let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
-        self.problems.push(format!(
-            "{key} = {value:?} (from {origin}) is ignored: allowed are {}",
-            names.join(", ")
-        ));
-        default
-    }
-
-    fn number(&mut self, key: &str, default: u32, least: u32, most: u32) -> u32 {
-        let Some((value, origin)) = self.sources.value(key) else {
-            return default;
-        };
-        let parsed = match value.strip_prefix("0x").or_else(|| value.strip_prefix("0X")) {
-            Some(hex) => u32::from_str_radix(hex, 16),
-            None => value.parse(),
-        };
-        match parsed {
-            Ok(number) if (least..=most).contains(&number) => number,
-            _ => {
-                self.problems.push(format!(
-                    "{key} = {value:?} (from {origin}) is ignored: allowed are whole numbers from {least} to {most}"
-                ));
-                default
-            }
-        }
-    }
-
-    fn filter(&mut self, key: &str) -> Filter {
-        let Some((value, origin)) = self.sources.value(key) else {
-            return Filter::default();
-        };
-        value.parse().unwrap_or_else(|problem| {
-            self.problems
-                .push(format!("{key} = {value:?} (from {origin}) is ignored: {problem}"));
-            Filter::default()
-        })
-    }
-
-    fn path(&mut self, key: &str) -> Option<PathBuf> {
-        self.sources.value(key).map(|(value, _)| PathBuf::from(value))
     }
 }
 
