@@ -86,8 +86,9 @@ pub(super) const CASES: &[Case] = &[
         told(c, BY_LAYER)
     })
     .on_driver("memory=vram+bar+cached,abort=1,ext_fault")
-    .set(&[("trap", "hang"), ("trap_timeout_ms", "200")])
-    .validated(),
+    .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
+    .validated()
+    .logs(&["the driver has not lost the device by the trap"]),
     Case::new("own_traps::the_vendor_binary_comes_too", vendor_binary)
         .on_driver("abort=1,ext_fault")
         .set(FAULT),
