@@ -59,28 +59,38 @@ fn doctor_says_which_memory_messages_go_to() -> Result<()> {
         (
             "memory=vram+bar+host+cached",
             "memory type 3 (HOST_VISIBLE | HOST_COHERENT | HOST_CACHED), memory of the host, which a reset of the device \
-             leaves alone; control block at 0x",
+             leaves alone",
         ),
         (
             "memory=vram+bar+host+cached",
-            "in memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT), atomics stay off the bus",
+            " in memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT), atomics stay off the bus",
         ),
         (
             "device_coherent,memory=vram+host+amd",
-            "memory of the host, which the device does not cache: a fault or a reset leaves it alone; control block before \
-             them: no device memory is host-visible and coherent",
+            "memory of the host, which the device does not cache: a fault or a reset leaves it alone",
+        ),
+        (
+            "device_coherent,memory=vram+host+amd",
+            "  control block                before the messages: no device memory is host-visible and coherent",
         ),
         (
             "memory=vram+bar",
-            "memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT), no other memory is host-visible and coherent; \
-             control block before them: the records are in device memory",
+            "memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT), no other memory is host-visible and coherent",
+        ),
+        (
+            "memory=vram+bar",
+            "before the messages: the records are in device memory",
         ),
         ("kind=cpu", "memory of the layer's own"),
-        ("replay", "(an address that later runs will ask for, kept in "),
+        ("kind=cpu", "  their address                a fixed address\n"),
+        (
+            "replay",
+            "  their address                an address that later runs will ask for, kept in ",
+        ),
         ("replay", "home/.cache/vkabort/arena-"),
         (
             "",
-            "(an address of the driver's choice: the driver cannot give the same address again)",
+            "an address of the driver's choice: the driver cannot give the same address again",
         ),
     ] {
         let said = doctor(settings)?;

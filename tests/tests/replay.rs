@@ -64,7 +64,10 @@ fn a_replayed_address_is_the_same_in_two_processes() -> Result<()> {
     ensure!(home.kept()?.len() == 1, "{:?}", home.kept()?);
     let (second, log) = home.say(ONE, "replay", |_| {})?;
     ensure!(second == first, "the second process has other binaries");
-    let said = format!("(the address of an earlier run, kept in {})", home.kept()?[0].display());
+    let said = format!(
+        "their address: the address of an earlier run, kept in {}\n",
+        home.kept()?[0].display()
+    );
     ensure!(log.contains(&said), "{log}");
     // Another user's home has nothing to replay.
     ensure!(
@@ -204,7 +207,7 @@ fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
     let poor = Home::new()?;
     let (_, log) = poor.say(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
     ensure!(
-        log.contains("(an address of the driver's choice: its control block"),
+        log.contains("their address: an address of the driver's choice: its control block"),
         "{log}"
     );
     let whole = poor.run(ONE, apart)?;

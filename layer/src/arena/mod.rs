@@ -169,20 +169,24 @@ impl Arena {
         self.bytes
     }
 
-    /// What it is and why, for people.
-    pub fn describe(&self) -> String {
-        let control = match &self.control {
-            Some(control) => format!("control block at {:#x} in {}", control.address, control.describe()),
-            None if self.why_before.is_empty() => "control block before them".to_owned(),
-            None => format!("control block before them: {}", self.why_before),
-        };
-        format!(
-            "{} bytes for messages at {:#x} ({}) in {}; {control}",
+    /// What it is and why, for people: a subject and what there is to say of it.
+    pub fn describe(&self) -> [(&'static str, String); 3] {
+        let records = &self.records;
+        let messages = format!(
+            "{} bytes at {:#x} in {}",
             self.bytes,
-            self.records.address,
-            self.source,
-            self.records.describe(),
-        )
+            records.address,
+            records.describe()
+        );
+        let control = match &self.control {
+            Some(control) => format!("{:#x} in {}", control.address, control.describe()),
+            None => format!("before the messages: {}", self.why_before),
+        };
+        [
+            ("memory for messages", messages),
+            ("their address", self.source.to_string()),
+            ("control block", control),
+        ]
     }
 
     /// What a user should know if pipeline caches do not match.

@@ -54,9 +54,11 @@ pub unsafe fn activate(
             log: &instance.log,
         })?;
         active.options.arena = arena.options();
-        instance
-            .log
-            .line(Level::Info, &format!("device {device:?}: {}", arena.describe()));
+        for (subject, text) in arena.describe() {
+            instance
+                .log
+                .line(Level::Info, &format!("device {device:?}: {subject}: {text}"));
+        }
         if let Some(unfixed) = arena.unfixed() {
             instance.log.line(Level::Warning, &unfixed);
         }
