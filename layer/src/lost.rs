@@ -12,6 +12,9 @@
 //! Cost on a healthy device: loads of the state and one of the arena's ABORTED word per command, all in memory of the host.
 
 mod drain;
+mod patience;
+
+pub use patience::Patience;
 
 use crate::locks::lock_until;
 use crate::readback::Extent;
@@ -35,8 +38,6 @@ const LOST: u8 = 3;
 /// How often an interruptible wait looks at the device. A wait of the application that is shorter goes to the driver
 /// as it is.
 pub const SLICE: Duration = Duration::from_millis(10);
-/// What a command that was told of completed work may wait for the queues to come to rest.
-const GRACE: Duration = Duration::from_millis(100);
 /// Between looks at a queue that is locked by a blocking call of the application.
 pub const RETRY: Duration = Duration::from_micros(100);
 
@@ -83,30 +84,6 @@ impl Loss {
     /// A number for the next group of fault reports.
     pub fn next_group(&self) -> u64 {
         self.groups.fetch_add(1, Ordering::Relaxed) + 1
-    }
-}
-
-/// How long a command may be kept to bring a loss to its end.
-#[derive(Clone, Copy, Debug)]
-pub enum Patience {
-    /// One look.
-    Poll,
-    /// A short while: the command reports completed work.
-    Grace,
-    /// Until then.
-    Until(Instant),
-    /// As long as the drain takes.
-    Drain,
-}
-
-impl Patience {
-    fn limit(self) -> Option<Instant> {
-        match self {
-            Self::Poll => Some(Instant::now()),
-            Self::Grace => Some(Instant::now() + GRACE),
-            Self::Until(at) => Some(at),
-            Self::Drain => None,
-        }
     }
 }
 
