@@ -70,6 +70,9 @@ pub struct InstrumentArgs {
     /// Device address of the arena, a multiple of 16
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub arena_address: Option<u64>,
+    /// Device address of a control block that is not at the arena's beginning, a multiple of 16
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    pub control_address: Option<u64>,
     /// Size of the arena in bytes; K and M are understood
     #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = parse_bytes)]
     pub arena_size: u32,

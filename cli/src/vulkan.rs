@@ -3,6 +3,7 @@
 //! `doctor` runs this in child processes, once with the layer and once without: a driver that crashes then takes no
 //! more than its own probe with it.
 
+use crate::manifest::variable;
 use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::CStr;
@@ -96,14 +97,12 @@ fn device(instance: &ash::Instance, loader: u32, handle: vk::PhysicalDevice) -> 
             "fragmentStoresAndAtomics",
         ),
     ];
-    let cpu = properties.device_type == vk::PhysicalDeviceType::CPU;
-    let addresses = if address.buffer_device_address_capture_replay == vk::TRUE {
-        "the same in every run (capture and replay)"
-    } else if cpu && has(vk::EXT_EXTERNAL_MEMORY_HOST_NAME) {
-        "the same in every run (imported host memory)"
-    } else {
-        "the driver's choice: pipeline caches of shaders with aborts may not match between runs"
-    };
+    let lines = log().len();
+    let tried = EXTENSIONS
+        .iter()
+        .all(|name| has(name))
+        .then(|| try_device(instance, handle));
+    let said = log().split_off(lines);
     json!({
         "name": text(properties.device_name_as_c_str()),
         "kind": match properties.device_type {
@@ -115,11 +114,20 @@ fn device(instance: &ash::Instance, loader: u32, handle: vk::PhysicalDevice) -> 
         },
         "driver": format!("{} {}", text(driver.driver_name_as_c_str()), text(driver.driver_info_as_c_str())).trim(),
         "api_version": show_version(properties.api_version),
-        "vkCreateDevice": EXTENSIONS.iter().all(|name| has(name)).then(|| try_device(instance, handle)),
+        "vkCreateDevice": tried,
         "extensions": EXTENSIONS.iter().filter(|name| has(name)).map(|name| name.to_string_lossy()).collect::<Vec<_>>(),
         "lacks": needs.iter().filter(|(has, _)| !has).map(|(_, name)| *name).collect::<Vec<_>>(),
-        "addresses": addresses,
+        "said": said,
     })
+}
+
+/// Lines of the layer's log, if there is one.
+fn log() -> Vec<String> {
+    let file = variable("log_file", "").ok().and_then(std::env::var_os);
+    let text = file
+        .and_then(|file| std::fs::read_to_string(file).ok())
+        .unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
 }
 
 /// Makes a device with the three extensions and destroys it: what goes wrong with them goes wrong here, and the layer says

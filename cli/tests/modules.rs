@@ -63,6 +63,7 @@ fn options_change_the_output() {
     for options in [
         ["--arena-address", "0x100000"],
         ["--arena-size", "2M"],
+        ["--control-address", "0x200000"],
         ["--trap", "hang"],
         ["--trap", "fault"],
         ["--trap=hang", "--hang-iterations=9"],

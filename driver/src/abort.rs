@@ -4,56 +4,98 @@
 //! the device. A module that the layer has rewritten has none; its code has the address of the layer's arena, to which
 //! such an invocation writes a record. So does the driver, word by word as `vkabort_record::layout` has it.
 
+use crate::code::{self, Trap};
 use crate::device::{Device, State};
+use crate::fault::Cause;
 use crate::handle;
 use crate::shader::Pipeline;
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::{
-    ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS, commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS, commit_word, header, record_units,
 };
 
-const OP_CONSTANT: u32 = 43;
-const OP_CONSTANT_COMPOSITE: u32 = 44;
-const OP_ABORT: u32 = 5121;
-/// Words before the first instruction.
-const HEADER: usize = 5;
 /// `GLCompute`.
 const STAGE: u32 = 5;
 /// Units of the smallest arena that the layer makes by default: as many records as that are written at most.
 const CAPACITY: u32 = ((1 << 20) - CONTROL_BYTES) / UNIT_BYTES;
 
-/// Runs a pipeline as part of submission `number`. True: the driver's own device is lost by it.
+/// What a submission does to the device beside its work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    #[default]
+    None,
+    /// It hangs for as long as the word at this address is not zero.
+    Hangs(u64),
+    /// It loses the device.
+    Loses,
+}
+
+impl Effect {
+    /// The worse of two.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Loses, _) | (_, Self::Loses) => Self::Loses,
+            (Self::None, other) => other,
+            (hangs, _) => hangs,
+        }
+    }
+}
+
+/// Whether running the pipeline would take its time.
+///
+/// # Safety
+/// The pipeline must be alive.
+pub unsafe fn has_trap(pipeline: u64) -> bool {
+    // SAFETY: the caller vouches for the pipeline.
+    let stages = unsafe { handle::get::<Pipeline>(pipeline) }.map_or(&[][..], |pipeline| &pipeline.stages);
+    stages.iter().any(|words| code::trap(words) != Trap::None)
+}
+
+/// Runs a pipeline as part of submission `number`.
 ///
 /// # Safety
 /// The pipeline must be alive, and so must the memory behind addresses in its code.
-pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64) -> bool {
+pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64) -> Effect {
     let settings = &device.settings;
     if !settings.abort.is(number) {
-        return false;
+        return Effect::None;
     }
     // SAFETY: the caller vouches for the pipeline.
     let stages = unsafe { handle::get::<Pipeline>(pipeline) }.map_or(&[][..], |pipeline| &pipeline.stages);
     let messages = || (0..settings.messages).map(|index| message(number, index));
-    let mut lost = false;
+    let mut effect = Effect::None;
     for words in stages {
-        if settings.native_abort && instructions(words).any(|(op, _)| op == OP_ABORT) {
+        if settings.native_abort && code::aborts(words) {
             state.faults.messages.extend(messages());
-            lost = true;
-        } else if let Some(address) = arena(words) {
-            let base = match settings.cpu {
-                true => Some(address as *mut u8),
-                false => state.addresses.host(address),
-            };
-            if let Some(base) = base {
-                for message in messages() {
-                    // SAFETY: the layer keeps the arena as long as shaders may write to it.
-                    unsafe { write(base, &message) };
-                }
-            }
+            effect = Effect::Loses;
+            continue;
         }
+        let host = |address: u64| match settings.cpu {
+            true => Some(address as *mut u8),
+            false => state.addresses.host(address),
+        };
+        let Some((records, control)) = code::arena(words, |address| host(address).is_some()) else {
+            continue;
+        };
+        let (Some(records), Some(control)) = (host(records), host(control)) else {
+            continue;
+        };
+        let mut wrote = false;
+        for message in messages() {
+            // SAFETY: the layer keeps the arena as long as shaders may write to it.
+            wrote |= unsafe { write(records, control, &message) };
+        }
+        effect = effect.and(match code::trap(words) {
+            Trap::Fault if wrote && settings.faults => {
+                state.faults.cause = Cause::Access(code::FAULT_ADDRESS);
+                Effect::Loses
+            }
+            Trap::Hang if wrote => Effect::Hangs(control as u64 + u64::from(ABORTED_OFFSET)),
+            _ => Effect::None,
+        });
     }
-    lost
+    effect
 }
 
 /// A message's payload.
@@ -63,50 +105,18 @@ fn message(number: u64, index: u32) -> Vec<u8> {
     text
 }
 
-/// Opcode and operands of every instruction.
-fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
-    let mut rest = words.get(HEADER..).unwrap_or_default();
-    std::iter::from_fn(move || {
-        let first = *rest.first()?;
-        let length = (first >> 16) as usize;
-        let instruction = rest.get(1..length)?;
-        rest = rest.get(length..)?;
-        Some((first & 0xFFFF, instruction))
-    })
-}
-
-/// The arena's address in a module: one of its constants of two words whose record area is one too.
-fn arena(words: &[u32]) -> Option<u64> {
-    let mut values = HashMap::new();
-    let mut addresses = HashSet::new();
-    for (op, operands) in instructions(words) {
-        match (op, operands) {
-            (OP_CONSTANT, [_, id, value]) => {
-                values.insert(*id, u64::from(*value));
-            }
-            (OP_CONSTANT_COMPOSITE, [_, _, low, high]) => {
-                if let (Some(low), Some(high)) = (values.get(low), values.get(high)) {
-                    addresses.insert(low | high << 32);
-                }
-            }
-            _ => {}
-        }
-    }
-    let is_arena = |address: &&u64| **address >> 32 != 0 && addresses.contains(&(*address + u64::from(CONTROL_BYTES)));
-    addresses.iter().find(is_arena).copied()
-}
-
-/// Writes a record and says that it has.
+/// Writes a record and says that it has. True: there was room.
 ///
 /// # Safety
-/// `base` must be the arena.
-unsafe fn write(base: *mut u8, payload: &[u8]) {
+/// `records` must be the arena, which begins with a control block, and `control` the one in use.
+unsafe fn write(records: *mut u8, control: *mut u8, payload: &[u8]) -> bool {
     // SAFETY: the caller vouches for the arena; every word of it is aligned.
-    let word = |byte: u32| unsafe { AtomicU32::from_ptr(base.add(byte as usize).cast()) };
+    let word_of = |base: *mut u8, byte: u32| unsafe { AtomicU32::from_ptr(base.add(byte as usize).cast()) };
+    let word = |byte: u32| word_of(records, byte);
     let units = record_units(payload.len() as u32);
-    let cursor = word(CURSOR_OFFSET);
+    let cursor = word_of(control, CURSOR_OFFSET);
     if cursor.load(Ordering::Relaxed) + units > CAPACITY {
-        return;
+        return false;
     }
     let unit = cursor.fetch_add(units, Ordering::Relaxed);
     let begin = CONTROL_BYTES + unit * UNIT_BYTES;
@@ -123,5 +133,8 @@ unsafe fn write(base: *mut u8, payload: &[u8]) {
         put(header::WORDS + index, u32::from_le_bytes(four));
     }
     word(begin + header::COMMIT * 4).store(commit_word(unit), Ordering::Release);
-    word(ABORTED_OFFSET).store(1, Ordering::Release);
+    for base in [control, records] {
+        word_of(base, ABORTED_OFFSET).store(ABORTED, Ordering::Release);
+    }
+    true
 }

@@ -1,13 +1,14 @@
 //! `VkDevice` and its queues.
 
+use crate::addresses::Addresses;
 use crate::fault::Faults;
 use crate::handle::{self, LOADER_MAGIC};
-use crate::memory::Addresses;
+use crate::memory;
 use crate::physical;
 use crate::queue::Queue;
 use crate::seen;
 use crate::settings::{Refused, Settings};
-use ash::vk::{self, Handle};
+use ash::vk::{self, Handle, TaggedStructure};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,6 +25,8 @@ pub struct Device {
     loader: usize,
     /// What it does.
     pub settings: Arc<Settings>,
+    /// `deviceCoherentMemory` is on.
+    pub device_coherent: bool,
     /// What changes. Everything that executes does so under its lock.
     pub state: Mutex<State>,
     /// Something was signalled, lost or is to end.
@@ -43,6 +46,8 @@ pub struct State {
     pub addresses: Addresses,
     /// What there is to say of the loss.
     pub faults: Faults,
+    /// Memory of the GPU's own, by handle.
+    pub local_memory: Vec<u64>,
 }
 
 impl Device {
@@ -58,13 +63,24 @@ impl Device {
 
     /// Loses the device.
     pub fn lose(&self, state: &mut State) {
+        if let Some(with) = self.settings.lost_memory.filter(|_| !state.lost) {
+            for memory in &state.local_memory {
+                // SAFETY: what is freed is taken out of the list first.
+                unsafe { memory::lose(*memory, with) };
+            }
+        }
         state.lost = true;
         self.changed.notify_all();
     }
 
+    /// The device is lost, and fences and submissions tell of it.
+    pub fn shows_loss(&self, state: &State) -> bool {
+        state.lost && !self.settings.quiet_loss
+    }
+
     /// `VK_ERROR_DEVICE_LOST` or success.
     pub fn status(&self) -> vk::Result {
-        match self.lock().lost {
+        match self.shows_loss(&self.lock()) {
             true => vk::Result::ERROR_DEVICE_LOST,
             false => vk::Result::SUCCESS,
         }
@@ -79,7 +95,7 @@ impl Device {
             self.lose(&mut state);
         }
         loop {
-            if state.lost {
+            if self.shows_loss(&state) {
                 return vk::Result::ERROR_DEVICE_LOST;
             }
             if done() {
@@ -152,8 +168,18 @@ pub unsafe extern "system" fn create(
         if refuses(&physical.settings, Refused::Device) {
             return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
         }
+        let mut device_coherent = false;
+        let mut node = (*info).p_next.cast::<vk::BaseInStructure<'_>>();
+        while let Some(base) = node.as_ref() {
+            if base.s_type == vk::PhysicalDeviceCoherentMemoryFeaturesAMD::STRUCTURE_TYPE {
+                let features = &*node.cast::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>();
+                device_coherent = features.device_coherent_memory == vk::TRUE;
+            }
+            node = base.p_next;
+        }
         let made = handle::make(Device {
             loader: LOADER_MAGIC,
+            device_coherent,
             settings: Arc::clone(&physical.settings),
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -204,5 +230,9 @@ pub unsafe extern "system" fn queue2(device: vk::Device, info: *const vk::Device
 
 pub unsafe extern "system" fn wait_idle(device: vk::Device) -> vk::Result {
     // SAFETY: as the API has it.
-    unsafe { known(device) }.wait_for_queues(None)
+    let known = unsafe { known(device) };
+    match known.wait_for_queues(None) {
+        vk::Result::SUCCESS if known.lock().lost => vk::Result::ERROR_DEVICE_LOST,
+        result => result,
+    }
 }

@@ -13,8 +13,34 @@ use vkabort_record::snapshot::message_data;
 pub struct Faults {
     /// Payloads of shaders that aborted, where the driver has that extension itself.
     pub messages: Vec<Vec<u8>>,
+    /// Why the device is lost.
+    pub cause: Cause,
     /// The report was handed out.
     told: bool,
+}
+
+/// Why a device is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// The settings say so.
+    #[default]
+    Settings,
+    /// A store to this address.
+    Access(u64),
+    /// The watchdog.
+    Timeout,
+}
+
+impl Cause {
+    /// Addresses that the driver knows: of a timeout none.
+    fn addresses(self) -> Vec<(Kind, u64, u64)> {
+        let [memory, code] = ADDRESSES;
+        match self {
+            Self::Settings => vec![memory, code],
+            Self::Access(address) => vec![(memory.0, address, memory.2), code],
+            Self::Timeout => Vec::new(),
+        }
+    }
 }
 
 const ADDRESSES: [(Kind, u64, u64); 2] = [
@@ -52,27 +78,29 @@ pub unsafe extern "system" fn info_ext(
 ) -> vk::Result {
     // SAFETY: as the API has it: arrays of as many elements as the counts say.
     unsafe {
-        if !known(device).lock().lost {
+        let state = known(device).lock();
+        if !state.lost {
             return vk::Result::ERROR_UNKNOWN;
         }
+        let addresses = state.faults.cause.addresses();
         let counts = &mut *counts;
         let Some(info) = info.as_mut() else {
-            counts.address_info_count = ADDRESSES.len() as u32;
+            counts.address_info_count = addresses.len() as u32;
             counts.vendor_info_count = 1;
             counts.vendor_binary_size = BINARY_BYTES as u64;
             return vk::Result::SUCCESS;
         };
         info.description = text(DESCRIPTION);
         let mut complete = true;
-        let written = (counts.address_info_count as usize).min(ADDRESSES.len());
-        for (index, (kind, address, precision)) in ADDRESSES.iter().take(written).enumerate() {
+        let written = (counts.address_info_count as usize).min(addresses.len());
+        for (index, (kind, address, precision)) in addresses.iter().take(written).enumerate() {
             info.p_address_infos.add(index).write(vk::DeviceFaultAddressInfoEXT {
                 address_type: *kind,
                 reported_address: *address,
                 address_precision: *precision,
             });
         }
-        complete &= written == ADDRESSES.len();
+        complete &= written == addresses.len();
         counts.address_info_count = written as u32;
         if counts.vendor_info_count > 0 {
             info.p_vendor_infos.write(vk::DeviceFaultVendorInfoEXT {

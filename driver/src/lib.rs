@@ -13,6 +13,8 @@
 #![cfg_attr(not(target_pointer_width = "64"), allow(unused))]
 
 mod abort;
+mod addresses;
+mod code;
 mod command;
 mod device;
 mod entry;

@@ -3,17 +3,14 @@
 //! A GPU's addresses are of a space of its own, which starts elsewhere in every process; with capture and replay a buffer
 //! gets the address that is asked for, if nothing else is there. A CPU's addresses are host addresses.
 
+use crate::addresses::GRANULE;
 use crate::device::known;
-use crate::handle;
 use crate::settings::Refused;
+use crate::{handle, physical};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Pages.
-const GRANULE: u64 = 4096;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Memory.
 struct Memory {
@@ -22,6 +19,7 @@ struct Memory {
     layout: Option<Layout>,
     /// Handed out for capture, or asked for.
     opaque: u64,
+    bytes: usize,
 }
 
 impl Drop for Memory {
@@ -39,50 +37,6 @@ struct Buffer {
     /// Where it was asked to be.
     opaque: u64,
     address: AtomicU64,
-}
-
-/// Which addresses of a device's own space belong to which host memory.
-pub struct Addresses {
-    next: u64,
-    /// Length and host address of what is bound, by device address.
-    bound: BTreeMap<u64, (u64, u64)>,
-}
-
-impl Default for Addresses {
-    fn default() -> Self {
-        // Another place in every process, as address spaces have it that are shared or randomised.
-        let place = u64::from(std::process::id()) & 0xFFFF;
-        Self {
-            next: 0x0001_0000_0000_0000 + (place << 30),
-            bound: BTreeMap::new(),
-        }
-    }
-}
-
-impl Addresses {
-    fn is_free(&self, address: u64, size: u64) -> bool {
-        let before = self.bound.range(..address + size).next_back();
-        before.is_none_or(|(start, (length, _))| start + length <= address)
-    }
-
-    fn place(&mut self, wanted: u64, size: u64) -> Option<u64> {
-        let size = size.next_multiple_of(GRANULE);
-        let mut address = wanted;
-        while wanted == 0 && !(address != 0 && self.is_free(address, size)) {
-            // A page that is nobody's between any two.
-            self.next += size + GRANULE;
-            address = self.next - size;
-        }
-        self.is_free(address, size).then_some(address)
-    }
-
-    /// The host memory at a device address that begins a buffer.
-    pub fn host(&self, address: u64) -> Option<*mut u8> {
-        self.bound
-            .get(&address)
-            .filter(|bound| bound.1 != 0)
-            .map(|bound| bound.1 as *mut u8)
-    }
 }
 
 pub unsafe extern "system" fn allocate(
@@ -118,6 +72,16 @@ pub unsafe extern "system" fn allocate(
         if known.refuses(what) {
             return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         }
+        let index = (*info).memory_type_index;
+        if physical::allowed_types(&known.settings, known.device_coherent) >> index & 1 == 0 {
+            // No rule says what happens to such a program: this makes it notice.
+            return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+        }
+        let kinds = physical::memory_types(&known.settings);
+        let flags = kinds
+            .get(index as usize)
+            .map_or_else(Default::default, |kind| kind.property_flags);
+        let local = flags.contains(vk::MemoryPropertyFlags::DEVICE_LOCAL);
         let size = usize::try_from((*info).allocation_size).unwrap_or(usize::MAX).max(1);
         let Ok(layout) = Layout::from_size_align(size, GRANULE as usize) else {
             return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
@@ -129,15 +93,50 @@ pub unsafe extern "system" fn allocate(
         if base.is_null() {
             return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
         }
-        let made = handle::make(Memory { base, layout, opaque });
+        let made = handle::make(Memory {
+            base,
+            layout,
+            opaque,
+            bytes: size,
+        });
+        if local {
+            known.lock().local_memory.push(made);
+        }
         memory.write(vk::DeviceMemory::from_raw(made));
     }
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn free(_: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
+pub unsafe extern "system" fn free(
+    device: vk::Device,
+    memory: vk::DeviceMemory,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
     // SAFETY: the application's last use.
-    unsafe { handle::destroy::<Memory>(memory.as_raw()) };
+    unsafe {
+        known(device)
+            .lock()
+            .local_memory
+            .retain(|local| *local != memory.as_raw());
+        handle::destroy::<Memory>(memory.as_raw());
+    }
+}
+
+/// Fills memory with a byte, as a loss does.
+///
+/// # Safety
+/// The handle must be of memory that is not freed yet.
+pub unsafe fn lose(memory: u64, with: u8) {
+    // SAFETY: the caller vouches for the memory. Word by word: the host may be reading.
+    unsafe {
+        let Some(memory) = handle::get::<Memory>(memory) else {
+            return;
+        };
+        for word in 0..memory.bytes / 4 {
+            AtomicU32::from_ptr(memory.base.cast::<u32>().add(word))
+                .store(u32::from_ne_bytes([with; 4]), Ordering::Relaxed);
+        }
+    }
 }
 
 pub unsafe extern "system" fn map(
@@ -184,7 +183,7 @@ pub unsafe extern "system" fn host_pointer_properties(
 ) -> vk::Result {
     // SAFETY: as the API has it.
     unsafe {
-        let kinds = crate::physical::memory_types(&known(device).settings);
+        let kinds = physical::memory_types(&known(device).settings);
         let host = |kind: &vk::MemoryType| kind.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
         let bits = kinds.iter().enumerate().filter(|(_, kind)| host(kind));
         (*properties).memory_type_bits = bits.fold(0, |bits, (index, _)| bits | 1 << index);
@@ -256,7 +255,7 @@ pub unsafe extern "system" fn buffer_requirements(
         requirements.write(vk::MemoryRequirements {
             size,
             alignment: GRANULE,
-            memory_type_bits: (1 << known(device).settings.memory.len()) - 1,
+            memory_type_bits: physical::allowed_types(&known(device).settings, known(device).device_coherent),
         });
     }
 }
@@ -332,7 +331,7 @@ pub unsafe extern "system" fn image_requirements(
         requirements.write(vk::MemoryRequirements {
             size: 1 << 16,
             alignment: GRANULE,
-            memory_type_bits: (1 << known(device).settings.memory.len()) - 1,
+            memory_type_bits: physical::allowed_types(&known(device).settings, known(device).device_coherent),
         });
     }
 }

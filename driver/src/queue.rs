@@ -4,17 +4,30 @@
 //! enough to measure a layer's by. A submission that has to wait, hang or take its time goes to a thread of the queue, and
 //! so does everything behind it.
 
+use crate::abort::Effect;
 use crate::command::Op;
 use crate::device::{Device, State, known};
+use crate::fault::Cause;
 use crate::handle;
+use crate::settings::Settings;
 use crate::sync::{Fence, Semaphore};
 use crate::{abort, sync};
 use ash::vk;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Between looks at a word that the host changes.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// # Safety
+/// A word must be there.
+unsafe fn is_zero(word: u64) -> bool {
+    // SAFETY: the caller vouches for the word.
+    unsafe { AtomicU32::from_ptr(word as *mut u32) }.load(Ordering::Acquire) == 0
+}
 
 /// Submissions with command buffers, over the whole process.
 static SUBMISSIONS: AtomicU64 = AtomicU64::new(0);
@@ -93,14 +106,17 @@ impl Queue {
         if settings.lose_submit.is(submission.number) {
             device.lose(&mut state);
         }
-        if state.lost {
+        if device.shows_loss(&state) {
             return vk::Result::ERROR_DEVICE_LOST;
         }
         let slow = !settings.delay.is_zero() && submission.number > 0;
-        let at_once = !slow && !settings.hang.is(submission.number) && submission.is_ready() && self.is_idle();
+        let waits = settings.hang.is(submission.number) || submission.may_wait(settings);
+        let at_once = !slow && !waits && submission.is_ready() && self.is_idle();
         if at_once {
-            submission.execute(device, &mut state);
-            submission.complete(&state);
+            if submission.execute(device, &mut state) == Effect::Loses {
+                device.lose(&mut state);
+            }
+            submission.complete(device, &state);
             device.changed.notify_all();
             return vk::Result::SUCCESS;
         }
@@ -134,23 +150,42 @@ impl Queue {
         let settings = &device.settings;
         let mut state = device.lock();
         let mut hung_since = None;
-        let mut executed = false;
+        let mut executed = None;
         while !state.ending {
             let now = Instant::now();
             let mut waiting = self.lock_waiting();
             let until = match waiting.front() {
-                Some(first) if !first.is_ready() || state.lost => None,
+                Some(first) if !first.is_ready() || device.shows_loss(&state) => None,
                 Some(first) => first.due.filter(|due| *due > now).map(Some).unwrap_or_else(|| {
-                    if !executed {
-                        first.execute(device, &mut state);
-                        executed = true;
+                    let effect = *executed.get_or_insert_with(|| {
                         device.changed.notify_all();
-                    }
-                    if !settings.hang.is(first.number) {
-                        return Some(now);
-                    }
+                        first.execute(device, &mut state)
+                    });
                     let since = *hung_since.get_or_insert(now);
-                    settings.hang_for.map(|time| since + time)
+                    let over = |time: Duration| now >= since + time;
+                    let (hangs, end) = match effect {
+                        Effect::Loses if over(settings.lose_after) => {
+                            device.lose(&mut state);
+                            return (!device.shows_loss(&state)).then_some(now);
+                        }
+                        Effect::Loses => (false, Some(since + settings.lose_after)),
+                        // SAFETY: the layer keeps the arena as long as shaders may look at it.
+                        Effect::Hangs(word) if unsafe { is_zero(word) } => return Some(now),
+                        Effect::Hangs(_) => (true, Some(now + LOOK)),
+                        Effect::None if settings.hang.is(first.number) => {
+                            (true, settings.hang_for.map(|time| since + time))
+                        }
+                        Effect::None => return Some(now),
+                    };
+                    match settings.watchdog.filter(|_| hangs) {
+                        Some(time) if over(time) => {
+                            state.faults.cause = Cause::Timeout;
+                            device.lose(&mut state);
+                            (!device.shows_loss(&state)).then_some(now)
+                        }
+                        Some(time) => Some(end.map_or(since + time, |end| end.min(since + time))),
+                        None => end,
+                    }
                 }),
                 None => None,
             };
@@ -158,10 +193,10 @@ impl Queue {
                 && at <= now
             {
                 if let Some(first) = waiting.pop_front() {
-                    first.complete(&state);
+                    first.complete(device, &state);
                     self.pending.fetch_sub(1, Ordering::AcqRel);
                 }
-                (executed, hung_since) = (false, None);
+                (executed, hung_since) = (None, None);
                 device.changed.notify_all();
                 continue;
             }
@@ -187,25 +222,35 @@ impl Submission {
         waits.all(|wait| own(wait) || unsafe { handle::get::<Semaphore>(wait.0) }.is_none_or(|s| s.has(wait.1)))
     }
 
-    fn execute(&self, device: &Device, state: &mut State) {
-        let mut aborts = false;
+    /// Whether it may hang or lose the device after a while.
+    fn may_wait(&self, settings: &Settings) -> bool {
+        let mut ops = self.batches.iter().flat_map(|batch| &batch.ops);
+        // SAFETY: objects outlive the submissions that use them.
+        let traps = |op: &Op| matches!(op, Op::Run(pipeline) if unsafe { abort::has_trap(*pipeline) });
+        let late = !settings.lose_after.is_zero();
+        late && settings.lose_execute.is(self.number) || settings.abort.is(self.number) && (late || ops.any(traps))
+    }
+
+    fn execute(&self, device: &Device, state: &mut State) -> Effect {
+        let mut effect = match device.settings.lose_execute.is(self.number) {
+            true => Effect::Loses,
+            false => Effect::None,
+        };
         for op in self.batches.iter().flat_map(|batch| &batch.ops) {
             // SAFETY: objects outlive the submissions that use them.
             unsafe {
                 match op {
-                    Op::Run(pipeline) => aborts |= abort::run(device, state, *pipeline, self.number),
+                    Op::Run(pipeline) => effect = effect.and(abort::run(device, state, *pipeline, self.number)),
                     other => sync::execute(other),
                 }
             }
         }
-        if aborts || device.settings.lose_execute.is(self.number) {
-            device.lose(state);
-        }
+        effect
     }
 
     /// Signals what is to be signalled, unless the device is lost.
-    fn complete(&self, state: &State) {
-        if state.lost {
+    fn complete(&self, device: &Device, state: &State) {
+        if device.shows_loss(state) {
             return;
         }
         // SAFETY: as above.

@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Nodes of a chain that are remembered.
 const CHAIN: usize = 24;
+/// Allocations that are remembered.
+const ALLOCATIONS: usize = 4;
 
 /// What reached the driver.
 #[repr(C)]
@@ -22,8 +24,10 @@ pub struct Seen {
     chain: [u64; CHAIN],
     /// Calls of `vkCreateDevice`.
     devices: u32,
-    /// The memory type of the last `vkAllocateMemory`.
-    memory_type: u32,
+    /// The memory types of the last calls of `vkAllocateMemory`, the latest first.
+    memory_types: [u32; ALLOCATIONS],
+    /// Those calls since the last `vkCreateDevice`.
+    allocations: u32,
 }
 
 static SEEN: Mutex<Option<Seen>> = Mutex::new(None);
@@ -40,6 +44,7 @@ fn with(what: impl FnOnce(&mut Seen)) {
 pub unsafe fn device_created(info: &vk::DeviceCreateInfo<'_>) {
     with(|seen| {
         seen.devices += 1;
+        seen.allocations = 0;
         seen.queue_infos = info.p_queue_create_infos as u64;
         seen.features = info.p_enabled_features as u64;
         seen.chain = [0; CHAIN];
@@ -57,7 +62,11 @@ pub unsafe fn device_created(info: &vk::DeviceCreateInfo<'_>) {
 
 /// Remembers an allocation.
 pub fn memory_allocated(memory_type: u32) {
-    with(|seen| seen.memory_type = memory_type);
+    with(|seen| {
+        seen.memory_types.rotate_right(1);
+        seen.memory_types[0] = memory_type;
+        seen.allocations += 1;
+    });
 }
 
 /// `vkabortDriverSeen`

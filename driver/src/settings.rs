@@ -6,7 +6,7 @@
 //!
 //! | word | what it does |
 //! | --- | --- |
-//! | `kind=cpu`, `kind=gpu` | what the physical devices are; the addresses of a CPU's buffers are host addresses; `gpu` is the default |
+//! | `kind=cpu`, `kind=gpu`, `kind=integrated` | what the physical devices are; the addresses of a CPU's buffers are host addresses; `gpu` is the default |
 //! | `devices=COUNT` | how many physical devices there are; 1 is the default |
 //! | `api=1.MINOR` | the version of the physical devices; 1.3 is the default |
 //! | `native=abort+fault+data` | which of the three extensions the driver has itself |
@@ -15,13 +15,19 @@
 //! | `replay` | `bufferDeviceAddressCaptureReplay` |
 //! | `replay_refused` | the same, but an address that is asked for is always taken by something else |
 //! | `import` | `VK_EXT_external_memory_host` |
-//! | `memory=KIND+KIND` | the memory types, in this order: `vram`, `bar`, `host`, `cached`, `incoherent`, `amd`; `vram+host+cached` is the default |
+//! | `memory=KIND+KIND` | the memory types, in this order: `vram`, `bar`, `host`, `cached`, `incoherent`, and with `VK_AMD_device_coherent_memory` alone `amd_bar`, `amd`, `amd_cached`; `vram+host+cached` is the default |
+//! | `device_coherent` | `VK_AMD_device_coherent_memory` |
 //! | `abort=N` | the shaders of that submission abort, if they can |
 //! | `messages=COUNT` | with so many messages each; 1 is the default |
 //! | `lose=submit:N` | `vkQueueSubmit` loses the device |
 //! | `lose=execute:N` | the device is lost while it executes the submission |
 //! | `lose=wait:N` | the Nth command that waits, of the whole process, loses the device |
+//! | `lose_after=MS` | so long after the cause; until then the submission has not completed |
+//! | `lost_memory=zeros`, `lost_memory=ones` | a loss takes what is in the GPU's own memory with it |
+//! | `quiet_loss` | of a loss only `vkDeviceWaitIdle` and the fault queries tell; fences are signalled all the same |
 //! | `hang=N`, `hang=N:MS` | the submission never completes, or only after so many milliseconds |
+//! | `watchdog=MS` | a submission that hangs for longer loses the device |
+//! | `no_faults` | accesses to unmapped addresses do nothing; else they lose the device |
 //! | `delay=MS` | every submission takes so long |
 //! | `refuse=WHAT:N` | the Nth call fails, `*` every one: `buffer`, `memory`, `import`, `map`, `fence`, `device` |
 //! | `bad=counts` | the driver's own fault queries claim to have written more than there was room for |
@@ -92,13 +98,23 @@ impl Refused {
 }
 
 /// Kinds of memory, by their word.
-pub const MEMORY: [&str; 6] = ["vram", "bar", "host", "cached", "incoherent", "amd"];
+pub const MEMORY: [&str; 8] = [
+    "vram",
+    "bar",
+    "host",
+    "cached",
+    "incoherent",
+    "amd_bar",
+    "amd",
+    "amd_cached",
+];
 
 /// All of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "explained in the table above, word by word")]
 pub struct Settings {
     pub cpu: bool,
+    pub integrated: bool,
     pub devices: usize,
     pub minor: u32,
     pub native_abort: bool,
@@ -112,13 +128,20 @@ pub struct Settings {
     pub replay_refused: bool,
     pub import: bool,
     pub memory: Vec<&'static str>,
+    pub device_coherent: bool,
     pub abort: Nth,
     pub messages: u32,
     pub lose_submit: Nth,
     pub lose_execute: Nth,
     pub lose_wait: Nth,
+    pub lose_after: Duration,
+    /// What fills the bytes of the GPU's own memory.
+    pub lost_memory: Option<u8>,
+    pub quiet_loss: bool,
     pub hang: Nth,
     pub hang_for: Option<Duration>,
+    pub watchdog: Option<Duration>,
+    pub faults: bool,
     pub delay: Duration,
     pub refuse: Vec<(Refused, Nth)>,
     pub bad_counts: bool,
@@ -130,6 +153,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             cpu: false,
+            integrated: false,
             devices: 1,
             minor: 3,
             native_abort: false,
@@ -143,13 +167,19 @@ impl Default for Settings {
             replay_refused: false,
             import: false,
             memory: vec!["vram", "host", "cached"],
+            device_coherent: false,
             abort: Nth::Never,
             messages: 1,
             lose_submit: Nth::Never,
             lose_execute: Nth::Never,
             lose_wait: Nth::Never,
+            lose_after: Duration::ZERO,
+            lost_memory: None,
+            quiet_loss: false,
             hang: Nth::Never,
             hang_for: None,
+            watchdog: None,
+            faults: true,
             delay: Duration::ZERO,
             refuse: Vec::new(),
             bad_counts: false,
@@ -184,7 +214,17 @@ impl Settings {
     fn set(&mut self, key: &str, value: &str) -> Option<()> {
         let milliseconds = |text: &str| text.parse().ok().map(Duration::from_millis);
         match key {
-            "kind" => self.cpu = one_of(value, &[("cpu", true), ("gpu", false)])?,
+            "kind" => {
+                let kinds = [
+                    ("cpu", (true, false)),
+                    ("gpu", (false, false)),
+                    ("integrated", (false, true)),
+                ];
+                (self.cpu, self.integrated) = one_of(value, &kinds)?;
+            }
+            "lose_after" => self.lose_after = milliseconds(value)?,
+            "lost_memory" => self.lost_memory = Some(one_of(value, &[("zeros", 0), ("ones", 0xFF)])?),
+            "watchdog" => self.watchdog = Some(milliseconds(value)?),
             "devices" => self.devices = value.parse().ok()?,
             "api" => self.minor = value.strip_prefix("1.")?.parse().ok()?,
             "native" => {
@@ -247,6 +287,9 @@ impl Settings {
             "replay" => self.replay = true,
             "replay_refused" => (self.replay, self.replay_refused) = (true, true),
             "import" => self.import = true,
+            "device_coherent" => self.device_coherent = true,
+            "quiet_loss" => self.quiet_loss = true,
+            "no_faults" => self.faults = false,
             "deferred" => self.deferred = true,
             _ => return None,
         }

@@ -134,7 +134,7 @@ pub unsafe fn signal_from(queue: vk::Queue, then: impl FnOnce()) -> vk::Result {
     // SAFETY: as the API has it.
     let device = unsafe { known(queue_of(queue).device) };
     let state = device.lock();
-    if state.lost {
+    if device.shows_loss(&state) {
         return vk::Result::ERROR_DEVICE_LOST;
     }
     then();

@@ -24,12 +24,18 @@ fn fresh(folder: &Path, name: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Writes the report as text and as JSON lines, the raw messages, and for every module concerned its site table and its
+/// Writes the report as text and as JSON lines, the raw messages and the driver's crash dump, and for every module concerned its site table and its
 /// SPIR-V before and after the rewrite.
 ///
 /// # Errors
 /// The folder or a file in it could not be written.
-pub fn write(folder: &Path, active: &Active, report: &Report, records: &Records, data: &[u8]) -> io::Result<PathBuf> {
+pub fn write(
+    folder: &Path,
+    active: &Active,
+    report: &Report,
+    records: &Records,
+    raw: (&[u8], &[u8]),
+) -> io::Result<PathBuf> {
     let seconds = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
@@ -37,7 +43,10 @@ pub fn write(folder: &Path, active: &Active, report: &Report, records: &Records,
     let to = fresh(folder, &format!("abort-{seconds}-{}", std::process::id()))?;
     fs::write(to.join("report.txt"), report.text(false))?;
     fs::write(to.join("report.jsonl"), report.json_lines())?;
-    fs::write(to.join("messages.bin"), data)?;
+    fs::write(to.join("messages.bin"), raw.0)?;
+    if !raw.1.is_empty() {
+        fs::write(to.join("vendor.bin"), raw.1)?;
+    }
     let recorded = records.records.iter().map(|r| r.module_hash);
     let matched = report.sites.iter().filter_map(|site| site.module_hash);
     let hashes: BTreeSet<_> = recorded.chain(matched).collect();

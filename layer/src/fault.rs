@@ -63,6 +63,45 @@ pub struct DriverFault {
     pub vendor_binary: Vec<u8>,
 }
 
+impl DriverFault {
+    /// The same for people, a line for each record.
+    pub fn lines(&self) -> Vec<String> {
+        let text = self.text.iter().cloned();
+        let reports = self.reports.iter().map(|report| {
+            let address = |what: &str, info: &FaultAddressInfo| {
+                let (first, last) = range(info);
+                format!("{what} {first:#x} to {last:#x}")
+            };
+            if report.flags & fault_flag::MEMORY_ADDRESS != 0 {
+                address(access(&report.fault_address), &report.fault_address)
+            } else if report.flags & fault_flag::INSTRUCTION_ADDRESS != 0 {
+                address("instruction at", &report.instruction_address)
+            } else {
+                let vendor = &report.vendor;
+                let (code, data) = (vendor.vendor_fault_code, vendor.vendor_fault_data);
+                format!("{} (code {code:#x}, data {data:#x})", text_of(&vendor.description))
+            }
+        });
+        text.chain(reports).collect()
+    }
+}
+
+/// What the driver says of an address: "the precise address must lie within the region described".
+fn range(info: &FaultAddressInfo) -> (u64, u64) {
+    let mask = info.address_precision.max(1) - 1;
+    (info.reported_address & !mask, info.reported_address | mask)
+}
+
+fn access(info: &FaultAddressInfo) -> &'static str {
+    use vk::DeviceFaultAddressTypeEXT as Kind;
+    match Kind::from_raw(info.address_type) {
+        Kind::READ_INVALID => "invalid read in",
+        Kind::WRITE_INVALID => "invalid write in",
+        Kind::EXECUTE_INVALID => "invalid execution in",
+        _ => "access to memory in",
+    }
+}
+
 /// Asks `VK_EXT_device_fault`. The device must be lost by the driver's own account.
 pub fn ask_driver(device: &Device, active: &Active, group: u64) -> DriverFault {
     let (true, Some(get)) = (active.ext_fault, device.next.vkGetDeviceFaultInfoEXT) else {
@@ -156,6 +195,35 @@ mod tests {
         assert_eq!(cut, "ä".repeat(127));
         assert_eq!(description(&long)[vk::MAX_DESCRIPTION_SIZE - 1], 0);
         assert_eq!(text_of(&description(&"x".repeat(256))).len(), 255);
+    }
+
+    #[test]
+    fn the_driver_is_quoted_line_by_line() {
+        let write = vk::DeviceFaultAddressInfoEXT {
+            address_type: vk::DeviceFaultAddressTypeEXT::WRITE_INVALID,
+            reported_address: 0x1234,
+            address_precision: 4096,
+        };
+        let code = vk::DeviceFaultAddressInfoEXT {
+            address_type: vk::DeviceFaultAddressTypeEXT::INSTRUCTION_POINTER_FAULT,
+            reported_address: 0x40,
+            address_precision: 0,
+        };
+        let mut vendor = report(1, fault_flag::VENDOR, "t");
+        vendor.vendor.description = description("watchdog");
+        (vendor.vendor.vendor_fault_code, vendor.vendor.vendor_fault_data) = (7, 77);
+        let fault = DriverFault {
+            reports: vec![address_report(1, "t", &write), address_report(1, "t", &code), vendor],
+            text: Some("page fault".to_owned()),
+            vendor_binary: Vec::new(),
+        };
+        let expected = [
+            "page fault",
+            "invalid write in 0x1000 to 0x1fff",
+            "instruction at 0x40 to 0x40",
+            "watchdog (code 0x7, data 0x4d)",
+        ];
+        assert_eq!(fault.lines(), expected);
     }
 
     #[test]

@@ -137,6 +137,7 @@ pub mod fault_flag {
     pub const MEMORY_ADDRESS: u32 = 2;
     pub const INSTRUCTION_ADDRESS: u32 = 4;
     pub const VENDOR: u32 = 8;
+    pub const WATCHDOG_TIMEOUT: u32 = 16;
 }
 
 /// `VkDeviceFaultAddressInfoKHR`.

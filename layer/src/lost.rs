@@ -9,18 +9,26 @@
 //! A drain is a step that any thread may carry on, so a caller with little patience gives up early and another one
 //! finishes. Locks: the drain's, then a queue's; a thread that holds a queue's lock never waits for the drain.
 //!
-//! Cost on a healthy device: one load of the state and one of the arena's ABORTED word per command.
+//! Cost on a healthy device: loads of the state and one of the arena's ABORTED word per command, all in memory of the host.
 
-use crate::locks::{lock_until, try_lock};
+mod drain;
+mod patience;
+
+pub use patience::Patience;
+
+use crate::locks::lock_until;
+use crate::readback::Extent;
 use crate::report::{self, Cause};
 use crate::settings::OnAbort;
-use crate::state::{Active, Device, Outcome, Queue, Work, create_fence, lock};
+use crate::state::{Active, Device, Outcome, Queue, create_fence, lock};
 use crate::suspects;
 use ash::vk;
-use std::ptr;
+use drain::Drained;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
+use vkabort_instrument::Trap;
 
 /// Below this the device is healthy.
 const QUIESCING: u8 = 1;
@@ -30,8 +38,6 @@ const LOST: u8 = 3;
 /// How often an interruptible wait looks at the device. A wait of the application that is shorter goes to the driver
 /// as it is.
 pub const SLICE: Duration = Duration::from_millis(10);
-/// What a command that was told of completed work may wait for the queues to come to rest.
-const GRACE: Duration = Duration::from_millis(100);
 /// Between looks at a queue that is locked by a blocking call of the application.
 pub const RETRY: Duration = Duration::from_micros(100);
 
@@ -55,6 +61,11 @@ impl Loss {
         self.state.load(Ordering::Acquire) == LOST
     }
 
+    /// An abort was seen, or the driver's loss.
+    pub fn has_begun(&self) -> bool {
+        self.state.load(Ordering::Acquire) >= QUIESCING
+    }
+
     /// Queue operations are not forwarded any more.
     pub fn is_sealed(&self) -> bool {
         self.state.load(Ordering::Acquire) >= SEALED
@@ -74,41 +85,6 @@ impl Loss {
     pub fn next_group(&self) -> u64 {
         self.groups.fetch_add(1, Ordering::Relaxed) + 1
     }
-}
-
-/// How long a command may be kept to bring a loss to its end.
-#[derive(Clone, Copy, Debug)]
-pub enum Patience {
-    /// One look.
-    Poll,
-    /// A short while: the command reports completed work.
-    Grace,
-    /// Until then.
-    Until(Instant),
-    /// As long as the drain takes.
-    Drain,
-}
-
-impl Patience {
-    fn limit(self) -> Option<Instant> {
-        match self {
-            Self::Poll => Some(Instant::now()),
-            Self::Grace => Some(Instant::now() + GRACE),
-            Self::Until(at) => Some(at),
-            Self::Drain => None,
-        }
-    }
-}
-
-enum Drained {
-    /// All queues are at rest.
-    AtRest,
-    /// The caller's patience is at its end.
-    NotYet,
-    /// The time for draining is at its end.
-    GivenUp,
-    /// The driver has lost the device itself.
-    DriverLost,
 }
 
 impl Device {
@@ -200,9 +176,26 @@ impl Device {
     fn lose(&self, active: &Active, drain: &mut Option<Instant>, limit: Option<Instant>) -> bool {
         let loss = &active.loss;
         loss.state.store(QUIESCING, Ordering::Release);
-        let deadline = *drain.get_or_insert_with(|| Instant::now() + self.instance.settings.drain_timeout);
-        let cause = match self.drain(active, deadline, limit, |_| loss.state.store(SEALED, Ordering::Release)) {
+        let first = match active.options.trap {
+            Trap::Return => self.instance.settings.drain_timeout,
+            // First the driver is to lose the device.
+            Trap::Fault | Trap::Hang => self.instance.settings.trap_timeout,
+        };
+        let deadline = *drain.get_or_insert_with(|| Instant::now() + first);
+        let lost = Cell::new(false);
+        let at_rest = |_: &[Arc<Queue>]| {
+            lost.set(active.options.trap != Trap::Return && self.driver_has_lost());
+            loss.state.store(SEALED, Ordering::Release);
+        };
+        let mut drained = self.drain(active, deadline, limit, || {}, at_rest);
+        if matches!(drained, Drained::GivenUp) && active.options.trap == Trap::Hang {
+            // The driver has no watchdog, or a patient one. The loops end now, if they see what the host writes.
+            let deadline = deadline + self.instance.settings.drain_timeout;
+            drained = self.drain(active, deadline, limit, || active.end_hang(), at_rest);
+        }
+        let cause = match drained {
             Drained::NotYet => return false,
+            Drained::AtRest if lost.get() => Cause::Driver,
             Drained::AtRest => Cause::Abort { drained: true },
             Drained::DriverLost => Cause::Driver,
             Drained::GivenUp => {
@@ -244,17 +237,23 @@ impl Device {
         let deadline = *drain.get_or_insert_with(|| now + self.instance.settings.drain_timeout);
         let mut records = None;
         let reported = || active.loss.reported.load(Ordering::Relaxed);
-        let state = self.drain(active, deadline, limit, |queues| {
-            records = Some((arena.read(reported()), active.suspects(queues)));
-            suspects::before(queues.to_vec()).ended_well();
-            arena.reset();
-            active.loss.reported.store(0, Ordering::Relaxed);
-        });
+        let state = self.drain(
+            active,
+            deadline,
+            limit,
+            || {},
+            |queues| {
+                records = Some((arena.read(Extent::From(reported())), active.suspects(queues)));
+                suspects::before(queues.to_vec()).ended_well();
+                arena.reset();
+                active.loss.reported.store(0, Ordering::Relaxed);
+            },
+        );
         match state {
             Drained::NotYet | Drained::DriverLost => return,
             Drained::AtRest => *drain = None,
             Drained::GivenUp => {
-                let read = arena.read(reported());
+                let read = arena.read(Extent::From(reported()));
                 active.loss.reported.store(read.end, Ordering::Relaxed);
                 records = Some((read, active.suspects(&active.queues.values())));
                 *drain = Some(Instant::now() + self.instance.settings.drain_timeout);
@@ -271,111 +270,31 @@ impl Device {
         let Some(active) = &self.active else { return };
         let _drain = lock(&active.loss.drain);
         let deadline = Instant::now() + self.instance.settings.drain_timeout;
-        let state = self.drain(active, deadline, None, |_| {
-            active.loss.undrained.store(false, Ordering::Release)
-        });
+        let state = self.drain(
+            active,
+            deadline,
+            None,
+            || active.end_hang(),
+            |_| active.loss.undrained.store(false, Ordering::Release),
+        );
         if matches!(state, Drained::DriverLost) {
             active.loss.undrained.store(false, Ordering::Release);
-        }
-    }
-
-    /// Waits for everything submitted. `at_rest` runs when all queues are idle and locked.
-    fn drain(
-        &self,
-        active: &Active,
-        deadline: Instant,
-        limit: Option<Instant>,
-        at_rest: impl FnOnce(&[Arc<Queue>]),
-    ) -> Drained {
-        let mut at_rest = Some(at_rest);
-        loop {
-            let mut marks = Vec::new();
-            let mut busy = false;
-            for queue in active.queues.values() {
-                match try_lock(&queue.work) {
-                    Some(mut work) => match self.mark(&queue, &mut work) {
-                        Ok(true) => marks.push(queue.mark),
-                        Ok(false) => busy |= !work.idle(),
-                        Err(()) => return Drained::DriverLost,
-                    },
-                    None => busy = true,
-                }
-            }
-            if marks.is_empty() && !busy && active.queues.frozen(|queues| all_idle(queues, &mut at_rest)) {
-                return Drained::AtRest;
-            }
-            let now = Instant::now();
-            if now >= deadline {
-                return Drained::GivenUp;
-            }
-            if limit.is_some_and(|limit| now >= limit) {
-                return Drained::NotYet;
-            }
-            let until = limit.map_or(deadline, |limit| limit.min(deadline));
-            self.wait_for_marks(&marks, (until - now).min(SLICE));
-        }
-    }
-
-    /// Submits the mark of a queue if there is something to wait for. True: the mark is pending.
-    fn mark(&self, queue: &Queue, work: &mut Work) -> Result<bool, ()> {
-        let next = &self.next;
-        let (Some(status), Some(reset), Some(submit)) = (next.vkGetFenceStatus, next.vkResetFences, next.vkQueueSubmit)
-        else {
-            return Ok(false);
-        };
-        if queue.mark == vk::Fence::null() {
-            return Ok(false);
-        }
-        if work.pending {
-            // SAFETY: our own fence on our own device.
-            match unsafe { status(self.handle, queue.mark) } {
-                // SAFETY: signalled, so no longer in use.
-                vk::Result::SUCCESS => match unsafe { reset(self.handle, 1, &queue.mark) } {
-                    vk::Result::SUCCESS => work.pending = false,
-                    _ => return Ok(true),
-                },
-                vk::Result::ERROR_DEVICE_LOST => return Err(()),
-                _ => return Ok(true),
-            }
-        }
-        if work.submitted != work.marked {
-            // SAFETY: the queue's lock is held, and the fence is ours and unsignalled.
-            match unsafe { submit(queue.handle, 0, ptr::null(), queue.mark) } {
-                vk::Result::SUCCESS => {
-                    work.marked = work.submitted;
-                    work.pending = true;
-                }
-                vk::Result::ERROR_DEVICE_LOST => return Err(()),
-                _ => return Ok(false),
-            }
-        }
-        Ok(work.pending)
-    }
-
-    fn wait_for_marks(&self, marks: &[vk::Fence], limit: Duration) {
-        match self.next.vkWaitForFences {
-            Some(wait) if !marks.is_empty() => {
-                // Any one of them moves the drain on; what came of it shows in the marks.
-                // SAFETY: our own fences on our own device.
-                let _ = unsafe {
-                    wait(
-                        self.handle,
-                        marks.len() as u32,
-                        marks.as_ptr(),
-                        vk::FALSE,
-                        limit.as_nanos() as u64,
-                    )
-                };
-            }
-            _ => std::thread::sleep(limit.min(RETRY)),
         }
     }
 }
 
 impl Active {
-    /// Some invocation has aborted: one load of mapped memory.
+    /// Some invocation has aborted: two loads, one of mapped memory. It stays so when the loops of `trap = hang` are ended,
+    /// and when the driver's loss takes the memory away.
     pub fn aborted(&self) -> bool {
-        self.arena.as_ref().is_some_and(|arena| arena.aborted())
+        self.loss.has_begun() || self.arena.as_ref().is_some_and(|arena| arena.aborted())
+    }
+
+    /// Ends the loops of invocations that hang by `trap = hang`.
+    fn end_hang(&self) {
+        if let Some(arena) = self.arena.as_ref().filter(|_| self.options.trap == Trap::Hang) {
+            arena.end_hang();
+        }
     }
 
     /// The queue behind a handle, remembered from its first use on.
@@ -416,17 +335,4 @@ impl Active {
         work.submitted += 1;
         Some(call())
     }
-}
-
-/// Locks all queues and, if nothing is under way on any, runs `at_rest` before they are unlocked. No queue can join
-/// meanwhile.
-fn all_idle(queues: &[Arc<Queue>], at_rest: &mut Option<impl FnOnce(&[Arc<Queue>])>) -> bool {
-    let held: Vec<MutexGuard<'_, Work>> = queues.iter().map_while(|queue| try_lock(&queue.work)).collect();
-    if held.len() != queues.len() || !held.iter().all(|work| work.idle()) {
-        return false;
-    }
-    if let Some(at_rest) = at_rest.take() {
-        at_rest(queues);
-    }
-    true
 }

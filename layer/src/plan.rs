@@ -1,11 +1,14 @@
 //! The create-info of a device, edited: our extensions and features taken out, what the layer needs turned on. All in
 //! copies; the application's memory is only read.
 
+mod asked;
+
 use crate::arena::AddressApi;
-use crate::chain::{self, ChainCopy, Edit};
-use crate::ffi::{FaultFeatures, OneFeature, stype};
+use crate::chain::{ChainCopy, Edit};
+use crate::ffi::stype;
 use crate::state::{Extensions, PhysicalDevice};
 use ash::vk::{self, StructureType, TaggedStructure};
+use asked::Asked;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use std::slice;
@@ -36,12 +39,24 @@ pub struct Plan {
     pub capture_replay: bool,
     /// `VK_EXT_external_memory_host` is on.
     pub import: bool,
+    /// `deviceCoherentMemory` is on.
+    pub device_coherent: bool,
     /// `VK_EXT_device_fault` is on.
     pub ext_fault: bool,
     /// The application enabled `deviceFaultVendorBinary`.
     pub vendor_binary: bool,
     /// The application enabled `deviceFaultReportMasked`.
     pub report_masked: bool,
+}
+
+/// What the layer would like, beside what the application asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// `deviceFaultReportMasked` can be enabled.
+    pub report_masked: bool,
+    /// Memory that the device does not cache, if the driver has it. Its types then come to be among those that the driver
+    /// offers the application too: behind the others, so that a program that takes the first that will do never meets them.
+    pub device_coherent: bool,
 }
 
 /// The extensions of ours that a create-info enables.
@@ -74,6 +89,7 @@ const FEATURES_2: StructureType = vk::PhysicalDeviceFeatures2::STRUCTURE_TYPE;
 const ADDRESS: StructureType = vk::PhysicalDeviceBufferDeviceAddressFeatures::STRUCTURE_TYPE;
 const ADDRESS_EXT: StructureType = vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT::STRUCTURE_TYPE;
 const MEMORY_MODEL: StructureType = vk::PhysicalDeviceVulkanMemoryModelFeatures::STRUCTURE_TYPE;
+const COHERENT_AMD: StructureType = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::STRUCTURE_TYPE;
 const FAULT_EXT: StructureType = vk::PhysicalDeviceFaultFeaturesEXT::STRUCTURE_TYPE;
 
 fn is_ours(emulated: Extensions, s_type: StructureType) -> bool {
@@ -94,16 +110,17 @@ impl Plan {
         info: &vk::DeviceCreateInfo<'_>,
         device: &PhysicalDevice,
         emulated: Extensions,
-        report_masked: bool,
+        wanted: Wanted,
     ) -> Result<Self, Refusal> {
         let head = info.p_next;
         // SAFETY: the caller vouches for the create-info.
         let names = unsafe { names(info) };
         let has = |name: &CStr| names.contains(&name);
         // SAFETY: as above.
-        let wanted = unsafe { Wanted::read(head, device, emulated, report_masked) }?;
+        let asked = unsafe { Asked::read(head, device, emulated, wanted.report_masked) }?;
 
         let arena = emulated.abort;
+        let device_coherent = arena && wanted.device_coherent && device.device_coherent;
         let address_ext = has(vk::EXT_BUFFER_DEVICE_ADDRESS_NAME);
         // The driver's own word on losses goes through our queries only where they are ours.
         let ext_fault = emulated.fault && device.ext_fault;
@@ -111,6 +128,7 @@ impl Plan {
             VULKAN_1_2 | ADDRESS | ADDRESS_EXT | MEMORY_MODEL => arena,
             FEATURES_2 => arena && info.p_enabled_features.is_null(),
             FAULT_EXT => ext_fault,
+            COHERENT_AMD => device_coherent,
             _ => false,
         };
         let edit = |s_type: StructureType| {
@@ -145,15 +163,19 @@ impl Plan {
             api: if address_ext { AddressApi::Ext } else { AddressApi::Khr },
             capture_replay: false,
             import: false,
+            device_coherent,
             ext_fault,
-            vendor_binary: wanted.vendor_binary,
-            report_masked: wanted.report_masked,
+            vendor_binary: asked.vendor_binary,
+            report_masked: asked.report_masked,
         };
         if arena {
             plan.turn_on_addresses(device, has);
             plan.turn_on_device_scope(device);
             plan.turn_on_stores(info);
             plan.import = device.imports && plan.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
+        }
+        if device_coherent {
+            plan.turn_on_device_coherent(device, has);
         }
         if ext_fault {
             plan.turn_on_driver_faults(device, has);
@@ -260,6 +282,22 @@ impl Plan {
         features.fragment_stores_and_atomics = vk::TRUE;
     }
 
+    fn turn_on_device_coherent(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
+        self.add_extension(device, vk::AMD_DEVICE_COHERENT_MEMORY_NAME, has);
+        let node = self
+            .chain
+            .copied::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(COHERENT_AMD);
+        // SAFETY: the chain owns the node; the new one is a structure that extends VkDeviceCreateInfo.
+        unsafe {
+            if node.is_null() {
+                let features = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default().device_coherent_memory(true);
+                self.chain.prepend(features);
+            } else {
+                (*node).device_coherent_memory = vk::TRUE;
+            }
+        }
+    }
+
     fn turn_on_driver_faults(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
         self.add_extension(device, vk::EXT_DEVICE_FAULT_NAME, has);
         let binary = vk::Bool32::from(self.vendor_binary && device.ext_fault_vendor_binary);
@@ -274,66 +312,6 @@ impl Plan {
                 (*node).device_fault = vk::TRUE;
                 (*node).device_fault_vendor_binary |= binary;
             }
-        }
-    }
-}
-
-/// What the application's own feature structs ask of the layer.
-struct Wanted {
-    vendor_binary: bool,
-    report_masked: bool,
-}
-
-impl Wanted {
-    /// # Safety
-    /// `head` must be null or a valid chain.
-    unsafe fn read(
-        head: *const std::ffi::c_void,
-        device: &PhysicalDevice,
-        emulated: Extensions,
-        report_masked: bool,
-    ) -> Result<Self, Refusal> {
-        // SAFETY: the caller vouches for the chain; the types say what the nodes are.
-        let (fault, group) = unsafe {
-            (
-                chain::find::<FaultFeatures>(head, stype::FAULT_FEATURES),
-                chain::find::<vk::DeviceGroupDeviceCreateInfo<'_>>(
-                    head,
-                    vk::DeviceGroupDeviceCreateInfo::STRUCTURE_TYPE,
-                ),
-            )
-        };
-        // SAFETY: as above.
-        let constant_data = unsafe { chain::find::<OneFeature>(head, stype::SHADER_CONSTANT_DATA_FEATURES) };
-        debug_assert!(constant_data.is_none_or(|f| f.feature <= 1));
-        if emulated.abort && group.is_some_and(|g| g.physical_device_count > 1) {
-            return Err(Refusal {
-                result: vk::Result::ERROR_INITIALIZATION_FAILED,
-                reason: "VK_KHR_shader_abort is not emulated on a group of several physical devices".to_owned(),
-            });
-        }
-        let fault = fault.filter(|_| emulated.fault);
-        let wanted = Self {
-            vendor_binary: fault.is_some_and(|f| f.device_fault_vendor_binary == vk::TRUE),
-            report_masked: fault.is_some_and(|f| f.device_fault_report_masked == vk::TRUE),
-        };
-        let refused = [
-            (
-                wanted.vendor_binary && !device.ext_fault_vendor_binary,
-                "deviceFaultVendorBinary",
-            ),
-            (wanted.report_masked && !report_masked, "deviceFaultReportMasked"),
-            (
-                fault.is_some_and(|f| f.device_fault_device_lost_on_masked == vk::TRUE),
-                "deviceFaultDeviceLostOnMasked",
-            ),
-        ];
-        match refused.iter().find(|(refused, _)| *refused) {
-            Some((_, feature)) => Err(Refusal {
-                result: vk::Result::ERROR_FEATURE_NOT_PRESENT,
-                reason: format!("the feature {feature} is not supported here"),
-            }),
-            None => Ok(wanted),
         }
     }
 }

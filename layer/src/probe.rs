@@ -99,6 +99,8 @@ impl Prober<'_> {
             extensions: extensions(next, self.handle).unwrap_or_default(),
             api_version: self.instance.api_version.min(properties.api_version),
             cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
+            discrete: properties.device_type == vk::PhysicalDeviceType::DISCRETE_GPU,
+            device_coherent: false,
             imports: false,
             listed: Extensions::default(),
             native: Extensions::default(),
@@ -152,10 +154,15 @@ impl Prober<'_> {
         if has(vk::EXT_DEVICE_FAULT_NAME) {
             self.ask(&mut fault);
         }
+        let mut coherent = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default();
+        if has(vk::AMD_DEVICE_COHERENT_MEMORY_NAME) {
+            self.ask(&mut coherent);
+        }
         let below_1_2 = match core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
             true => "",
             false => " (without VK_KHR_buffer_device_address, an instance of Vulkan 1.2 is needed)",
         };
+        found.device_coherent = coherent.device_coherent_memory == vk::TRUE;
         found.capture_replay = address.buffer_device_address_capture_replay == vk::TRUE;
         found.device_scope = memory_model.vulkan_memory_model_device_scope == vk::TRUE;
         found.ext_fault = fault.device_fault == vk::TRUE;

@@ -3,14 +3,16 @@
 //! The report itself is data of the `record` crate; this file collects what it needs and delivers it at once: to the log,
 //! to the application's debug-utils messengers, to the dump directory, and to the fault queries.
 
-use crate::arena::Source;
+use crate::arena::Arena;
 use crate::ffi::{FaultInfo, fault_flag};
 use crate::log::{Format, Level};
+use crate::readback::Extent;
 use crate::state::{Active, Device, Messenger, Module, Outcome, lock};
 use crate::{dump, fault, native};
 use ash::vk;
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
+use vkabort_instrument::Trap;
 use vkabort_record::framing::split;
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::site::ModuleHash;
@@ -38,10 +40,14 @@ pub struct Conclusion {
 
 /// Takes the snapshot of a device that is being lost and delivers the report.
 pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
+    let extent = match cause {
+        Cause::Abort { .. } => Extent::From(0),
+        Cause::Driver => Extent::All,
+    };
     let records = active
         .arena
         .as_ref()
-        .map_or_else(Records::default, |arena| arena.read(0).records);
+        .map_or_else(Records::default, |arena| arena.read(extent).records);
     let own = message_data(records.records.iter().map(|r| r.payload.as_slice()));
     let group = active.loss.next_group();
     let mut driver = match cause {
@@ -49,7 +55,7 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
         _ => fault::DriverFault::default(),
     };
     let options = options(device, active, active.suspects(&active.queues.values()));
-    let (report, message_data) = if own.is_empty() && cause == Cause::Driver {
+    let (mut report, message_data) = if own.is_empty() && cause == Cause::Driver {
         let native = native::messages(device, active);
         let modules: Vec<ModuleInfo> = active.modules.all().iter().map(|m| info(active, m)).collect();
         (
@@ -59,6 +65,7 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
     } else {
         (build(active, &records, &options), own)
     };
+    report.summary.driver = driver.lines();
     let first = report.first_message();
     let loss_text = first
         .clone()
@@ -66,8 +73,22 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
         .unwrap_or_else(|| "the driver reports the device as lost; no shader has aborted".to_owned());
     if report.is_empty() {
         device.instance.log.line(Level::Error, &loss_text);
+        for line in &report.summary.driver {
+            let text = format!("the driver says: {line}");
+            device.instance.log.line(Level::Error, &text);
+        }
     } else {
-        deliver(device, active, &report, &records, &message_data);
+        deliver(
+            device,
+            active,
+            &report,
+            &records,
+            (&message_data, &driver.vendor_binary),
+        );
+    }
+    if active.options.trap != Trap::Return && cause == (Cause::Abort { drained: true }) {
+        let text = "the driver has not lost the device by the trap: the layer reports the loss";
+        device.instance.log.line(Level::Warning, text);
     }
     if cause == (Cause::Abort { drained: false }) {
         let waited = device.instance.settings.drain_timeout.as_millis();
@@ -80,7 +101,13 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
     let faults = if cause == Cause::Driver && !active.emulated.fault && first.is_none() {
         Vec::new()
     } else {
-        let last = fault::report(group, fault_flag::DEVICE_LOST, &loss_text);
+        let mut flags = fault_flag::DEVICE_LOST;
+        // A loop was to call the driver's watchdog, and the driver blames no access to memory.
+        let hung = active.options.trap == Trap::Hang && cause == Cause::Driver && !records.records.is_empty();
+        if hung && !driver.reports.iter().any(|r| r.flags & fault_flag::MEMORY_ADDRESS != 0) {
+            flags |= fault_flag::WATCHDOG_TIMEOUT;
+        }
+        let last = fault::report(group, flags, &loss_text);
         driver.reports.into_iter().chain([last]).collect()
     };
     Conclusion {
@@ -101,7 +128,7 @@ pub fn go_on(device: &Device, active: &Active, records: &Records, suspects: Vec<
         return;
     }
     let data = message_data(records.records.iter().map(|r| r.payload.as_slice()));
-    deliver(device, active, &report, records, &data);
+    deliver(device, active, &report, records, (&data, &[]));
     if active.report_masked
         && let Some(text) = report.first_message()
     {
@@ -147,7 +174,8 @@ fn info(active: &Active, module: &Module) -> ModuleInfo {
     }
 }
 
-fn deliver(device: &Device, active: &Active, report: &Report, records: &Records, data: &[u8]) {
+/// `raw`: the messages, and the driver's crash dump.
+fn deliver(device: &Device, active: &Active, report: &Report, records: &Records, raw: (&[u8], &[u8])) {
     let instance = &device.instance;
     let mut told = report.clone();
     instance.settings.filter.apply(&mut told);
@@ -156,7 +184,7 @@ fn deliver(device: &Device, active: &Active, report: &Report, records: &Records,
         tell(device, active, &told);
     }
     if let Some(folder) = &instance.settings.dump_dir
-        && let Err(error) = dump::write(folder, active, report, records, data)
+        && let Err(error) = dump::write(folder, active, report, records, raw)
     {
         instance
             .log
@@ -176,19 +204,11 @@ fn tell(device: &Device, active: &Active, report: &Report) {
             }
         }
     }
-    if active
-        .arena
-        .as_ref()
-        .is_some_and(|arena| arena.source() == Source::Driver)
-    {
-        instance.log.line(Level::Warning, NO_FIXED_ADDRESS);
+    if let Some(unfixed) = active.arena.as_ref().and_then(Arena::unfixed) {
+        instance.log.line(Level::Warning, &unfixed);
     }
     to_messengers(device, &report.text(false));
 }
-
-/// What a user should know if pipeline caches do not match.
-pub const NO_FIXED_ADDRESS: &str = "this driver gives the memory for messages another address in every run: \
-    pipeline caches of shaders with aborts will not be reused between runs";
 
 /// Calls the application's messengers, with the device as the object concerned.
 fn to_messengers(device: &Device, text: &str) {

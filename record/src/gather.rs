@@ -41,6 +41,8 @@ impl Report {
                 dropped: u64::from(records.dropped),
                 ignored: 0,
                 full,
+                control_lost: records.control_lost,
+                driver: Vec::new(),
                 arena_bytes: options.arena_bytes,
                 raise: full.then(|| "arena_size".to_owned()),
             },

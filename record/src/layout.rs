@@ -43,6 +43,9 @@ pub const CONTROL_BYTES: u32 = 128;
 pub const CURSOR_OFFSET: u32 = 0;
 /// Byte offset of ABORTED in the control block: on another cache line than CURSOR, since waiting loops poll it.
 pub const ABORTED_OFFSET: u32 = 64;
+/// What ABORTED holds once some invocation has aborted. Memory that a lost device has taken with it reads as zeros or as
+/// ones, and says nothing.
+pub const ABORTED: u32 = 1;
 /// Byte offset of DROPPED in the control block.
 pub const DROPPED_OFFSET: u32 = 68;
 

@@ -101,6 +101,12 @@ pub struct Summary {
     pub dropped: u64,
     /// There was no room for every message.
     pub full: bool,
+    /// The device took its count of aborts with it: there may have been more.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub control_lost: bool,
+    /// What the driver says of a loss of its own, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub driver: Vec<String>,
     /// Invocations at sites that a filter takes out of the report.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignored: u64,
@@ -114,6 +120,10 @@ pub struct Summary {
 
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// One place that aborted.

@@ -1,8 +1,8 @@
 //! An owned copy of an arena and bounded iteration over its records.
 
 use crate::layout::{
-    ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_BYTES, HEADER_UNITS, Identity, UNIT_BYTES,
-    UNIT_WORDS, commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_BYTES, HEADER_UNITS, Identity,
+    UNIT_BYTES, UNIT_WORDS, commit_word, header, record_units,
 };
 use crate::site::{ModuleHash, SiteId};
 
@@ -40,6 +40,9 @@ pub struct Records {
     pub dropped: u32,
     /// The arena is full, so there may have been more aborts than `dropped` says.
     pub full: bool,
+    /// The control block does not agree with the records: a lost device has taken it with it. How many aborts found no
+    /// room is not known.
+    pub control_lost: bool,
 }
 
 impl Snapshot {
@@ -68,23 +71,20 @@ impl Snapshot {
 
     /// Whether any invocation has aborted.
     pub fn aborted(&self) -> bool {
-        self.control(ABORTED_OFFSET) != 0
+        self.control(ABORTED_OFFSET) == ABORTED
     }
 
     /// Walks the records. `capacity` is the arena's, in units: the snapshot may be shorter, never longer.
     ///
-    /// The walk is bounded by the snapshot's length whatever the words say. A record that was reserved but not
-    /// completed is stepped over by its LENGTH; if even that was not written, by units up to the next complete record.
+    /// The walk is bounded by the snapshot's length whatever the words say, and not by CURSOR, since a lost device may have
+    /// taken the control block with it. A record that was reserved but not completed is stepped over by its LENGTH; if
+    /// even that was not written, by units up to the next complete record.
     pub fn records(&self, capacity: u32) -> Records {
         let cursor = self.control(CURSOR_OFFSET);
-        let held = (self.words.len().saturating_sub(CONTROL_BYTES as usize / 4) / UNIT_WORDS as usize) as u64;
-        let end = u64::from(cursor.min(capacity)).min(held) as u32;
-        let mut found = Records {
-            dropped: self.control(DROPPED_OFFSET),
-            full: cursor >= capacity,
-            ..Records::default()
-        };
-        let mut unit = 0;
+        let held = self.words.len().saturating_sub(CONTROL_BYTES as usize / 4) / UNIT_WORDS as usize;
+        let end = u32::try_from(held).unwrap_or(u32::MAX).min(capacity);
+        let mut found = Records::default();
+        let (mut unit, mut known) = (0, 0);
         while unit < end {
             let length = self.word(unit, header::LENGTH);
             let fits = length >= HEADER_UNITS && length <= end - unit;
@@ -92,18 +92,25 @@ impl Snapshot {
                 Some(record) => {
                     found.records.push(record);
                     unit += length;
+                    known = unit;
                 }
                 None if fits => {
                     found.unfinished += 1;
                     unit += length;
                 }
                 None => {
-                    // Reserved at the very end of a full arena (it did not fit), or interrupted before LENGTH.
+                    // Reserved at the very end of a full arena (it did not fit), or interrupted before LENGTH, or not
+                    // reserved at all.
                     let next = (unit + 1..end).find(|&u| self.record(u, end).is_some());
-                    found.unfinished += u32::from(next.is_some() || cursor <= capacity);
+                    found.unfinished += u32::from(next.is_some() || (unit < cursor && cursor <= capacity));
                     unit = next.unwrap_or(end);
                 }
             }
+        }
+        found.control_lost = cursor < known || cursor == u32::MAX || self.control(ABORTED_OFFSET) > ABORTED;
+        if !found.control_lost {
+            found.dropped = self.control(DROPPED_OFFSET);
+            found.full = cursor >= capacity;
         }
         found
     }
@@ -163,157 +170,5 @@ pub fn message_data<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8>
 const _: () = assert!(HEADER_BYTES as usize == header::WORDS as usize * 4);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An arena of `capacity` units and a way to put records into it as the GPU would.
-    struct Arena {
-        words: Vec<u32>,
-        capacity: u32,
-    }
-
-    impl Arena {
-        fn new(capacity: u32) -> Self {
-            Self {
-                words: vec![0; (CONTROL_BYTES / 4 + capacity * UNIT_WORDS) as usize],
-                capacity,
-            }
-        }
-
-        fn reserve(&mut self, size: u32) -> Option<u32> {
-            let unit = self.words[0];
-            if unit >= self.capacity {
-                return None;
-            }
-            self.words[0] += record_units(size);
-            if self.words[0] > self.capacity {
-                self.words[(DROPPED_OFFSET / 4) as usize] += 1;
-                return None;
-            }
-            Some(unit)
-        }
-
-        fn at(&mut self, unit: u32, word: u32) -> &mut u32 {
-            &mut self.words[(CONTROL_BYTES / 4 + unit * UNIT_WORDS + word) as usize]
-        }
-
-        fn push(&mut self, site: u32, payload: &[u8]) -> Option<u32> {
-            let unit = self.reserve(payload.len() as u32)?;
-            *self.at(unit, header::LENGTH) = record_units(payload.len() as u32);
-            *self.at(unit, header::SIZE) = payload.len() as u32;
-            *self.at(unit, header::SITE) = site;
-            *self.at(unit, header::STAGE) = 5;
-            for (i, byte) in payload.iter().enumerate() {
-                *self.at(unit, header::WORDS + i as u32 / 4) |= u32::from(*byte) << (8 * (i % 4));
-            }
-            *self.at(unit, header::COMMIT) = commit_word(unit);
-            self.words[(ABORTED_OFFSET / 4) as usize] = 1;
-            Some(unit)
-        }
-
-        fn read(&self) -> Records {
-            Snapshot::from_words(self.words.clone()).records(self.capacity)
-        }
-    }
-
-    #[test]
-    fn records_come_back_in_order_with_their_exact_bytes() {
-        let mut arena = Arena::new(64);
-        arena.push(1, b"hello").expect("fits");
-        arena.push(2, b"").expect("fits");
-        arena.push(3, &[7; 33]).expect("fits");
-        let found = arena.read();
-        assert_eq!(found.records.iter().map(|r| r.site.0).collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(found.records[0].payload, b"hello");
-        assert_eq!(found.records[1].payload, b"");
-        assert_eq!(found.records[2].payload, [7; 33]);
-        assert_eq!((found.unfinished, found.dropped, found.full), (0, 0, false));
-    }
-
-    #[test]
-    fn a_message_of_the_largest_size_fits_into_the_smallest_arena() {
-        let mut arena = Arena::new(crate::layout::minimum_capacity(4096));
-        arena.push(0, &[1; 4096]).expect("the first record always fits");
-        assert_eq!(arena.push(1, b"no room"), None);
-        let found = arena.read();
-        assert_eq!(found.records.len(), 1);
-        assert_eq!(found.records[0].payload.len(), 4096);
-    }
-
-    #[test]
-    fn a_full_arena_keeps_what_it_holds_and_says_what_it_dropped() {
-        let mut arena = Arena::new(10);
-        for site in 0..100 {
-            arena.push(site, &[site as u8; 16]);
-        }
-        let found = arena.read();
-        assert_eq!(found.records.len(), 2);
-        assert_eq!(
-            found.dropped, 1,
-            "the one that reserved past the end; the others did not touch the cursor"
-        );
-        assert!(found.full);
-        assert_eq!(found.unfinished, 0);
-    }
-
-    #[test]
-    fn an_unfinished_record_does_not_hide_the_next_one() {
-        let mut arena = Arena::new(64);
-        arena.push(1, b"first");
-        let torn = arena.reserve(20).expect("fits");
-        *arena.at(torn, header::LENGTH) = record_units(20);
-        arena.push(2, b"second");
-        arena.reserve(40).expect("fits");
-        arena.push(3, b"third");
-        let found = arena.read();
-        assert_eq!(found.records.iter().map(|r| r.site.0).collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(found.unfinished, 2);
-    }
-
-    #[test]
-    fn hostile_words_never_lead_outside_the_snapshot() {
-        let mut state = 0x2545_F491_4F6C_DD1D_u64;
-        for round in 0..2000 {
-            let words: Vec<u32> = (0..round % 97)
-                .map(|i| {
-                    state ^= state << 13;
-                    state ^= state >> 7;
-                    state ^= state << 17;
-                    match state % 5 {
-                        0 => u32::MAX,
-                        1 => commit_word(i / 4),
-                        2 => (state >> 32) as u32 % 16,
-                        _ => (state >> 32) as u32,
-                    }
-                })
-                .collect();
-            let total = words.len() * 4;
-            let found = Snapshot::from_words(words).records(u32::MAX);
-            assert!(found.records.iter().map(|r| r.payload.len()).sum::<usize>() <= total);
-        }
-    }
-
-    #[test]
-    fn an_arena_cut_short_yields_what_is_left() {
-        let mut arena = Arena::new(64);
-        arena.push(1, b"first");
-        arena.push(2, &[9; 64]);
-        let bytes: Vec<u8> = arena.words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        for cut in 0..bytes.len() {
-            let found = Snapshot::from_bytes(&bytes[..cut]).records(64);
-            assert!(found.records.len() <= 2);
-        }
-        let used = Snapshot::used_bytes(arena.words[0], bytes.len());
-        assert_eq!(Snapshot::from_bytes(&bytes[..used]).records(64), arena.read());
-    }
-
-    #[test]
-    fn message_data_aligns_every_size_to_eight_bytes() {
-        let data = message_data([&b"abc"[..], &b""[..], &b"12345678"[..]]);
-        assert_eq!(data.len(), 8 + 3 + 5 + 8 + 8 + 8);
-        assert_eq!(data[..8], 3u64.to_ne_bytes());
-        assert_eq!(data[16..24], 0u64.to_ne_bytes());
-        assert_eq!(data[24..32], 8u64.to_ne_bytes());
-        assert_eq!(&data[32..], b"12345678");
-    }
-}
+#[path = "snapshot_tests.rs"]
+mod tests;

@@ -227,6 +227,14 @@ impl View {
             1 => self.line(&format!("{title}: 1 message was begun and never completed")),
             n => self.line(&format!("{title}: {n} messages were begun and never completed")),
         }
+        if summary.control_lost {
+            self.line(&format!(
+                "{title}: the device took its count of aborts with it: there may have been more"
+            ));
+        }
+        for line in &summary.driver {
+            self.line(&format!("{title}: the driver says: {}", one_line(line)));
+        }
         if summary.ignored > 0 {
             let more = if nothing_else { "" } else { "more " };
             let (count, plural) = (summary.ignored, if summary.ignored == 1 { "" } else { "s" });

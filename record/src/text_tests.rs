@@ -187,6 +187,20 @@ fn an_abort_in_a_module_without_debug_info() {
 }
 
 #[test]
+fn what_the_driver_says_and_what_it_took_with_it_stand_at_the_end() {
+    let records = Records {
+        control_lost: true,
+        ..Records::default()
+    };
+    let mut report = Report::build(&records, &|_| ModuleInfo::default(), &ReportOptions::default());
+    report.summary.driver = vec!["page fault\nat 0x10".into()];
+    let text = report.text(false);
+    let expected = "vkabort: the device took its count of aborts with it: there may have been more\n\
+        vkabort: the driver says: page fault\\nat 0x10\n";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
 fn what_did_not_fit_is_said_with_the_setting_to_raise() {
     let records = Records {
         unfinished: 2,

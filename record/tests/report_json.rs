@@ -270,6 +270,7 @@ fn reports() -> Vec<Report> {
         unfinished: 1,
         dropped: 2,
         full: true,
+        control_lost: true,
     };
     let table = Arc::new(table());
     let info = move |_| ModuleInfo {
@@ -292,6 +293,7 @@ fn reports() -> Vec<Report> {
     let mut filtered = Report::build(&records, &info, &options);
     let filter: Filter = "ignore function=f".parse().expect("a rule");
     filter.apply(&mut filtered);
+    filtered.summary.driver = vec!["page fault".into(), "watchdog (code 7, data 77)".into()];
     vec![
         filtered,
         Report::build(&records, &info, &options),

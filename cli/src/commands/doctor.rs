@@ -131,10 +131,17 @@ fn verdict(device: &Json, layered: Option<&Json>) -> Json {
         let key = name.trim_start_matches("VK_KHR_").to_owned();
         device[key] = json!(verdict);
     }
-    if let Some(tried) = layered.map(|layered| &layered["vkCreateDevice"]) {
-        device["vkCreateDevice"] = tried.clone();
+    if let Some(layered) = layered {
+        device["vkCreateDevice"] = layered["vkCreateDevice"].clone();
+        device["said"] = layered["said"].clone();
     }
     device
+}
+
+/// What the layer has decided for a device, by subject: `vkabort: info: device 0x1: subject: what`.
+fn decided(line: &str) -> Option<(&str, &str)> {
+    let (device, rest) = line.strip_prefix("vkabort: info: ")?.split_once(": ")?;
+    device.strip_prefix("device ").and_then(|_| rest.split_once(": "))
 }
 
 fn show(findings: &Json) -> String {
@@ -196,12 +203,17 @@ fn show(findings: &Json) -> String {
         if !lacks.is_empty() {
             let _ = writeln!(out, "  {:<28} {}", "cannot be emulated without", lacks.join(", "));
         }
-        let _ = writeln!(out, "  {:<28} {}", "memory for messages", text(&device["addresses"]));
+        for line in list(&device["said"]) {
+            if let Some((subject, what)) = decided(&text(&line)) {
+                let _ = writeln!(out, "  {subject:<28} {what}");
+            }
+        }
         if let Some(tried) = device["vkCreateDevice"].as_str() {
             let _ = writeln!(out, "  {:<28} {tried}", "vkCreateDevice with them");
         }
     }
-    let log = list(&findings["layer_log"]);
+    let mut log = list(&findings["layer_log"]);
+    log.retain(|line| decided(&text(line)).is_none());
     if !log.is_empty() {
         out.push_str("\nwhat the layer says\n");
         for line in log {
@@ -214,6 +226,19 @@ fn show(findings: &Json) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_decided_for_a_device_stands_with_the_device() {
+        let line = "vkabort: info: device 0x5: their address: kept in /a: b";
+        assert_eq!(decided(line), Some(("their address", "kept in /a: b")));
+        for other in [
+            "vkabort: info: physical device 0x5: native: none",
+            "vkabort: warning: device 0x5: a: b",
+            "",
+        ] {
+            assert_eq!(decided(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn a_device_has_a_verdict_for_every_extension() {

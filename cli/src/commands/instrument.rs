@@ -86,8 +86,11 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
             args.arena_size, args.max_message_size
         )));
     }
+    let arena = Arena::at(args.arena_address.unwrap_or(default.arena.control), args.arena_size);
     Ok(Options {
-        arena: Arena::at(args.arena_address.unwrap_or(default.arena.control), args.arena_size),
+        arena: args
+            .control_address
+            .map_or(arena, |control| arena.with_control(control)),
         trap: args.trap.into(),
         hang_iterations: args.hang_iterations,
         loop_poll: args.loop_poll.into(),

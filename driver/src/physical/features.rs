@@ -80,6 +80,9 @@ unsafe fn answer(settings: &Settings, node: &mut vk::BaseOutStructure<'_>) {
             vk::PhysicalDevicePresentWaitFeaturesKHR::STRUCTURE_TYPE => {
                 (*node.cast::<vk::PhysicalDevicePresentWaitFeaturesKHR<'_>>()).present_wait = vk::TRUE;
             }
+            vk::PhysicalDeviceCoherentMemoryFeaturesAMD::STRUCTURE_TYPE if settings.device_coherent => {
+                (*node.cast::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>()).device_coherent_memory = vk::TRUE;
+            }
             vk::PhysicalDeviceFaultFeaturesEXT::STRUCTURE_TYPE if settings.ext_fault => {
                 let found = &mut *node.cast::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>();
                 found.device_fault = vk::TRUE;

@@ -62,7 +62,7 @@ pub fn copy_text(to: &mut [c_char], text: &CStr) {
 
 /// Device extensions that the driver has under these settings.
 fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
-    let listed: [(bool, &CStr); 16] = [
+    let listed: [(bool, &CStr); 17] = [
         (true, ash::khr::swapchain::NAME),
         (true, ash::khr::display_swapchain::NAME),
         (true, ash::khr::shared_presentable_image::NAME),
@@ -75,6 +75,7 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
         (true, ash::ext::shader_module_identifier::NAME),
         (settings.addresses, ash::khr::buffer_device_address::NAME),
         (settings.import, ash::ext::external_memory_host::NAME),
+        (settings.device_coherent, ash::amd::device_coherent_memory::NAME),
         (settings.ext_fault, ash::ext::device_fault::NAME),
         (settings.native_abort, khr::SHADER_ABORT_NAME),
         (settings.native_fault, khr::DEVICE_FAULT_NAME),
@@ -109,6 +110,18 @@ pub unsafe extern "system" fn enumerate_layers(
     unsafe { fill(&[], count, list) }
 }
 
+/// What the device does not cache.
+const UNCACHED: Property =
+    Property::from_raw(Property::DEVICE_COHERENT_AMD.as_raw() | Property::DEVICE_UNCACHED_AMD.as_raw());
+
+/// Types that a buffer can be in, and memory be allocated of.
+pub fn allowed_types(settings: &Settings, device_coherent: bool) -> u32 {
+    let may = |kind: &vk::MemoryType| device_coherent || !kind.property_flags.intersects(UNCACHED);
+    let types = memory_types(settings);
+    let allowed = types.iter().enumerate().filter(|(_, kind)| may(kind));
+    allowed.fold(0, |bits, (index, _)| bits | 1 << index)
+}
+
 /// The properties of memory of a kind.
 fn memory_kind(kind: &str) -> Property {
     let visible = Property::HOST_VISIBLE | Property::HOST_COHERENT;
@@ -117,7 +130,9 @@ fn memory_kind(kind: &str) -> Property {
         "bar" => Property::DEVICE_LOCAL | visible,
         "cached" => visible | Property::HOST_CACHED,
         "incoherent" => Property::HOST_VISIBLE | Property::HOST_CACHED,
-        "amd" => visible | Property::DEVICE_COHERENT_AMD | Property::DEVICE_UNCACHED_AMD,
+        "amd_bar" => Property::DEVICE_LOCAL | visible | UNCACHED,
+        "amd" => visible | UNCACHED,
+        "amd_cached" => visible | Property::HOST_CACHED | UNCACHED,
         _ => visible,
     }
 }

@@ -17,9 +17,10 @@ fn core(device: &PhysicalDevice) -> vk::PhysicalDeviceProperties {
         // No vendor has this one: those of PCI have 16 bits, and Khronos gives out numbers from 0x10000 on.
         vendor_id: 0x0001_FFFF,
         device_id: device.index as u32 + 1,
-        device_type: match device.settings.cpu {
-            true => vk::PhysicalDeviceType::CPU,
-            false => vk::PhysicalDeviceType::DISCRETE_GPU,
+        device_type: match (device.settings.cpu, device.settings.integrated) {
+            (true, _) => vk::PhysicalDeviceType::CPU,
+            (_, true) => vk::PhysicalDeviceType::INTEGRATED_GPU,
+            _ => vk::PhysicalDeviceType::DISCRETE_GPU,
         },
         pipeline_cache_uuid: *b"vkabort-driver-1",
         ..Default::default()

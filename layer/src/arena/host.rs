@@ -8,9 +8,13 @@
 //! the first free one of a row of places; what else may stand there is never touched, since the kernel is asked to
 //! fail rather than to replace it.
 
-use super::{Arena, Extra, Parts, Setup, Source};
+use super::memory::{self, Choice, Wish};
+use super::{Arena, Block, Extra, Parts, Setup, Source};
+use crate::log::Level;
+use crate::settings::{ControlBlock, Memory};
 use ash::vk;
 use std::ptr::NonNull;
+use vkabort_record::layout::CONTROL_BYTES;
 
 /// The first place: far from where Linux puts programs, heaps, libraries and stacks; the second one for processors
 /// with 39 bits of address space.
@@ -104,7 +108,33 @@ pub fn memory_types(setup: &Setup<'_>, mapping: &Mapping) -> Option<u32> {
 /// An arena at a fixed place. An import that fails all the same leaves the other way.
 pub fn create(setup: &Setup<'_>) -> Option<Arena> {
     let imported = if setup.import { imported(setup) } else { None };
-    imported.or_else(|| bare(setup))
+    let mut arena = imported.or_else(|| bare(setup))?;
+    if setup.wish.memory != Memory::Auto {
+        let text = "memory makes no difference on a CPU driver: messages go to memory of the host's at a fixed place";
+        setup.log.line(Level::Error, text);
+    }
+    if setup.wish.control == ControlBlock::Device {
+        // Nothing is nearer there: it is for seeing how such arenas work.
+        match Mapping::at_fixed_place(u64::from(CONTROL_BYTES)) {
+            Some(mapping) => {
+                arena.control = Some(block(&mapping));
+                arena.host.push(mapping);
+            }
+            None => arena.why_before = "the fixed places are taken",
+        }
+    }
+    Some(arena)
+}
+
+/// Pages that the driver does not know of, and that shaders reach all the same.
+fn block(mapping: &Mapping) -> Block {
+    Block {
+        buffer: vk::Buffer::null(),
+        memory: vk::DeviceMemory::null(),
+        base: mapping.base(),
+        address: mapping.base().as_ptr() as u64,
+        choice: None,
+    }
 }
 
 /// An arena that the driver does not know of.
@@ -113,27 +143,15 @@ fn bare(setup: &Setup<'_>) -> Option<Arena> {
         bytes: GRANULE as u32,
         ..*setup
     };
-    let parts = Parts::create(&ordinary, Extra::default()).ok()?;
-    let address = parts.address(&ordinary).ok()?;
-    let probe = parts.finish(&ordinary, address, Source::Driver).ok()?;
-    let same = probe.base().as_ptr() as u64 == address;
-    // SAFETY: nothing was submitted yet.
-    unsafe { probe.destroy(setup.device, setup.next) };
-    if !same {
+    let mut probe = Parts::create(&ordinary, ordinary.bytes, Extra::default(), of(setup)).ok()?;
+    let address = probe.address(&ordinary).ok()?;
+    probe.map(&ordinary).ok()?;
+    if probe.base?.as_ptr() as u64 != address {
         return None;
     }
+    drop(probe);
     let mapping = Mapping::at_fixed_place(u64::from(setup.bytes))?;
-    Some(Arena {
-        buffer: vk::Buffer::null(),
-        memory: vk::DeviceMemory::null(),
-        base: mapping.base(),
-        bytes: setup.bytes,
-        address: mapping.base().as_ptr() as u64,
-        source: Source::Host,
-        kind: None,
-        host: Some(mapping),
-        slot: None,
-    })
+    Some(arena(setup, block(&mapping), Source::Host, mapping))
 }
 
 /// An arena in imported memory, if the driver then reports the pages' own address.
@@ -144,15 +162,35 @@ fn imported(setup: &Setup<'_>) -> Option<Arena> {
         ..Extra::default()
     };
     // Declared after `mapping`, so that on failure the driver lets go of the pages before they are unmapped.
-    let parts = Parts::create(setup, extra).ok()?;
+    let mut parts = Parts::create(setup, setup.bytes, extra, of(setup)).ok()?;
+    parts.base = mapping.as_ref().map(Mapping::base);
     let address = parts.address(setup).ok()?;
-    let base = mapping.as_ref()?.base();
-    if address != base.as_ptr() as u64 {
+    if address != parts.base?.as_ptr() as u64 {
         return None;
     }
-    let mut arena = parts.into_arena(setup, base, address, Source::Import);
-    arena.host = mapping;
-    Some(arena)
+    let block = parts.into_block(setup).ok()?;
+    Some(arena(setup, block, Source::Import, mapping?))
+}
+
+/// The best type for the host's own memory.
+fn of<'a>(setup: &'a Setup<'_>) -> impl Fn(u32) -> Result<Choice, String> + 'a {
+    let wish = Wish {
+        memory: Memory::Auto,
+        ..setup.wish
+    };
+    move |allowed| memory::records(setup.types, allowed, &wish).ok_or_else(|| "no memory type will do".to_owned())
+}
+
+fn arena(setup: &Setup<'_>, records: Block, source: Source, mapping: Mapping) -> Arena {
+    Arena {
+        records,
+        control: None,
+        why_before: "a CPU has no nearer memory",
+        bytes: setup.bytes,
+        source,
+        host: vec![mapping],
+        kept: None,
+    }
 }
 
 #[cfg(test)]

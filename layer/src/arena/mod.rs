@@ -1,21 +1,29 @@
-//! The buffer that shaders write their messages into: one per device, mapped for its whole life, at an address that is
+//! The memory that shaders write their messages into: one arena per device, mapped for its whole life, at an address that is
 //! the same in every run wherever that is possible, since it stands in the shaders' code and so in pipeline caches.
 //!
 //! In this order: on CPU drivers, whose device addresses are host addresses, host memory mapped at a fixed place, imported
 //! where the driver takes it; elsewhere `bufferDeviceAddressCaptureReplay`, asking for the address that an earlier run was given; else
-//! whatever the driver gives.
+//! whatever the driver gives. Which memory it is: [`memory`].
 
 #[cfg(unix)]
 mod host;
+mod kept;
+mod lock;
+pub mod memory;
+mod opaque;
+mod parts;
 mod replay;
 
 use crate::dispatch::DeviceTable;
+use crate::log::{Level, Log};
 use crate::state::PhysicalDevice;
 use ash::vk::{self, MemoryPropertyFlags as Property};
-use std::fmt;
-use std::ptr::{self, NonNull};
+use memory::Wish;
+use parts::{Block, Extra, Parts, Refused};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
-use vkabort_record::layout::ABORTED_OFFSET;
+use vkabort_instrument as instrument;
+use vkabort_record::layout::{ABORTED, ABORTED_OFFSET, CONTROL_BYTES};
 
 /// What the arena is used as.
 pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
@@ -23,29 +31,29 @@ pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 );
 
 /// Where an arena's address comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Host memory at a fixed place, imported.
     Import,
     /// Host memory at a fixed place, on a driver whose shaders use host addresses anyway.
     Host,
-    /// The opaque address that an earlier run was given.
-    Replay,
-    /// An opaque address that later runs will ask for.
-    Capture,
-    /// Whatever the driver gave: caches may not match between runs.
-    Driver,
+    /// The opaque address that an earlier run was given; the file that kept it.
+    Replay(String),
+    /// An opaque address that later runs will ask for; the file that keeps it.
+    Capture(String),
+    /// Whatever the driver gave, and why: caches may not match between runs.
+    Driver(String),
 }
 
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Import => "a fixed address, imported",
-            Self::Host => "a fixed address",
-            Self::Replay => "the address of an earlier run",
-            Self::Capture => "an address that later runs will ask for",
-            Self::Driver => "an address of the driver's choice",
-        })
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Import => f.write_str("a fixed address, imported"),
+            Self::Host => f.write_str("a fixed address"),
+            Self::Replay(file) => write!(f, "the address of an earlier run, kept in {file}"),
+            Self::Capture(file) => write!(f, "an address that later runs will ask for, kept in {file}"),
+            Self::Driver(why) => write!(f, "an address of the driver's choice: {why}"),
+        }
     }
 }
 
@@ -68,7 +76,9 @@ pub struct Setup<'a> {
     /// Its physical device.
     pub physical: &'a PhysicalDevice,
     /// Its memory types.
-    pub memory: vk::PhysicalDeviceMemoryProperties,
+    pub types: &'a vk::PhysicalDeviceMemoryProperties,
+    /// Which of them are wanted.
+    pub wish: Wish,
     /// Queue families that the device has queues of.
     pub families: &'a [u32],
     /// Bytes of the arena.
@@ -79,21 +89,25 @@ pub struct Setup<'a> {
     pub capture_replay: bool,
     /// `VK_EXT_external_memory_host` is on.
     pub import: bool,
+    /// The process has no other device.
+    pub alone: bool,
+    /// Where to say what is done without.
+    pub log: &'a Log,
 }
 
 /// An arena.
 pub struct Arena {
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
-    base: NonNull<u8>,
+    /// A control block and the records.
+    records: Block,
+    /// The control block in use, if it is not that one.
+    control: Option<Block>,
+    /// Why it is that one, if it is.
+    why_before: &'static str,
     bytes: u32,
-    address: u64,
     source: Source,
-    /// The driver's memory type; none where the memory is the layer's own.
-    kind: Option<(u32, Property)>,
     #[cfg(unix)]
-    host: Option<host::Mapping>,
-    slot: Option<replay::Slot>,
+    host: Vec<host::Mapping>,
+    kept: Option<kept::Kept>,
 }
 
 // SAFETY: the memory is shared with the GPU anyway: all access goes through atomics and volatile copies.
@@ -113,50 +127,101 @@ impl Arena {
         {
             return Ok(arena);
         }
-        if setup.capture_replay
-            && let Some(arena) = replay::create(setup)
-        {
-            return Ok(arena);
+        let wish = memory::settle(setup.types, &setup.wish, setup.log);
+        let setup = &Setup { wish, ..*setup };
+        let failed = match Self::at_best_address(setup) {
+            Ok(arena) => return Ok(arena),
+            Err(failed) => failed.reason,
+        };
+        let auto = Wish {
+            memory: crate::settings::Memory::Auto,
+            ..wish
+        };
+        if auto == wish {
+            return Err(failed);
         }
-        let parts = Parts::create(setup, Extra::default())?;
-        let address = parts.address(setup)?;
-        parts.finish(setup, address, Source::Driver)
+        // There is such memory, and perhaps not enough of it.
+        let text = format!("memory = {} cannot be done: {failed}; using auto", wish.memory.name());
+        setup.log.line(Level::Error, &text);
+        Self::at_best_address(&Setup { wish: auto, ..*setup }).map_err(|refused| refused.reason)
     }
 
-    /// Device address of the control block.
-    pub fn address(&self) -> u64 {
-        self.address
+    fn at_best_address(setup: &Setup<'_>) -> Result<Self, Refused> {
+        let why = match replay::create(setup) {
+            Ok(arena) => return Ok(arena),
+            Err(why) => why,
+        };
+        let made = Made::create(setup, replay::Asked::Nothing)?;
+        made.into_arena(setup, Source::Driver(why), None)
     }
 
-    /// Bytes, control block included.
+    /// Where shaders find it.
+    pub fn options(&self) -> instrument::Arena {
+        let before = instrument::Arena::at(self.records.address, self.bytes);
+        match &self.control {
+            Some(control) => before.with_control(control.address),
+            None => before,
+        }
+    }
+
+    /// Bytes, a control block included.
     pub fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// Where the address comes from.
-    pub fn source(&self) -> Source {
-        self.source
+    /// What it is and why, for people: a subject and what there is to say of it.
+    pub fn describe(&self) -> [(&'static str, String); 3] {
+        let records = &self.records;
+        let messages = format!(
+            "{} bytes at {:#x} in {}",
+            self.bytes,
+            records.address,
+            records.describe()
+        );
+        let control = match &self.control {
+            Some(control) => format!("{:#x} in {}", control.address, control.describe()),
+            None => format!("before the messages: {}", self.why_before),
+        };
+        [
+            ("memory for messages", messages),
+            ("their address", self.source.to_string()),
+            ("control block", control),
+        ]
     }
 
-    /// What memory it is in, in words.
-    pub fn memory(&self) -> String {
-        match self.kind {
-            Some((index, flags)) => format!("memory type {index} ({flags:?})"),
-            None => "memory of the layer's own".to_owned(),
-        }
+    /// What a user should know if pipeline caches do not match.
+    pub fn unfixed(&self) -> Option<String> {
+        let Source::Driver(why) = &self.source else { return None };
+        Some(format!(
+            "the memory for messages may have another address in the next run ({why}): pipeline caches of shaders with \
+             aborts will not be reused then"
+        ))
     }
 
-    /// The mapped memory.
+    /// The mapped memory: a control block, then the records.
     pub fn base(&self) -> NonNull<u8> {
-        self.base
+        self.records.base
     }
 
-    /// Whether some invocation has aborted.
+    /// The control block in use, mapped.
+    pub fn control(&self) -> NonNull<u8> {
+        self.control.as_ref().map_or(self.records.base, |control| control.base)
+    }
+
+    /// Whether some invocation has aborted: looks at the word before the records, so no bus is crossed.
     #[inline]
     pub fn aborted(&self) -> bool {
+        // Compared, since memory that a device took with it reads as zeros or ones.
         // SAFETY: within the mapped arena and aligned to 4. The GPU only ever writes whole words.
-        unsafe { AtomicU32::from_ptr(self.base.as_ptr().add(ABORTED_OFFSET as usize).cast()) }.load(Ordering::Acquire)
-            != 0
+        unsafe { AtomicU32::from_ptr(self.base().as_ptr().add(ABORTED_OFFSET as usize).cast()) }.load(Ordering::Acquire)
+            == ABORTED
+    }
+
+    /// Ends the loops of invocations that hang (`trap = hang`).
+    pub fn end_hang(&self) {
+        // SAFETY: within the mapped control block and aligned to 4.
+        unsafe { AtomicU32::from_ptr(self.control().as_ptr().add(ABORTED_OFFSET as usize).cast()) }
+            .store(0, Ordering::Release);
     }
 
     /// Frees everything.
@@ -164,19 +229,17 @@ impl Arena {
     /// # Safety
     /// The GPU must not use the arena any more.
     pub unsafe fn destroy(self, device: vk::Device, next: &DeviceTable) {
-        // SAFETY: the caller vouches that nothing uses them; both are ours.
+        // SAFETY: the caller vouches that nothing uses them.
         unsafe {
-            if let Some(f) = next.vkDestroyBuffer {
-                f(device, self.buffer, ptr::null());
-            }
-            if let Some(f) = next.vkFreeMemory {
-                f(device, self.memory, ptr::null());
+            self.records.destroy(device, next);
+            if let Some(control) = self.control {
+                control.destroy(device, next);
             }
         }
-        // The imported pages go last, when the driver has let go of them; the replay slot is free again.
+        // The imported pages go last, when the driver has let go of them; the replayed address is free again.
         #[cfg(unix)]
         drop(self.host);
-        drop(self.slot);
+        drop(self.kept);
     }
 
     /// Leaves everything as it is: the GPU may still be writing.
@@ -185,242 +248,96 @@ impl Arena {
     }
 }
 
-/// What a special kind of arena adds to the ordinary create-infos.
-#[derive(Default)]
-struct Extra<'a> {
-    buffer_flags: vk::BufferCreateFlags,
-    allocate_flags: vk::MemoryAllocateFlags,
-    buffer_address: u64,
-    memory_address: u64,
-    #[cfg(unix)]
-    import: Option<&'a mut Option<host::Mapping>>,
-    #[cfg(not(unix))]
-    import: std::marker::PhantomData<&'a ()>,
+/// The buffers of an arena that is being made.
+struct Made<'a> {
+    records: Parts<'a>,
+    control: Result<Parts<'a>, &'static str>,
 }
 
-/// A buffer with its memory. Destroyed when dropped, unless it became an arena.
-struct Parts<'a> {
-    device: vk::Device,
-    next: &'a DeviceTable,
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
-    kind: Option<(u32, Property)>,
-}
-
-impl Drop for Parts<'_> {
-    fn drop(&mut self) {
-        // SAFETY: nothing was submitted yet; null is allowed.
-        unsafe {
-            if let Some(f) = self.next.vkDestroyBuffer {
-                f(self.device, self.buffer, ptr::null());
+impl<'a> Made<'a> {
+    /// Makes what the wish says, at the addresses that are asked for. Only a control block that has no address to be at may
+    /// be missing.
+    fn create(setup: &Setup<'a>, asked: replay::Asked) -> Result<Self, Refused> {
+        let types = setup.types;
+        let records = Parts::create(setup, setup.bytes, asked.of_records(), |allowed| {
+            memory::records(types, allowed, &setup.wish)
+                .ok_or_else(|| "no memory type is host-visible and coherent".to_owned())
+        })?;
+        let flags = records.choice().map_or(Property::empty(), |choice| choice.flags);
+        let control = match memory::control(types, u32::MAX, &setup.wish, flags) {
+            Err(why) => Err(why),
+            Ok(_) => {
+                let choose = |allowed| memory::control(types, allowed, &setup.wish, flags).map_err(str::to_owned);
+                match Parts::create(setup, CONTROL_BYTES, asked.of_control(), choose) {
+                    Err(refused) if asked.is_address() => return Err(refused),
+                    Err(refused) => Err(done_without(setup, &refused.reason)),
+                    Ok(parts) => Ok(parts),
+                }
             }
-            if let Some(f) = self.next.vkFreeMemory {
-                f(self.device, self.memory, ptr::null());
-            }
+        };
+        if asked.has_control().is_some_and(|had| had != control.is_ok()) {
+            return Err("the addresses of an earlier run are of other buffers".into());
         }
+        let mut made = Self { records, control };
+        made.records.map(setup)?;
+        if let Ok(control) = &mut made.control
+            && let Err(refused) = control.map(setup)
+        {
+            if asked.is_address() {
+                return Err(refused);
+            }
+            made.control = Err(done_without(setup, &refused.reason));
+        }
+        Ok(made)
     }
+
+    fn into_arena(self, setup: &Setup<'_>, source: Source, kept: Option<kept::Kept>) -> Result<Arena, Refused> {
+        // Both addresses first: what is not a block yet is destroyed on the way out.
+        self.records.address(setup)?;
+        let (control, why_before) = match self.control {
+            Ok(parts) => (Some(parts.into_block(setup)?), ""),
+            Err(why) => (None, why),
+        };
+        let records = match self.records.into_block(setup) {
+            Ok(records) => records,
+            Err(refused) => {
+                if let Some(control) = control {
+                    // SAFETY: nothing was submitted yet.
+                    unsafe { control.destroy(setup.device, setup.next) };
+                }
+                return Err(refused);
+            }
+        };
+        Ok(Arena {
+            records,
+            control,
+            why_before,
+            bytes: setup.bytes,
+            source,
+            #[cfg(unix)]
+            host: Vec::new(),
+            kept,
+        })
+    }
+}
+
+fn done_without(setup: &Setup<'_>, reason: &str) -> &'static str {
+    let text =
+        format!("the control block stays before the records, since it could have no memory of its own: {reason}");
+    setup.log.line(Level::Warning, &text);
+    "it could have no memory of its own"
 }
 
 fn missing() -> String {
     "the driver lacks a function that it has to have".to_owned()
 }
 
-fn check(result: vk::Result, what: &str) -> Result<(), String> {
+fn check(result: vk::Result, what: &str) -> Result<(), Refused> {
     match result {
         vk::Result::SUCCESS => Ok(()),
-        error => Err(format!("{what} failed: {error:?}")),
-    }
-}
-
-impl<'a> Parts<'a> {
-    fn create(setup: &Setup<'a>, extra: Extra<'_>) -> Result<Self, String> {
-        let next = setup.next;
-        let mut parts = Self {
-            device: setup.device,
-            next,
-            buffer: vk::Buffer::null(),
-            memory: vk::DeviceMemory::null(),
-            kind: None,
-        };
-        let mut capture =
-            vk::BufferOpaqueCaptureAddressCreateInfo::default().opaque_capture_address(extra.buffer_address);
-        let mut info = vk::BufferCreateInfo::default()
-            .flags(extra.buffer_flags)
-            .size(u64::from(setup.bytes))
-            .usage(USAGE);
-        if setup.families.len() > 1 {
-            info = info
-                .sharing_mode(vk::SharingMode::CONCURRENT)
-                .queue_family_indices(setup.families);
-        }
-        if extra.buffer_address != 0 {
-            info = info.push_next(&mut capture);
-        }
-        #[cfg(unix)]
-        let mut external = vk::ExternalMemoryBufferCreateInfo::default()
-            .handle_types(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT);
-        #[cfg(unix)]
-        if extra.import.is_some() {
-            info = info.push_next(&mut external);
-        }
-        let create = next.vkCreateBuffer.ok_or_else(missing)?;
-        check(
-            // SAFETY: the structures live until the call returns.
-            unsafe { create(setup.device, &info, ptr::null(), &mut parts.buffer) },
-            "vkCreateBuffer",
-        )?;
-        let mut requirements = vk::MemoryRequirements::default();
-        let require = next.vkGetBufferMemoryRequirements.ok_or_else(missing)?;
-        // SAFETY: the buffer was just made.
-        unsafe { require(setup.device, parts.buffer, &mut requirements) };
-
-        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(extra.allocate_flags);
-        let mut opaque =
-            vk::MemoryOpaqueCaptureAddressAllocateInfo::default().opaque_capture_address(extra.memory_address);
-        let mut allocate = vk::MemoryAllocateInfo::default().allocation_size(requirements.size);
-        if setup.api == AddressApi::Khr {
-            flags.flags |= vk::MemoryAllocateFlags::DEVICE_ADDRESS;
-            allocate = allocate.push_next(&mut flags);
-        }
-        if extra.memory_address != 0 {
-            allocate = allocate.push_next(&mut opaque);
-        }
-        let mut types = requirements.memory_type_bits;
-        #[cfg(unix)]
-        let mut imported = vk::ImportMemoryHostPointerInfoEXT::default()
-            .handle_type(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT);
-        #[cfg(unix)]
-        if let Some(place) = extra.import {
-            let mapping = host::Mapping::at_fixed_place(requirements.size).ok_or("the fixed places are taken")?;
-            types &= host::memory_types(setup, &mapping).ok_or("host memory cannot be imported")?;
-            imported = imported.host_pointer(mapping.base().as_ptr().cast());
-            allocate.allocation_size = mapping.bytes();
-            allocate = allocate.push_next(&mut imported);
-            *place = Some(mapping);
-        }
-        allocate.memory_type_index =
-            memory_type(&setup.memory, types).ok_or("no memory type is host-visible and coherent")?;
-        let kind = setup
-            .memory
-            .memory_types_as_slice()
-            .get(allocate.memory_type_index as usize);
-        parts.kind = kind.map(|kind| (allocate.memory_type_index, kind.property_flags));
-        let allocate_memory = next.vkAllocateMemory.ok_or_else(missing)?;
-        check(
-            // SAFETY: the structures live until the call returns.
-            unsafe { allocate_memory(setup.device, &allocate, ptr::null(), &mut parts.memory) },
-            "vkAllocateMemory",
-        )?;
-        let bind = next.vkBindBufferMemory.ok_or_else(missing)?;
-        check(
-            // SAFETY: both were just made for each other.
-            unsafe { bind(setup.device, parts.buffer, parts.memory, 0) },
-            "vkBindBufferMemory",
-        )?;
-        Ok(parts)
-    }
-
-    fn address(&self, setup: &Setup<'_>) -> Result<u64, String> {
-        let next = setup.next;
-        let get = match setup.api {
-            AddressApi::Khr => next.vkGetBufferDeviceAddress.or(next.vkGetBufferDeviceAddressKHR),
-            AddressApi::Ext => next.vkGetBufferDeviceAddressEXT,
-        };
-        let info = vk::BufferDeviceAddressInfo::default().buffer(self.buffer);
-        // SAFETY: the buffer was made with that usage, and its feature is on.
-        let address = get.map(|f| unsafe { f(setup.device, &info) }).ok_or_else(missing)?;
-        if address == 0 || address % 16 != 0 {
-            return Err(format!("the driver gave the buffer the address {address:#x}"));
-        }
-        Ok(address)
-    }
-
-    /// Maps the memory, zeroes it and makes it an arena.
-    fn finish(self, setup: &Setup<'_>, address: u64, source: Source) -> Result<Arena, String> {
-        let map = setup.next.vkMapMemory.ok_or_else(missing)?;
-        let mut base = ptr::null_mut();
-        check(
-            // SAFETY: the memory is host-visible and was just made.
-            unsafe {
-                map(
-                    setup.device,
-                    self.memory,
-                    0,
-                    vk::WHOLE_SIZE,
-                    vk::MemoryMapFlags::empty(),
-                    &mut base,
-                )
-            },
-            "vkMapMemory",
-        )?;
-        let base = NonNull::new(base.cast::<u8>()).ok_or_else(missing)?;
-        // SAFETY: the mapping has at least the buffer's bytes, and nobody else knows it yet.
-        unsafe { base.as_ptr().write_bytes(0, setup.bytes as usize) };
-        Ok(self.into_arena(setup, base, address, source))
-    }
-
-    fn into_arena(mut self, setup: &Setup<'_>, base: NonNull<u8>, address: u64, source: Source) -> Arena {
-        Arena {
-            buffer: std::mem::take(&mut self.buffer),
-            memory: std::mem::take(&mut self.memory),
-            base,
-            bytes: setup.bytes,
-            address,
-            source,
-            kind: self.kind,
-            #[cfg(unix)]
-            host: None,
-            slot: None,
-        }
-    }
-}
-
-/// The best of the allowed memory types: cached if possible, and in host memory rather than where a reset of the GPU
-/// can lose it.
-fn memory_type(memory: &vk::PhysicalDeviceMemoryProperties, allowed: u32) -> Option<u32> {
-    let needed = Property::HOST_VISIBLE | Property::HOST_COHERENT;
-    // These need a feature or an extension that is not turned on.
-    let excluded = Property::PROTECTED | Property::DEVICE_COHERENT_AMD | Property::DEVICE_UNCACHED_AMD;
-    memory
-        .memory_types_as_slice()
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| allowed >> index & 1 == 1)
-        .filter(|(_, kind)| kind.property_flags.contains(needed) && !kind.property_flags.intersects(excluded))
-        .max_by_key(|(index, kind)| {
-            let flags = kind.property_flags;
-            (
-                !flags.contains(Property::DEVICE_LOCAL),
-                flags.contains(Property::HOST_CACHED),
-                std::cmp::Reverse(*index),
-            )
-        })
-        .and_then(|(index, _)| u32::try_from(index).ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_arena_goes_to_coherent_cached_host_memory_if_there_is_any() {
-        let mut memory = vk::PhysicalDeviceMemoryProperties::default();
-        let visible = Property::HOST_VISIBLE | Property::HOST_COHERENT;
-        let kinds = [
-            Property::DEVICE_LOCAL,
-            Property::DEVICE_LOCAL | visible,
-            visible,
-            visible | Property::HOST_CACHED,
-            visible | Property::HOST_CACHED | Property::DEVICE_COHERENT_AMD,
-            Property::HOST_VISIBLE | Property::HOST_CACHED,
-        ];
-        for (kind, flags) in memory.memory_types.iter_mut().zip(kinds) {
-            kind.property_flags = flags;
-        }
-        memory.memory_type_count = kinds.len() as u32;
-        assert_eq!(memory_type(&memory, u32::MAX), Some(3));
-        assert_eq!(memory_type(&memory, 0b111), Some(2));
-        assert_eq!(memory_type(&memory, 0b11), Some(1));
-        assert_eq!(memory_type(&memory, 0b110001), None);
+        result => Err(Refused {
+            result,
+            reason: format!("{what} failed: {result:?}"),
+        }),
     }
 }

@@ -1,93 +1,150 @@
-//! Drivers with `bufferDeviceAddressCaptureReplay`: the opaque address that a run is given is kept in the user's cache
-//! directory, and later runs ask for it.
+//! Drivers with `bufferDeviceAddressCaptureReplay`: the opaque addresses that a run is given are kept in the user's cache
+//! directory, and later runs ask for them.
 //!
-//! Arenas of devices that live at the same time have different addresses: each takes the first free slot, and slots
-//! are remembered one by one. A file that is missing, damaged or from another driver costs nothing but the address.
+//! | what happens | the file | the address |
+//! | --- | --- | --- |
+//! | there is none, or it is damaged | written | new, for later runs |
+//! | the driver gives what is asked for | stays | that of an earlier run |
+//! | it refuses the address, and nobody else is there who could have it | replaced | new, for later runs |
+//! | it refuses the address, which another device or process may have | stays (the third time in a row: replaced) | the next file's |
+//! | something else fails, and a new address works | the same | the next file's |
+//! | nothing works | stays | the driver's choice |
+//!
+//! Arenas of devices that live at the same time have different addresses, each with a file of its own. Both buffers of an
+//! arena with a control block of its own are asked for, or none.
 
-use super::{AddressApi, Arena, Extra, Parts, Setup, Source};
+use super::kept::Kept;
+use super::opaque::{Opaque, Opaques};
+use super::parts::{Extra, Refused};
+use super::{AddressApi, Arena, Made, Setup, Source, memory};
+use crate::log::Level;
+use crate::settings::{ControlBlock, Memory};
 use ash::vk;
 use std::fmt::Write as _;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Addresses of devices that live at the same time, at most: each costs an attempt where they are taken.
+const ATTEMPTS: usize = 4;
+/// What a driver says whose address is taken, when a buffer is made or memory allocated.
+const TAKEN: vk::Result = vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
 
-/// A number below 64 that no other live arena of this process has.
-pub struct Slot(u32);
+/// Which addresses an arena is to have.
+#[derive(Clone, Copy)]
+pub enum Asked {
+    /// Any.
+    Nothing,
+    /// Any that can be asked for again.
+    Capture,
+    /// These.
+    Addresses(Opaques),
+}
 
-impl Slot {
-    fn take() -> Option<Self> {
-        let mut taken = TAKEN.load(Ordering::Relaxed);
-        loop {
-            let free = taken.trailing_ones();
-            if free == 64 {
-                return None;
-            }
-            match TAKEN.compare_exchange_weak(taken, taken | 1 << free, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return Some(Self(free)),
-                Err(now) => taken = now,
-            }
+impl Asked {
+    pub fn of_records(self) -> Extra<'static> {
+        self.extra(|known| Some(known.records))
+    }
+
+    pub fn of_control(self) -> Extra<'static> {
+        self.extra(|known| known.control)
+    }
+
+    fn extra(self, part: impl Fn(Opaques) -> Option<Opaque>) -> Extra<'static> {
+        let known = match self {
+            Self::Nothing => return Extra::default(),
+            Self::Capture => None,
+            Self::Addresses(known) => part(known),
+        };
+        let known = known.unwrap_or_default();
+        Extra {
+            buffer_flags: vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
+            allocate_flags: vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
+            buffer_address: known.buffer,
+            memory_address: known.memory,
+            ..Extra::default()
+        }
+    }
+
+    /// Nothing may be done without, then.
+    pub fn is_address(self) -> bool {
+        matches!(self, Self::Addresses(_))
+    }
+
+    /// Whether these are the addresses of an arena whose control block is apart.
+    pub fn has_control(self) -> Option<bool> {
+        match self {
+            Self::Addresses(known) => Some(known.control.is_some()),
+            _ => None,
         }
     }
 }
 
-impl Drop for Slot {
-    fn drop(&mut self) {
-        TAKEN.fetch_and(!(1 << self.0), Ordering::AcqRel);
+/// An arena at the address of an earlier run, or at a new one that is kept.
+///
+/// # Errors
+/// Why the address will not be the same in the next run.
+pub fn create(setup: &Setup<'_>) -> Result<Arena, String> {
+    if setup.api == AddressApi::Ext || !setup.capture_replay {
+        return Err("the driver cannot give the same address again".to_owned());
     }
-}
-
-/// Opaque addresses of a buffer and its memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Opaque {
-    buffer: u64,
-    memory: u64,
-}
-
-/// An arena at the address of an earlier run, or at a new one that is remembered.
-pub fn create(setup: &Setup<'_>) -> Option<Arena> {
-    if setup.api == AddressApi::Ext {
-        return None;
-    }
-    let slot = Slot::take()?;
-    let file = file_of(setup, &slot);
-    let known = file
-        .as_ref()
-        .and_then(|path| std::fs::read_to_string(path).ok())
-        .and_then(|text| parse(&text));
-    let mut arena = match known.and_then(|known| with_addresses(setup, known)) {
-        Some(arena) => arena,
-        None => {
-            let (arena, opaque) = capture(setup)?;
-            if let Some(path) = file {
-                store(&path, opaque);
+    let folder = super::kept::folder()?;
+    let stem = stem(setup);
+    let apart = wants_control(setup);
+    let mut least = 0;
+    for _ in 0..ATTEMPTS {
+        let mut kept = Kept::open(&folder, &stem, least)?;
+        least = kept.number() + 1;
+        if let Some(known) = kept.known().filter(|known| known.control.is_some() == apart) {
+            match at(setup, known) {
+                Ok(made) => {
+                    kept.was_given();
+                    let source = Source::Replay(kept.path());
+                    return made.into_arena(setup, source, Some(kept)).map_err(|e| e.reason);
+                }
+                Err(refused) => {
+                    let taken = refused.result == TAKEN;
+                    if !taken && Made::create(setup, Asked::Capture).is_err() {
+                        return Err(refused.reason);
+                    }
+                    if !kept.was_refused(taken && setup.alone) {
+                        let text = format!("the address kept in {} is taken: {}", kept.path(), refused.reason);
+                        setup.log.line(Level::Info, &text);
+                        continue;
+                    }
+                    let text = format!("the driver does not give the address kept in {} any more", kept.path());
+                    setup.log.line(Level::Warning, &text);
+                }
             }
-            arena
         }
+        return captured(setup, kept, apart);
+    }
+    Err(format!(
+        "the addresses kept in {} are taken by other devices",
+        folder.display()
+    ))
+}
+
+fn at<'a>(setup: &Setup<'a>, known: Opaques) -> Result<Made<'a>, Refused> {
+    let made = Made::create(setup, Asked::Addresses(known))?;
+    made.records.address(setup)?;
+    Ok(made)
+}
+
+/// A new address, and kept.
+fn captured(setup: &Setup<'_>, mut kept: Kept, apart: bool) -> Result<Arena, String> {
+    let made = Made::create(setup, Asked::Capture).map_err(|refused| refused.reason)?;
+    let found = opaques(setup, &made).ok_or("the driver lacks vkGetBufferOpaqueCaptureAddress")?;
+    let stored = match found.control.is_some() == apart {
+        true => kept.store(found),
+        false => Err("its control block could have no memory of its own this time".to_owned()),
     };
-    arena.slot = Some(slot);
-    Some(arena)
+    let (source, kept) = match stored {
+        Ok(()) => (Source::Capture(kept.path()), Some(kept)),
+        Err(why) => (Source::Driver(why), None),
+    };
+    made.into_arena(setup, source, kept).map_err(|refused| refused.reason)
 }
 
-fn extra(known: Opaque) -> Extra<'static> {
-    Extra {
-        buffer_flags: vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
-        allocate_flags: vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
-        buffer_address: known.buffer,
-        memory_address: known.memory,
-        ..Extra::default()
-    }
-}
-
-fn with_addresses(setup: &Setup<'_>, known: Opaque) -> Option<Arena> {
-    let parts = Parts::create(setup, extra(known)).ok()?;
-    let address = parts.address(setup).ok()?;
-    parts.finish(setup, address, Source::Replay).ok()
-}
-
-fn capture(setup: &Setup<'_>) -> Option<(Arena, Opaque)> {
-    let parts = Parts::create(setup, extra(Opaque { buffer: 0, memory: 0 })).ok()?;
-    let address = parts.address(setup).ok()?;
+/// What the driver calls the addresses of both buffers.
+fn opaques(setup: &Setup<'_>, made: &Made<'_>) -> Option<Opaques> {
     let next = setup.next;
     let of_buffer = next
         .vkGetBufferOpaqueCaptureAddress
@@ -95,83 +152,53 @@ fn capture(setup: &Setup<'_>) -> Option<(Arena, Opaque)> {
     let of_memory = next
         .vkGetDeviceMemoryOpaqueCaptureAddress
         .or(next.vkGetDeviceMemoryOpaqueCaptureAddressKHR)?;
-    let buffer = vk::BufferDeviceAddressInfo::default().buffer(parts.buffer);
-    let memory = vk::DeviceMemoryOpaqueCaptureAddressInfo::default().memory(parts.memory);
-    // SAFETY: both were made with the capture flags.
-    let opaque = unsafe {
-        Opaque {
-            buffer: of_buffer(setup.device, &buffer),
-            memory: of_memory(setup.device, &memory),
+    let of = |buffer: vk::Buffer, memory: vk::DeviceMemory| {
+        let buffer = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+        let memory = vk::DeviceMemoryOpaqueCaptureAddressInfo::default().memory(memory);
+        // SAFETY: both were made with the capture flags.
+        unsafe {
+            Opaque {
+                buffer: of_buffer(setup.device, &buffer),
+                memory: of_memory(setup.device, &memory),
+            }
         }
     };
-    let arena = parts.finish(setup, address, Source::Capture).ok()?;
-    Some((arena, opaque))
+    Some(Opaques {
+        records: of(made.records.buffer, made.records.memory),
+        control: made.control.as_ref().ok().map(|parts| of(parts.buffer, parts.memory)),
+    })
 }
 
-/// One file per device, driver, arena size and slot.
-fn file_of(setup: &Setup<'_>, slot: &Slot) -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let cache = set("XDG_CACHE_HOME")
-        .or_else(|| set("HOME").map(|home| home.join(".cache")))
-        .or_else(|| set("LOCALAPPDATA"))?;
-    let mut name = String::from("arena-");
+/// Whether the arena of such a device has a control block of its own, where nothing is refused.
+fn wants_control(setup: &Setup<'_>) -> bool {
+    let records = memory::records(setup.types, u32::MAX, &setup.wish);
+    records.is_some_and(|records| memory::control(setup.types, u32::MAX, &setup.wish, records.flags).is_ok())
+}
+
+/// Names of the files begin with the device, the driver, and everything else that the buffers are made with: an address is
+/// good for a buffer and memory "created with identical parameters" alone.
+fn stem(setup: &Setup<'_>) -> String {
+    let mut stem = String::from("arena-");
     for byte in setup.physical.identity {
-        let _ = write!(name, "{byte:02x}");
+        let _ = write!(stem, "{byte:02x}");
     }
-    let _ = write!(name, "-{}-{}", setup.bytes, slot.0);
-    Some(cache.join("vkabort").join(name))
-}
-
-fn parse(text: &str) -> Option<Opaque> {
-    let mut numbers = text.split_whitespace().map(|word| u64::from_str_radix(word, 16));
-    let opaque = Opaque {
-        buffer: numbers.next()?.ok()?,
-        memory: numbers.next()?.ok()?,
-    };
-    (numbers.next().is_none() && (opaque.buffer, opaque.memory) != (0, 0)).then_some(opaque)
-}
-
-fn store(path: &std::path::Path, opaque: Opaque) {
-    // Written beside and renamed, so that another process never reads half of it. Without a cache directory every run
-    // has its own address, which is allowed.
-    let Some(folder) = path.parent() else { return };
-    let beside = path.with_extension(format!("{}.new", std::process::id()));
-    let text = format!("{:x} {:x}\n", opaque.buffer, opaque.memory);
-    let written = std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&beside, text))
-        .and_then(|()| std::fs::rename(&beside, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&beside);
+    let _ = write!(stem, "-{}", setup.bytes);
+    if setup.wish.memory != Memory::Auto {
+        let _ = write!(stem, "-{}", setup.wish.memory.name());
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_survive_the_file_and_damage_is_noticed() {
-        let opaque = Opaque {
-            buffer: 0xFFFF_8000_1234_0000,
-            memory: 7,
-        };
-        let path = std::env::temp_dir().join(format!("vkabort-replay-{}", std::process::id()));
-        store(&path, opaque);
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let _ = std::fs::remove_file(&path);
-        assert_eq!(parse(&text), Some(opaque));
-        for damaged in ["", "12", "12 zz", "1 2 3", "0 0"] {
-            assert_eq!(parse(damaged), None, "{damaged:?}");
+    match setup.wish.control {
+        ControlBlock::Auto => {}
+        ControlBlock::Device => stem += "-control_device",
+        ControlBlock::Host => stem += "-control_host",
+    }
+    if setup.wish.device_coherent {
+        stem += "-device_coherent";
+    }
+    if setup.families.len() > 1 {
+        stem += "-families";
+        for family in setup.families {
+            let _ = write!(stem, "_{family}");
         }
     }
-
-    #[test]
-    fn slots_are_unique_while_they_live() {
-        let a = Slot::take().expect("64 slots");
-        let b = Slot::take().expect("64 slots");
-        assert_ne!(a.0, b.0);
-        let number = a.0;
-        drop(a);
-        assert_eq!(Slot::take().expect("64 slots").0, number);
-    }
+    stem
 }

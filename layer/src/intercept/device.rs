@@ -1,7 +1,8 @@
 //! `VkDevice`.
 
+use super::activate::{activate, families, memory_types, wish};
 use super::{MISSING, command, guarded, wait};
-use crate::arena::{Arena, Setup, Source};
+use crate::arena::memory;
 use crate::chain;
 use crate::dispatch::{DestroyTable, DeviceTable};
 use crate::ffi::{self, LayerDeviceCreateInfo};
@@ -10,14 +11,12 @@ use crate::log::Level;
 use crate::lost::Patience;
 use crate::plan::{self, Plan};
 use crate::registry::{self, HandleMap, device_of, dispatch_key};
-use crate::report::NO_FIXED_ADDRESS;
-use crate::state::{Active, Device, Instance, PhysicalDevice};
-use crate::{probe, settings, suspects};
+use crate::state::{Active, Device, Instance};
+use crate::{probe, suspects};
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use vkabort_instrument::{self as instrument, Options, Trap};
 
 pub unsafe extern "system" fn create(
     physical: vk::PhysicalDevice,
@@ -70,7 +69,13 @@ pub unsafe extern "system" fn create(
                 }
                 return result;
             }
-            let plan = match Plan::new(given, &known, emulated, reports_masked(instance)) {
+            let types = memory_types(instance, physical);
+            let wish = wish(instance, &known);
+            let wanted = plan::Wanted {
+                report_masked: reports_masked(instance),
+                device_coherent: memory::wants_device_coherent(&types, &wish),
+            };
+            let plan = match Plan::new(given, &known, emulated, wanted) {
                 Ok(plan) => plan,
                 Err(refusal) => {
                     instance
@@ -83,7 +88,7 @@ pub unsafe extern "system" fn create(
             if result != vk::Result::SUCCESS {
                 return result;
             }
-            match activate(instance, &known, &plan, *device, next_gdpa) {
+            match activate(instance, &known, &plan, (&types, wish), *device, next_gdpa) {
                 Ok(active) => {
                     remember(shared, *device, next_gdpa, Some(active));
                     vk::Result::SUCCESS
@@ -146,101 +151,6 @@ unsafe fn remember(
             active,
         };
         registry::devices().insert(dispatch_key(device.as_raw()), Arc::new(known));
-    }
-}
-
-/// Makes what a device with emulated extensions needs.
-///
-/// # Safety
-/// `device` was just made from `plan` by the next layer, whose function `next_gdpa` is.
-unsafe fn activate(
-    instance: &Instance,
-    physical: &PhysicalDevice,
-    plan: &Plan,
-    device: vk::Device,
-    next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-) -> Result<Active, String> {
-    // SAFETY: the caller vouches for the device and the function.
-    let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
-    let settings = &instance.settings;
-    let mut active = Active {
-        emulated: plan.emulated,
-        ext_fault: plan.ext_fault,
-        vendor_binary: plan.vendor_binary,
-        report_masked: plan.report_masked,
-        options: options(instance, settings, physical),
-        families: families(instance, physical.handle),
-        ..Active::watching(plan.enabled)
-    };
-    if plan.emulated.abort {
-        let mut memory = vk::PhysicalDeviceMemoryProperties::default();
-        if let Some(get) = instance.next.vkGetPhysicalDeviceMemoryProperties {
-            // SAFETY: a valid physical device, and a structure of ours.
-            unsafe { get(physical.handle, &mut memory) };
-        }
-        let arena = Arena::create(&Setup {
-            device,
-            next: &next,
-            physical,
-            memory,
-            families: &plan.families,
-            bytes: settings.arena_size,
-            api: plan.api,
-            capture_replay: plan.capture_replay,
-            import: plan.import,
-        })?;
-        active.options.arena = instrument::Arena::at(arena.address(), arena.bytes());
-        instance.log.line(
-            Level::Info,
-            &format!(
-                "device {device:?}: {} bytes for messages at {:#x} ({}) in {}",
-                arena.bytes(),
-                arena.address(),
-                arena.source(),
-                arena.memory()
-            ),
-        );
-        if arena.source() == Source::Driver {
-            instance.log.line(Level::Warning, NO_FIXED_ADDRESS);
-        }
-        active.arena = Some(arena);
-    }
-    Ok(active)
-}
-
-/// What the queue families of a physical device can do.
-fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueFlags> {
-    let Some(get) = instance.next.vkGetPhysicalDeviceQueueFamilyProperties else {
-        return Vec::new();
-    };
-    let mut count = 0;
-    // SAFETY: a valid physical device; asks for the count.
-    unsafe { get(physical, &mut count, std::ptr::null_mut()) };
-    let mut list = vec![vk::QueueFamilyProperties::default(); count as usize];
-    // SAFETY: the list has as many elements as the count says.
-    unsafe { get(physical, &mut count, list.as_mut_ptr()) };
-    list.truncate(count as usize);
-    list.iter().map(|family| family.queue_flags).collect()
-}
-
-fn options(instance: &Instance, settings: &settings::Settings, physical: &PhysicalDevice) -> Options {
-    let mut trap = settings.trap;
-    if physical.cpu && trap != Trap::Return {
-        // There the fault would be the process's own, and nothing would end the loop.
-        instance.log.line(
-            Level::Error,
-            "trap = fault and trap = hang are refused on a CPU driver, where they would end or hang the process: using \
-             trap = return",
-        );
-        trap = Trap::Return;
-    }
-    Options {
-        trap,
-        loop_poll: settings.loop_poll,
-        max_message_bytes: settings.max_message_size,
-        max_sites: settings.max_sites,
-        memory_barriers: !physical.cpu,
-        ..Options::default()
     }
 }
 

@@ -4,6 +4,7 @@
 //! device does not lose its physical device (`vkCreateDevice` must then succeed, and is here for another reason;
 //! `vkAcquireWinrtDisplayNV` and `vkGetWinrtDisplayNV` pass). No command-buffer function is here.
 
+mod activate;
 mod debug_utils;
 mod device;
 mod device_fault;

@@ -100,7 +100,7 @@ unsafe fn is_of_another_device(device: &Device, info: &vk::ShaderCreateInfoEXT<'
     };
     // SAFETY: the application gives that many bytes.
     let binary = unsafe { slice::from_raw_parts(info.p_code.cast(), info.code_size) };
-    device.instance.binaries.belongs_elsewhere(binary, arena.address())
+    device.instance.binaries.belongs_elsewhere(binary, arena.options())
 }
 
 /// Remembers which memory the code of a binary writes to.
@@ -128,7 +128,7 @@ pub unsafe extern "system" fn binary_data(
         {
             // SAFETY: the driver has written that many bytes.
             let binary = unsafe { slice::from_raw_parts(data.cast(), *size) };
-            known.instance.binaries.add(binary, arena.address());
+            known.instance.binaries.add(binary, arena.options());
         }
         result
     })

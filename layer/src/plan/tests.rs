@@ -1,5 +1,6 @@
 use super::*;
-use crate::ffi::name;
+use crate::chain;
+use crate::ffi::{FaultFeatures, OneFeature, name};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -18,6 +19,8 @@ fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
             .collect(),
         api_version: version,
         cpu: false,
+        discrete: true,
+        device_coherent: true,
         imports: false,
         listed: Extensions::default(),
         native: Extensions::default(),
@@ -82,7 +85,7 @@ impl App {
 
 fn plan(info: &vk::DeviceCreateInfo<'_>, device: &PhysicalDevice) -> Result<Plan, Refusal> {
     // SAFETY: the tests build valid create-infos.
-    unsafe { Plan::new(info, device, Extensions::ALL, false) }
+    unsafe { Plan::new(info, device, Extensions::ALL, Wanted::default()) }
 }
 
 fn planned_names(plan: &Plan, info: &vk::DeviceCreateInfo<'_>) -> Vec<String> {
@@ -165,6 +168,45 @@ fn the_older_address_extension_is_used_where_the_application_has_it() {
 }
 
 #[test]
+fn memory_that_the_device_does_not_cache_is_turned_on_where_it_is_wanted() {
+    let device = device(vk::API_VERSION_1_3, &[vk::AMD_DEVICE_COHERENT_MEMORY_NAME]);
+    let off = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default();
+    for (wanted, tail) in [
+        (false, ptr::null()),
+        (true, ptr::null()),
+        (true, ptr::from_ref(&off).cast()),
+    ] {
+        let mut app = App::new(&[]);
+        let info = app.info(tail);
+        let wanted = Wanted {
+            device_coherent: wanted,
+            ..Wanted::default()
+        };
+        // SAFETY: as above.
+        let plan =
+            unsafe { Plan::new(&info, &device, Extensions::ALL, wanted) }.unwrap_or_else(|r| panic!("{}", r.reason));
+        let names = planned_names(&plan, &info);
+        assert_eq!(
+            names.contains(&"VK_AMD_device_coherent_memory".to_owned()),
+            wanted.device_coherent
+        );
+        // SAFETY: the plan owns the node.
+        let found = unsafe {
+            chain::find::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(plan.create_info(&info).p_next, COHERENT_AMD)
+        };
+        assert_eq!(
+            found.is_some_and(|f| f.device_coherent_memory == 1),
+            wanted.device_coherent
+        );
+        assert_eq!(plan.device_coherent, wanted.device_coherent);
+        assert_eq!(
+            off.device_coherent_memory, 0,
+            "the application's structure is as it was"
+        );
+    }
+}
+
+#[test]
 fn a_cpu_driver_imports_and_a_driver_that_knows_faults_is_asked() {
     let mut app = App::new(&[]);
     let info = app.info(ptr::null());
@@ -193,7 +235,7 @@ fn only_what_is_emulated_is_taken_out() {
         ..Extensions::default()
     };
     // SAFETY: as above.
-    let plan = unsafe { Plan::new(&info, &device(vk::API_VERSION_1_3, &[]), abort_only, false) };
+    let plan = unsafe { Plan::new(&info, &device(vk::API_VERSION_1_3, &[]), abort_only, Wanted::default()) };
     let plan = plan.unwrap_or_else(|r| panic!("{}", r.reason));
     let mut left = planned_names(&plan, &info);
     left.sort();

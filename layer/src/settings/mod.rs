@@ -4,14 +4,16 @@
 
 #[cfg(test)]
 mod manifest_tests;
+mod reader;
 mod source;
 
 pub use source::Sources;
 
 use crate::log::{Format, Level};
+use reader::Reader;
 use std::path::PathBuf;
 use std::time::Duration;
-use vkabort_instrument::{Arena, LoopPoll, Trap};
+use vkabort_instrument::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Trap};
 use vkabort_record::filter::Filter;
 use vkabort_record::layout::DEFAULT_MAX_MESSAGE_BYTES;
 
@@ -37,6 +39,50 @@ pub enum OnAbort {
     Continue,
 }
 
+/// What memory records are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Memory {
+    /// The best that there is.
+    #[default]
+    Auto,
+    /// The host's, which the host caches.
+    Cached,
+    /// The host's, which the host does not cache.
+    Uncached,
+    /// Memory that the device does not cache (`VK_AMD_device_coherent_memory`).
+    DeviceCoherent,
+    /// The device's own.
+    Device,
+}
+
+impl Memory {
+    const NAMES: [(&'static str, Self); 5] = [
+        ("auto", Self::Auto),
+        ("cached", Self::Cached),
+        ("uncached", Self::Uncached),
+        ("device_coherent", Self::DeviceCoherent),
+        ("device", Self::Device),
+    ];
+
+    /// As the setting has it.
+    pub fn name(self) -> &'static str {
+        let named = Self::NAMES.iter().find(|(_, memory)| *memory == self);
+        named.map_or("", |(name, _)| name)
+    }
+}
+
+/// Where the control block is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ControlBlock {
+    /// In the memory of a GPU with a bus between, if the host sees it; else before the records.
+    #[default]
+    Auto,
+    /// In the device's memory.
+    Device,
+    /// Before the records.
+    Host,
+}
+
 /// All settings of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -46,8 +92,16 @@ pub struct Settings {
     pub on_abort: OnAbort,
     /// What ends an aborting invocation.
     pub trap: Trap,
+    /// How often the loop of `trap = hang` goes round at most.
+    pub hang_iterations: u32,
+    /// How long the driver may take to lose the device by a trap.
+    pub trap_timeout: Duration,
     /// Which loops watch for aborts of other invocations.
     pub loop_poll: LoopPoll,
+    /// What memory records are in.
+    pub memory: Memory,
+    /// Where the control block is.
+    pub control_block: ControlBlock,
     /// Bytes of a device's arena.
     pub arena_size: u32,
     /// `maxShaderAbortMessageSize`.
@@ -74,7 +128,11 @@ impl Default for Settings {
             emulation: Emulation::Auto,
             on_abort: OnAbort::Lose,
             trap: Trap::Return,
+            hang_iterations: DEFAULT_HANG_ITERATIONS,
+            trap_timeout: Duration::from_secs(20),
             loop_poll: LoopPoll::Auto,
+            memory: Memory::Auto,
+            control_block: ControlBlock::Auto,
             arena_size: 1 << 20,
             max_message_size: DEFAULT_MAX_MESSAGE_BYTES,
             drain_timeout: Duration::from_millis(2000),
@@ -89,11 +147,15 @@ impl Default for Settings {
 }
 
 /// Keys of all settings, for finding misspelt ones.
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 17] = [
     "emulation",
     "on_abort",
     "trap",
+    "hang_iterations",
+    "trap_timeout_ms",
     "loop_poll",
+    "memory",
+    "control_block",
     "arena_size",
     "max_message_size",
     "drain_timeout_ms",
@@ -134,6 +196,18 @@ impl Settings {
                 default.trap,
                 &[("return", Trap::Return), ("fault", Trap::Fault), ("hang", Trap::Hang)],
             ),
+            hang_iterations: read.number("hang_iterations", default.hang_iterations, 1, i32::MAX as u32),
+            trap_timeout: Duration::from_millis(u64::from(read.number("trap_timeout_ms", 20_000, 1, 600_000))),
+            memory: read.choice("memory", default.memory, &Memory::NAMES),
+            control_block: read.choice(
+                "control_block",
+                default.control_block,
+                &[
+                    ("auto", ControlBlock::Auto),
+                    ("device", ControlBlock::Device),
+                    ("host", ControlBlock::Host),
+                ],
+            ),
             loop_poll: read.choice(
                 "loop_poll",
                 default.loop_poll,
@@ -163,62 +237,6 @@ impl Settings {
             settings.arena_size = needed;
         }
         (settings, problems)
-    }
-}
-
-struct Reader<'a> {
-    sources: &'a Sources,
-    problems: &'a mut Vec<String>,
-}
-
-impl Reader<'_> {
-    fn choice<T: Copy>(&mut self, key: &str, default: T, allowed: &[(&str, T)]) -> T {
-        let Some((value, origin)) = self.sources.value(key) else {
-            return default;
-        };
-        if let Some((_, found)) = allowed.iter().find(|(name, _)| value.eq_ignore_ascii_case(name)) {
-            return *found;
-        }
-        let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
-        self.problems.push(format!(
-            "{key} = {value:?} (from {origin}) is ignored: allowed are {}",
-            names.join(", ")
-        ));
-        default
-    }
-
-    fn number(&mut self, key: &str, default: u32, least: u32, most: u32) -> u32 {
-        let Some((value, origin)) = self.sources.value(key) else {
-            return default;
-        };
-        let parsed = match value.strip_prefix("0x").or_else(|| value.strip_prefix("0X")) {
-            Some(hex) => u32::from_str_radix(hex, 16),
-            None => value.parse(),
-        };
-        match parsed {
-            Ok(number) if (least..=most).contains(&number) => number,
-            _ => {
-                self.problems.push(format!(
-                    "{key} = {value:?} (from {origin}) is ignored: allowed are whole numbers from {least} to {most}"
-                ));
-                default
-            }
-        }
-    }
-
-    fn filter(&mut self, key: &str) -> Filter {
-        let Some((value, origin)) = self.sources.value(key) else {
-            return Filter::default();
-        };
-        value.parse().unwrap_or_else(|problem| {
-            self.problems
-                .push(format!("{key} = {value:?} (from {origin}) is ignored: {problem}"));
-            Filter::default()
-        })
-    }
-
-    fn path(&mut self, key: &str) -> Option<PathBuf> {
-        self.sources.value(key).map(|(value, _)| PathBuf::from(value))
     }
 }
 

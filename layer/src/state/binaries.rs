@@ -7,10 +7,11 @@ use super::lock;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Mutex;
+use vkabort_instrument::Arena;
 
-/// Addresses by the hash of a binary. Only binaries of shaders with aborts are here.
+/// Arenas by the hash of a binary. Only binaries of shaders with aborts are here.
 #[derive(Default)]
-pub struct Binaries(Mutex<HashMap<u64, u64>>);
+pub struct Binaries(Mutex<HashMap<u64, Arena>>);
 
 /// Binaries that are remembered; an application that reads more gets no protection for those.
 const MOST: usize = 1 << 16;
@@ -22,19 +23,19 @@ fn hash(binary: &[u8]) -> u64 {
 }
 
 impl Binaries {
-    /// Remembers a binary whose code writes to this address.
-    pub fn add(&self, binary: &[u8], address: u64) {
+    /// Remembers a binary whose code writes to this arena.
+    pub fn add(&self, binary: &[u8], arena: Arena) {
         let hash = hash(binary);
         let mut known = lock(&self.0);
         if known.len() < MOST || known.contains_key(&hash) {
-            known.insert(hash, address);
+            known.insert(hash, arena);
         }
     }
 
-    /// Whether the code of a binary is known to write to another address.
-    pub fn belongs_elsewhere(&self, binary: &[u8], address: u64) -> bool {
+    /// Whether the code of a binary is known to write to another arena.
+    pub fn belongs_elsewhere(&self, binary: &[u8], arena: Arena) -> bool {
         // Hashing costs more than the look whether there is anything to find.
-        !lock(&self.0).is_empty() && lock(&self.0).get(&hash(binary)).is_some_and(|known| *known != address)
+        !lock(&self.0).is_empty() && lock(&self.0).get(&hash(binary)).is_some_and(|known| *known != arena)
     }
 }
 
@@ -45,13 +46,16 @@ mod tests {
     #[test]
     fn a_binary_belongs_where_it_was_read() {
         let binaries = Binaries::default();
-        assert!(!binaries.belongs_elsewhere(b"code", 1));
-        binaries.add(b"code", 1);
-        assert!(!binaries.belongs_elsewhere(b"code", 1));
-        assert!(binaries.belongs_elsewhere(b"code", 2));
-        assert!(!binaries.belongs_elsewhere(b"other", 2));
+        let [one, two] = [1, 2].map(|address| Arena::at(address << 16, 1 << 16));
+        assert!(!binaries.belongs_elsewhere(b"code", one));
+        binaries.add(b"code", one);
+        assert!(!binaries.belongs_elsewhere(b"code", one));
+        assert!(binaries.belongs_elsewhere(b"code", two));
+        assert!(!binaries.belongs_elsewhere(b"other", two));
         // The same binary read from a device that has the place now.
-        binaries.add(b"code", 2);
-        assert!(!binaries.belongs_elsewhere(b"code", 2));
+        binaries.add(b"code", two);
+        assert!(!binaries.belongs_elsewhere(b"code", two));
+        // The same place, with another control block.
+        assert!(binaries.belongs_elsewhere(b"code", two.with_control(64)));
     }
 }

@@ -95,6 +95,10 @@ pub struct PhysicalDevice {
     pub api_version: u32,
     /// The driver runs on the CPU.
     pub cpu: bool,
+    /// A GPU with memory of its own behind a bus.
+    pub discrete: bool,
+    /// `deviceCoherentMemory` of `VK_AMD_device_coherent_memory`.
+    pub device_coherent: bool,
     /// Host memory can be imported for a buffer with a device address, on a CPU driver.
     pub imports: bool,
     /// Extensions that the driver lists: whatever the layer does, they can be enabled.

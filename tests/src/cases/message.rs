@@ -18,6 +18,15 @@ pub(super) const CASES: &[Case] = &[
     Case::new("message::scalars_of_64_bits", wide_scalars),
     Case::new("message::scalars_of_8_and_16_bits", narrow_scalars),
     Case::new("message::of_exactly_the_largest_size", largest),
+    Case::new("message::with_a_control_block_apart", structures)
+        .set(&[("control_block", "device")])
+        .alone(),
+    Case::new(
+        "message::of_exactly_the_largest_size_with_a_control_block_apart",
+        largest,
+    )
+    .set(&[("control_block", "device")])
+    .alone(),
 ];
 
 /// The two invocations that abort in these cases.

@@ -16,10 +16,15 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Settings of a fault.
-const FAULT: &[(&str, &str)] = &[("trap", "fault"), ("log_file", LOG)];
+const FAULT: &[(&str, &str)] = &[("trap", "fault"), ("trap_timeout_ms", "8000"), ("log_file", LOG)];
 /// Settings of a hang. Its loop is bounded: some seconds on a GPU, which is more than watchdogs of screens allow, and
 /// the end of it where there is no watchdog.
-const HANG: &[(&str, &str)] = &[("trap", "hang"), ("hang_iterations", "8388608"), ("log_file", LOG)];
+const HANG: &[(&str, &str)] = &[
+    ("trap", "hang"),
+    ("hang_iterations", "8388608"),
+    ("trap_timeout_ms", "8000"),
+    ("log_file", LOG),
+];
 /// What the layer says, for what cannot be tried.
 const LOG: &str = "layer.log";
 /// What the tests' own driver does when it plays a trap.

@@ -7,7 +7,13 @@ use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::collections::BTreeSet;
 
-pub(super) const CASES: &[Case] = &[Case::new("storm::a_million_aborts_leave_whole_messages", storm).within(120)];
+pub(super) const CASES: &[Case] = &[
+    Case::new("storm::a_million_aborts_leave_whole_messages", storm).within(120),
+    Case::new("storm::with_a_control_block_apart", storm)
+        .set(&[("control_block", "device")])
+        .alone()
+        .within(120),
+];
 
 /// Workgroups of 64 invocations.
 const STORM_GROUPS: u32 = 16384;

@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("waiting::for_an_invocation_that_aborted_ends", aborted).logs(&["never sets the flag"]),
+    Case::new("waiting::for_an_invocation_whose_control_block_is_apart_ends", aborted)
+        .set(&[("control_block", "device")])
+        .alone()
+        .logs(&["never sets the flag"]),
     Case::new("waiting::for_an_invocation_that_does_not_abort_works", not_aborted).silent(),
 ];
 

@@ -22,6 +22,13 @@ use xtask::layer::Layer;
 pub const DRIVER_SETTINGS: &str = "VKABORT_TEST_DRIVER";
 /// The variable that says how often the stress cases do what they do.
 pub const STRESS_ROUNDS: &str = "VKABORT_STRESS_ROUNDS";
+/// The variable by which a process is asked to keep its device: it makes the file [`HAS_DEVICE`] in its folder, and ends when
+/// [`MAY_END`] is there.
+pub const HOLD: &str = "VKABORT_HOLD";
+/// See [`HOLD`].
+pub const HAS_DEVICE: &str = "has_device";
+/// See [`HOLD`].
+pub const MAY_END: &str = "may_end";
 /// The variable that names the physical device, as [`vkabort_demo::choose`] understands it.
 pub const DEVICE: &str = "VKABORT_TEST_DEVICE";
 

@@ -20,8 +20,10 @@ pub struct Seen {
     pub chain: [u64; 24],
     /// Calls of `vkCreateDevice`.
     pub devices: u32,
-    /// The memory type of the last `vkAllocateMemory`.
-    pub memory_type: u32,
+    /// The memory types of the last calls of `vkAllocateMemory`, the latest first.
+    pub memory_types: [u32; 4],
+    /// Those calls since the last `vkCreateDevice`.
+    pub allocations: u32,
 }
 
 type GetSeen = unsafe extern "system" fn(vk::Device, *mut Seen);

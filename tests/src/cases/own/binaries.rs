@@ -3,9 +3,12 @@
 
 use super::aborting;
 use crate::case::{Case, Context};
-use crate::vk::{Buffer, Device, Gpu, Kernel, own};
+use crate::harness::{HAS_DEVICE, HOLD, MAY_END};
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, own};
 use anyhow::{Result, ensure};
 use ash::vk;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("own_binaries::with_replayed_addresses", |c| same(c, false)).on_driver("replay"),
@@ -14,6 +17,9 @@ pub(super) const CASES: &[Case] = &[
     Case::new("own_binaries::with_an_import_that_is_refused", |c| same(c, true))
         .on_driver("kind=cpu,import,refuse=import:*"),
     Case::new("own_binaries::pipeline_cache_data", cache_data).on_driver("replay"),
+    Case::new("own_binaries::of_three_devices", of_three_devices).on_driver("replay"),
+    Case::new("own_binaries::beside_another_device", beside).on_driver("replay"),
+    Case::new("own_binaries::while_others_come", held).on_driver("replay"),
 ];
 
 /// The aborting shader as it reaches the driver.
@@ -44,10 +50,43 @@ fn same(context: &Context, shared: bool) -> Result<()> {
     Ok(())
 }
 
-/// Prints the pipeline cache's data.
 fn cache_data(context: &Context) -> Result<()> {
+    print(&Device::new(&Gpu::open(context)?)?)
+}
+
+fn of_three_devices(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let devices = [Device::new(&gpu)?, Device::new(&gpu)?, Device::new(&gpu)?];
+    devices.iter().try_for_each(print)
+}
+
+fn beside(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let options = DeviceOptions {
+        abort: false,
+        ..DeviceOptions::default()
+    };
+    let _other = Device::with(&gpu, options)?;
+    print(&Device::new(&gpu)?)
+}
+
+fn held(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
+    print(&device)?;
+    if std::env::var_os(HOLD).is_some() {
+        std::fs::write(HAS_DEVICE, "")?;
+        let began = Instant::now();
+        while !Path::new(MAY_END).exists() {
+            ensure!(began.elapsed() < Duration::from_secs(50), "nobody came");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+    Ok(())
+}
+
+/// Prints the pipeline cache's data.
+fn print(device: &Device<'_>) -> Result<()> {
     let raw = &device.raw;
     let spirv = aborting()?;
     // SAFETY: the handles are of this device and the structures valid.

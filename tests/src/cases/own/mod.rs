@@ -12,6 +12,7 @@ mod native;
 mod refused;
 mod reports;
 mod stress;
+mod traps;
 mod undrained;
 mod untouched;
 
@@ -32,7 +33,8 @@ pub(super) fn all() -> Vec<Case> {
         identifiers::CASES,
         in_flight::CASES,
         loss::CASES,
-        memory::CASES,
+        &memory::cases(),
+        traps::CASES,
         &native::cases(),
         refused::CASES,
         reports::CASES,

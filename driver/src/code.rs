@@ -1,0 +1,104 @@
+//! What can be learnt from a module's SPIR-V: where the layer's arena is, and how an invocation that aborts ends.
+
+use std::collections::{BTreeSet, HashMap};
+use vkabort_record::layout::CONTROL_BYTES;
+
+const OP_NAME: u32 = 5;
+const OP_CONSTANT: u32 = 43;
+const OP_CONSTANT_COMPOSITE: u32 = 44;
+const OP_FUNCTION: u32 = 54;
+const OP_LOOP_MERGE: u32 = 246;
+const OP_ABORT: u32 = 5121;
+/// Words before the first instruction.
+const HEADER: usize = 5;
+/// Where a shader with `trap = fault` stores.
+pub const FAULT_ADDRESS: u64 = 0x10;
+
+/// How an invocation ends that has written its message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trap {
+    /// It ends.
+    None,
+    /// It stores where nothing is.
+    Fault,
+    /// It goes round in a loop.
+    Hang,
+}
+
+/// Opcode and operands of every instruction.
+fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+    let mut rest = words.get(HEADER..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let first = *rest.first()?;
+        let length = (first >> 16) as usize;
+        let instruction = rest.get(1..length)?;
+        rest = rest.get(length..)?;
+        Some((first & 0xFFFF, instruction))
+    })
+}
+
+/// It has aborts that nobody rewrote.
+pub fn aborts(words: &[u32]) -> bool {
+    instructions(words).any(|(op, _)| op == OP_ABORT)
+}
+
+/// The module's constants of two words.
+fn addresses(words: &[u32]) -> BTreeSet<u64> {
+    let (mut values, mut addresses) = (HashMap::new(), BTreeSet::new());
+    for (op, operands) in instructions(words) {
+        match (op, operands) {
+            (OP_CONSTANT, [_, id, value]) => {
+                values.insert(*id, u64::from(*value));
+            }
+            (OP_CONSTANT_COMPOSITE, [_, _, low, high]) => {
+                if let (Some(low), Some(high)) = (values.get(low), values.get(high)) {
+                    addresses.insert(low | high << 32);
+                }
+            }
+            _ => {}
+        }
+    }
+    addresses
+}
+
+/// Where the arena begins and where the control block in use is. The first is one of the module's addresses behind whose
+/// control block another one points; the second is the same, or the one more that a buffer has.
+pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
+    let addresses = addresses(words);
+    let behind = |address: u64| address + u64::from(CONTROL_BYTES);
+    let is_arena = |address: &&u64| **address >> 32 != 0 && addresses.contains(&behind(**address));
+    let arena = addresses.iter().find(is_arena).copied()?;
+    let other =
+        |address: &&u64| **address >> 32 != 0 && ![arena, behind(arena)].contains(address) && is_buffer(**address);
+    let control = addresses.iter().find(other).copied();
+    Some((arena, control.unwrap_or(arena)))
+}
+
+/// The layer's way to make the driver lose the device.
+pub fn trap(words: &[u32]) -> Trap {
+    if addresses(words).contains(&FAULT_ADDRESS) {
+        return Trap::Fault;
+    }
+    let commits = |(op, operands): (u32, &[u32])| {
+        let (first, rest) = operands.split_first()?;
+        (op == OP_NAME
+            && rest
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .take_while(|byte| *byte != 0)
+                .eq(*b"vkabort_commit"))
+        .then_some(*first)
+    };
+    let Some(commit) = instructions(words).find_map(commits) else {
+        return Trap::None;
+    };
+    let mut inside = false;
+    for (op, operands) in instructions(words) {
+        match op {
+            OP_FUNCTION => inside = operands.get(1) == Some(&commit),
+            OP_LOOP_MERGE if inside => return Trap::Hang,
+            _ => {}
+        }
+    }
+    Trap::None
+}

@@ -1,0 +1,202 @@
+//! `trap = fault` and `trap = hang` on a driver that loses the device by them: the message is there before, and the driver's
+//! own account of the fault comes with it.
+
+use super::{Extra, aborting, device_with, lose, payload, with_kernel};
+use crate::case::{Case, Context};
+use crate::vk::khr::{FaultDebugInfo, fault_flags};
+use crate::vk::{Buffer, Gpu, Kernel};
+use anyhow::{Result, ensure};
+use ash::vk::{self, TaggedStructure};
+use std::ptr;
+use std::time::{Duration, Instant};
+
+const FAULT: &[(&str, &str)] = &[("trap", "fault")];
+const HANG: &[(&str, &str)] = &[("trap", "hang")];
+
+/// Addresses of the store and of the code, the vendor's record, then the loss.
+const BY_FAULT: &[u32] = &[
+    fault_flags::MEMORY_ADDRESS,
+    fault_flags::INSTRUCTION_ADDRESS,
+    fault_flags::VENDOR,
+    fault_flags::DEVICE_LOST,
+];
+/// Of a timeout the driver knows no address.
+const BY_WATCHDOG: &[u32] = &[
+    fault_flags::VENDOR,
+    fault_flags::DEVICE_LOST | fault_flags::WATCHDOG_TIMEOUT,
+];
+const BY_LAYER: &[u32] = &[fault_flags::DEVICE_LOST];
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("own_traps::a_fault_loses_the_device", |c| told(c, BY_FAULT))
+        .on_driver("abort=1,ext_fault")
+        .set(FAULT)
+        .validated()
+        .logs(&[
+            "submission 1, message 0",
+            "the driver says: the test driver has lost the device",
+            "the driver says: invalid write in 0x0 to 0xfff",
+            "the driver says: instruction at 0xc0de0040 to 0xc0de007f",
+            "the driver says: watchdog (code 0x7, data 0x4d)",
+        ]),
+    Case::new("own_traps::a_fault_that_takes_its_time", |c| told(c, BY_FAULT))
+        .on_driver("abort=1,ext_fault,lose_after=300")
+        .set(FAULT)
+        .validated(),
+    Case::new("own_traps::a_fault_that_takes_the_control_block", |c| told(c, BY_FAULT))
+        .on_driver("memory=vram+bar+cached,abort=1,ext_fault,lose_after=50,lost_memory=ones")
+        .set(FAULT)
+        .validated(),
+    Case::new("own_traps::a_fault_of_which_no_fence_tells", |c| told(c, BY_FAULT))
+        .on_driver("abort=1,ext_fault,quiet_loss")
+        .set(FAULT)
+        .validated(),
+    Case::new("own_traps::a_fault_on_a_driver_without_details", |c| told(c, BY_LAYER))
+        .on_driver("abort=1")
+        .set(FAULT)
+        .validated(),
+    Case::new("own_traps::a_fault_that_nobody_notices", |c| told(c, BY_LAYER))
+        .on_driver("abort=1,ext_fault,no_faults")
+        .set(&[("trap", "fault"), ("log_level", "warning")])
+        .validated()
+        .logs(&["the driver has not lost the device by the trap"]),
+    Case::new("own_traps::a_hang_calls_the_watchdog", |c| told(c, BY_WATCHDOG))
+        .on_driver("abort=1,ext_fault,watchdog=200")
+        .set(HANG)
+        .validated()
+        .logs(&["submission 1, message 0", "the driver says: watchdog"]),
+    Case::new("own_traps::a_watchdog_that_comes_after_the_drains_time", |c| {
+        told(c, BY_WATCHDOG)
+    })
+    .on_driver("abort=1,ext_fault,watchdog=600")
+    .set(&[("trap", "hang"), ("drain_timeout_ms", "50")])
+    .validated(),
+    Case::new("own_traps::a_watchdog_that_takes_the_control_block", |c| {
+        told(c, BY_WATCHDOG)
+    })
+    .on_driver("memory=vram+bar+cached,abort=1,ext_fault,watchdog=100,lost_memory=zeros")
+    .set(HANG)
+    .validated(),
+    Case::new("own_traps::a_hang_without_a_watchdog_is_ended", |c| told(c, BY_LAYER))
+        .on_driver("abort=1,ext_fault")
+        .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
+        .validated()
+        .logs(&["the driver has not lost the device by the trap"]),
+    Case::new("own_traps::a_hang_with_a_control_block_apart_is_ended", |c| {
+        told(c, BY_LAYER)
+    })
+    .on_driver("memory=vram+bar+cached,abort=1,ext_fault")
+    .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
+    .validated()
+    .logs(&["the driver has not lost the device by the trap"]),
+    Case::new("own_traps::the_vendor_binary_comes_too", vendor_binary)
+        .on_driver("abort=1,ext_fault")
+        .set(FAULT),
+    Case::new("own_traps::without_an_abort_nothing_is_sprung", quiet)
+        .on_driver("ext_fault")
+        .set(FAULT)
+        .validated()
+        .silent(),
+    Case::new("own_traps::are_refused_where_the_device_goes_on", goes_on)
+        .on_driver("abort=1")
+        .set(&[("trap", "hang"), ("on_abort", "continue")])
+        .logs(&[
+            "trap = fault and trap = hang are refused with on_abort = continue",
+            "message 0",
+        ]),
+    Case::new("own_traps::a_bounded_wait_is_not_stretched", bounded)
+        .on_driver("abort=1,ext_fault,watchdog=1000")
+        .set(HANG)
+        .validated(),
+];
+
+fn told(context: &Context, expected: &[u32]) -> Result<()> {
+    with_kernel(context, |device, kernel| {
+        let _submission = lose(kernel)?;
+        let payloads = device.payloads()?;
+        ensure!(payloads == [payload(1, 0)], "{payloads:?}");
+        let (result, reports) = device.fault()?.reports(0, 10);
+        ensure!(result == vk::Result::SUCCESS, "{result:?}");
+        let flags: Vec<u32> = reports.iter().map(|report| report.flags).collect();
+        ensure!(flags == expected, "{flags:x?}");
+        let group = reports[0].group_id;
+        ensure!(reports.iter().all(|report| report.group_id == group), "groups differ");
+        let (last, driver) = reports.split_last().expect("there is a report");
+        ensure!(last.text().contains("submission 1, message 0"), "{:?}", last.text());
+        for report in driver {
+            ensure!(report.text().contains("the test driver"), "{:?}", report.text());
+            if report.flags == fault_flags::MEMORY_ADDRESS {
+                let address = report.fault_address_info;
+                ensure!(address.reported_address == 0x10, "{address:?}");
+            }
+        }
+        Ok(())
+    })
+}
+
+fn vendor_binary(context: &Context) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    let extra = Extra {
+        vendor_binary: true,
+        ..Extra::default()
+    };
+    let device = device_with(&gpu, &extra)?;
+    let buffer = Buffer::storage(&device, &[0; 64])?;
+    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+    let _submission = lose(&kernel)?;
+    ensure!(device.payloads()? == [payload(1, 0)], "no message");
+    let mut binary = [0u8; 128];
+    let mut info = FaultDebugInfo {
+        s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
+        p_next: ptr::null_mut(),
+        vendor_binary_size: 128,
+        p_vendor_binary_data: binary.as_mut_ptr().cast(),
+    };
+    let commands = device.fault()?;
+    // SAFETY: the structure is valid, and the data as long as it says.
+    let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
+    ensure!(
+        result == vk::Result::SUCCESS && info.vendor_binary_size == 96 && binary[95] == 95,
+        "{result:?}, {} bytes",
+        info.vendor_binary_size
+    );
+    Ok(())
+}
+
+fn quiet(context: &Context) -> Result<()> {
+    with_kernel(context, |_, kernel| {
+        let (_submission, result) = kernel.run(1)?;
+        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+        Ok(())
+    })
+}
+
+fn goes_on(context: &Context) -> Result<()> {
+    with_kernel(context, |device, kernel| {
+        for _ in 0..2 {
+            let (_submission, result) = kernel.run(1)?;
+            ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+        }
+        // SAFETY: no other thread uses the device.
+        Ok(unsafe { device.raw.device_wait_idle() }?)
+    })
+}
+
+/// A wait with a timeout is over in time, although the loss is not.
+fn bounded(context: &Context) -> Result<()> {
+    with_kernel(context, |device, kernel| {
+        let submission = kernel.record(1)?;
+        ensure!(submission.submit() == vk::Result::SUCCESS, "vkQueueSubmit failed");
+        let began = Instant::now();
+        let (result, reports) = device.fault()?.reports(20_000_000, 1);
+        let took = began.elapsed();
+        ensure!(
+            result == vk::Result::TIMEOUT && reports.is_empty() && took < Duration::from_millis(700),
+            "{result:?} after {took:?}"
+        );
+        let result = submission.wait();
+        ensure!(result == vk::Result::ERROR_DEVICE_LOST, "{result:?}");
+        ensure!(device.payloads()? == [payload(1, 0)], "no message");
+        Ok(())
+    })
+}
