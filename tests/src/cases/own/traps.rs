@@ -5,7 +5,7 @@ use super::{Extra, aborting, device_with, lose, payload, with_kernel};
 use crate::case::{Case, Context};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
 use crate::vk::{Buffer, Gpu, Kernel};
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use ash::vk::{self, TaggedStructure};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -91,7 +91,7 @@ pub(super) const CASES: &[Case] = &[
     .logs(&["the driver has not lost the device by the trap"]),
     Case::new("own_traps::the_vendor_binary_comes_too", vendor_binary)
         .on_driver("abort=1,ext_fault")
-        .set(FAULT),
+        .set(&[("trap", "fault"), ("dump_dir", "dump")]),
     Case::new("own_traps::without_an_abort_nothing_is_sprung", quiet)
         .on_driver("ext_fault")
         .set(FAULT)
@@ -159,6 +159,15 @@ fn vendor_binary(context: &Context) -> Result<()> {
         result == vk::Result::SUCCESS && info.vendor_binary_size == 96 && binary[95] == 95,
         "{result:?}, {} bytes",
         info.vendor_binary_size
+    );
+    // The same bytes lie beside the report.
+    let folder = std::fs::read_dir("dump")?.next().context("no dump")??.path();
+    let dumped = std::fs::read(folder.join("vendor.bin"))?;
+    ensure!(dumped == binary[..96], "{dumped:?}");
+    let text = std::fs::read_to_string(folder.join("report.txt"))?;
+    ensure!(
+        text.contains("the driver says: invalid write in 0x0 to 0xfff"),
+        "{text}"
     );
     Ok(())
 }
