@@ -81,6 +81,11 @@ impl Loss {
         self.outcome.get()
     }
 
+    /// `on_abort = continue`: units of the arena that were reported and are still there.
+    pub fn reported(&self) -> u32 {
+        self.reported.load(Ordering::Relaxed)
+    }
+
     /// A number for the next group of fault reports.
     pub fn next_group(&self) -> u64 {
         self.groups.fetch_add(1, Ordering::Relaxed) + 1
@@ -236,14 +241,16 @@ impl Device {
         let now = Instant::now();
         let deadline = *drain.get_or_insert_with(|| now + self.instance.settings.drain_timeout);
         let mut records = None;
-        let reported = || active.loss.reported.load(Ordering::Relaxed);
         let state = self.drain(
             active,
             deadline,
             limit,
             || {},
             |queues| {
-                records = Some((arena.read(Extent::From(reported())), active.suspects(queues)));
+                records = Some((
+                    arena.read(Extent::From(active.loss.reported())),
+                    active.suspects(queues),
+                ));
                 suspects::before(queues.to_vec()).ended_well();
                 arena.reset();
                 active.loss.reported.store(0, Ordering::Relaxed);
@@ -253,7 +260,7 @@ impl Device {
             Drained::NotYet | Drained::DriverLost => return,
             Drained::AtRest => *drain = None,
             Drained::GivenUp => {
-                let read = arena.read(Extent::From(reported()));
+                let read = arena.read(Extent::From(active.loss.reported()));
                 active.loss.reported.store(read.end, Ordering::Relaxed);
                 records = Some((read, active.suspects(&active.queues.values())));
                 *drain = Some(Instant::now() + self.instance.settings.drain_timeout);

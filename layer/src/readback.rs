@@ -19,10 +19,10 @@ pub struct Read {
 /// How much of an arena is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// What CURSOR says, from a unit on.
+    /// From a unit on, up to where CURSOR says.
     From(u32),
-    /// Everything: the driver has lost the device, and perhaps the control block with it.
-    All,
+    /// From a unit on, up to the end: the driver has lost the device, and perhaps the control block with it.
+    AllFrom(u32),
 }
 
 impl Arena {
@@ -41,7 +41,7 @@ impl Arena {
         let cursor = self.cursor().load(Ordering::Acquire);
         let (used, from) = match extent {
             Extent::From(unit) => (Snapshot::used_bytes(cursor, self.bytes() as usize), unit),
-            Extent::All => (self.bytes() as usize, 0),
+            Extent::AllFrom(unit) => (self.bytes() as usize, unit),
         };
         let (control, records) = (self.control().cast::<u32>(), self.base().cast::<u32>());
         let words: Vec<u32> = (0..used / 4)

@@ -40,9 +40,11 @@ pub struct Conclusion {
 
 /// Takes the snapshot of a device that is being lost and delivers the report.
 pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
+    // With `on_abort = continue` some may have been reported and still be there: the queues never came to rest.
+    let from = active.loss.reported();
     let extent = match cause {
-        Cause::Abort { .. } => Extent::From(0),
-        Cause::Driver => Extent::All,
+        Cause::Abort { .. } => Extent::From(from),
+        Cause::Driver => Extent::AllFrom(from),
     };
     let records = active
         .arena

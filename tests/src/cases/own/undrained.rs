@@ -29,7 +29,14 @@ pub(super) const CASES: &[Case] = &[
     Case::new("own_undrained::a_wait_with_a_short_timeout_keeps_to_it", short_timeout)
         .on_driver("abort=1,hang=1,delay=5")
         .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "2000")]),
+    Case::new("own_undrained::what_was_reported_is_not_reported_again", once)
+        .on_driver("abort=1,hang=1,watchdog=800")
+        .with(SHORT_DRAIN)
+        .set(&[("on_abort", "continue"), ("log_file", LOG)]),
 ];
+
+/// Where the layer writes its report.
+const LOG: &str = "layer.log";
 
 /// Makes a device, loses it while it is busy, looks at it with `check`, and destroys all. How many objects the driver has
 /// left of it.
@@ -143,6 +150,34 @@ fn short_timeout(context: &Context) -> Result<()> {
         );
         let limits = Duration::from_millis(20)..Duration::from_millis(1500);
         ensure!(limits.contains(&took), "a wait of 20 ms took {took:?}");
+        Ok(())
+    })
+}
+
+/// `on_abort = continue`: the message of a submission that hangs is reported while it hangs, and not once more when the
+/// driver's watchdog has lost the device.
+fn once(context: &Context) -> Result<()> {
+    super::with_kernel(context, |device, kernel| {
+        let reported = || {
+            let text = std::fs::read_to_string(LOG).unwrap_or_default();
+            text.matches("submission 1, message 0").count()
+        };
+        let submission = kernel.record(GROUPS)?;
+        ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
+        let start = Instant::now();
+        let mut early = 0;
+        while early == 0 && start.elapsed() < Duration::from_millis(700) {
+            // SAFETY: the fence belongs to the device.
+            let _ = unsafe { device.raw.wait_for_fences(&[submission.fence], true, 20_000_000) };
+            early = reported();
+        }
+        let end = submission.wait();
+        ensure!(end == vk::Result::ERROR_DEVICE_LOST, "{end:?}");
+        let times = reported();
+        ensure!(
+            early == 1 && times == 1,
+            "the message was reported {early} times before the loss, and {times} times in all"
+        );
         Ok(())
     })
 }
