@@ -46,7 +46,7 @@ impl Writer<'_, '_> {
     /// Writes a message of type `ty` into the record at unit `record`.
     pub(crate) fn write(&mut self, record: Id, layout: &Type, ty: Id, message: Id) -> Result<()> {
         self.record = record;
-        self.frames.push(Frame::new(Base::Payload));
+        self.frames.push(Frame::new(Base::Payload, false));
         let source = self.sources.of(message);
         self.part(Part { layout, ty, offset: 0 }, &source)?;
         self.flush();
@@ -262,8 +262,9 @@ impl Writer<'_, '_> {
         self.label = body;
         let before = self.calculate(op::IMul, &[i, step]);
         let at = self.calculate(op::IAdd, &[start, before]);
-        self.frames
-            .push(Frame::new(if by_word { Base::Words(at) } else { Base::Bytes(at) }));
+        let base = if by_word { Base::Words(at) } else { Base::Bytes(at) };
+        let over = stride < element.size() || self.frames.last().is_some_and(|frame| frame.lies_over(part.offset));
+        self.frames.push(Frame::new(base, over));
         let source = match source {
             Source::Memory { place, path, ty } => {
                 let ty = self.index.part_type(*ty, 0);
@@ -295,10 +296,11 @@ impl Writer<'_, '_> {
         self.label = merge;
         if let Some(frame) = self.frames.last_mut() {
             let end = match length {
-                Length::Constant(count) => part.offset.saturating_add(count.saturating_mul(stride)).div_ceil(4),
+                Length::Constant(count) => part.offset.saturating_add(count.saturating_mul(stride)),
                 Length::Specialised { .. } => u32::MAX,
             };
-            frame.written.push(part.offset / 4..end);
+            frame.given(end);
+            frame.written.push(part.offset / 4..end.div_ceil(4));
         }
         Ok(())
     }

@@ -30,15 +30,21 @@ pub(super) enum Base {
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) base: Base,
+    /// Its words may hold bytes of earlier parts, which lie under it.
+    over: bool,
+    /// Byte offset behind all that has been given.
+    end: u32,
     pending: Pending,
     /// Words that have been written, so that parts of them must be merged.
     pub(super) written: Vec<Range<u32>>,
 }
 
 impl Frame {
-    pub(super) fn new(base: Base) -> Self {
+    pub(super) fn new(base: Base, over: bool) -> Self {
         Self {
             base,
+            over,
+            end: 0,
             pending: Pending::default(),
             written: Vec::new(),
         }
@@ -46,6 +52,16 @@ impl Frame {
 
     fn was_written(&self, word: u32) -> bool {
         self.written.iter().any(|range| range.contains(&word))
+    }
+
+    /// Whether a part at a byte offset may lie over bytes that were given before it.
+    pub(super) fn lies_over(&self, offset: u32) -> bool {
+        self.over || offset < self.end
+    }
+
+    /// Bytes up to an offset have been given.
+    pub(super) fn given(&mut self, end: u32) {
+        self.end = self.end.max(end);
     }
 }
 
@@ -194,6 +210,7 @@ impl<'a, 'w> Writer<'a, 'w> {
 
     pub(super) fn put(&mut self, offset: u32, count: u32, bits: Bits) {
         let Some(frame) = self.frames.last_mut() else { return };
+        frame.given(offset.saturating_add(count));
         if !matches!(frame.base, Base::Bytes(_)) {
             frame.pending.put(offset, count, bits);
             return;
@@ -301,7 +318,8 @@ impl<'a, 'w> Writer<'a, 'w> {
         let base = self.words_base();
         let at = self.word_at(index);
         let pointer = self.runtime.word_pointer(&mut self.code, self.globals, base, at);
-        if word.bytes != 0xF && self.frames.last().is_some_and(|f| f.was_written(index)) {
+        let held = |frame: &Frame| frame.over || frame.was_written(index);
+        if word.bytes != 0xF && self.frames.last().is_some_and(held) {
             let mask = self.constant(byte_mask(word.bytes));
             self.runtime
                 .merge_word(&mut self.code, self.globals, pointer, value, mask);
