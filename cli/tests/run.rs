@@ -226,7 +226,9 @@ fn signalled(name: &str, script: &str, signal: &str) -> (i32, String) {
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
     let folder = with_program(name, script);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_vkabort"))
+    // Whoever runs the tests may ignore signals, and then so does what they start.
+    let mut child = Command::new("env")
+        .args(["--default-signal", env!("CARGO_BIN_EXE_vkabort")])
         .args(["run", "--layer", ".", "--", "./app"])
         .current_dir(&folder)
         .stdout(Stdio::piped())
@@ -272,7 +274,10 @@ fn on_terminal(folder: &Path, typed: &'static [u8], variables: &[(&str, &str)]) 
     use std::process::{Command, Stdio};
     // script(1) runs this by $SHELL. Not every shell puts its last command in its own place, and one that stays gets the
     // Ctrl-C too and dies of it.
-    let command = format!("exec {} run --layer . -- ./app", env!("CARGO_BIN_EXE_vkabort"));
+    let command = format!(
+        "exec env --default-signal {} run --layer . -- ./app",
+        env!("CARGO_BIN_EXE_vkabort")
+    );
     let mut child = Command::new("script")
         .args(["--quiet", "--return", "--command", &command, "/dev/null"])
         .current_dir(folder)

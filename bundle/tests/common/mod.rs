@@ -80,10 +80,11 @@ impl Machine {
 
     pub fn command_of(&self, program: &Path, words: &[&str]) -> Result<Command> {
         let drivers = std::env::join_paths(&self.drivers)?;
-        // No standard input at all, no home, and a folder that cannot be written.
+        // No standard input at all, no home, and a folder that cannot be written. Whoever runs the tests may ignore
+        // signals, and then so does what they start.
         let mut command = Command::new("sh");
         command
-            .args(["-c", "exec \"$0\" \"$@\" <&-"])
+            .args(["-c", "exec env --default-signal \"$0\" \"$@\" <&-"])
             .arg(program)
             .args(words)
             .current_dir("/proc")
