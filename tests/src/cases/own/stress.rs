@@ -38,11 +38,16 @@ fn rounds(default: u32) -> Result<u32> {
     }
 }
 
-/// Pages of memory that the process has.
+/// KiB of memory that the process has of its own. Pages of files do not count: those of libraries come and go with what
+/// the system needs, and with what was called already.
 fn resident() -> Result<u64> {
-    let text = fs::read_to_string("/proc/self/statm").context("/proc/self/statm")?;
-    let pages = text.split_whitespace().nth(1).context("no second number")?;
-    Ok(pages.parse()?)
+    let text = fs::read_to_string("/proc/self/status").context("/proc/self/status")?;
+    let of = |name: &str| -> Result<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        Ok(number.with_context(|| format!("no {name}"))?.parse()?)
+    };
+    Ok(of("RssAnon:")? + of("RssShmem:")?)
 }
 
 fn abort_once(gpu: &Gpu, spirv: &[u32]) -> Result<Vec<Vec<u8>>> {
@@ -75,7 +80,7 @@ fn devices(context: &Context) -> Result<()> {
         }
     }
     ensure!(own::seen(&witness)?.live == settled.1, "objects of the driver are left");
-    let grown = resident()?.saturating_sub(settled.0) * 4;
+    let grown = resident()?.saturating_sub(settled.0);
     ensure!(
         grown < 1024,
         "{grown} KiB more after {rounds} rounds than after a quarter of them"
