@@ -162,6 +162,35 @@ fn copies_in_a_circle_are_rewritten() {
     assert_eq!(words(&bytes(&module)), Verdict::Valid);
 }
 
+/// A matrix whose columns are vectors of large arrays, which no valid module has: its size once overflowed.
+#[test]
+fn matrices_of_arrays_are_refused() {
+    let mut module = vec![MAGIC, 0x10300, 0, 12, 0];
+    let instructions: [(u16, &[u32]); 17] = [
+        (17, &[1]),
+        (17, &[5120]),
+        (14, &[0, 1]),
+        (15, &[5, 4, 0x6e69_616d, 0]),
+        (16, &[4, 17, 1, 1, 1]),
+        (19, &[1]),
+        (33, &[2, 1]),
+        (21, &[3, 32, 0]),
+        (43, &[3, 7, 0x3fff_ffff]),
+        (28, &[8, 3, 7]),
+        (23, &[9, 8, 4]),
+        (24, &[10, 9, 4]),
+        (1, &[10, 11]),
+        (54, &[1, 4, 0, 2]),
+        (248, &[5]),
+        (5121, &[10, 11]),
+        (56, &[]),
+    ];
+    for (opcode, operands) in instructions {
+        push(&mut module, opcode, operands);
+    }
+    assert_eq!(words(&bytes(&module)), Verdict::Invalid);
+}
+
 #[test]
 fn modules_with_changed_words_are_rewritten_or_refused() {
     let [valid, _, invalid] = run("mutated", mutated, 2000, &|seed| {

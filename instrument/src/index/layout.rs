@@ -85,6 +85,13 @@ impl Layouts<'_, '_> {
             op::TypePointer if inst.word(2) == storage_class::PhysicalStorageBuffer => Type::Pointer,
             op::TypeVector => {
                 let component = Box::new(self.lay_out(inst.word(2), inherited, depth, parts)?);
+                let is_scalar = matches!(
+                    *component,
+                    Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer
+                );
+                if !is_scalar {
+                    return fail(ErrorKind::Invalid, format!("the components of %{id} are no scalars"));
+                }
                 match inst.word(3) {
                     count @ 2..=16 => Type::Vector { count, component },
                     count => return unsupported(&format!("a vector of {count} components")),
