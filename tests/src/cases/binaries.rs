@@ -1,6 +1,7 @@
 //! What programs keep between runs: pipeline caches and binaries of shaders. A second process makes the same bytes, and
 //! messages of shaders that come without SPIR-V come back.
 
+use super::shader_object::{aligned, compute_info};
 use super::{GROUPS, MARK, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
@@ -174,20 +175,8 @@ fn create_shader(
 ) -> Result<vk::ShaderEXT> {
     let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
     let layouts = [kernel.set_layout];
-    // Code of either kind is aligned to 16.
-    let mut aligned = vec![0u128; code.len().div_ceil(16)];
-    for (to, from) in aligned.iter_mut().zip(code.chunks(16)) {
-        let mut bytes = [0; 16];
-        bytes[..from.len()].copy_from_slice(from);
-        *to = u128::from_le_bytes(bytes);
-    }
-    let mut info = vk::ShaderCreateInfoEXT::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .code_type(kind)
-        .name(c"main")
-        .set_layouts(&layouts);
-    info.code_size = code.len();
-    info.p_code = aligned.as_ptr().cast();
+    let copy = aligned(code);
+    let info = compute_info(&copy, code.len(), kind, &layouts);
     // SAFETY: the structures are valid.
     let made = unsafe { objects.create_shaders(&[info], None) };
     Ok(made.map_err(|(_, result)| result)?[0])

@@ -47,8 +47,25 @@ const UNUSED: [vk::ShaderStageFlags; 3] = [
     vk::ShaderStageFlags::GEOMETRY,
 ];
 
+/// What a compute shader object is made of: `copy` is [`aligned`] and has the code's bytes at its start.
+pub(super) fn compute_info<'a>(
+    copy: &'a [u128],
+    bytes: usize,
+    kind: vk::ShaderCodeTypeEXT,
+    layouts: &'a [vk::DescriptorSetLayout],
+) -> vk::ShaderCreateInfoEXT<'a> {
+    let mut info = vk::ShaderCreateInfoEXT::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .code_type(kind)
+        .name(c"main")
+        .set_layouts(layouts);
+    info.code_size = bytes;
+    info.p_code = copy.as_ptr().cast();
+    info
+}
+
 /// A copy whose start is aligned to 16, as code has to be.
-fn aligned(code: &[u8]) -> Vec<u128> {
+pub(super) fn aligned(code: &[u8]) -> Vec<u128> {
     let words = code.chunks(16).map(|chunk| {
         let mut bytes = [0; 16];
         bytes[..chunk.len()].copy_from_slice(chunk);
@@ -121,13 +138,7 @@ fn another_device(context: &Context) -> Result<()> {
     let make = |device: &Device<'_>, objects: &ext::shader_object::Device, code: &[u8], kind| -> Result<vk::Result> {
         let copy = aligned(code);
         let layouts = [layout(device)?];
-        let mut info = vk::ShaderCreateInfoEXT::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .code_type(kind)
-            .name(c"main")
-            .set_layouts(&layouts);
-        info.code_size = code.len();
-        info.p_code = copy.as_ptr().cast();
+        let info = compute_info(&copy, code.len(), kind, &layouts);
         // SAFETY: the structures are valid, and nothing uses what is destroyed.
         unsafe {
             let made = objects.create_shaders(&[info], None);
@@ -147,13 +158,7 @@ fn another_device(context: &Context) -> Result<()> {
     };
     let layouts = [layout(&device)?];
     let copy = aligned(&code);
-    let mut info = vk::ShaderCreateInfoEXT::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .code_type(vk::ShaderCodeTypeEXT::SPIRV)
-        .name(c"main")
-        .set_layouts(&layouts);
-    info.code_size = code.len();
-    info.p_code = copy.as_ptr().cast();
+    let info = compute_info(&copy, code.len(), vk::ShaderCodeTypeEXT::SPIRV, &layouts);
     // SAFETY: the structures are valid, and nothing uses what is destroyed.
     let binary = unsafe {
         let shaders = objects.create_shaders(&[info], None).map_err(|(_, result)| result)?;
