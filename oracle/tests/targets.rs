@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::op::{self, capability, execution_mode};
 use vkabort_oracle::targets::{Verdict, mutated, planted, reader, words};
 use vkabort_oracle::words::{MAGIC, push};
 use vkabort_record::layout::{COMMIT_MAGIC, CONTROL_BYTES, UNIT_WORDS, record_units};
@@ -138,9 +139,11 @@ fn any_words_are_rewritten_or_refused() {
 
 /// A compute shader of one block by hand: with a 32-bit integer type %3 and these declarations and instructions.
 fn by_hand(declarations: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u8> {
-    let before: [(u16, &[u32]); 8] = [
+    let before: [(u16, &[u32]); 10] = [
         (17, &[1]),
         (17, &[5120]),
+        (17, &[capability::ConstantDataKHR]),
+        (17, &[capability::PoisonFreezeKHR]),
         (14, &[0, 1]),
         (15, &[5, 4, 0x6e69_616d, 0]),
         (16, &[4, 17, 1, 1, 1]),
@@ -175,6 +178,31 @@ fn matrices_of_arrays_are_refused() {
         (1, &[10, 11]),
     ];
     assert_eq!(words(&by_hand(&declarations, &[(5121, &[10, 11])])), Verdict::Invalid);
+}
+
+/// A vector of four thousand million components, which no valid module has: a constant of as many parts took 16 GiB.
+#[test]
+fn vectors_without_end_are_refused() {
+    let declarations: [(u16, &[u32]); 3] = [
+        (23, &[6, 3, 0xFFFF_FFF0]),
+        (1, &[6, 7]),
+        (16, &[4, execution_mode::ArithmeticPoisonKHR]),
+    ];
+    let module = by_hand(&declarations, &[(134, &[6, 8, 7, 7]), (253, &[])]);
+    assert_eq!(words(&module), Verdict::Invalid);
+}
+
+/// The bytes of a table of 2^62 words are 0 in 64 bits, as many as there are.
+#[test]
+fn tables_without_end_are_refused() {
+    let declarations: [(u16, &[u32]); 4] = [
+        (21, &[6, 64, 0]),
+        (43, &[6, 7, 0, 1 << 30]),
+        (28, &[8, 3, 7]),
+        (op::ConstantDataKHR, &[8, 9]),
+    ];
+    let code: [(u16, &[u32]); 2] = [(83, &[8, 10, 9]), (253, &[])];
+    assert_eq!(words(&by_hand(&declarations, &code)), Verdict::Invalid);
 }
 
 #[test]

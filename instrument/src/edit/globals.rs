@@ -8,7 +8,9 @@ use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
+use smallvec::SmallVec;
 use std::hash::Hasher;
+use std::iter;
 
 /// Constants that are found without a look into the table.
 const SMALL: usize = 64;
@@ -41,14 +43,14 @@ impl Known {
             entry.hash == hash
                 && matches!(keys.get(entry.start as usize..entry.end as usize),
                     Some([first, second, rest @ ..])
-                        if *first == u32::from(opcode) && *second == ty && rest.iter().eq(operands))
+                        if *first == u32::from(opcode) && *second == ty && rest == operands)
         };
         if let Some(entry) = self.table.find(spread(hash), is_it) {
             return (entry.id, false);
         }
         let start = self.keys.len() as u32;
-        self.keys.extend_from_slice(&[opcode.into(), ty]);
-        self.keys.extend_from_slice(operands);
+        self.keys.extend([opcode.into(), ty]);
+        self.keys.extend(operands);
         let end = self.keys.len() as u32;
         let entry = Entry { hash, start, end, id };
         self.table
@@ -71,7 +73,10 @@ pub(crate) struct Globals {
     given: Vec<Id>,
     /// Ids from here on are new.
     bound: Id,
-    /// The 32-bit unsigned integer type, and its constants below [`SMALL`], once they are known; else 0.
+    /// Types that are asked for again and again, once they are known; else 0.
+    void: Id,
+    bool: Id,
+    /// The 32-bit unsigned integer type, and its constants below [`SMALL`], likewise.
     uint: Id,
     small: [Id; SMALL],
     declarations: Code,
@@ -88,17 +93,21 @@ impl Globals {
             keys: Vec::with_capacity(512),
         };
         for inst in index.globals() {
-            match inst.opcode() {
-                op::TypeVoid
-                | op::TypeBool
-                | op::TypeInt
-                | op::TypeFloat
-                | op::TypeVector
-                | op::TypePointer
-                | op::TypeFunction => known.find_or_insert(inst.opcode(), 0, inst.from(2), inst.word(1)),
-                op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull => {
-                    known.find_or_insert(inst.opcode(), inst.result_type(), inst.from(3), inst.result())
-                }
+            match (inst.opcode(), inst.words) {
+                (
+                    op::TypeVoid
+                    | op::TypeBool
+                    | op::TypeInt
+                    | op::TypeFloat
+                    | op::TypeVector
+                    | op::TypePointer
+                    | op::TypeFunction,
+                    [_, id, operands @ ..],
+                ) => known.find_or_insert(inst.opcode(), 0, operands, *id),
+                (
+                    op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull,
+                    [_, ty, id, operands @ ..],
+                ) => known.find_or_insert(inst.opcode(), *ty, operands, *id),
                 _ => continue,
             };
         }
@@ -107,6 +116,8 @@ impl Globals {
             known,
             given: Vec::with_capacity(32),
             bound: index.bound,
+            void: 0,
+            bool: 0,
             uint: 0,
             small: [0; SMALL],
             declarations: Code::with_room(512),
@@ -132,11 +143,9 @@ impl Globals {
             return id;
         }
         self.ids.fresh();
-        if ty == 0 {
-            self.declarations.op2(opcode, &[id], operands);
-        } else {
-            self.declarations.op2(opcode, &[ty, id], operands);
-        }
+        let head = [ty, id];
+        self.declarations
+            .op2(opcode, if ty == 0 { &head[1..] } else { &head }, operands);
         id
     }
 
@@ -145,21 +154,22 @@ impl Globals {
     }
 
     pub(crate) fn void(&mut self) -> Id {
-        self.unique(op::TypeVoid, &[])
+        if self.void == 0 {
+            self.void = self.unique(op::TypeVoid, &[]);
+        }
+        self.void
     }
 
     pub(crate) fn bool(&mut self) -> Id {
-        self.unique(op::TypeBool, &[])
-    }
-
-    /// An integer type; unsigned unless `signed`.
-    pub(crate) fn int(&mut self, bits: u32, signed: bool) -> Id {
-        self.unique(op::TypeInt, &[bits, signed.into()])
+        if self.bool == 0 {
+            self.bool = self.unique(op::TypeBool, &[]);
+        }
+        self.bool
     }
 
     pub(crate) fn uint(&mut self) -> Id {
         if self.uint == 0 {
-            self.uint = self.int(32, false);
+            self.uint = self.unique(op::TypeInt, &[32, 0]);
         }
         self.uint
     }
@@ -177,8 +187,7 @@ impl Globals {
     }
 
     pub(crate) fn function_type(&mut self, result: Id, parameters: &[Id]) -> Id {
-        let mut operands = vec![result];
-        operands.extend_from_slice(parameters);
+        let operands: SmallVec<[Id; 8]> = iter::once(result).chain(parameters.iter().copied()).collect();
         self.unique(op::TypeFunction, &operands)
     }
 

@@ -41,19 +41,28 @@ pub(crate) enum Rank {
     Replacement,
 }
 
+/// One change.
 #[derive(Clone, Copy, Debug)]
 struct Edit {
-    at: u32,
+    /// Offset, rank, and where what is inserted starts in the pool: in this order edits take effect, since what was made
+    /// first starts first.
+    key: u64,
     remove: u32,
-    /// What is inserted, in the pool.
-    start: u32,
+    /// Where what is inserted ends in the pool.
     end: u32,
-    rank: Rank,
 }
 
 impl Edit {
+    fn key(at: usize, rank: Rank, start: u32) -> u64 {
+        (at as u64) << 34 | (rank as u64) << 32 | u64::from(start)
+    }
+
     fn at(&self) -> usize {
-        self.at as usize
+        (self.key >> 34) as usize
+    }
+
+    fn start(&self) -> u32 {
+        self.key as u32
     }
 
     /// Offset after what is removed.
@@ -62,7 +71,16 @@ impl Edit {
     }
 
     fn words<'p>(&self, pool: &'p [u32]) -> &'p [u32] {
-        pool.get(self.start as usize..self.end as usize).unwrap_or(&[])
+        pool.get(self.start() as usize..self.end as usize).unwrap_or(&[])
+    }
+
+    /// The same with what is inserted further behind in the pool.
+    fn behind(&self, words: u32) -> Self {
+        Self {
+            key: self.key + u64::from(words),
+            end: self.end + words,
+            ..*self
+        }
     }
 }
 
@@ -120,11 +138,7 @@ impl Edits {
     pub(crate) fn append(&mut self, other: &Self) {
         let before = self.pool.len() as u32;
         self.pool.extend_from_slice(&other.pool);
-        self.edits.extend(other.edits.iter().map(|edit| Edit {
-            start: edit.start + before,
-            end: edit.end + before,
-            ..*edit
-        }));
+        self.edits.extend(other.edits.iter().map(|edit| edit.behind(before)));
         self.bound = self.bound.max(other.bound);
     }
 
@@ -136,7 +150,7 @@ impl Edits {
     /// What is removed or replaced, by offset. The ranges may overlap.
     pub(crate) fn removed(&self) -> Vec<Range<u32>> {
         let ranges = self.edits.iter().filter(|edit| edit.remove != 0);
-        let mut ranges: Vec<Range<u32>> = ranges.map(|edit| edit.at..edit.at + edit.remove).collect();
+        let mut ranges: Vec<Range<u32>> = ranges.map(|edit| edit.at() as u32..edit.until() as u32).collect();
         ranges.sort_unstable_by_key(|range| range.start);
         ranges
     }
@@ -145,11 +159,9 @@ impl Edits {
         let start = self.pool.len() as u32;
         self.pool.extend_from_slice(words);
         self.edits.push(Edit {
-            at: at as u32,
+            key: Edit::key(at, rank, start),
             remove: remove as u32,
-            start,
             end: self.pool.len() as u32,
-            rank,
         });
     }
 
@@ -228,9 +240,7 @@ impl Edits {
 
     /// By offset, then rank, then order.
     fn sort(&mut self) {
-        // One number each: what was made first begins first in the pool.
-        let key = |e: &Edit| u64::from(e.at) << 34 | (e.rank as u64) << 32 | u64::from(e.start);
-        self.edits.sort_unstable_by_key(key);
+        self.edits.sort_unstable_by_key(|edit| edit.key);
     }
 
     fn check_bound(&self, pass: &'static str) -> Result<()> {

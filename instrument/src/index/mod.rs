@@ -78,6 +78,10 @@ pub(crate) struct Index<'a> {
     pub(crate) execution_modes: Vec<Inst<'a>>,
     /// Sorted by target.
     pub(crate) decorations: Vec<Decoration>,
+    /// Constant data: `OpConstantDataKHR` and `OpSpecConstantDataKHR`.
+    pub(crate) constant_data: Vec<Inst<'a>>,
+    /// 8-bit integer types.
+    pub(crate) byte_types: Vec<Id>,
     /// Imported instruction sets that only say something about the module.
     debug_sets: Vec<(Id, DebugSet)>,
     pub(crate) sections: Sections,
@@ -100,6 +104,8 @@ impl<'a> Index<'a> {
             entry_points: Vec::new(),
             execution_modes: Vec::new(),
             decorations: Vec::with_capacity(32),
+            constant_data: Vec::new(),
+            byte_types: Vec::new(),
             debug_sets: Vec::new(),
             sections: Sections::default(),
             functions: Vec::with_capacity(8),
@@ -182,6 +188,8 @@ impl<'a> Index<'a> {
                     groups.push(inst);
                     (at.annotations, layout_end) = (inst.end(), inst.end());
                 }
+                op::ConstantDataKHR | op::SpecConstantDataKHR => self.constant_data.push(inst),
+                op::TypeInt if inst.word(2) == 8 => self.byte_types.push(inst.word(1)),
                 op::DecorationGroup | op::DecorateId | op::DecorateString | op::MemberDecorateString => {
                     (at.annotations, layout_end) = (inst.end(), inst.end());
                 }
@@ -289,8 +297,12 @@ impl<'a> Index<'a> {
 
     /// Types, constants and global variables.
     pub(crate) fn globals(&self) -> impl Iterator<Item = Inst<'a>> + use<'a> {
-        let start = self.sections.annotations.max(self.sections.names);
-        self.insts(start, self.sections.globals)
+        self.insts(self.globals_start(), self.sections.globals)
+    }
+
+    /// Where types, constants and global variables begin.
+    pub(crate) fn globals_start(&self) -> usize {
+        self.sections.annotations.max(self.sections.names)
     }
 
     pub(crate) fn has_capability(&self, capability: u32) -> bool {

@@ -22,16 +22,11 @@ const MAX_CONSTITUENTS: usize = 65532;
 pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut ids = Ids::new(index.bound);
-    for inst in index.globals().filter(is_data) {
-        lower_one(index, &inst, &mut ids, &mut edits)?;
+    for inst in &index.constant_data {
+        lower_one(index, inst, &mut ids, &mut edits)?;
     }
     edits.take_ids(&ids);
     Ok(edits)
-}
-
-/// Whether an instruction is constant data.
-pub(crate) fn is_data(inst: &Inst<'_>) -> bool {
-    matches!(inst.opcode(), op::ConstantDataKHR | op::SpecConstantDataKHR)
 }
 
 fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edits) -> Result<()> {
@@ -57,7 +52,7 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         );
     };
     let data = inst.from(3);
-    if data.len() != (count * bytes).div_ceil(4) {
+    if data.len() != count.saturating_mul(bytes).div_ceil(4) {
         return fail(
             ErrorKind::Invalid,
             format!(
@@ -108,8 +103,9 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
 
 /// `SpecId`s of a module's `OpSpecConstantDataKHR`.
 pub(crate) fn spec_ids(index: &Index<'_>) -> Vec<u32> {
-    let data = index.globals().filter(|i| i.opcode() == op::SpecConstantDataKHR);
-    data.filter_map(|i| index.decoration(i.result(), decoration::SpecId))
+    let data = index.constant_data.iter();
+    data.filter(|i| i.opcode() == op::SpecConstantDataKHR)
+        .filter_map(|i| index.decoration(i.result(), decoration::SpecId))
         .collect()
 }
 
@@ -117,7 +113,8 @@ pub(crate) fn spec_ids(index: &Index<'_>) -> Vec<u32> {
 /// options say, before anything else looks at them. The `SpecId`s go, so that the driver does not see them.
 pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> {
     let mut edits = Edits::default();
-    for inst in index.globals().filter(|i| i.opcode() == op::SpecConstantDataKHR) {
+    let specialised = index.constant_data.iter();
+    for inst in specialised.filter(|i| i.opcode() == op::SpecConstantDataKHR) {
         let Some(spec_id) = index.decoration(inst.result(), decoration::SpecId) else {
             continue;
         };
@@ -147,7 +144,7 @@ pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> 
         let mut code = Code::default();
         code.op2(op::SpecConstantDataKHR, &[inst.result_type(), inst.result()], &words);
         edits.replace(inst.offset, inst.words.len(), &code.words);
-        freeze_length(index, &inst, options, &mut edits);
+        freeze_length(index, inst, options, &mut edits);
     }
     Ok(edits)
 }

@@ -15,9 +15,10 @@
 
 use crate::edit::globals::Globals;
 use crate::edit::{Code, Edits};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::spv::op::{decoration, execution_mode};
+use crate::spv::words::HEADER_WORDS;
 use crate::spv::{Id, Inst, op};
 
 /// Lowers a module that declares `PoisonFreezeKHR`.
@@ -34,6 +35,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         arithmetic = true;
     }
     if arithmetic {
+        check_vectors(index)?;
         drop_wrap_decorations(index, &mut edits);
     }
     for inst in index.globals() {
@@ -82,6 +84,25 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     }
     globals.finish(index, &mut edits);
     Ok(edits)
+}
+
+/// Constants are made of as many components as a vector has: no more than `Vector16` allows.
+fn check_vectors(index: &Index<'_>) -> Result<()> {
+    // Wherever they stand: in an invalid module that may be anywhere before the functions.
+    let mut types = index.insts(HEADER_WORDS, index.sections.globals);
+    let Some(vector) = types.find(|i| i.opcode() == op::TypeVector && !(2..=16).contains(&i.word(3))) else {
+        return Ok(());
+    };
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        "poison",
+        vector.offset as u32,
+        format!(
+            "%{} is a vector of {} components: under ArithmeticPoisonKHR vectors of 2 to 16 are lowered",
+            vector.word(1),
+            vector.word(3)
+        ),
+    ))
 }
 
 fn drop_wrap_decorations(index: &Index<'_>, edits: &mut Edits) {

@@ -5,7 +5,6 @@
 //! strings run on devices without `shaderInt8`. Everything else that the application left unused stays: only what has
 //! lost a use, and what that leads to, is looked at.
 
-use super::constant_data;
 use crate::edit::{Code, Edits};
 use crate::index::Index;
 use crate::spv::op::capability;
@@ -35,28 +34,18 @@ pub(crate) fn strip(index: &Index<'_>, lost: &[Id], edits: &mut Edits, more: &[u
             edits.remove(inst.offset, inst.words.len());
         }
     }
-    let mut open = lost.to_vec();
     let has_data = index.has_capability(capability::ConstantDataKHR);
-    if has_data {
-        let data = index.globals().filter(constant_data::is_data);
-        open.extend(data.map(|i| i.result()));
-    }
+    let data = index.constant_data.iter().filter(|_| has_data);
+    let open = lost.iter().copied().chain(data.clone().map(|i| i.result())).collect();
     let dead = Dead::new(index, open, edits, more, used);
     dead.remove(index, edits);
     remove_annotations(index, &dead, edits);
-    let mut bytes = index
-        .capabilities
-        .iter()
-        .filter(|i| i.word(1) == capability::Int8)
-        .peekable();
-    let narrow = |i: &Inst<'_>| i.opcode() == op::TypeInt && i.word(2) == 8 && !dead.is_dead(i.word(1));
-    if bytes.peek().is_some() && !index.globals().chain(Insts::new(more, 0)).any(|i| narrow(&i)) {
+    // Passes declare no 8-bit types.
+    if index.byte_types.iter().all(|ty| dead.is_dead(*ty)) {
+        let bytes = index.capabilities.iter().filter(|i| i.word(1) == capability::Int8);
         bytes.for_each(|inst| edits.remove(inst.offset, inst.words.len()));
     }
-    has_data
-        && index
-            .globals()
-            .any(|i| constant_data::is_data(&i) && !dead.is_dead(i.result()))
+    data.into_iter().any(|i| !dead.is_dead(i.result()))
 }
 
 /// What goes: the definitions that lead to nothing but each other.
@@ -65,6 +54,9 @@ struct Dead {
     dead: Vec<bool>,
     /// The same, in the order in which they were found.
     ids: Vec<Id>,
+    /// The least of them, and how far the greatest is from it.
+    first: Id,
+    span: u32,
     /// Ids of it that are found to be used, with what they use in turn still to be looked at.
     used: Vec<Id>,
 }
@@ -76,21 +68,32 @@ impl Dead {
         let mut dead = Self {
             dead: vec![false; index.bound as usize],
             ids: Vec::with_capacity(lost.len() * 4),
+            first: Id::MAX,
+            span: 0,
             used: Vec::new(),
         };
         dead.follow(index, lost, &gone);
+        let (first, last) = dead
+            .ids
+            .iter()
+            .fold((Id::MAX, 0), |(first, last), id| (first.min(*id), last.max(*id)));
+        (dead.first, dead.span) = (first, last.saturating_sub(first));
         given.iter().for_each(|id| dead.keep(*id));
-        for inst in Insts::new(edits.inserted(), 0).chain(Insts::new(more, 0)) {
-            if dead.may_name(&inst) {
+        for inserted in [edits.inserted(), more] {
+            let mut insts = Insts::new(inserted, 0);
+            while let Some(inst) = dead.next_naming(inserted, &mut insts) {
                 dead.keep_operands(index, &inst);
             }
         }
-        for inst in index.insts(index.sections.memory_model, index.words.len()) {
-            let counts = |inst: &Inst<'_>| {
-                // A name or a decoration is no use, and what goes uses nothing.
-                !is_annotation(inst.opcode()) && !dead.is_dead(inst.result()) && !contains(&gone, inst)
-            };
-            if dead.may_name(&inst) && counts(&inst) {
+        // A name or a decoration is no use, and of what stands before them only execution modes name constants.
+        index
+            .execution_modes
+            .iter()
+            .for_each(|mode| dead.keep_operands(index, mode));
+        let mut insts = Insts::new(index.words, index.globals_start());
+        while let Some(inst) = dead.next_naming(index.words, &mut insts) {
+            // What goes uses nothing.
+            if !dead.is_dead(inst.result()) && !contains(&gone, &inst) {
                 dead.keep_operands(index, &inst);
             }
         }
@@ -117,9 +120,29 @@ impl Dead {
         }
     }
 
-    /// Whether any word of an instruction could be an id of it: most have none, and need no closer look.
-    fn may_name(&self, inst: &Inst<'_>) -> bool {
-        inst.from(1).iter().any(|word| self.is_dead(*word))
+    /// The next of `insts`, which are those of `words`, with a word that could be an id of it. Few have one, so that is
+    /// looked for first, and what instruction it belongs to then.
+    fn next_naming<'w>(&self, words: &'w [u32], insts: &mut Insts<'w>) -> Option<Inst<'w>> {
+        let rest = words.get(insts.offset()..)?;
+        insts.holding(insts.offset() + self.position(rest)?)
+    }
+
+    /// Where the first word stands that could be an id of it. Compilers number what belongs together in a row, so most words
+    /// are out of question by their size, several at a time.
+    fn position(&self, words: &[u32]) -> Option<usize> {
+        const WORDS: usize = 8;
+        let mut chunks = words.chunks_exact(WORDS);
+        let in_range = |word: &u32| word.wrapping_sub(self.first) <= self.span;
+        let dead = |words: &[u32]| words.iter().position(|word| self.is_dead(*word));
+        for (number, chunk) in chunks.by_ref().enumerate() {
+            if chunk.iter().fold(false, |any, word| any | in_range(word))
+                && let Some(found) = dead(chunk)
+            {
+                return Some(number * WORDS + found);
+            }
+        }
+        let rest = chunks.remainder();
+        Some(words.len() - rest.len() + dead(rest)?)
     }
 
     fn keep_operands(&mut self, index: &Index<'_>, inst: &Inst<'_>) {

@@ -74,6 +74,18 @@ impl<'a> Insts<'a> {
     pub(crate) fn offset(&self) -> usize {
         self.at
     }
+
+    /// Goes on to the instruction that the word at an offset belongs to, which is not before the next one.
+    pub(crate) fn holding(&mut self, offset: usize) -> Option<Inst<'a>> {
+        while let Some(word) = self.words.get(self.at) {
+            let end = self.at + (word >> 16) as usize;
+            if end > offset || end == self.at {
+                break;
+            }
+            self.at = end;
+        }
+        self.next()
+    }
 }
 
 impl<'a> Iterator for Insts<'a> {

@@ -23,16 +23,18 @@ use crate::edit::Code;
 use crate::edit::globals::Globals;
 use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, RELEASE, UNIFORM_MEMORY};
 use crate::spv::{Id, op};
+use smallvec::SmallVec;
 use vkabort_record::layout::{COMMIT_MAGIC, CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS, header, record_units};
 
 /// What `reserve` returns when there is no room.
 pub(crate) const NO_RECORD: u32 = u32::MAX;
 
-/// A function that has been begun.
+/// A function that has been begun. One at a time can be.
 struct Begun {
+    /// The functions made so far, and what there is of this one.
     code: Code,
     function: Id,
-    parameters: Vec<Id>,
+    parameters: SmallVec<[Id; 4]>,
     /// Label of its first block, which is open.
     block: Id,
 }
@@ -42,9 +44,9 @@ impl Runtime {
         let ty = globals.function_type(result, parameters);
         let function = globals.fresh();
         globals.name(function, name);
-        let mut code = Code::with_room(128);
+        let mut code = std::mem::take(&mut self.functions);
         code.op(op::Function, &[result, function, 0, ty]);
-        let mut names = Vec::new();
+        let mut names = SmallVec::new();
         for parameter in parameters {
             let name = globals.fresh();
             code.op(op::FunctionParameter, &[*parameter, name]);
@@ -62,7 +64,7 @@ impl Runtime {
 
     fn end(&mut self, mut code: Code) {
         code.op(op::FunctionEnd, &[]);
-        self.functions.words.append(&mut code.words);
+        self.functions = code;
     }
 
     pub(crate) fn reserve(&mut self, globals: &mut Globals) -> Id {

@@ -10,8 +10,7 @@ use crate::edit::{Code, Edits, Rank};
 use crate::index::{EntryPoint, Index};
 use crate::spv::op::{built_in, decoration, execution_model as model, storage_class};
 use crate::spv::{Id, op};
-use rustc_hash::FxHashMap as HashMap;
-use std::collections::BTreeMap;
+use smallvec::SmallVec;
 
 /// STAGE of a function that is the entry point of several execution models.
 const AMBIGUOUS: u32 = u32::MAX;
@@ -26,55 +25,75 @@ struct Wanted {
     float: bool,
 }
 
-fn wanted(execution_model: u32) -> Vec<Wanted> {
-    let take = |built_in, components, at, float| Wanted {
-        built_in,
-        components,
-        at,
-        float,
-    };
-    match execution_model {
-        model::Vertex => {
-            vec![
-                take(built_in::VertexIndex, 1, 0, false),
-                take(built_in::InstanceIndex, 1, 1, false),
-            ]
+impl Wanted {
+    const fn new(built_in: u32, components: u32, at: usize) -> Self {
+        Self {
+            built_in,
+            components,
+            at,
+            float: built_in == built_in::FragCoord,
         }
-        model::TessellationControl | model::Geometry => {
-            vec![
-                take(built_in::PrimitiveId, 1, 0, false),
-                take(built_in::InvocationId, 1, 1, false),
-            ]
-        }
-        model::TessellationEvaluation => vec![take(built_in::PrimitiveId, 1, 0, false)],
-        model::Fragment => vec![take(built_in::FragCoord, 2, 0, true)],
-        model::GLCompute | model::TaskNV | model::MeshNV | model::TaskEXT | model::MeshEXT => vec![
-            take(built_in::GlobalInvocationId, 3, 0, false),
-            take(built_in::LocalInvocationIndex, 1, 3, false),
-        ],
-        model::RayGenerationKHR..=model::CallableKHR => vec![take(built_in::LaunchIdKHR, 3, 0, false)],
-        _ => Vec::new(),
     }
 }
 
-/// Variables to add to the interfaces of entry points, by the offset of the `OpEntryPoint`.
-pub(crate) type Interfaces = BTreeMap<usize, Vec<Id>>;
+fn wanted(execution_model: u32) -> &'static [Wanted] {
+    use Wanted as W;
+    match execution_model {
+        model::Vertex => {
+            const {
+                &[
+                    W::new(built_in::VertexIndex, 1, 0),
+                    W::new(built_in::InstanceIndex, 1, 1),
+                ]
+            }
+        }
+        model::TessellationControl | model::Geometry => {
+            const {
+                &[
+                    W::new(built_in::PrimitiveId, 1, 0),
+                    W::new(built_in::InvocationId, 1, 1),
+                ]
+            }
+        }
+        model::TessellationEvaluation => const { &[W::new(built_in::PrimitiveId, 1, 0)] },
+        model::Fragment => const { &[W::new(built_in::FragCoord, 2, 0)] },
+        model::GLCompute | model::TaskNV | model::MeshNV | model::TaskEXT | model::MeshEXT => {
+            const {
+                &[
+                    W::new(built_in::GlobalInvocationId, 3, 0),
+                    W::new(built_in::LocalInvocationIndex, 1, 3),
+                ]
+            }
+        }
+        model::RayGenerationKHR..=model::CallableKHR => const { &[W::new(built_in::LaunchIdKHR, 3, 0)] },
+        _ => &[],
+    }
+}
+
+/// An entry point, and the variables to add to its interface.
+pub(crate) struct Interface<'w> {
+    pub(crate) entry: EntryPoint<'w>,
+    pub(crate) added: SmallVec<[Id; 6]>,
+}
 
 /// Adds the stores of the given entry points.
 pub(crate) fn store(
     index: &Index<'_>,
-    entry_points: &[EntryPoint<'_>],
+    entry_points: &mut [Interface<'_>],
     runtime: &mut Runtime,
     globals: &mut Globals,
     edits: &mut Edits,
-    interfaces: &mut Interfaces,
 ) {
-    // Variables added here, by built-in: entry points share them.
-    let mut added: HashMap<u32, Id> = HashMap::default();
-    let mut done: Vec<Id> = Vec::new();
-    for entry in entry_points {
-        let same: Vec<&EntryPoint<'_>> = entry_points.iter().filter(|e| e.function == entry.function).collect();
-        let ambiguous = same.iter().any(|e| e.model != entry.model);
+    // Variables added here, with their built-ins: entry points share them.
+    let mut shared: SmallVec<[(u32, Id); 6]> = SmallVec::new();
+    for number in 0..entry_points.len() {
+        let Some((Interface { entry, .. }, before)) = entry_points.get(..=number).and_then(|e| e.split_last()) else {
+            break;
+        };
+        let entry = *entry;
+        let same = |e: &&Interface<'_>| e.entry.function == entry.function;
+        let first_time = !before.iter().any(|e| same(&e));
+        let ambiguous = entry_points.iter().filter(same).any(|e| e.entry.model != entry.model);
         let Some(function) = index.function_of(entry.function).and_then(|f| index.functions.get(f)) else {
             continue;
         };
@@ -82,24 +101,27 @@ pub(crate) fn store(
             continue;
         };
         let execution_model = if ambiguous { AMBIGUOUS } else { entry.model };
-        let first_time = !done.contains(&entry.function);
-        done.push(entry.function);
 
-        let mut code = Code::default();
+        let mut code = Code::with_room(64);
         let stage = runtime.stage(globals);
         let value = globals.constant(execution_model);
         code.op(op::Store, &[stage, value]);
         let zero = globals.constant(0);
         let mut words = [zero; 4];
         for want in wanted(execution_model) {
-            let variable = existing(index, entry, want.built_in).unwrap_or_else(|| {
-                let variable = *added
-                    .entry(want.built_in)
-                    .or_insert_with(|| new_variable(&want, globals));
-                interfaces.entry(entry.inst.offset).or_default().push(variable);
+            let variable = existing(index, &entry, want.built_in).unwrap_or_else(|| {
+                let known = shared.iter().find(|(built_in, _)| *built_in == want.built_in);
+                let variable = known.map(|(_, variable)| *variable).unwrap_or_else(|| {
+                    let variable = new_variable(want, globals);
+                    shared.push((want.built_in, variable));
+                    variable
+                });
+                if let Some(interface) = entry_points.get_mut(number) {
+                    interface.added.push(variable);
+                }
                 variable
             });
-            read(index, variable, &want, &mut words, &mut code, globals);
+            read(index, variable, want, &mut words, &mut code, globals);
         }
         let uint = globals.uint();
         let uvec4 = globals.vector(uint, 4);

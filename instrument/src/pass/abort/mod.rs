@@ -29,16 +29,18 @@ use super::strip;
 use super::unwind::{Leaving, Unwinder};
 use crate::edit::globals::Globals;
 use crate::edit::{Code, Edits, Rank};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::Index;
 use crate::index::function::{Block, Function};
-use crate::index::{EntryPoint, Index};
 use crate::options::Options;
 use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::version;
 use crate::spv::{Id, op};
 
 use functions::NO_RECORD;
+use identity::Interface;
 use runtime::Runtime;
+use smallvec::SmallVec;
 use source::Sources;
 use vkabort_record::site::{Site, SiteId, SiteTable};
 use writer::{Start, Writer};
@@ -93,33 +95,33 @@ pub(crate) fn lower(
         unwinder.run(number, function);
         declare(index, function, &variables, &mut edits);
     }
-    let mut interfaces = identity::Interfaces::new();
-    let reaching = reaching_entry_points(index, plan);
+    let mut interfaces = reaching_entry_points(index, plan);
     if recording {
-        identity::store(
-            index,
-            &reaching,
-            &mut runtime,
-            &mut globals,
-            &mut edits,
-            &mut interfaces,
-        );
+        identity::store(index, &mut interfaces, &mut runtime, &mut globals, &mut edits);
     }
     require(index, &mut globals, &mut edits);
-    if index.version >= version(1, 4) {
-        // From SPIR-V 1.4 on an interface lists every global variable that its entry point reaches.
-        for entry in &reaching {
-            interfaces
-                .entry(entry.inst.offset)
-                .or_default()
-                .extend(runtime.variables());
+    for Interface { entry, mut added } in interfaces {
+        if index.version >= version(1, 4) {
+            // From SPIR-V 1.4 on an interface lists every global variable that its entry point reaches.
+            added.extend(runtime.variables());
         }
-    }
-    for (offset, variables) in interfaces {
-        let inst = index.inst(offset);
-        let mut code = Code::default();
-        code.op2(op::EntryPoint, inst.from(1), &variables);
-        edits.replace(offset, inst.words.len(), &code.words);
+        if entry.inst.words.len() + added.len() > MAX_WORDS {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                "abort",
+                None,
+                format!(
+                    "the interface of the entry point %{} has no room for {} more variables",
+                    entry.function,
+                    added.len()
+                ),
+            ));
+        }
+        if !added.is_empty() {
+            let mut code = Code::with_room(entry.inst.words.len() + added.len());
+            code.op2(op::EntryPoint, entry.inst.from(1), &added);
+            edits.replace(entry.inst.offset, entry.inst.words.len(), &code.words);
+        }
     }
     // The shared functions use nothing of the module but what `globals` gave them.
     let tables = strip::strip(index, &lost, &mut edits, globals.declarations(), globals.given());
@@ -127,6 +129,9 @@ pub(crate) fn lower(
     globals.finish(index, &mut edits);
     Ok(Lowered { edits, tables })
 }
+
+/// Words of the longest instruction.
+const MAX_WORDS: usize = 65_535;
 
 /// Words that writing a message of a few parts takes, and leaving its function.
 const WORDS_OF_AN_ABORT: usize = 128;
@@ -201,7 +206,7 @@ fn declare(index: &Index<'_>, function: &Function, variables: &[(Id, Id)], edits
 }
 
 /// Entry points from which an abort or a polling loop can be reached.
-fn reaching_entry_points<'w>(index: &Index<'w>, plan: &Plan) -> Vec<EntryPoint<'w>> {
+fn reaching_entry_points<'w>(index: &Index<'w>, plan: &Plan) -> Vec<Interface<'w>> {
     let mut reached = vec![false; index.entry_points.len()];
     for (number, _) in plan.touched(index) {
         let reach = plan.graph.reach.get(number);
@@ -216,7 +221,10 @@ fn reaching_entry_points<'w>(index: &Index<'w>, plan: &Plan) -> Vec<EntryPoint<'
         .iter()
         .zip(reached)
         .filter(|(_, reached)| *reached)
-        .map(|(entry, _)| *entry)
+        .map(|(entry, _)| Interface {
+            entry: *entry,
+            added: SmallVec::new(),
+        })
         .collect()
 }
 

@@ -3,14 +3,16 @@
 //! Arrays longer than [`UNROLLED`] elements, and those whose length is a specialisation constant, are written by loops;
 //! constant bytes always as words.
 
-use super::pending::Bits;
-use super::source::{Place, Source, scalar_access};
+use super::pending::{Bits, byte_mask};
+use super::source::{Path, Place, Source, longer, scalar_access};
 use super::writer::{Base, Frame, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pass::phi::phi;
 use crate::spv::op::storage_class;
 use crate::spv::words::version;
 use crate::spv::{Id, op};
+use smallvec::SmallVec;
+use std::iter;
 use vkabort_record::site::{Length, Type};
 
 /// Longest array that is written element by element.
@@ -42,7 +44,15 @@ struct Array<'t> {
     element: &'t Type,
 }
 
-impl Writer<'_, '_> {
+impl Array<'_> {
+    /// Whether its elements are scalars of so many bytes, one right behind the other.
+    fn is_packed(&self, bytes: u32) -> bool {
+        let scalar = matches!(self.element, Type::Int { .. } | Type::Float { .. });
+        scalar && self.stride == bytes && self.element.size() == bytes
+    }
+}
+
+impl<'w> Writer<'_, 'w> {
     /// Writes a message of type `ty` into the record at unit `record`.
     pub(crate) fn write(&mut self, record: Id, layout: &Type, ty: Id, message: Id) -> Result<()> {
         self.record = record;
@@ -63,7 +73,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn part(&mut self, part: Part<'_>, source: &Source) -> Result<()> {
+    fn part(&mut self, part: Part<'_>, source: &Source<'w>) -> Result<()> {
         match part.layout {
             Type::Struct { members, .. } => {
                 for (number, member) in (0..).zip(members) {
@@ -116,14 +126,14 @@ impl Writer<'_, '_> {
     }
 
     /// Part `number` of a source.
-    fn step(&mut self, source: &Source, number: u32) -> Source {
+    fn step(&mut self, source: &Source<'w>, number: u32) -> Source<'w> {
         match source {
             Source::Memory { place, path, ty } => {
                 let ty = self.index.part_type(*ty, number);
                 let index = self.constant(number);
                 Source::Memory {
                     place: *place,
-                    path: path.iter().copied().chain([index]).collect(),
+                    path: longer(path, index),
                     ty,
                 }
             }
@@ -131,7 +141,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn array(&mut self, array: Array<'_>, source: &Source) -> Result<()> {
+    fn array(&mut self, array: Array<'_>, source: &Source<'w>) -> Result<()> {
         let specialised = matches!(array.length, Length::Specialised { .. });
         let count = array.length.default_value();
         match source {
@@ -139,6 +149,10 @@ impl Writer<'_, '_> {
             Source::Zero if specialised && !self.written_from(array.part.offset) => Ok(()),
             Source::Zero if specialised => self.loop_over(array, source),
             // Constant data has as many elements as it has, whatever its length is specialised to later.
+            Source::Data { offset, element } if array.is_packed(*element) => {
+                self.packed(*offset, array.part.offset, count.saturating_mul(*element));
+                Ok(())
+            }
             Source::Data { .. } => self.unroll(array, source, count),
             Source::Memory { .. } if specialised || count > UNROLLED => self.loop_over(array, source),
             Source::Value { .. } if specialised || count > UNROLLED => match self.in_variable(source) {
@@ -158,7 +172,18 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn unroll(&mut self, array: Array<'_>, source: &Source, count: u32) -> Result<()> {
+    /// Writes constant data, of which `bytes` bytes are wanted, as it stands in its instruction: by words.
+    fn packed(&mut self, data: usize, at: u32, bytes: u32) {
+        let words = self.index.inst(data).from(3);
+        let words = words.iter().copied().chain(iter::repeat(0));
+        for (start, word) in (0..bytes).step_by(4).zip(words) {
+            let count = (bytes - start).min(4);
+            let word = word & byte_mask(((1u32 << count) - 1) as u8);
+            self.put(at + start, count, Bits::Known(word));
+        }
+    }
+
+    fn unroll(&mut self, array: Array<'_>, source: &Source<'w>, count: u32) -> Result<()> {
         for number in 0..count {
             let source = self.step(source, number);
             self.part(
@@ -171,7 +196,7 @@ impl Writer<'_, '_> {
 
     /// Puts an array value into a variable so that it can be indexed. Types with a layout, which the Function storage
     /// class must not have, are copied to types without one, from SPIR-V 1.4 on.
-    fn in_variable(&mut self, source: &Source) -> Option<Source> {
+    fn in_variable(&mut self, source: &Source<'w>) -> Option<Source<'w>> {
         let Source::Value {
             id,
             path,
@@ -190,8 +215,7 @@ impl Writer<'_, '_> {
         self.variables.push((pointer, variable));
         let mut value = *id;
         if !path.is_empty() {
-            let operands: Vec<u32> = [*id].into_iter().chain(path.iter().copied()).collect();
-            value = self.emit(op::CompositeExtract, value_type, &operands);
+            value = self.emit2(op::CompositeExtract, value_type, *id, path);
         }
         if plain != value_type {
             value = self.emit(op::CopyLogical, plain, &[value]);
@@ -200,7 +224,7 @@ impl Writer<'_, '_> {
         // Its parts have the same scalars as those of the type that the index knows.
         Some(Source::Memory {
             place: Place::Variable(variable),
-            path: Vec::new(),
+            path: Path::new(),
             ty: value_type,
         })
     }
@@ -226,7 +250,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    fn loop_over(&mut self, array: Array<'_>, source: &Source) -> Result<()> {
+    fn loop_over(&mut self, array: Array<'_>, source: &Source<'w>) -> Result<()> {
         self.flush();
         let Array {
             part,
@@ -270,7 +294,7 @@ impl Writer<'_, '_> {
                 let ty = self.index.part_type(*ty, 0);
                 Source::Memory {
                     place: *place,
-                    path: path.iter().copied().chain([i]).collect(),
+                    path: longer(path, i),
                     ty,
                 }
             }
@@ -306,7 +330,7 @@ impl Writer<'_, '_> {
     }
 
     /// Writes a scalar as words or as less than a word.
-    fn scalar(&mut self, ty: &Type, source: &Source, offset: u32) -> Result<()> {
+    fn scalar(&mut self, ty: &Type, source: &Source<'w>, offset: u32) -> Result<()> {
         let size = ty.size();
         let bits = match source {
             Source::Zero => [Bits::Known(0); 2],
@@ -336,8 +360,7 @@ impl Writer<'_, '_> {
                 path,
                 ty: value_type,
             } => {
-                let operands: Vec<u32> = [*id].into_iter().chain(path.iter().copied()).collect();
-                let value = self.emit(op::CompositeExtract, *value_type, &operands);
+                let value = self.emit2(op::CompositeExtract, *value_type, *id, path);
                 self.as_words(ty, value, *value_type)
             }
             Source::Memory {
@@ -359,7 +382,7 @@ impl Writer<'_, '_> {
     /// Reads a scalar out of a place in memory.
     fn read(&mut self, place: Place, path: &[Id], ty: Id, size: u32) -> Id {
         let (base, class, access) = match place {
-            Place::Variable(variable) => (variable, storage_class::Function, Vec::new()),
+            Place::Variable(variable) => (variable, storage_class::Function, SmallVec::new()),
             Place::Load(offset) => {
                 let load = self.index.inst(offset);
                 let pointer = load.word(3);
@@ -372,10 +395,8 @@ impl Writer<'_, '_> {
             }
         };
         let pointer_type = self.globals.pointer(class, ty);
-        let operands: Vec<u32> = [base].into_iter().chain(path.iter().copied()).collect();
-        let pointer = self.emit(op::AccessChain, pointer_type, &operands);
-        let operands: Vec<u32> = [pointer].into_iter().chain(access).collect();
-        self.emit(op::Load, ty, &operands)
+        let pointer = self.emit2(op::AccessChain, pointer_type, base, path);
+        self.emit2(op::Load, ty, pointer, &access)
     }
 
     /// A scalar value as one or two `uint`s, narrower ones zero-extended.

@@ -4,6 +4,7 @@
 //! (glslang before 16.6 lays members out over each other).
 
 use crate::spv::Id;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// Up to four bytes.
@@ -33,13 +34,16 @@ pub(crate) struct Word {
     pub(crate) known: u32,
     /// Bytes that have been given, a bit each.
     pub(crate) bytes: u8,
-    pub(crate) shares: Vec<Share>,
+    pub(crate) shares: SmallVec<[Share; 2]>,
 }
 
-/// Words by index from the start of the frame.
+/// Words with their indices from the start of the frame.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pending {
-    words: BTreeMap<u32, Word>,
+    /// Parts come in order but for a few: these words came in ascending order.
+    ordered: Vec<(u32, Word)>,
+    /// These came later, and stand before the last one of those.
+    between: BTreeMap<u32, Word>,
 }
 
 impl Pending {
@@ -54,7 +58,7 @@ impl Pending {
     }
 
     fn put_word(&mut self, index: u32, bytes: u8, shift: i32, bits: Bits) {
-        let word = self.words.entry(index).or_default();
+        let word = self.word(index);
         word.known &= !byte_mask(bytes);
         for share in &mut word.shares {
             share.masked |= share.bytes & bytes != 0;
@@ -76,14 +80,34 @@ impl Pending {
         }
     }
 
+    fn word(&mut self, index: u32) -> &mut Word {
+        let found = match self.ordered.last() {
+            Some((last, _)) if *last == index => Ok(self.ordered.len() - 1),
+            Some((last, _)) if *last > index => self.ordered.binary_search_by_key(&index, |(i, _)| *i),
+            _ => {
+                self.ordered.push((index, Word::default()));
+                Ok(self.ordered.len() - 1)
+            }
+        };
+        match found {
+            Ok(at) => &mut self.ordered[at].1,
+            Err(_) => self.between.entry(index).or_default(),
+        }
+    }
+
     /// Whether a word at or after `word` is pending.
     pub(crate) fn reaches(&self, word: u32) -> bool {
-        self.words.range(word..).next().is_some()
+        self.ordered.last().is_some_and(|(last, _)| *last >= word)
     }
 
     /// All words, by index; none is pending afterwards.
-    pub(crate) fn take(&mut self) -> BTreeMap<u32, Word> {
-        std::mem::take(&mut self.words)
+    pub(crate) fn take(&mut self) -> Vec<(u32, Word)> {
+        let mut words = std::mem::take(&mut self.ordered);
+        if !self.between.is_empty() {
+            words.extend(std::mem::take(&mut self.between));
+            words.sort_by_key(|(index, _)| *index);
+        }
+        words
     }
 }
 
@@ -106,15 +130,18 @@ mod tests {
         }
         let words = pending.take();
         assert_eq!(
-            words[&0],
-            Word {
-                known: u32::from(b't') << 24,
-                bytes: 0b1000,
-                shares: vec![]
-            }
+            words[0],
+            (
+                0,
+                Word {
+                    known: u32::from(b't') << 24,
+                    bytes: 0b1000,
+                    ..Word::default()
+                }
+            )
         );
-        assert_eq!(words[&1].known.to_le_bytes(), *b"est\0");
-        assert_eq!(words[&1].bytes, 0b0111);
+        assert_eq!(words[1].1.known.to_le_bytes(), *b"est\0");
+        assert_eq!((words[1].0, words[1].1.bytes), (1, 0b0111));
     }
 
     #[test]
@@ -123,7 +150,7 @@ mod tests {
         pending.put(6, 4, Bits::Value(9));
         let words = pending.take();
         assert_eq!(
-            words[&1].shares,
+            words[0].1.shares.as_slice(),
             [Share {
                 value: 9,
                 shift: 16,
@@ -132,7 +159,7 @@ mod tests {
             }]
         );
         assert_eq!(
-            words[&2].shares,
+            words[1].1.shares.as_slice(),
             [Share {
                 value: 9,
                 shift: -16,
@@ -148,10 +175,10 @@ mod tests {
         pending.put(0, 4, Bits::Value(9));
         pending.put(2, 2, Bits::Known(0xBEEF));
         pending.put(0, 1, Bits::Value(7));
-        let word = &pending.take()[&0];
+        let (_, word) = &pending.take()[0];
         assert_eq!(word.known, 0xBEEF_0000);
         assert_eq!(
-            word.shares,
+            word.shares.as_slice(),
             [
                 Share {
                     value: 9,
@@ -168,5 +195,17 @@ mod tests {
             ]
         );
         assert_eq!(word.bytes, 0b1111);
+    }
+    #[test]
+    fn words_that_come_out_of_order_are_put_in_order() {
+        let mut pending = Pending::default();
+        for index in [2, 5, 3, 9, 0, 5, 3] {
+            pending.put(4 * index, 4, Bits::Known(index));
+        }
+        assert!(pending.reaches(9) && !pending.reaches(10));
+        let words = pending.take();
+        let known: Vec<_> = words.iter().map(|(index, word)| (*index, word.known)).collect();
+        assert_eq!(known, [(0, 0), (2, 2), (3, 3), (5, 5), (9, 9)]);
+        assert!(!pending.reaches(0) && pending.take().is_empty());
     }
 }

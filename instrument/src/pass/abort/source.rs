@@ -8,11 +8,15 @@ use crate::index::Index;
 use crate::index::function::Block;
 use crate::spv::op::memory_operands::{ALIGNED, VOLATILE};
 use crate::spv::{Id, Inst, op};
+use smallvec::SmallVec;
+
+/// Where a part of a value or of a place in memory is, from the outside in.
+pub(crate) type Path = SmallVec<[u32; 6]>;
 
 /// A part of a message. `ty` is the part's own type, which copies on the way may have made another one than the message
 /// type's: the two match logically.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum Source<'w> {
     /// Zero in every byte: null, undefined and poison.
     Zero,
     /// A constant scalar's bits.
@@ -25,11 +29,11 @@ pub(crate) enum Source {
         element: u32,
     },
     /// Parts that are at hand one by one.
-    Parts(Vec<Id>),
+    Parts(&'w [Id]),
     /// A part of a value: `OpCompositeExtract` with `path`, or the value itself.
-    Value { id: Id, path: Vec<u32>, ty: Id },
+    Value { id: Id, path: Path, ty: Id },
     /// A part of what stands in memory.
-    Memory { place: Place, path: Vec<Id>, ty: Id },
+    Memory { place: Place, path: Path, ty: Id },
 }
 
 /// A place in memory that can be indexed.
@@ -47,9 +51,9 @@ pub(crate) struct Sources<'a, 'w> {
     pub(crate) block: &'a Block,
 }
 
-impl Sources<'_, '_> {
+impl<'w> Sources<'_, 'w> {
     /// The source of a whole value.
-    pub(crate) fn of(&self, id: Id) -> Source {
+    pub(crate) fn of(&self, id: Id) -> Source<'w> {
         let mut id = id;
         loop {
             let Some(inst) = self.index.def(id) else {
@@ -63,7 +67,7 @@ impl Sources<'_, '_> {
                 op::Constant => {
                     return Source::Literal(u64::from(inst.word(3)) | u64::from(inst.word(4)) << 32);
                 }
-                op::ConstantComposite | op::SpecConstantComposite => return Source::Parts(inst.from(3).to_vec()),
+                op::ConstantComposite | op::SpecConstantComposite => return Source::Parts(inst.from(3)),
                 op::CompositeConstruct => return self.constructed(&inst),
                 op::ConstantDataKHR | op::SpecConstantDataKHR => {
                     let element = self.index.part_type(inst.result_type(), 0);
@@ -76,14 +80,14 @@ impl Sources<'_, '_> {
                 op::Load if self.holds_long_array(inst.result_type(), 16) && self.unchanged_since(&inst) => {
                     return Source::Memory {
                         place: Place::Load(inst.offset),
-                        path: Vec::new(),
+                        path: Path::new(),
                         ty: inst.result_type(),
                     };
                 }
                 _ => {
                     return Source::Value {
                         id,
-                        path: Vec::new(),
+                        path: Path::new(),
                         ty: inst.result_type(),
                     };
                 }
@@ -96,39 +100,36 @@ impl Sources<'_, '_> {
     }
 
     /// Part `number` of a source.
-    pub(crate) fn part(&self, source: &Source, number: u32) -> Source {
+    pub(crate) fn part(&self, source: &Source<'w>, number: u32) -> Source<'w> {
         match source {
             Source::Zero => Source::Zero,
             Source::Literal(bits) if number == 0 => Source::Literal(*bits),
             Source::Literal(_) => Source::Zero,
             Source::Data { offset, element } => Source::Literal(self.data(*offset, *element, number)),
             Source::Parts(parts) => parts.get(number as usize).map_or(Source::Zero, |id| self.of(*id)),
-            Source::Value { id, path, ty } => {
-                let path = path.iter().copied().chain([number]).collect();
-                Source::Value {
-                    id: *id,
-                    path,
-                    ty: self.index.part_type(*ty, number),
-                }
-            }
+            Source::Value { id, path, ty } => Source::Value {
+                id: *id,
+                path: longer(path, number),
+                ty: self.index.part_type(*ty, number),
+            },
             // Indices in memory are ids; the writer that has constants at hand extends the path.
             Source::Memory { .. } => source.clone(),
         }
     }
 
     /// A constructed vector may be made of vectors: its parts are then not at hand one by one.
-    fn constructed(&self, inst: &Inst<'_>) -> Source {
+    fn constructed(&self, inst: &Inst<'w>) -> Source<'w> {
         let of_vector = self.index.opcode(inst.result_type()) == op::TypeVector;
         let parts = inst.from(3);
         let nested = |id: &Id| self.index.opcode(self.index.type_of(*id)) == op::TypeVector;
         if of_vector && parts.iter().any(nested) {
             return Source::Value {
                 id: inst.result(),
-                path: Vec::new(),
+                path: Path::new(),
                 ty: inst.result_type(),
             };
         }
-        Source::Parts(parts.to_vec())
+        Source::Parts(parts)
     }
 
     fn data(&self, offset: usize, element: u32, number: u32) -> u64 {
@@ -178,10 +179,17 @@ impl Sources<'_, '_> {
     }
 }
 
+/// A path with one step more.
+pub(crate) fn longer(path: &Path, step: u32) -> Path {
+    let mut longer = path.clone();
+    longer.push(step);
+    longer
+}
+
 /// Memory operands for reading a scalar of `size` bytes out of what `load` reads: the load's own, its alignment no more
 /// than the scalar's.
-pub(crate) fn scalar_access(load: &Inst<'_>, size: u32) -> Vec<u32> {
-    let mut operands = load.from(4).to_vec();
+pub(crate) fn scalar_access(load: &Inst<'_>, size: u32) -> SmallVec<[u32; 4]> {
+    let mut operands: SmallVec<[u32; 4]> = SmallVec::from_slice(load.from(4));
     if let [mask, alignment, ..] = operands.as_mut_slice()
         && *mask & ALIGNED != 0
     {

@@ -11,7 +11,6 @@ use crate::edit::globals::Globals;
 use crate::index::Index;
 use crate::options::Options;
 use crate::spv::{Id, op};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, UNIT_WORDS, header};
 
@@ -149,6 +148,13 @@ impl<'a, 'w> Writer<'a, 'w> {
         result
     }
 
+    /// The same with the first operand apart.
+    pub(super) fn emit2(&mut self, opcode: u16, ty: Id, first: u32, operands: &[u32]) -> Id {
+        let result = self.globals.fresh();
+        self.code.op2(opcode, &[ty, result, first], operands);
+        result
+    }
+
     /// Whether anything of the frame has been given at or after a byte offset.
     pub(super) fn written_from(&self, offset: u32) -> bool {
         let word = offset / 4;
@@ -231,35 +237,33 @@ impl<'a, 'w> Writer<'a, 'w> {
         let Some(frame) = self.frames.last_mut() else { return };
         let words = frame.pending.take();
         let payload = matches!(frame.base, Base::Payload);
-        let mut at = words.iter().peekable();
-        while let Some((index, word)) = at.next() {
-            let unit = index / UNIT_WORDS;
-            let fresh = |frame: &Frame| (0..UNIT_WORDS).all(|i| !frame.was_written(unit * UNIT_WORDS + i));
-            let mates = words.range(unit * UNIT_WORDS..(unit + 1) * UNIT_WORDS);
-            let whole = payload && mates.clone().count() > 1 && self.frames.last().is_some_and(fresh);
-            if whole {
-                let mates: BTreeMap<u32, &Word> = mates.map(|(i, w)| (i % UNIT_WORDS, w)).collect();
-                self.write_unit(unit, &mates);
-                while at.next_if(|(i, _)| **i / UNIT_WORDS == unit).is_some() {}
-            } else {
-                self.write_word(*index, word);
+        for mates in words.chunk_by(|(a, _), (b, _)| a / UNIT_WORDS == b / UNIT_WORDS) {
+            let unit = mates.first().map_or(0, |(index, _)| index / UNIT_WORDS);
+            let range = unit * UNIT_WORDS..(unit + 1) * UNIT_WORDS;
+            let fresh = |frame: &Frame| range.clone().all(|word| !frame.was_written(word));
+            if payload && mates.len() > 1 && self.frames.last().is_some_and(fresh) {
+                self.write_unit(unit, mates);
+                self.wrote(range);
+                continue;
             }
-            if let Some(frame) = self.frames.last_mut() {
-                let range = if whole {
-                    unit * UNIT_WORDS..(unit + 1) * UNIT_WORDS
-                } else {
-                    *index..index + 1
-                };
-                match frame.written.last_mut() {
-                    Some(last) if last.end == range.start => last.end = range.end,
-                    _ => frame.written.push(range),
-                }
+            for (index, word) in mates {
+                self.write_word(*index, word);
+                self.wrote(*index..index + 1);
             }
         }
     }
 
+    /// Words of the frame have been written.
+    fn wrote(&mut self, range: Range<u32>) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        match frame.written.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => frame.written.push(range),
+        }
+    }
+
     /// The value of a word: bytes that were not given are zero.
-    pub(super) fn word_value(&mut self, word: &Word) -> Bits {
+    fn word_value(&mut self, word: &Word) -> Bits {
         let mut value = None;
         for share in &word.shares {
             let mut part = share.value;
@@ -288,9 +292,11 @@ impl<'a, 'w> Writer<'a, 'w> {
         }
     }
 
-    pub(super) fn write_unit(&mut self, unit: u32, words: &BTreeMap<u32, &Word>) {
-        let values: [Bits; 4] =
-            [0, 1, 2, 3].map(|i| words.get(&i).map_or(Bits::Known(0), |word| self.word_value(word)));
+    fn write_unit(&mut self, unit: u32, words: &[(u32, Word)]) {
+        let values: [Bits; 4] = [0, 1, 2, 3].map(|i| {
+            let word = words.iter().find(|(index, _)| index % UNIT_WORDS == i);
+            word.map_or(Bits::Known(0), |(_, word)| self.word_value(word))
+        });
         let value = match values {
             [Bits::Known(a), Bits::Known(b), Bits::Known(c), Bits::Known(d)] => self.globals.constant4([a, b, c, d]),
             _ => {
@@ -310,7 +316,7 @@ impl<'a, 'w> Writer<'a, 'w> {
         self.code.op2(op::Store, &[pointer, value], &access);
     }
 
-    pub(super) fn write_word(&mut self, index: u32, word: &Word) {
+    fn write_word(&mut self, index: u32, word: &Word) {
         let value = match self.word_value(word) {
             Bits::Known(known) => self.constant(known),
             Bits::Value(id) => id,
