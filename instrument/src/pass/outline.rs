@@ -24,14 +24,19 @@ use super::region;
 use crate::edit::globals::Globals;
 use crate::edit::{Code, Edits};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Index;
 use crate::index::function::{Block, Function};
+use crate::index::{Decoration, Index};
+use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::inst_at;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 const PASS: &str = "outline";
+/// Parameters of a function and members of a structure (SPIR-V specification, universal limits).
+const MAX_PARAMETERS: usize = 255;
+const MAX_MEMBERS: usize = 16_383;
 
 /// Whether anything has to be moved.
 pub(crate) fn is_needed(index: &Index<'_>, plan: &Plan) -> bool {
@@ -41,7 +46,7 @@ pub(crate) fn is_needed(index: &Index<'_>, plan: &Plan) -> bool {
 }
 
 /// Moves the outermost regions that need it; inner ones follow in the next round. `outlined` holds the functions made so
-/// far: a region that only calls one of them is done.
+/// far: a region that only calls one of them stays.
 pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut globals: Option<Globals> = None;
@@ -72,7 +77,7 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
     Ok(edits)
 }
 
-/// The continue constructs of a function in which an invocation may abort, apart from those that are done.
+/// The continue constructs of a function in which an invocation may abort, apart from those that can stay.
 fn regions(index: &Index<'_>, plan: &Plan, number: usize, function: &Function, outlined: &HashSet<Id>) -> Vec<Region> {
     let mut regions: Vec<Region> = Vec::new();
     for header in index.blocks_of(function) {
@@ -81,7 +86,7 @@ fn regions(index: &Index<'_>, plan: &Plan, number: usize, function: &Function, o
         };
         let blocks = region::continue_blocks(index, function, header.label, merge, target);
         let dirty = blocks.iter().any(|b| region::may_abort(index, plan, number, *b));
-        if dirty && target != header.label && !is_done(index, plan, number, &blocks, outlined) {
+        if dirty && target != header.label && !may_stay(index, plan, number, &blocks, outlined) {
             regions.push(Region {
                 header: header.label,
                 merge,
@@ -106,17 +111,69 @@ impl Region {
     }
 }
 
-/// Whether a region is one block whose only calls that may abort are to outlined functions.
-fn is_done(index: &Index<'_>, plan: &Plan, function: usize, blocks: &BTreeSet<usize>, outlined: &HashSet<Id>) -> bool {
+/// Whether a region can stay where it is: one block, in which an invocation that has aborted in a call can go on to the
+/// back edge. What follows the call must then do nothing that anyone else sees, and nothing that is undefined for the null
+/// value that the call gives back. What an outlined region leaves behind is such a block too.
+fn may_stay(index: &Index<'_>, plan: &Plan, function: usize, blocks: &BTreeSet<usize>, outlined: &HashSet<Id>) -> bool {
     let mut blocks = blocks.iter();
-    let (Some(block), None) = (blocks.next(), blocks.next()) else {
+    let (Some(number), None) = (blocks.next(), blocks.next()) else {
         return false;
     };
-    let calls = plan.checked_calls(index, function, *block);
-    !plan.polled(*block)
-        && calls
-            .iter()
-            .all(|c| index.calls.get(*c).is_some_and(|c| outlined.contains(&c.callee)))
+    let Some(block) = index.blocks.get(*number).filter(|_| !plan.polled(*number)) else {
+        return false;
+    };
+    let checked = plan.checked_calls(index, function, *number);
+    let mut calls = checked.iter().filter_map(|call| index.calls.get(*call));
+    if calls.clone().all(|call| outlined.contains(&call.callee)) {
+        return true;
+    }
+    let (Some(call), None) = (calls.next(), calls.next()) else {
+        return false;
+    };
+    let after = index.inst(call.offset).end();
+    index
+        .insts(after, block.terminator)
+        .all(|inst| is_harmless(index, &inst))
+}
+
+/// Whether an instruction computes something that is defined whatever its operands are, or reads or writes a variable that
+/// is the invocation's own.
+fn is_harmless(index: &Index<'_>, inst: &Inst<'_>) -> bool {
+    // Left out: what divides, shifts, picks by an index or makes integers of floats, and what is decorated as not to
+    // overflow. There are operands for which compilers may do anything.
+    const TOTAL: [RangeInclusive<u16>; 12] = [
+        op::VectorShuffle..=op::CopyObject,
+        op::ConvertSToF..=op::FConvert,
+        op::Bitcast..=op::Bitcast,
+        op::SNegate..=op::FMul,
+        op::FDiv..=op::FDiv,
+        op::VectorTimesScalar..=op::SMulExtended,
+        op::Any..=op::IsInf,
+        op::LogicalEqual..=op::FUnordGreaterThanEqual,
+        op::BitwiseOr..=op::Not,
+        op::Line..=op::Line,
+        op::NoLine..=op::NoLine,
+        op::CopyLogical..=op::CopyLogical,
+    ];
+    let own = |pointer| {
+        let variable = index.def(pointer).filter(|def| def.opcode() == op::Variable);
+        let class = variable.map(|def| def.word(3));
+        matches!(class, Some(storage_class::Function | storage_class::Private))
+    };
+    match inst.opcode() {
+        op::Load => own(inst.word(3)),
+        op::Store => own(inst.word(1)),
+        opcode => {
+            let total = TOTAL.iter().any(|opcodes| opcodes.contains(&opcode));
+            let promised = |d: &Decoration| {
+                matches!(
+                    d.kind,
+                    decoration::NoSignedWrap | decoration::NoUnsignedWrap | decoration::FPFastMathMode
+                )
+            };
+            total && !index.decorations_of(inst.result()).any(promised) || index.is_debug_inst(inst)
+        }
+    }
 }
 
 struct Outliner<'a, 'w> {
@@ -188,6 +245,20 @@ impl<'w> Outliner<'_, 'w> {
                 self.names.insert(*id, name);
                 self.copy_decorations(*id, name);
             }
+        }
+
+        if inputs.parameters.len() > MAX_PARAMETERS || outputs.len() > MAX_MEMBERS {
+            let (inputs, outputs) = (inputs.parameters.len(), outputs.len());
+            let offset = self.index.def(self.region.target).map(|i| i.offset as u32);
+            return Err(Error::new(
+                ErrorKind::Limit,
+                PASS,
+                offset,
+                format!(
+                    "a continue construct in which an invocation may abort uses {inputs} values of its function and makes \
+                     {outputs} for it; a function takes {MAX_PARAMETERS} and gives back {MAX_MEMBERS}"
+                ),
+            ));
         }
 
         // The function.

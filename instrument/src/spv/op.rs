@@ -19,12 +19,12 @@ from_spirv! { u16; Op:
     InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString
-    CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
-    ConvertFToU ConvertFToS UConvert SConvert Bitcast
-    IAdd ISub IMul SDiv UDiv SRem SMod UMod ShiftRightLogical ShiftLeftLogical
-    BitwiseOr BitwiseAnd Not LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan
-    ULessThan ULessThanEqual FOrdGreaterThanEqual FOrdLessThan
-    FOrdGreaterThan
+    VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
+    ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
+    SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar SMulExtended
+    ShiftRightLogical ShiftLeftLogical BitwiseOr BitwiseAnd Not Any IsInf
+    LogicalEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan
+    ULessThan ULessThanEqual FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
     MemoryBarrier
     AtomicLoad AtomicStore AtomicIAdd
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
@@ -55,8 +55,8 @@ pub(crate) mod capability {
 /// Decorations.
 pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
-        SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent Offset NoSignedWrap NoUnsignedWrap
-
+        SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent Offset FPFastMathMode NoSignedWrap
+        NoUnsignedWrap
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;
 }
