@@ -1,22 +1,28 @@
 //! Generated modules and their rewrites do the same.
 //!
-//! `VKABORT_ORACLE_SEEDS=10000` runs more seeds, `VKABORT_ORACLE_SEED=17` one of them; with `VKABORT_ORACLE_DUMP=FOLDER`
-//! modules that fail are written there, with their rewrites.
+//! `VKABORT_ORACLE_SEEDS=10000` runs more seeds, `VKABORT_ORACLE_SEED=17` one of them, `VKABORT_ORACLE_MINUTES=60` as many
+//! as that time allows, from that seed or 0 on. With `VKABORT_ORACLE_DUMP=FOLDER` modules that fail are written there,
+//! with their rewrites.
 #![allow(clippy::print_stdout, reason = "tests say what they have seen")]
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 use vkabort_oracle::check::{Failure, Seen, Subject, check};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{Wish, generate};
 use vkabort_oracle::plant::{Density, Trigger, plant};
 
 /// The seeds to run.
-fn seeds(few: u64) -> std::ops::Range<u64> {
+fn seeds(few: u64) -> impl Iterator<Item = u64> {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
-    match number("VKABORT_ORACLE_SEED") {
-        Some(one) => one..one + 1,
-        None => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(few),
-    }
+    let (one, minutes) = (number("VKABORT_ORACLE_SEED"), number("VKABORT_ORACLE_MINUTES"));
+    let seeds = match (one, minutes) {
+        (first, Some(_)) => first.unwrap_or(0)..u64::MAX,
+        (Some(one), None) => one..one + 1,
+        (None, None) => 0..number("VKABORT_ORACLE_SEEDS").unwrap_or(few),
+    };
+    let (begun, limit) = (Instant::now(), minutes.map(|minutes| Duration::from_secs(60 * minutes)));
+    seeds.take_while(move |_| limit.is_none_or(|limit| begun.elapsed() < limit))
 }
 
 fn dump(folder: &Path, seed: u64, words: &[u32], failure: &Failure) {
