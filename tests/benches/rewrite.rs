@@ -9,6 +9,7 @@ use spirv_tools::opt::{self, Optimizer};
 use std::hint::black_box;
 use vkabort_instrument::{Options, instrument};
 use vkabort_oracle::words::without_extensions;
+use vkabort_tests::glsl::compile;
 use vkabort_tests::large::shader;
 
 /// `OpCapability`.
@@ -36,26 +37,38 @@ fn scan(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// The smallest modules, where what is done once weighs most, then modules from small to large.
 fn rewrite(criterion: &mut Criterion) {
-    for (name, functions) in [("small", 1), ("medium", 20), ("large", 400)] {
-        let words = shader(functions).expect("the shader compiles");
-        let mut group = criterion.benchmark_group(format!("rewrite {name}, {} words", words.len()));
-        group.throughput(Throughput::Bytes(words.len() as u64 * 4));
-        group.bench_function("vkabort", |bencher| {
-            bencher.iter(|| instrument(black_box(&words), &Options::default()).expect("the module is valid"));
-        });
-        let plain = without_extensions(&words).expect("it is a module");
-        group.bench_function("SPIRV-Tools, no pass", |bencher| {
-            bencher.iter(|| {
-                let optimizer = opt::create(Some(TargetEnv::Vulkan_1_2));
-                let mut ignore = |_: spirv_tools::error::Message| ();
-                optimizer
-                    .optimize(black_box(&plain), &mut ignore, None)
-                    .expect("the module is valid")
-            });
-        });
-        group.finish();
+    for name in [
+        "message/empty.comp",
+        "abort/every_path.comp",
+        "control_flow/do_while_condition.comp",
+        "message/structures.comp",
+    ] {
+        rewrite_one(criterion, name, &compile(name).expect("the shader compiles"));
     }
+    for (name, functions) in [("small", 1), ("medium", 20), ("large", 400)] {
+        rewrite_one(criterion, name, &shader(functions).expect("the shader compiles"));
+    }
+}
+
+fn rewrite_one(criterion: &mut Criterion, name: &str, words: &[u32]) {
+    let mut group = criterion.benchmark_group(format!("rewrite {name}, {} words", words.len()));
+    group.throughput(Throughput::Bytes(words.len() as u64 * 4));
+    group.bench_function("vkabort", |bencher| {
+        bencher.iter(|| instrument(black_box(words), &Options::default()).expect("the module is valid"));
+    });
+    let plain = without_extensions(words).expect("it is a module");
+    group.bench_function("SPIRV-Tools, no pass", |bencher| {
+        bencher.iter(|| {
+            let optimizer = opt::create(Some(TargetEnv::Vulkan_1_3));
+            let mut ignore = |_: spirv_tools::error::Message| ();
+            optimizer
+                .optimize(black_box(&plain), &mut ignore, None)
+                .expect("the module is valid")
+        });
+    });
+    group.finish();
 }
 
 criterion_group!(benches, benchmarks);

@@ -1,0 +1,112 @@
+//! Moves continue constructs in which an invocation may abort into functions of their own.
+//!
+//! ```text
+//! %continue: .. call %f .. stores .. BranchConditional %c %header %merge
+//!   becomes
+//! %continue: %r = call %outlined(%inputs), %c = CompositeExtract %r 0, BranchConditional %c %header %merge
+//! ```
+//!
+//! No invocation can return from a continue construct, since its back-edge block must post-dominate it; from a function it
+//! can. What is left of the construct is one call, after which `unwind` takes the back edge and leaves the loop at its
+//! top. One mechanism serves calls in the condition of a do-while, in the increment of a for, and anything deeper.
+//!
+//! Terms. The *region* is the continue construct: entered at the continue target only, left by the back-edge block only.
+//! *Inputs* are values that it uses and the rest of the function defines; *outputs* the other way round. Values that can
+//! be passed are; pointers of logical addressing and opaque handles cannot, so the instructions that make them are
+//! repeated on the other side.
+//!
+//! Outputs keep their ids outside and get new ones inside, with copies of their decorations. Debug instructions of the
+//! region are dropped: their scopes belong to the function that they came from.
+
+mod outliner;
+mod stay;
+mod values;
+
+use super::phi::PhiRenames;
+use super::plan::Plan;
+use super::region;
+use crate::edit::Edits;
+use crate::edit::globals::Globals;
+use crate::error::Result;
+use crate::index::Index;
+use crate::index::function::Function;
+use crate::spv::Id;
+use outliner::Outliner;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use stay::may_stay;
+use std::collections::BTreeSet;
+
+const PASS: &str = "outline";
+
+/// Whether anything has to be moved.
+pub(crate) fn is_needed(index: &Index<'_>, plan: &Plan) -> bool {
+    let touched = plan.touched(index);
+    let mut functions = touched.map(|(number, function)| regions(index, plan, number, function, &HashSet::default()));
+    functions.any(|regions| !regions.is_empty())
+}
+
+/// Moves the outermost regions that need it; inner ones follow in the next round. `outlined` holds the functions made so
+/// far: a region that only calls one of them stays.
+pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>) -> Result<Edits> {
+    let mut edits = Edits::default();
+    let mut globals: Option<Globals> = None;
+    for (number, function) in plan.touched(index) {
+        let regions = regions(index, plan, number, function, outlined);
+        let outermost: Vec<&Region> = regions
+            .iter()
+            .filter(|r| !regions.iter().any(|o| o.header != r.header && o.encloses(r)))
+            .collect();
+        let mut renames = PhiRenames::default();
+        for region in outermost {
+            let globals = globals.get_or_insert_with(|| Globals::new(index));
+            let id = Outliner {
+                index,
+                function,
+                region,
+                globals,
+                names: HashMap::default(),
+            }
+            .run(&mut renames, &mut edits)?;
+            outlined.insert(id);
+        }
+        renames.apply(index, function, &mut edits);
+    }
+    if let Some(globals) = globals {
+        globals.finish(index, &mut edits);
+    }
+    Ok(edits)
+}
+
+/// The continue constructs of a function in which an invocation may abort, apart from those that can stay.
+fn regions(index: &Index<'_>, plan: &Plan, number: usize, function: &Function, outlined: &HashSet<Id>) -> Vec<Region> {
+    let mut regions: Vec<Region> = Vec::new();
+    for header in index.blocks_of(function) {
+        let Some((merge, target)) = region::loop_merge(index, header) else {
+            continue;
+        };
+        let blocks = region::continue_blocks(index, function, header.label, merge, target);
+        let dirty = blocks.iter().any(|b| region::may_abort(index, plan, number, *b));
+        if dirty && target != header.label && !may_stay(index, plan, number, &blocks, outlined) {
+            regions.push(Region {
+                header: header.label,
+                merge,
+                target,
+                blocks,
+            });
+        }
+    }
+    regions
+}
+
+struct Region {
+    header: Id,
+    merge: Id,
+    target: Id,
+    blocks: BTreeSet<usize>,
+}
+
+impl Region {
+    fn encloses(&self, other: &Region) -> bool {
+        other.blocks.is_subset(&self.blocks)
+    }
+}

@@ -1,0 +1,253 @@
+//! Moves one region into a function.
+
+use super::values::{InnerPhi, Inputs, Outputs};
+use super::{PASS, Region};
+use crate::edit::globals::Globals;
+use crate::edit::{Code, Edits};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::Index;
+use crate::index::function::{Block, Function};
+use crate::pass::phi::{PhiRenames, phi};
+use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashMap as HashMap;
+
+/// Parameters of a function and members of a structure (SPIR-V specification, universal limits).
+const MAX_PARAMETERS: usize = 255;
+const MAX_MEMBERS: usize = 16_383;
+
+pub(super) struct Outliner<'a, 'w> {
+    pub(super) index: &'a Index<'w>,
+    pub(super) function: &'a Function,
+    pub(super) region: &'a Region,
+    pub(super) globals: &'a mut Globals,
+    /// Names inside the new function of ids that have another one outside.
+    pub(super) names: HashMap<Id, Id>,
+}
+
+impl<'w> Outliner<'_, 'w> {
+    pub(super) fn run(mut self, renames: &mut PhiRenames, edits: &mut Edits) -> Result<Id> {
+        let blocks: Vec<Block> = self
+            .region
+            .blocks
+            .iter()
+            .filter_map(|b| self.index.blocks.get(*b))
+            .copied()
+            .collect();
+        let (Some(first), Some(last)) = (blocks.first().copied(), self.back_edge(&blocks)?) else {
+            return Err(self.invalid("a continue target is not a block of its function"));
+        };
+        if first.label != self.region.target {
+            return Err(self.invalid("a block of a continue construct stands before its continue target"));
+        }
+        let end = self.index.terminator(&last);
+
+        // Phis of the continue target: what the ways from outside bring stays outside.
+        let mut outside = Code::default();
+        let mut inside_phis: Vec<InnerPhi<'w>> = Vec::new();
+        let mut inputs = Inputs::default();
+        outside.label(first.label);
+        for inst in self.index.body(&first).filter(|i| i.opcode() == op::Phi) {
+            let pairs: Vec<(Id, Id)> = inst.from(3).chunks_exact(2).map(|p| (p[0], p[1])).collect();
+            let (within, without): (Vec<_>, Vec<_>) =
+                pairs.into_iter().partition(|(_, from)| self.is_region_label(*from));
+            let merged = if within.is_empty() {
+                inst.result()
+            } else {
+                self.globals.fresh()
+            };
+            phi(&mut outside, inst.result_type(), merged, &without);
+            let parameter = self.globals.fresh();
+            inputs.parameters.push((inst.result_type(), merged, parameter));
+            if within.is_empty() {
+                self.names.insert(merged, parameter);
+            } else {
+                inside_phis.push(InnerPhi {
+                    inst,
+                    parameter,
+                    within,
+                });
+            }
+        }
+
+        self.collect_inputs(&blocks, last.terminator, &mut inputs)?;
+        let Outputs {
+            returned: outputs,
+            remade,
+        } = self.collect_outputs(&blocks)?;
+        for id in outputs
+            .iter()
+            .map(|(_, id)| id)
+            .chain(remade.iter().map(|i| i.result()).collect::<Vec<_>>().iter())
+        {
+            if !self.names.contains_key(id) {
+                let name = self.globals.fresh();
+                self.names.insert(*id, name);
+                self.copy_decorations(*id, name);
+            }
+        }
+
+        if inputs.parameters.len() > MAX_PARAMETERS || outputs.len() > MAX_MEMBERS {
+            let (inputs, outputs) = (inputs.parameters.len(), outputs.len());
+            let offset = self.index.def(self.region.target).map(|i| i.offset as u32);
+            return Err(Error::new(
+                ErrorKind::Limit,
+                PASS,
+                offset,
+                format!(
+                    "a continue construct in which an invocation may abort uses {inputs} values of its function and makes \
+                     {outputs} for it; a function takes {MAX_PARAMETERS} and gives back {MAX_MEMBERS}"
+                ),
+            ));
+        }
+
+        // The function.
+        let types: Vec<Id> = outputs.iter().map(|(ty, _)| *ty).collect();
+        let returned = match types.as_slice() {
+            [] => self.globals.void(),
+            [one] => *one,
+            many => self.globals.structure(many),
+        };
+        let parameters: Vec<Id> = inputs.parameters.iter().map(|(ty, ..)| *ty).collect();
+        let ty = self.globals.function_type(returned, &parameters);
+        let (function, entry, start) = (self.globals.fresh(), self.globals.fresh(), self.globals.fresh());
+        self.names.insert(first.label, start);
+        self.globals.name(function, "vkabort_continue");
+        let mut inner = Code::default();
+        inner.op(op::Function, &[returned, function, 0, ty]);
+        for (ty, _, parameter) in &inputs.parameters {
+            inner.op(op::FunctionParameter, &[*ty, *parameter]);
+        }
+        inner.label(entry);
+        for inst in &inputs.remade {
+            self.copy(&mut inner, inst);
+        }
+        inner.branch(start);
+        for block in &blocks {
+            for inst in self.index.insts(block.offset, block.end) {
+                if self.index.is_debug_inst(&inst) {
+                    continue;
+                }
+                if block.label == first.label && inst.opcode() == op::Phi {
+                    if let Some(inner_phi) = inside_phis.iter().find(|p| p.inst.offset == inst.offset) {
+                        let mut pairs = vec![(inner_phi.parameter, entry)];
+                        pairs.extend(
+                            inner_phi
+                                .within
+                                .iter()
+                                .map(|(value, from)| (self.name(*value), self.name(*from))),
+                        );
+                        phi(&mut inner, inst.result_type(), self.name(inst.result()), &pairs);
+                    }
+                    continue;
+                }
+                if inst.offset == last.terminator {
+                    break;
+                }
+                self.copy(&mut inner, &inst);
+            }
+            if block.label == last.label {
+                self.give_back(&mut inner, returned, &outputs);
+            }
+        }
+        inner.op(op::FunctionEnd, &[]);
+
+        // What is left.
+        let arguments: Vec<Id> = inputs.parameters.iter().map(|(_, argument, _)| *argument).collect();
+        let result = match outputs.as_slice() {
+            [(_, only)] => *only,
+            _ => self.globals.fresh(),
+        };
+        outside.op2(op::FunctionCall, &[returned, result, function], &arguments);
+        if outputs.len() > 1 {
+            for (position, (ty, id)) in outputs.iter().enumerate() {
+                outside.op(op::CompositeExtract, &[*ty, *id, result, position as u32]);
+            }
+        }
+        remade.iter().for_each(|inst| outside.copy(inst));
+        outside.copy(&end);
+
+        for block in &blocks {
+            edits.remove(block.offset, block.end - block.offset);
+        }
+        edits.insert(first.offset, &outside.words);
+        edits.insert(self.index.words.len(), &inner.words);
+        for target in [self.region.header, self.region.merge] {
+            renames.edge(target, last.label, first.label);
+        }
+        Ok(function)
+    }
+
+    pub(super) fn invalid(&self, what: &str) -> Error {
+        let offset = self.index.def(self.region.target).map(|i| i.offset as u32);
+        Error::new(ErrorKind::Invalid, PASS, offset, what)
+    }
+
+    /// The block with the back edge: the only one with an edge out of the region.
+    fn back_edge(&self, blocks: &[Block]) -> Result<Option<Block>> {
+        let leaves = |block: &&Block| {
+            let to = self.index.successors(block);
+            to.contains(&self.region.header) || to.contains(&self.region.merge)
+        };
+        let mut leaving = blocks.iter().filter(leaves);
+        let Some(last) = leaving.next() else {
+            return Err(self.invalid("a continue construct has no back edge"));
+        };
+        if leaving.next().is_some() {
+            return Err(self.invalid("a continue construct is left from more than one block"));
+        }
+        Ok(Some(*last))
+    }
+
+    fn name(&self, id: Id) -> Id {
+        self.names.get(&id).copied().unwrap_or(id)
+    }
+
+    fn copy(&self, code: &mut Code, inst: &Inst<'_>) {
+        code.copy_mapped(inst, self.index.selector_words(inst), |id| self.name(id));
+    }
+
+    pub(super) fn is_region_label(&self, label: Id) -> bool {
+        self.index
+            .block_of_label(self.function, label)
+            .is_some_and(|b| self.region.blocks.contains(&b))
+    }
+
+    /// Whether an id is defined in the function, and if so whether in the region.
+    pub(super) fn defined_in_region(&self, id: Id) -> Option<bool> {
+        let inst = self.index.def(id)?;
+        let local = (self.function.offset..self.function.end).contains(&inst.offset);
+        let within = |b: &usize| {
+            self.index
+                .blocks
+                .get(*b)
+                .is_some_and(|b| (b.offset..b.end).contains(&inst.offset))
+        };
+        local.then(|| self.region.blocks.iter().any(within))
+    }
+
+    pub(super) fn back_edge_terminator(&self, blocks: &[Block]) -> usize {
+        self.back_edge(blocks).ok().flatten().map_or(0, |b| b.terminator)
+    }
+
+    fn copy_decorations(&mut self, from: Id, to: Id) {
+        let index = self.index;
+        for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
+            if inst.opcode() == op::Decorate && inst.word(1) == from {
+                self.globals.decorate(to, inst.word(2), inst.from(3));
+            }
+        }
+    }
+
+    fn give_back(&mut self, code: &mut Code, ty: Id, outputs: &[(Id, Id)]) {
+        let values: Vec<Id> = outputs.iter().map(|(_, id)| self.name(*id)).collect();
+        match values.as_slice() {
+            [] => code.op(op::Return, &[]),
+            [one] => code.op(op::ReturnValue, &[*one]),
+            many => {
+                let all = self.globals.fresh();
+                code.op2(op::CompositeConstruct, &[ty, all], many);
+                code.op(op::ReturnValue, &[all]);
+            }
+        }
+    }
+}
