@@ -73,13 +73,9 @@ impl Dead {
             used: Vec::new(),
         };
         dead.follow(index, lost, &gone);
-        let (first, last) = dead
-            .ids
-            .iter()
-            .fold((Id::MAX, 0), |(first, last), id| (first.min(*id), last.max(*id)));
-        (dead.first, dead.span) = (first, last.saturating_sub(first));
         given.iter().for_each(|id| dead.keep(*id));
         for inserted in [edits.inserted(), more] {
+            dead.keep_what_is_used(index);
             let mut insts = Insts::new(inserted, 0);
             while let Some(inst) = dead.next_naming(inserted, &mut insts) {
                 dead.keep_operands(index, &inst);
@@ -90,6 +86,7 @@ impl Dead {
             .execution_modes
             .iter()
             .for_each(|mode| dead.keep_operands(index, mode));
+        dead.keep_what_is_used(index);
         let mut insts = Insts::new(index.words, index.globals_start());
         while let Some(inst) = dead.next_naming(index.words, &mut insts) {
             // What goes uses nothing.
@@ -97,13 +94,20 @@ impl Dead {
                 dead.keep_operands(index, &inst);
             }
         }
-        // What is used uses what it is made of.
-        while let Some(id) = dead.used.pop() {
+        dead.keep_what_is_used(index);
+        dead
+    }
+
+    /// What is used uses what it is made of.
+    fn keep_what_is_used(&mut self, index: &Index<'_>) {
+        while let Some(id) = self.used.pop() {
             if let Some(inst) = index.def(id) {
-                dead.keep_operands(index, &inst);
+                self.keep_operands(index, &inst);
             }
         }
-        dead
+        let dead = self.ids.iter().filter(|id| self.is_dead(**id));
+        let (first, last) = dead.fold((Id::MAX, 0), |(first, last), id| (first.min(*id), last.max(*id)));
+        (self.first, self.span) = (first, last.saturating_sub(first));
     }
 
     /// Takes ids and what they lead to, as far as it can be removed.
