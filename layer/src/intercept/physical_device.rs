@@ -13,6 +13,9 @@ use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
+/// An entry point of a physical device that fills a chain of output structures.
+type AnswerFn<T> = unsafe extern "system" fn(vk::PhysicalDevice, *mut T);
+
 /// An entry of an extension list.
 pub fn extension(name: &CStr, version: u32) -> vk::ExtensionProperties {
     let mut entry = vk::ExtensionProperties {
@@ -79,10 +82,16 @@ pub unsafe extern "system" fn enumerate_layers(
     command(|| unsafe { fill(&[own_properties()], count, properties) })
 }
 
-unsafe fn features2_by(
-    which: fn(&InstanceTable) -> Option<vk::PFN_vkGetPhysicalDeviceFeatures2>,
+/// Fills a chain of output structures by the entry point of the next layer that `which` picks, without those that the
+/// layer alone answers, and then by `own`.
+///
+/// # Safety
+/// The arguments must be those of a call that the API allows.
+unsafe fn answer_by<T>(
+    which: fn(&InstanceTable) -> Option<AnswerFn<T>>,
+    own: unsafe fn(&Instance, vk::PhysicalDevice, *mut c_void),
     device: vk::PhysicalDevice,
-    features: *mut vk::PhysicalDeviceFeatures2<'_>,
+    answer: *mut T,
 ) {
     guarded((), || {
         // SAFETY: a valid physical device.
@@ -93,14 +102,12 @@ unsafe fn features2_by(
         unsafe {
             if let Some(next) = which(&instance.next) {
                 hiding(
-                    features.cast(),
+                    answer.cast(),
                     |s_type| is_emulated(instance, device, s_type),
-                    || next(device, features),
+                    || next(device, answer),
                 );
             }
-            if let Some(features) = features.as_mut() {
-                answer_features(instance, device, features.p_next);
-            }
+            own(instance, device, answer.cast());
         }
     });
 }
@@ -117,11 +124,11 @@ fn is_emulated(instance: &Instance, device: vk::PhysicalDevice, s_type: vk::Stru
     }
 }
 
-/// Overwrites what the layers below cannot know.
+/// Overwrites what the layers below cannot know of features.
 ///
 /// # Safety
 /// `head` must be null or a chain of output structures.
-unsafe fn answer_features(instance: &Instance, device: vk::PhysicalDevice, head: *mut c_void) {
+unsafe fn own_features(instance: &Instance, device: vk::PhysicalDevice, head: *mut c_void) {
     // Not asked before one of the structs is seen: probing costs a few calls down.
     let emulated = || probe::physical_device(instance, device).emulated;
     // SAFETY: the caller vouches for the chain; the types say what the nodes are.
@@ -155,7 +162,7 @@ pub fn reports_masked(instance: &Instance) -> bool {
 
 pub unsafe extern "system" fn features2(device: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures2<'_>) {
     // SAFETY: forwarded as it came.
-    unsafe { features2_by(InstanceTable::features2, device, features) }
+    unsafe { answer_by(InstanceTable::features2, own_features, device, features) }
 }
 
 pub unsafe extern "system" fn features2_khr(
@@ -164,47 +171,30 @@ pub unsafe extern "system" fn features2_khr(
 ) {
     let which = |t: &InstanceTable| t.vkGetPhysicalDeviceFeatures2KHR.or(t.vkGetPhysicalDeviceFeatures2);
     // SAFETY: forwarded as it came.
-    unsafe { features2_by(which, device, features) }
+    unsafe { answer_by(which, own_features, device, features) }
 }
 
-unsafe fn properties2_by(
-    which: fn(&InstanceTable) -> Option<vk::PFN_vkGetPhysicalDeviceProperties2>,
-    device: vk::PhysicalDevice,
-    properties: *mut vk::PhysicalDeviceProperties2<'_>,
-) {
-    guarded((), || {
-        // SAFETY: a valid physical device.
-        let Some(instance) = (unsafe { instance_of(device) }) else {
-            return;
-        };
-        // SAFETY: forwarded as it came; afterwards the chain may be written, as it is the answer. The types say what the
-        // nodes are.
-        unsafe {
-            if let Some(next) = which(&instance.next) {
-                hiding(
-                    properties.cast(),
-                    |s_type| is_emulated(instance, device, s_type),
-                    || next(device, properties),
-                );
+/// Overwrites what the layers below cannot know of properties.
+///
+/// # Safety
+/// `head` must be null or a chain of output structures.
+unsafe fn own_properties2(instance: &Instance, device: vk::PhysicalDevice, head: *mut c_void) {
+    // SAFETY: the caller vouches for the chain; the types say what the nodes are.
+    unsafe {
+        for_each_output(head, |s_type, node| match s_type {
+            stype::SHADER_ABORT_PROPERTIES if probe::physical_device(instance, device).emulated.abort => {
+                (*node.cast::<ShaderAbortProperties>()).max_shader_abort_message_size =
+                    u64::from(instance.settings.max_message_size);
             }
-            let Some(properties) = properties.as_mut() else {
-                return;
-            };
-            for_each_output(properties.p_next, |s_type, node| match s_type {
-                stype::SHADER_ABORT_PROPERTIES if probe::physical_device(instance, device).emulated.abort => {
-                    (*node.cast::<ShaderAbortProperties>()).max_shader_abort_message_size =
-                        u64::from(instance.settings.max_message_size);
+            stype::FAULT_PROPERTIES => {
+                let known = probe::physical_device(instance, device);
+                if known.emulated.fault {
+                    (*node.cast::<FaultProperties>()).max_device_fault_count = fault::max_count(known.ext_fault);
                 }
-                stype::FAULT_PROPERTIES => {
-                    let known = probe::physical_device(instance, device);
-                    if known.emulated.fault {
-                        (*node.cast::<FaultProperties>()).max_device_fault_count = fault::max_count(known.ext_fault);
-                    }
-                }
-                _ => {}
-            });
-        }
-    });
+            }
+            _ => {}
+        });
+    }
 }
 
 pub unsafe extern "system" fn properties2(
@@ -212,7 +202,7 @@ pub unsafe extern "system" fn properties2(
     properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
     // SAFETY: forwarded as it came.
-    unsafe { properties2_by(InstanceTable::properties2, device, properties) }
+    unsafe { answer_by(InstanceTable::properties2, own_properties2, device, properties) }
 }
 
 pub unsafe extern "system" fn properties2_khr(
@@ -221,7 +211,7 @@ pub unsafe extern "system" fn properties2_khr(
 ) {
     let which = |t: &InstanceTable| t.vkGetPhysicalDeviceProperties2KHR.or(t.vkGetPhysicalDeviceProperties2);
     // SAFETY: forwarded as it came.
-    unsafe { properties2_by(which, device, properties) }
+    unsafe { answer_by(which, own_properties2, device, properties) }
 }
 
 unsafe fn tool_properties_by(

@@ -1,6 +1,7 @@
 //! `VkQueue`.
 
 use super::{MISSING, command, guarded, wait};
+use crate::dispatch::DeviceTable;
 use crate::ffi::PfnQueueSetPerfHint;
 use crate::lost::Patience;
 use crate::registry::device_of;
@@ -8,6 +9,9 @@ use crate::state::{Device, Place};
 use crate::suspects;
 use ash::vk;
 use std::ffi::c_void;
+
+/// An entry point that hands a list to a queue.
+type SubmitFn<T> = unsafe extern "system" fn(vk::Queue, u32, *const T, vk::Fence) -> vk::Result;
 
 /// The application asks for a queue: reports say which family it is of.
 pub unsafe extern "system" fn get(device: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
@@ -72,53 +76,43 @@ unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(list, count as usize) }
 }
 
+/// Hands a list to the queue by the entry point of the next layer that `which` picks. An element has as many command
+/// buffers as `commands_of` says.
+///
+/// # Safety
+/// The arguments must be those of a call that the API allows.
+unsafe fn submit_by<T>(
+    which: fn(&DeviceTable) -> Option<SubmitFn<T>>,
+    commands_of: fn(&T) -> u32,
+    queue: vk::Queue,
+    count: u32,
+    list: *const T,
+    fence: vk::Fence,
+) -> vk::Result {
+    command(|| {
+        // SAFETY: a valid queue.
+        let Some(device) = (unsafe { device_of(queue) }) else {
+            return MISSING;
+        };
+        // SAFETY: as many structures as the count says, by the API's rules.
+        note(device, queue, unsafe { elements(list, count) }.iter().map(commands_of));
+        match which(&device.next) {
+            // SAFETY: forwarded as it came.
+            Some(next) => device.on_queue(queue, || unsafe { next(queue, count, list, fence) }),
+            None => MISSING,
+        }
+    })
+}
+
 pub unsafe extern "system" fn submit(
     queue: vk::Queue,
     count: u32,
     submits: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: a valid queue.
-        let Some(device) = (unsafe { device_of(queue) }) else {
-            return MISSING;
-        };
-        // SAFETY: as many structures as the count says, by the API's rules.
-        let commands = unsafe { elements(submits, count) }
-            .iter()
-            .map(|s| s.command_buffer_count);
-        note(device, queue, commands);
-        match device.next.vkQueueSubmit {
-            // SAFETY: forwarded as it came.
-            Some(next) => device.on_queue(queue, || unsafe { next(queue, count, submits, fence) }),
-            None => MISSING,
-        }
-    })
-}
-
-unsafe fn submit2_by(
-    which: fn(&crate::dispatch::DeviceTable) -> Option<vk::PFN_vkQueueSubmit2>,
-    queue: vk::Queue,
-    count: u32,
-    submits: *const vk::SubmitInfo2<'_>,
-    fence: vk::Fence,
-) -> vk::Result {
-    command(|| {
-        // SAFETY: a valid queue.
-        let Some(device) = (unsafe { device_of(queue) }) else {
-            return MISSING;
-        };
-        // SAFETY: as many structures as the count says, by the API's rules.
-        let commands = unsafe { elements(submits, count) }
-            .iter()
-            .map(|s| s.command_buffer_info_count);
-        note(device, queue, commands);
-        match which(&device.next) {
-            // SAFETY: forwarded as it came.
-            Some(next) => device.on_queue(queue, || unsafe { next(queue, count, submits, fence) }),
-            None => MISSING,
-        }
-    })
+    let commands_of = |submit: &vk::SubmitInfo<'_>| submit.command_buffer_count;
+    // SAFETY: forwarded as it came.
+    unsafe { submit_by(|t| t.vkQueueSubmit, commands_of, queue, count, submits, fence) }
 }
 
 pub unsafe extern "system" fn submit2(
@@ -127,16 +121,9 @@ pub unsafe extern "system" fn submit2(
     submits: *const vk::SubmitInfo2<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
+    let which = |t: &DeviceTable| t.vkQueueSubmit2.or(t.vkQueueSubmit2KHR);
     // SAFETY: forwarded as it came.
-    unsafe {
-        submit2_by(
-            |t| t.vkQueueSubmit2.or(t.vkQueueSubmit2KHR),
-            queue,
-            count,
-            submits,
-            fence,
-        )
-    }
+    unsafe { submit_by(which, commands_of_submit2, queue, count, submits, fence) }
 }
 
 pub unsafe extern "system" fn submit2_khr(
@@ -145,16 +132,13 @@ pub unsafe extern "system" fn submit2_khr(
     submits: *const vk::SubmitInfo2<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
+    let which = |t: &DeviceTable| t.vkQueueSubmit2KHR.or(t.vkQueueSubmit2);
     // SAFETY: forwarded as it came.
-    unsafe {
-        submit2_by(
-            |t| t.vkQueueSubmit2KHR.or(t.vkQueueSubmit2),
-            queue,
-            count,
-            submits,
-            fence,
-        )
-    }
+    unsafe { submit_by(which, commands_of_submit2, queue, count, submits, fence) }
+}
+
+fn commands_of_submit2(submit: &vk::SubmitInfo2<'_>) -> u32 {
+    submit.command_buffer_info_count
 }
 
 pub unsafe extern "system" fn bind_sparse(
@@ -163,17 +147,8 @@ pub unsafe extern "system" fn bind_sparse(
     infos: *const vk::BindSparseInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: a valid queue.
-        let Some(device) = (unsafe { device_of(queue) }) else {
-            return MISSING;
-        };
-        match device.next.vkQueueBindSparse {
-            // SAFETY: forwarded as it came.
-            Some(next) => device.on_queue(queue, || unsafe { next(queue, count, infos, fence) }),
-            None => MISSING,
-        }
-    })
+    // SAFETY: forwarded as it came.
+    unsafe { submit_by(|t| t.vkQueueBindSparse, |_| 0, queue, count, infos, fence) }
 }
 
 /// A wait that cannot be interrupted would never end while a shader spins, so the layer first waits by a fence of its
