@@ -222,7 +222,12 @@ fn section(line: &str) -> usize {
         "OpString" => 6,
         "OpSource" => 7,
         "OpName" | "OpMemberName" => 8,
-        "OpDecorate" | "OpMemberDecorate" | "OpDecorationGroup" | "OpGroupDecorate" | "OpGroupMemberDecorate" => 9,
+        "OpDecorate"
+        | "OpDecorateId"
+        | "OpMemberDecorate"
+        | "OpDecorationGroup"
+        | "OpGroupDecorate"
+        | "OpGroupMemberDecorate" => 9,
         _ => 10,
     }
 }

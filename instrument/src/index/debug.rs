@@ -97,6 +97,11 @@ impl<'a> Index<'a> {
         self.debug_set(inst).is_some()
     }
 
+    /// Whether an instruction is debug information, which nobody sees at run time: other `NonSemantic` sets print.
+    pub(crate) fn is_debug_info(&self, inst: &Inst<'_>) -> bool {
+        matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
+    }
+
     /// The instruction with this id, if it is of a debug-information set.
     fn debug_def(&self, id: Id) -> Option<(DebugSet, Inst<'a>)> {
         let inst = self.def(id)?;

@@ -78,6 +78,8 @@ pub(crate) struct Index<'a> {
     pub(crate) execution_modes: Vec<Inst<'a>>,
     /// Sorted by target.
     pub(crate) decorations: Vec<Decoration>,
+    /// Decorations whose operands are ids.
+    pub(crate) decorate_ids: Vec<Inst<'a>>,
     /// Constant data: `OpConstantDataKHR` and `OpSpecConstantDataKHR`.
     pub(crate) constant_data: Vec<Inst<'a>>,
     /// 8-bit integer types.
@@ -104,6 +106,7 @@ impl<'a> Index<'a> {
             entry_points: Vec::new(),
             execution_modes: Vec::new(),
             decorations: Vec::with_capacity(32),
+            decorate_ids: Vec::new(),
             constant_data: Vec::new(),
             byte_types: Vec::new(),
             debug_sets: Vec::new(),
@@ -190,7 +193,11 @@ impl<'a> Index<'a> {
                 }
                 op::ConstantDataKHR | op::SpecConstantDataKHR => self.constant_data.push(inst),
                 op::TypeInt if inst.word(2) == 8 => self.byte_types.push(inst.word(1)),
-                op::DecorationGroup | op::DecorateId | op::DecorateString | op::MemberDecorateString => {
+                op::DecorateId | op::MemberDecorateIdEXT => {
+                    self.decorate_ids.push(inst);
+                    (at.annotations, layout_end) = (inst.end(), inst.end());
+                }
+                op::DecorationGroup | op::DecorateString | op::MemberDecorateString => {
                     (at.annotations, layout_end) = (inst.end(), inst.end());
                 }
                 _ => {}
@@ -229,6 +236,7 @@ impl<'a> Index<'a> {
                         | op::MemberDecorate
                         | op::DecorationGroup
                         | op::DecorateId
+                        | op::MemberDecorateIdEXT
                         | op::DecorateString
                         | op::MemberDecorateString
                 )

@@ -12,11 +12,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::options::Options;
 use crate::spv::op::decoration;
+use crate::spv::words::MAX_INST_WORDS;
 use crate::spv::{Inst, op};
 
 const PASS: &str = "constant_data";
 /// Constituents that fit into one `OpConstantComposite`.
-const MAX_CONSTITUENTS: usize = 65532;
+const MAX_CONSTITUENTS: usize = MAX_INST_WORDS - 3;
 
 /// Lowers all constant data of a module.
 pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {

@@ -67,7 +67,7 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &Plan) -> Result<Edits> {
 pub(crate) fn is_bare(index: &Index<'_>, block: &Block) -> bool {
     let bare = |opcode| matches!(opcode, op::Phi | op::Line | op::NoLine);
     index.terminator(block).opcode() == op::Branch
-        && index.body(block).all(|i| bare(i.opcode()) || index.is_debug_inst(&i))
+        && index.body(block).all(|i| bare(i.opcode()) || index.is_debug_info(&i))
 }
 
 fn split_header(

@@ -18,8 +18,10 @@ use crate::edit::{Code, Edits};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::spv::op::{decoration, execution_mode};
-use crate::spv::words::HEADER_WORDS;
 use crate::spv::{Id, Inst, op};
+
+/// More than devices with `VK_EXT_shader_long_vector` have.
+const MAX_COMPONENTS: u32 = 4096;
 
 /// Lowers a module that declares `PoisonFreezeKHR`.
 pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
@@ -35,7 +37,6 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         arithmetic = true;
     }
     if arithmetic {
-        check_vectors(index)?;
         drop_wrap_decorations(index, &mut edits);
     }
     for inst in index.globals() {
@@ -45,6 +46,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
             edits.replace(inst.offset, inst.words.len(), &code.words);
         }
         if arithmetic && inst.opcode() == op::SpecConstantOp {
+            check_vectors(index, &inst)?;
             let total = Total {
                 index,
                 globals: &mut globals,
@@ -67,6 +69,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
             op::PoisonKHR => code.op(op::Undef, &[ty, result]),
             op::FreezeKHR => code.op(op::CopyObject, &[ty, result, inst.word(3)]),
             opcode if arithmetic => {
+                check_vectors(index, &inst)?;
                 let total = Total {
                     index,
                     globals: &mut globals,
@@ -86,19 +89,22 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     Ok(edits)
 }
 
-/// Constants are made of as many components as a vector has: no more than `Vector16` allows.
-fn check_vectors(index: &Index<'_>) -> Result<()> {
-    // Wherever they stand: in an invalid module that may be anywhere before the functions.
-    let mut types = index.insts(HEADER_WORDS, index.sections.globals);
-    let Some(vector) = types.find(|i| i.opcode() == op::TypeVector && !(2..=16).contains(&i.word(3))) else {
+/// Constants are made of as many components as the vectors of an instruction have.
+fn check_vectors(index: &Index<'_>, inst: &Inst<'_>) -> Result<()> {
+    let types = inst.from(3).iter().map(|operand| index.type_of(*operand));
+    let vectors = types.chain([inst.result_type()]).filter_map(|ty| index.def(ty));
+    let Some(vector) = vectors
+        .filter(|ty| ty.opcode() == op::TypeVector)
+        .find(|ty| ty.word(3) > MAX_COMPONENTS)
+    else {
         return Ok(());
     };
     Err(Error::new(
         ErrorKind::Unsupported,
         "poison",
-        vector.offset as u32,
+        inst.offset as u32,
         format!(
-            "%{} is a vector of {} components: under ArithmeticPoisonKHR vectors of 2 to 16 are lowered",
+            "%{} is a vector of {} components: under ArithmeticPoisonKHR vectors of up to {MAX_COMPONENTS} are lowered",
             vector.word(1),
             vector.word(3)
         ),

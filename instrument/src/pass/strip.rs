@@ -81,11 +81,15 @@ impl Dead {
                 dead.keep_operands(index, &inst);
             }
         }
-        // A name or a decoration is no use, and of what stands before them only execution modes name constants.
+        // To be named or decorated is no use, but to be an operand of a decoration or of an execution mode is one. Nothing
+        // else that stands before the declarations uses any.
         index
             .execution_modes
             .iter()
             .for_each(|mode| dead.keep_operands(index, mode));
+        for inst in &index.decorate_ids {
+            inst.from(3).iter().for_each(|operand| dead.keep(*operand));
+        }
         dead.keep_what_is_used(index);
         let mut insts = Insts::new(index.words, index.globals_start());
         while let Some(inst) = dead.next_naming(index.words, &mut insts) {
@@ -211,6 +215,7 @@ fn is_annotation(opcode: u16) -> bool {
             | op::Decorate
             | op::MemberDecorate
             | op::DecorateId
+            | op::MemberDecorateIdEXT
             | op::DecorateString
             | op::MemberDecorateString
             | op::GroupDecorate

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! after every call to a function that an invocation may leave by aborting (see [`Plan`]). In a continue construct, where
-//! `outline` has left nothing but such a call, the back edge is taken instead and the top of the loop tests the flag; the
-//! top of a loop that waits for other invocations also tests whether the arena says that one has aborted.
+//! `outline` has left nothing behind such a call that anyone sees, the back edge is taken instead and the top of the loop
+//! tests the flag; the top of a loop that waits for other invocations also tests whether the arena says that one has
+//! aborted.
 //!
 //! Images, samplers and what is made of them must be made in the block that uses them, so what a block made before such a
 //! call is made again after it.
@@ -62,7 +63,7 @@ impl Unwinder<'_, '_> {
             Exit::Return => {
                 if leaving == Leaving::Begins && self.plan.unwinds(number) {
                     let flag = self.runtime.flag(self.globals);
-                    let yes = self.runtime.yes(self.globals);
+                    let yes = Runtime::yes(self.globals);
                     code.op(op::Store, &[flag, yes]);
                 }
                 if self.index.opcode(function.result_type) == op::TypeVoid {
@@ -122,16 +123,16 @@ impl Unwinder<'_, '_> {
         }
         let bool = self.globals.bool();
         let flag = self.runtime.flag(self.globals);
+        let to_header = if end.word(2) == header {
+            Runtime::yes(self.globals)
+        } else {
+            Runtime::no(self.globals)
+        };
         let (aborted, condition) = (self.globals.fresh(), self.globals.fresh());
         let mut code = Code::default();
         code.op(op::Load, &[bool, aborted, flag]);
-        if end.word(2) == header {
-            code.op(op::LogicalOr, &[bool, condition, end.word(1), aborted]);
-        } else {
-            let healthy = self.globals.fresh();
-            code.op(op::LogicalNot, &[bool, healthy, aborted]);
-            code.op(op::LogicalAnd, &[bool, condition, end.word(1), healthy]);
-        }
+        // Not an OR: compilers may take the condition for undefined, since it comes from what the call gave back.
+        code.op(op::Select, &[bool, condition, aborted, to_header, end.word(1)]);
         code.op2(op::BranchConditional, &[condition], end.from(2));
         self.edits.replace(end.offset, end.words.len(), &code.words);
     }

@@ -18,12 +18,12 @@ from_spirv! { u16; Op:
     Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain
     InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
-    MemberDecorateString
+    MemberDecorateString MemberDecorateIdEXT
     VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
     SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar SMulExtended
     ShiftRightLogical ShiftLeftLogical BitwiseOr BitwiseAnd Not Any IsInf
-    LogicalEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan
+    LogicalEqual LogicalOr LogicalAnd Select IEqual INotEqual UGreaterThan
     ULessThan ULessThanEqual FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
     MemoryBarrier
     AtomicLoad AtomicStore AtomicIAdd

@@ -8,6 +8,8 @@ pub(crate) type Id = u32;
 
 /// Words of a module's header.
 pub(crate) const HEADER_WORDS: usize = 5;
+/// Words of the longest instruction.
+pub(crate) const MAX_INST_WORDS: usize = 65_535;
 /// The header's word that holds the id bound.
 pub(crate) const BOUND: usize = 3;
 /// `4,194,303`, the limit on ids that every consumer supports (SPIR-V specification, universal limits).

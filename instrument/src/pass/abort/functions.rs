@@ -64,6 +64,10 @@ impl Runtime {
 
     fn end(&mut self, mut code: Code) {
         code.op(op::FunctionEnd, &[]);
+        debug_assert!(
+            self.functions.words.is_empty(),
+            "another function was begun in this one"
+        );
         self.functions = code;
     }
 

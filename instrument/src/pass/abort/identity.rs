@@ -76,7 +76,7 @@ pub(crate) struct Interface<'w> {
     pub(crate) added: SmallVec<[Id; 6]>,
 }
 
-/// Adds the stores of the given entry points.
+/// Adds the stores of the given entry points. Those that share a function read the same variables.
 pub(crate) fn store(
     index: &Index<'_>,
     entry_points: &mut [Interface<'_>],
@@ -90,17 +90,19 @@ pub(crate) fn store(
         let Some((Interface { entry, .. }, before)) = entry_points.get(..=number).and_then(|e| e.split_last()) else {
             break;
         };
-        let entry = *entry;
-        let same = |e: &&Interface<'_>| e.entry.function == entry.function;
-        let first_time = !before.iter().any(|e| same(&e));
-        let ambiguous = entry_points.iter().filter(same).any(|e| e.entry.model != entry.model);
-        let Some(function) = index.function_of(entry.function).and_then(|f| index.functions.get(f)) else {
+        let (id, model) = (entry.function, entry.model);
+        let same = |e: &&mut Interface<'_>| e.entry.function == id;
+        if before.iter().any(|e| e.entry.function == id) {
+            continue;
+        }
+        let Some(function) = index.function_of(id).and_then(|f| index.functions.get(f)) else {
             continue;
         };
         let Some(at) = index.after_variables(function) else {
             continue;
         };
-        let execution_model = if ambiguous { AMBIGUOUS } else { entry.model };
+        let ambiguous = entry_points.iter_mut().filter(same).any(|e| e.entry.model != model);
+        let execution_model = if ambiguous { AMBIGUOUS } else { model };
 
         let mut code = Code::with_room(64);
         let stage = runtime.stage(globals);
@@ -109,18 +111,20 @@ pub(crate) fn store(
         let zero = globals.constant(0);
         let mut words = [zero; 4];
         for want in wanted(execution_model) {
-            let variable = existing(index, &entry, want.built_in).unwrap_or_else(|| {
+            let mut own = entry_points.iter_mut().filter(same);
+            let own = own.find_map(|e| existing(index, &e.entry, want.built_in));
+            let variable = own.unwrap_or_else(|| {
                 let known = shared.iter().find(|(built_in, _)| *built_in == want.built_in);
-                let variable = known.map(|(_, variable)| *variable).unwrap_or_else(|| {
+                known.map(|(_, variable)| *variable).unwrap_or_else(|| {
                     let variable = new_variable(want, globals);
                     shared.push((want.built_in, variable));
                     variable
-                });
-                if let Some(interface) = entry_points.get_mut(number) {
-                    interface.added.push(variable);
-                }
-                variable
+                })
             });
+            let lacking = |e: &&mut Interface<'_>| !e.entry.interface().contains(&variable);
+            for interface in entry_points.iter_mut().filter(same).filter(lacking) {
+                interface.added.push(variable);
+            }
             read(index, variable, want, &mut words, &mut code, globals);
         }
         let uint = globals.uint();
@@ -129,9 +133,7 @@ pub(crate) fn store(
         let identity = runtime.identity(globals);
         code.op2(op::CompositeConstruct, &[uvec4, all], &words);
         code.op(op::Store, &[identity, all]);
-        if first_time {
-            edits.insert_ranked(at, Rank::Entry, &code.words);
-        }
+        edits.insert_ranked(at, Rank::Entry, &code.words);
     }
 }
 

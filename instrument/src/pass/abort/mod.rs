@@ -34,7 +34,7 @@ use crate::index::Index;
 use crate::index::function::{Block, Function};
 use crate::options::Options;
 use crate::spv::op::{addressing_model, capability};
-use crate::spv::words::version;
+use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Id, op};
 
 use functions::NO_RECORD;
@@ -105,7 +105,7 @@ pub(crate) fn lower(
             // From SPIR-V 1.4 on an interface lists every global variable that its entry point reaches.
             added.extend(runtime.variables());
         }
-        if entry.inst.words.len() + added.len() > MAX_WORDS {
+        if entry.inst.words.len() + added.len() > MAX_INST_WORDS {
             return Err(Error::new(
                 ErrorKind::Limit,
                 "abort",
@@ -129,9 +129,6 @@ pub(crate) fn lower(
     globals.finish(index, &mut edits);
     Ok(Lowered { edits, tables })
 }
-
-/// Words of the longest instruction.
-const MAX_WORDS: usize = 65_535;
 
 /// Words that writing a message of a few parts takes, and leaving its function.
 const WORDS_OF_AN_ABORT: usize = 128;

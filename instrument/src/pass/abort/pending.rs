@@ -196,6 +196,7 @@ mod tests {
         );
         assert_eq!(word.bytes, 0b1111);
     }
+
     #[test]
     fn words_that_come_out_of_order_are_put_in_order() {
         let mut pending = Pending::default();

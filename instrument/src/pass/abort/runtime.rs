@@ -87,16 +87,21 @@ impl Runtime {
     pub(crate) fn flag(&mut self, globals: &mut Globals) -> Id {
         *self.flag.get_or_insert_with(|| {
             let bool = globals.bool();
-            let no = globals.value(op::ConstantFalse, bool, &[]);
+            let no = Self::no(globals);
             let flag = globals.private(bool, no);
             globals.name(flag, "vkabort_aborted");
             flag
         })
     }
 
-    pub(crate) fn yes(&mut self, globals: &mut Globals) -> Id {
+    pub(crate) fn yes(globals: &mut Globals) -> Id {
         let bool = globals.bool();
         globals.value(op::ConstantTrue, bool, &[])
+    }
+
+    pub(crate) fn no(globals: &mut Globals) -> Id {
+        let bool = globals.bool();
+        globals.value(op::ConstantFalse, bool, &[])
     }
 
     /// Private variable with the execution model of the entry point.

@@ -21,7 +21,7 @@ pub(crate) enum Source<'w> {
     Zero,
     /// A constant scalar's bits.
     Literal(u64),
-    /// Tightly packed elements of an `OpConstantDataKHR` or `OpSpecConstantDataKHR`, from its operand `first` on.
+    /// Tightly packed elements of an `OpConstantDataKHR` or `OpSpecConstantDataKHR`.
     Data {
         /// Offset of the instruction.
         offset: usize,

@@ -8,7 +8,8 @@
 //!
 //! No invocation can return from a continue construct, since its back-edge block must post-dominate it; from a function it
 //! can. What is left of the construct is one call, after which `unwind` takes the back edge and leaves the loop at its
-//! top. One mechanism serves calls in the condition of a do-while, in the increment of a for, and anything deeper.
+//! top. One mechanism serves calls in the condition of a do-while, in the increment of a for, and anything deeper. Where
+//! nothing but harmless computing follows the call anyway, the construct stays as it is (`stay`).
 //!
 //! Terms. The *region* is the continue construct: entered at the continue target only, left by the back-edge block only.
 //! *Inputs* are values that it uses and the rest of the function defines; *outputs* the other way round. Values that can
@@ -46,7 +47,7 @@ pub(crate) fn is_needed(index: &Index<'_>, plan: &Plan) -> bool {
 }
 
 /// Moves the outermost regions that need it; inner ones follow in the next round. `outlined` holds the functions made so
-/// far: a region that only calls one of them stays.
+/// far: a region that only calls one of them stays, as do those that [`may_stay`] finds.
 pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut globals: Option<Globals> = None;
@@ -86,7 +87,7 @@ fn regions(index: &Index<'_>, plan: &Plan, number: usize, function: &Function, o
         };
         let blocks = region::continue_blocks(index, function, header.label, merge, target);
         let dirty = blocks.iter().any(|b| region::may_abort(index, plan, number, *b));
-        if dirty && target != header.label && !may_stay(index, plan, number, &blocks, outlined) {
+        if dirty && target != header.label && !may_stay(index, plan, number, header.label, &blocks, outlined) {
             regions.push(Region {
                 header: header.label,
                 merge,

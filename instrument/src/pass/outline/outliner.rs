@@ -88,12 +88,9 @@ impl<'w> Outliner<'_, 'w> {
 
         if inputs.parameters.len() > MAX_PARAMETERS || outputs.len() > MAX_MEMBERS {
             let (inputs, outputs) = (inputs.parameters.len(), outputs.len());
-            let offset = self.index.def(self.region.target).map(|i| i.offset as u32);
-            return Err(Error::new(
+            return Err(self.error(
                 ErrorKind::Limit,
-                PASS,
-                offset,
-                format!(
+                &format!(
                     "a continue construct in which an invocation may abort uses {inputs} values of its function and makes \
                      {outputs} for it; a function takes {MAX_PARAMETERS} and gives back {MAX_MEMBERS}"
                 ),
@@ -124,7 +121,7 @@ impl<'w> Outliner<'_, 'w> {
         inner.branch(start);
         for block in &blocks {
             for inst in self.index.insts(block.offset, block.end) {
-                if self.index.is_debug_inst(&inst) {
+                if self.index.is_debug_info(&inst) {
                     continue;
                 }
                 if block.label == first.label && inst.opcode() == op::Phi {
@@ -178,8 +175,12 @@ impl<'w> Outliner<'_, 'w> {
     }
 
     pub(super) fn invalid(&self, what: &str) -> Error {
+        self.error(ErrorKind::Invalid, what)
+    }
+
+    fn error(&self, kind: ErrorKind, what: &str) -> Error {
         let offset = self.index.def(self.region.target).map(|i| i.offset as u32);
-        Error::new(ErrorKind::Invalid, PASS, offset, what)
+        Error::new(kind, PASS, offset, what)
     }
 
     /// The block with the back edge: the only one with an edge out of the region.

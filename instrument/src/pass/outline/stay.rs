@@ -9,12 +9,13 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// Whether a region can stay where it is: one block, in which an invocation that has aborted in a call can go on to the
-/// back edge. What follows the call must then do nothing that anyone else sees, and nothing that is undefined for the null
-/// value that the call gives back. What an outlined region leaves behind is such a block too.
+/// back edge to `header`. What follows the call must then do nothing that anyone else sees, and nothing that is undefined
+/// for the null value that the call gives back. What an outlined region leaves behind is such a block too.
 pub(super) fn may_stay(
     index: &Index<'_>,
     plan: &Plan,
     function: usize,
+    header: Id,
     blocks: &BTreeSet<usize>,
     outlined: &HashSet<Id>,
 ) -> bool {
@@ -25,6 +26,10 @@ pub(super) fn may_stay(
     let Some(block) = index.blocks.get(*number).filter(|_| !plan.polled(*number)) else {
         return false;
     };
+    // In a valid module it does; in another one, many headers may name the same block.
+    if !index.successors(block).contains(&header) {
+        return false;
+    }
     let checked = plan.checked_calls(index, function, *number);
     let mut calls = checked.iter().filter_map(|call| index.calls.get(*call));
     if calls.clone().all(|call| outlined.contains(&call.callee)) {
@@ -42,8 +47,8 @@ pub(super) fn may_stay(
 /// Whether an instruction computes something that is defined whatever its operands are, or reads or writes a variable that
 /// is the invocation's own.
 fn is_harmless(index: &Index<'_>, inst: &Inst<'_>) -> bool {
-    // Left out: what divides, shifts, picks by an index or makes integers of floats, and what is decorated as not to
-    // overflow. There are operands for which compilers may do anything.
+    // Left out: what divides, shifts, picks by an index or makes integers of floats, and what is decorated as never to
+    // overflow or to give NaN. There are operands for which compilers may do anything.
     const TOTAL: [RangeInclusive<u16>; 12] = [
         op::VectorShuffle..=op::CopyObject,
         op::ConvertSToF..=op::FConvert,
@@ -74,7 +79,7 @@ fn is_harmless(index: &Index<'_>, inst: &Inst<'_>) -> bool {
                     decoration::NoSignedWrap | decoration::NoUnsignedWrap | decoration::FPFastMathMode
                 )
             };
-            total && !index.decorations_of(inst.result()).any(promised) || index.is_debug_inst(inst)
+            total && !index.decorations_of(inst.result()).any(promised) || index.is_debug_info(inst)
         }
     }
 }

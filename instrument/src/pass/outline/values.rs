@@ -39,7 +39,7 @@ impl<'w> Outliner<'_, 'w> {
         let index = self.index;
         for block in blocks {
             for inst in index.insts(block.offset, block.end).skip(1).filter(|i| i.offset != end) {
-                if index.is_debug_inst(&inst) {
+                if index.is_debug_info(&inst) {
                     continue;
                 }
                 if block.label == self.region.target && inst.opcode() == op::Phi {
@@ -115,7 +115,7 @@ impl<'w> Outliner<'_, 'w> {
             let in_region = blocks.iter().any(|b| b.label == block.label);
             for inst in index.insts(block.offset, block.end).skip(1) {
                 let stays = !in_region || inst.offset == self.back_edge_terminator(blocks);
-                if !stays || index.is_debug_inst(&inst) {
+                if !stays || index.is_debug_info(&inst) {
                     continue;
                 }
                 operands::visit_ids(&inst, index.selector_words(&inst), |i| open.push(inst.word(i)));
