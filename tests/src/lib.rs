@@ -22,6 +22,7 @@ pub mod itself;
 pub mod large;
 pub mod logged;
 pub mod measure;
+pub mod over_words;
 pub mod pages;
 pub mod program;
 pub mod slang;

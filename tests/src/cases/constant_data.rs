@@ -4,6 +4,7 @@
 use super::{GROUPS, MARK, marked, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
+use crate::over_words::OverWords;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -21,54 +22,31 @@ pub(super) const CASES: &[Case] = &[
 
 /// A compute shader over a buffer of words, with `%i` as the invocation and `%value` as its word.
 pub(super) fn shader(head: &str, decorations: &str, types: &str, variables: &str, body: &str) -> String {
-    format!(
-        r#"
-    OpCapability Shader
-    OpCapability ConstantDataKHR
-    {head}
-    OpExtension "SPV_KHR_constant_data"
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint GLCompute %main "main" %id %words
-    OpExecutionMode %main LocalSize 32 1 1
-    OpDecorate %id BuiltIn GlobalInvocationId
-    OpDecorate %array ArrayStride 4
-    OpDecorate %block Block
-    OpMemberDecorate %block 0 Offset 0
-    OpDecorate %words DescriptorSet 0
-    OpDecorate %words Binding 0
-    {decorations}
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %uvec2 = OpTypeVector %uint 2
-    %uvec3 = OpTypeVector %uint 3
-    %zero = OpConstant %uint 0
-    %one = OpConstant %uint 1
-    %sixty_four = OpConstant %uint 64
-    %mark = OpConstant %uint {MARK}
-    %input = OpTypePointer Input %uvec3
-    %id = OpVariable %input Input
-    %array = OpTypeRuntimeArray %uint
-    %block = OpTypeStruct %array
-    %buffer = OpTypePointer StorageBuffer %block
-    %element = OpTypePointer StorageBuffer %uint
-    %words = OpVariable %buffer StorageBuffer
-    {types}
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    {variables}
-    %invocation = OpLoad %uvec3 %id
-    %i = OpCompositeExtract %uint %invocation 0
-    %behind = OpIAdd %uint %i %sixty_four
-    %pointer = OpAccessChain %element %words %zero %i
-    %pointer_behind = OpAccessChain %element %words %zero %behind
-    %value = OpLoad %uint %pointer
-    {body}
-    OpReturn
-    OpFunctionEnd
-"#
-    )
+    OverWords {
+        needs: &format!(
+            "OpCapability ConstantDataKHR
+             {head}
+             OpExtension \"SPV_KHR_constant_data\""
+        ),
+        decorations,
+        types: &format!(
+            "%uvec2 = OpTypeVector %uint 2
+             %one = OpConstant %uint 1
+             %sixty_four = OpConstant %uint 64
+             %mark = OpConstant %uint {MARK}
+             {types}"
+        ),
+        variables,
+        code: &format!(
+            "%behind = OpIAdd %uint %i %sixty_four
+             %pointer = OpAccessChain %element %words %zero %i
+             %pointer_behind = OpAccessChain %element %words %zero %behind
+             %value = OpLoad %uint %pointer
+             {body}"
+        ),
+        ..OverWords::default()
+    }
+    .text()
 }
 
 /// What ends the body of a shader in which the invocations whose word is 7 abort.

@@ -3,6 +3,7 @@
 use super::{MARK, marked, run_words_to_loss, same_set};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
+use crate::over_words::OverWords;
 use crate::vk::{Device, Gpu};
 use anyhow::Result;
 
@@ -16,57 +17,32 @@ pub(super) const CASES: &[Case] = &[
 /// A shader in which the invocations whose word is 7 abort with the message `%message` of type `%type`. `types` declares
 /// the type and constants; `body` computes the message from `%i`, the invocation, and `%f`, the same as a float.
 pub(super) fn shader(decorations: &str, types: &str, body: &str) -> String {
-    format!(
-        r#"
-    OpCapability Shader
-    OpCapability AbortKHR
-    OpExtension "SPV_KHR_abort"
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint GLCompute %main "main" %id %words
-    OpExecutionMode %main LocalSize 32 1 1
-    OpDecorate %id BuiltIn GlobalInvocationId
-    OpDecorate %array ArrayStride 4
-    OpDecorate %block Block
-    OpMemberDecorate %block 0 Offset 0
-    OpDecorate %words DescriptorSet 0
-    OpDecorate %words Binding 0
-    {decorations}
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %float = OpTypeFloat 32
-    %vec2 = OpTypeVector %float 2
-    %uvec3 = OpTypeVector %uint 3
-    %zero = OpConstant %uint 0
-    %two = OpConstant %uint 2
-    %mark = OpConstant %uint {MARK}
-    %input = OpTypePointer Input %uvec3
-    %id = OpVariable %input Input
-    %array = OpTypeRuntimeArray %uint
-    %block = OpTypeStruct %array
-    %buffer = OpTypePointer StorageBuffer %block
-    %element = OpTypePointer StorageBuffer %uint
-    %words = OpVariable %buffer StorageBuffer
-    {types}
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    %invocation = OpLoad %uvec3 %id
-    %i = OpCompositeExtract %uint %invocation 0
-    %f = OpConvertUToF %float %i
-    %pointer = OpAccessChain %element %words %zero %i
-    %value = OpLoad %uint %pointer
-    %bad = OpIEqual %bool %value %mark
-    OpSelectionMerge %end None
-    OpBranchConditional %bad %abort %end
-    %abort = OpLabel
-    {body}
-    OpAbortKHR %type %message
-    %end = OpLabel
-    OpReturn
-    OpFunctionEnd
-"#
-    )
+    OverWords {
+        needs: "OpCapability AbortKHR
+                OpExtension \"SPV_KHR_abort\"",
+        decorations,
+        types: &format!(
+            "%float = OpTypeFloat 32
+             %vec2 = OpTypeVector %float 2
+             %two = OpConstant %uint 2
+             %mark = OpConstant %uint {MARK}
+             {types}"
+        ),
+        code: &format!(
+            "%f = OpConvertUToF %float %i
+             %pointer = OpAccessChain %element %words %zero %i
+             %value = OpLoad %uint %pointer
+             %bad = OpIEqual %bool %value %mark
+             OpSelectionMerge %end None
+             OpBranchConditional %bad %abort %end
+             %abort = OpLabel
+             {body}
+             OpAbortKHR %type %message
+             %end = OpLabel"
+        ),
+        ..OverWords::default()
+    }
+    .text()
 }
 
 /// Invocations 5 and 38 abort with these bytes.

@@ -1,5 +1,6 @@
 //! Shaders over a buffer of words in SPIR-V assembly, written line by line.
 
+use crate::over_words::OverWords;
 use std::fmt::Write;
 
 /// What a shader does with the values that it loads: declarations, and code per invocation.
@@ -16,53 +17,25 @@ pub(super) fn shader(body: &Body, mode: bool) -> String {
     } else {
         ""
     };
-    let Body {
-        capabilities,
-        types,
-        code,
-    } = body;
-    format!(
-        r#"
-    OpCapability Shader
-    OpCapability PoisonFreezeKHR
-    {capabilities}
-    OpExtension "SPV_KHR_poison_freeze"
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint GLCompute %main "main" %id %words
-    OpExecutionMode %main LocalSize 32 1 1
-    {mode}
-    OpDecorate %id BuiltIn GlobalInvocationId
-    OpDecorate %array ArrayStride 4
-    OpDecorate %block Block
-    OpMemberDecorate %block 0 Offset 0
-    OpDecorate %words DescriptorSet 0
-    OpDecorate %words Binding 0
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %float = OpTypeFloat 32
-    %uvec2 = OpTypeVector %uint 2
-    %uvec3 = OpTypeVector %uint 3
-    %input = OpTypePointer Input %uvec3
-    %id = OpVariable %input Input
-    %array = OpTypeRuntimeArray %uint
-    %block = OpTypeStruct %array
-    %buffer = OpTypePointer StorageBuffer %block
-    %element = OpTypePointer StorageBuffer %uint
-    %words = OpVariable %buffer StorageBuffer
-    %zero = OpConstant %uint 0
-    %mask = OpConstant %uint 63
-    {types}
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    %invocation = OpLoad %uvec3 %id
-    %i = OpCompositeExtract %uint %invocation 0
-    {code}
-    OpReturn
-    OpFunctionEnd
-"#
-    )
+    OverWords {
+        needs: &format!(
+            "OpCapability PoisonFreezeKHR
+             {}
+             OpExtension \"SPV_KHR_poison_freeze\"",
+            body.capabilities
+        ),
+        modes: mode,
+        types: &format!(
+            "%float = OpTypeFloat 32
+             %uvec2 = OpTypeVector %uint 2
+             %mask = OpConstant %uint 63
+             {}",
+            body.types
+        ),
+        code: &body.code,
+        ..OverWords::default()
+    }
+    .text()
 }
 
 /// Code that loads and stores words, with names of its own for what it needs.

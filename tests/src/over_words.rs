@@ -1,0 +1,73 @@
+//! Compute shaders over a buffer of words, in SPIR-V assembly: what all of them have, around what each is about.
+
+/// The parts of a shader that are its own, as assembly. The rest declares `%void`, `%bool`, `%uint`, `%uvec3` and `%zero`,
+/// the buffer `%words` with pointers `%element` to its words, and gives the invocation's number as `%i`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OverWords<'t> {
+    /// Capabilities and extensions.
+    pub needs: &'t str,
+    /// Execution modes of `%main`.
+    pub modes: &'t str,
+    /// Decorations.
+    pub decorations: &'t str,
+    /// Types, constants and global variables.
+    pub types: &'t str,
+    /// Variables of the function.
+    pub variables: &'t str,
+    /// Instructions up to `OpReturn`.
+    pub code: &'t str,
+}
+
+impl OverWords<'_> {
+    /// The whole shader.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Self {
+            needs,
+            modes,
+            decorations,
+            types,
+            variables,
+            code,
+        } = self;
+        format!(
+            r#"
+    OpCapability Shader
+    {needs}
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main "main" %id %words
+    OpExecutionMode %main LocalSize 32 1 1
+    {modes}
+    OpDecorate %id BuiltIn GlobalInvocationId
+    OpDecorate %array ArrayStride 4
+    OpDecorate %block Block
+    OpMemberDecorate %block 0 Offset 0
+    OpDecorate %words DescriptorSet 0
+    OpDecorate %words Binding 0
+    {decorations}
+    %void = OpTypeVoid
+    %function = OpTypeFunction %void
+    %bool = OpTypeBool
+    %uint = OpTypeInt 32 0
+    %uvec3 = OpTypeVector %uint 3
+    %zero = OpConstant %uint 0
+    %input = OpTypePointer Input %uvec3
+    %id = OpVariable %input Input
+    %array = OpTypeRuntimeArray %uint
+    %block = OpTypeStruct %array
+    %buffer = OpTypePointer StorageBuffer %block
+    %element = OpTypePointer StorageBuffer %uint
+    %words = OpVariable %buffer StorageBuffer
+    {types}
+    %main = OpFunction %void None %function
+    %entry = OpLabel
+    {variables}
+    %invocation = OpLoad %uvec3 %id
+    %i = OpCompositeExtract %uint %invocation 0
+    {code}
+    OpReturn
+    OpFunctionEnd
+"#
+        )
+    }
+}
