@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Ran, folder, run_with, vkabort};
+use common::{Ran, folder, run_with, vkabort, without_vulkan};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,15 +10,7 @@ use std::path::Path;
 /// Runs the command where no driver is found.
 fn without_driver(folder: &Path, args: &[&str]) -> Ran {
     let home = folder.to_str().expect("UTF-8");
-    let nothing = [
-        ("HOME", home),
-        ("XDG_DATA_HOME", home),
-        ("XDG_CONFIG_HOME", home),
-        ("XDG_DATA_DIRS", home),
-        ("XDG_CONFIG_DIRS", home),
-        ("VK_DRIVER_FILES", "/nonexistent.json"),
-        ("VK_ICD_FILENAMES", "/nonexistent.json"),
-    ];
+    let nothing = without_vulkan(home);
     run_with(folder, &[&["conform"], args].concat(), b"", &nothing)
 }
 

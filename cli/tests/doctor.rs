@@ -2,22 +2,14 @@
 
 mod common;
 
-use common::{folder, run_with};
+use common::{folder, run_with, without_vulkan};
 use serde_json::Value as Json;
 
 #[test]
 fn a_machine_without_drivers_is_said_to_be_one() {
     let folder = folder("doctor");
     let home = folder.to_str().expect("UTF-8");
-    let nothing = [
-        ("HOME", home),
-        ("XDG_DATA_HOME", home),
-        ("XDG_CONFIG_HOME", home),
-        ("XDG_DATA_DIRS", home),
-        ("XDG_CONFIG_DIRS", home),
-        ("VK_DRIVER_FILES", "/nonexistent.json"),
-        ("VK_ICD_FILENAMES", "/nonexistent.json"),
-    ];
+    let nothing = without_vulkan(home);
     std::fs::write(folder.join("libVkLayer_vkabort_shader_abort.so"), b"no library").expect("written");
     let ran = run_with(&folder, &["doctor", "--layer", ".", "--json"], b"", &nothing);
     assert_eq!(ran.code, 5, "{}", ran.stderr);

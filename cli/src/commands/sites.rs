@@ -114,30 +114,18 @@ fn show_member(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &m
     if depth > 32 {
         return;
     }
-    let inner = element(ty);
-    if let (Type::Struct { members, .. }, true) = (inner, depth > 0 || !matches!(ty, Type::Struct { .. })) {
-        line(name, offset, ty, depth, out);
-        for member in members {
-            show_member(
-                member.name.as_deref(),
-                offset.saturating_add(member.offset),
-                &member.ty,
-                depth + 1,
-                out,
-            );
+    let members = match (element(ty), ty) {
+        // The message itself is no member, and has no line of its own.
+        (_, Type::Struct { members, .. }) if depth == 0 => members,
+        (Type::Struct { members, .. }, _) => {
+            line(name, offset, ty, depth, out);
+            members
         }
-    } else if let Type::Struct { members, .. } = ty {
-        for member in members {
-            show_member(
-                member.name.as_deref(),
-                offset.saturating_add(member.offset),
-                &member.ty,
-                depth + 1,
-                out,
-            );
-        }
-    } else {
-        line(name, offset, ty, depth, out);
+        _ => return line(name, offset, ty, depth, out),
+    };
+    for member in members {
+        let at = offset.saturating_add(member.offset);
+        show_member(member.name.as_deref(), at, &member.ty, depth + 1, out);
     }
 }
 

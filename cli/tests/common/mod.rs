@@ -35,6 +35,19 @@ impl From<Output> for Ran {
     }
 }
 
+/// Variables for a machine whose home is `home`, and that has no drivers and no layers.
+pub fn without_vulkan(home: &str) -> [(&'static str, &str); 7] {
+    [
+        ("HOME", home),
+        ("XDG_DATA_HOME", home),
+        ("XDG_CONFIG_HOME", home),
+        ("XDG_DATA_DIRS", home),
+        ("XDG_CONFIG_DIRS", home),
+        ("VK_DRIVER_FILES", "/nonexistent.json"),
+        ("VK_ICD_FILENAMES", "/nonexistent.json"),
+    ]
+}
+
 /// Runs `vkabort` with an environment that holds nothing of the machine's Vulkan set-up.
 pub fn vkabort(args: &[&str], input: &[u8]) -> Ran {
     run_in(Path::new("."), args, input)

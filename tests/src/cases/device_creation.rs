@@ -1,11 +1,10 @@
 //! Devices are created in every way that the specification allows: features by any structures, extensions in any subset
 //! and order, buffer device addresses in use already or not. The application's structures are only read.
 
-use super::{GROUPS, marked};
+use super::run_entry_point;
 use crate::case::{Case, Context};
-use crate::glsl;
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 use ash::vk::{self, ExtendsDeviceCreateInfo};
 use std::ffi::CStr;
@@ -157,7 +156,7 @@ fn made_as(context: &Context, version: u32, aborts: bool, ask: fn(&Gpu) -> Asked
     let mut names = asked.names.clone();
     names.extend(khr::EXTENSION_NAMES);
     let device = create(&gpu, &names, &mut asked, (true, true, true))?;
-    run(&device, aborts)
+    run_entry_point(&device, aborts)
 }
 
 /// The strings of the shader are 8-bit: see [`Device::with`].
@@ -226,31 +225,13 @@ fn snapshot(info: &vk::DeviceCreateInfo<'_>) -> Vec<(i32, usize, vk::Bool32)> {
     all
 }
 
-fn run(device: &Device<'_>, aborts: bool) -> Result<()> {
-    let words = marked(if aborts { &[3] } else { &[] });
-    let buffer = Buffer::storage(device, &words)?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    if !aborts {
-        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
-        return Ok(());
-    }
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
-    let count = device.payloads()?.len();
-    ensure!(count == 1, "{count} messages");
-    Ok(())
-}
-
 fn any_order(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     expect_narrow(&gpu);
     let [a, b, c] = khr::EXTENSION_NAMES;
     for names in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
         let device = create(&gpu, &names, &mut Asked::default(), (true, true, true))?;
-        run(&device, true)?;
+        run_entry_point(&device, true)?;
     }
     Ok(())
 }

@@ -126,6 +126,25 @@ fn run_words_to_loss(device: &Device<'_>, spirv: &[u32], words: &[u32]) -> Resul
     Ok((buffer.read(), device.payloads()?))
 }
 
+/// Runs the simplest shader with an abort: it must lose the device with one message if the abort is taken, and must not
+/// otherwise.
+fn run_entry_point(device: &Device<'_>, aborts: bool) -> Result<()> {
+    let buffer = Buffer::storage(device, &marked(if aborts { &[3] } else { &[] }))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let (_submission, result) = kernel.run(GROUPS)?;
+    if !aborts {
+        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+        return Ok(());
+    }
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the dispatch ended with {result:?}"
+    );
+    let count = device.payloads()?.len();
+    ensure!(count == 1, "{count} messages");
+    Ok(())
+}
+
 /// Compares lists that may be in any order, and prints the difference.
 fn same_set(mut found: Vec<Vec<u8>>, mut expected: Vec<Vec<u8>>) -> Result<()> {
     found.sort();

@@ -1,11 +1,10 @@
 //! `trap = fault` and `trap = hang` would end or hang the process of a CPU driver: they are refused, and aborts work as
 //! they do without them.
 
-use super::{GROUPS, marked};
+use super::run_entry_point;
 use crate::case::{Case, Context, Skip};
-use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
-use anyhow::{Result, ensure};
+use crate::vk::{Device, Gpu};
+use anyhow::Result;
 use ash::vk;
 
 const REFUSED: &[&str] = &[
@@ -27,18 +26,5 @@ fn run(context: &Context, trap: &str, aborts: bool) -> Result<()> {
         return Err(Skip("not a CPU driver".into()).into());
     }
     let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &marked(if aborts { &[3] } else { &[] }))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    if !aborts {
-        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
-        return Ok(());
-    }
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
-    let count = device.payloads()?.len();
-    ensure!(count == 1, "{count} messages");
-    Ok(())
+    run_entry_point(&device, aborts)
 }

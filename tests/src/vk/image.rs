@@ -2,7 +2,7 @@
 
 use super::graphics::area;
 use super::{Buffer, Device, Submission};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use ash::vk;
 
 /// Width and height of the image.
@@ -134,6 +134,17 @@ impl<'device> Image<'device> {
             .read()
             .get((y * EXTENT + x) as usize)
             .map_or([0; 4], |texel| texel.to_le_bytes())
+    }
+
+    /// # Errors
+    ///
+    /// One of these texels, by column and row, is not white.
+    pub fn expect_white(&self, texels: &[(u32, u32)]) -> Result<()> {
+        for &(x, y) in texels {
+            let texel = self.texel(x, y);
+            ensure!(texel == [255; 4], "pixel {x} {y} is {texel:?}");
+        }
+        Ok(())
     }
 }
 
