@@ -1,7 +1,7 @@
 //! How long lavapipe takes for the pipeline of a shader that aborts with a large array of a uniform buffer: read in place
 //! by a loop, and as the value that the module loads.
 //!
-//!     cargo bench -p vkabort-tests --bench large_message
+//!     cargo bench --workspace --bench large_message
 //!
 //! The second is measured up to 8 KiB: it grows faster than the message (64 KiB takes minutes; `BENCH_KIB=64`).
 #![allow(

@@ -1,7 +1,7 @@
 //! What the layer costs calls that have nothing to do with an abort: submissions, shader modules and pipelines, with and
 //! without it in one run, on the tests' own driver (where next to nothing else is measured) and on lavapipe.
 //!
-//!     cargo bench -p vkabort-tests --bench overhead
+//!     cargo bench --workspace --bench overhead
 #![allow(
     clippy::print_stderr,
     clippy::unwrap_used,

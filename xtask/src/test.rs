@@ -30,7 +30,7 @@ pub fn test() -> Result<()> {
 /// Something could not be set up, or a benchmark cannot run.
 pub fn bench() -> Result<()> {
     set_up()?;
-    process::run(&mut cargo(&["bench", "-p", "vkabort-tests"]))
+    process::run(&mut cargo(&["bench", "--workspace", "--bench", "*"]))
 }
 
 fn run_all(times: &mut Times) -> Result<()> {
@@ -46,8 +46,8 @@ fn run_all(times: &mut Times) -> Result<()> {
             "warnings",
         ]))
     })?;
-    // Always the whole workspace: with some of its packages, dependencies would have other features, and the C++ of
-    // glslang and SPIRV-Tools would be built again.
+    // Always the whole workspace, for `bench` too: with some of its packages, dependencies would have other features, and
+    // the C++ of glslang and SPIRV-Tools would be built again.
     times.measure("building the tests", || {
         process::run(&mut cargo(&["test", "--workspace", "--no-run"]))
     })?;

@@ -13,14 +13,17 @@
 //! Stores before the abort stand; nothing of the invocation follows it. Helper invocations of a fragment shader cannot
 //! write: they only end. The passes `loops` and `outline` have made every abort's surroundings such that it can leave.
 
+mod array;
 mod functions;
 mod identity;
 mod payload;
 mod pending;
 pub(crate) mod runtime;
+mod scalar;
 mod size;
 mod source;
 mod trap;
+mod variable;
 mod writer;
 
 use super::mark::Numbers;

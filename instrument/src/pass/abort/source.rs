@@ -153,7 +153,7 @@ impl<'w> Sources<'_, 'w> {
                         && self
                             .index
                             .literal(&l)
-                            .is_some_and(|n| n <= super::payload::UNROLLED.into())
+                            .is_some_and(|n| n <= super::array::UNROLLED.into())
                 });
                 !short || self.holds_long_array(inst.word(2), depth)
             }
