@@ -4,7 +4,7 @@
 
 use super::{Code, Edits, Ids};
 use crate::index::Index;
-use crate::spv::op::storage_class;
+use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, op};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -209,7 +209,7 @@ impl Globals {
     pub(crate) fn runtime_array(&mut self, element: Id, stride: u32) -> Id {
         let id = self.ids.fresh();
         self.declarations.op(op::TypeRuntimeArray, &[id, element]);
-        self.decorate(id, op::decoration::ArrayStride, &[stride]);
+        self.decorate(id, decoration::ArrayStride, &[stride]);
         id
     }
 
@@ -260,6 +260,14 @@ impl Globals {
 
     pub(crate) fn decorate(&mut self, target: Id, decoration: u32, literals: &[u32]) {
         self.annotations.op2(op::Decorate, &[target, decoration], literals);
+    }
+
+    /// Decorates new ids `NonUniform` if what they are made of is.
+    pub(crate) fn inherit_non_uniform(&mut self, index: &Index<'_>, from: Id, to: &[Id]) {
+        let mut decorations = index.decorations_of(from);
+        if decorations.any(|d| d.kind == decoration::NonUniform) {
+            to.iter().for_each(|id| self.decorate(*id, decoration::NonUniform, &[]));
+        }
     }
 
     pub(crate) fn decorate_member(&mut self, target: Id, member: u32, decoration: u32, literals: &[u32]) {

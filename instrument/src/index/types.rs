@@ -42,6 +42,17 @@ impl Index<'_> {
         (ty.opcode() == op::TypePointer).then(|| ty.word(2))
     }
 
+    /// What arrays, and arrays of arrays, are made of; the type itself if it is no array.
+    pub(crate) fn under_arrays(&self, mut ty: Id) -> Id {
+        for _ in 0..16 {
+            match self.def(ty) {
+                Some(inst) if matches!(inst.opcode(), op::TypeArray | op::TypeRuntimeArray) => ty = inst.word(2),
+                _ => break,
+            }
+        }
+        ty
+    }
+
     /// Type of the `index`th part of a composite type.
     pub(crate) fn part_type(&self, composite: Id, index: u32) -> Id {
         let Some(ty) = self.def(composite) else { return 0 };

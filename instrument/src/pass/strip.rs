@@ -81,8 +81,8 @@ impl Dead {
                 dead.keep_operands(index, &inst);
             }
         }
-        // To be named or decorated is no use, but to be an operand of a decoration or of an execution mode is one. Nothing
-        // else that stands before the declarations uses any.
+        // To be named or decorated is no use in general, but to be an operand of a decoration or of an execution mode is one.
+        // Nothing else that stands before the declarations uses any.
         index
             .execution_modes
             .iter()
@@ -90,6 +90,9 @@ impl Dead {
         for inst in &index.decorate_ids {
             inst.from(3).iter().for_each(|operand| dead.keep(*operand));
         }
+        // A constant that is the workgroup's size is one by its decoration alone.
+        let built_ins = index.decorations.iter().filter(|d| d.kind == op::decoration::BuiltIn);
+        built_ins.for_each(|d| dead.keep(d.target));
         dead.keep_what_is_used(index);
         let mut insts = Insts::new(index.words, index.globals_start());
         while let Some(inst) = dead.next_naming(index.words, &mut insts) {

@@ -56,7 +56,7 @@ pub(crate) mod capability {
 pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
         SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent Offset FPFastMathMode NoSignedWrap
-        NoUnsignedWrap
+        NoUnsignedWrap NonUniform AliasedPointer
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;
 }

@@ -38,7 +38,7 @@ impl<'w> Writer<'_, 'w> {
         let count = array.length.default_value();
         match source {
             // As many zero bytes as there may be: what is not written is zero.
-            Source::Zero if specialised && !self.written_from(array.part.offset) => Ok(()),
+            Source::Zero if specialised && !self.lies_over(array.part.offset) => Ok(()),
             Source::Zero if specialised => self.loop_over(array, source),
             // Constant data has as many elements as it has, whatever its length is specialised to later.
             Source::Data { offset, element } if array.is_packed(*element) => {
@@ -123,7 +123,7 @@ impl<'w> Writer<'_, 'w> {
         let before = self.calculate(op::IMul, &[i, step]);
         let at = self.calculate(op::IAdd, &[start, before]);
         let base = if by_word { Base::Words(at) } else { Base::Bytes(at) };
-        let over = stride < element.size() || self.frames.last().is_some_and(|frame| frame.lies_over(part.offset));
+        let over = stride < element.size() || self.lies_over(part.offset);
         self.frames.push(Frame::new(base, over));
         let source = match source {
             Source::Memory { place, path, ty } => {
@@ -156,7 +156,13 @@ impl<'w> Writer<'_, 'w> {
         self.label = merge;
         if let Some(frame) = self.frames.last_mut() {
             let end = match length {
-                Length::Constant(count) => part.offset.saturating_add(count.saturating_mul(stride)),
+                // The last element may reach beyond its stride.
+                Length::Constant(count) => {
+                    let last = part
+                        .offset
+                        .saturating_add(count.saturating_sub(1).saturating_mul(stride));
+                    last.saturating_add(stride.max(element.size()))
+                }
                 Length::Specialised { .. } => u32::MAX,
             };
             frame.given(end);

@@ -4,7 +4,7 @@
 //! ```text
 //! uint reserve(uint units, uint size, uint site)     -> unit offset of the record, NO_RECORD if there is no room
 //!     if (atomicLoad(cursor) < capacity) {
-//!         unit = atomicAdd(cursor, units)
+//!         unit = atomicAdd(cursor, units <= capacity ? units : 0)
 //!         if (units <= capacity && unit <= capacity - units) { write LENGTH and the header; return unit }
 //!         atomicAdd(dropped, 1); aborted = 1
 //!     }
@@ -15,7 +15,8 @@
 //! ```
 //!
 //! The load before the add keeps a storm of aborts off the atomic once the arena is full, and the cursor from wrapping: it
-//! passes the capacity by at most one record per invocation in flight.
+//! passes the capacity by at most one record per invocation in flight. A message whose length is computed and that is too
+//! large takes no room, so that it costs nobody else's.
 
 use super::runtime::Runtime;
 use super::trap;
@@ -103,20 +104,22 @@ impl Runtime {
             out,
             unit,
             fits,
+            taken,
             least,
             last,
             within,
             write,
             full,
             old,
-        ] = [(); 12].map(|()| globals.fresh());
+        ] = [(); 13].map(|()| globals.fresh());
         code.op(op::AtomicLoad, &[uint, now, cursor, device, relaxed]);
         code.op(op::ULessThan, &[bool, room, now, capacity]);
         code.branch_if(room, try_it, out, out);
 
         code.label(try_it);
-        code.op(op::AtomicIAdd, &[uint, unit, cursor, device, relaxed, units]);
         code.op(op::ULessThanEqual, &[bool, fits, units, capacity]);
+        code.op(op::Select, &[uint, taken, fits, units, relaxed]);
+        code.op(op::AtomicIAdd, &[uint, unit, cursor, device, relaxed, taken]);
         code.op(op::ISub, &[uint, last, capacity, units]);
         code.op(op::ULessThanEqual, &[bool, least, unit, last]);
         code.op(op::LogicalAnd, &[bool, within, fits, least]);

@@ -111,6 +111,14 @@ pub(crate) fn store(
         let zero = globals.constant(0);
         let mut words = [zero; 4];
         for want in wanted(execution_model) {
+            // No interface may have a built-in twice. No compiler makes these members of blocks.
+            if entry_points
+                .iter_mut()
+                .filter(same)
+                .any(|e| is_member(index, &e.entry, want.built_in))
+            {
+                continue;
+            }
             let mut own = entry_points.iter_mut().filter(same);
             let own = own.find_map(|e| existing(index, &e.entry, want.built_in));
             let variable = own.unwrap_or_else(|| {
@@ -145,6 +153,25 @@ fn existing(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Option<
                 .def(*id)
                 .is_some_and(|i| i.opcode() == op::Variable && i.word(3) == storage_class::Input)
     })
+}
+
+/// Whether an entry point has a built-in as a member of an input block.
+fn is_member(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> bool {
+    let is_input = |block: Id| {
+        entry
+            .interface()
+            .iter()
+            .filter_map(|id| index.def(*id))
+            .any(|variable| {
+                let input = variable.opcode() == op::Variable && variable.word(3) == storage_class::Input;
+                input
+                    && index
+                        .def(variable.result_type())
+                        .is_some_and(|ty| index.under_arrays(ty.word(3)) == block)
+            })
+    };
+    let mut members = index.decorations.iter().filter(|d| d.member.is_some());
+    members.any(|d| d.kind == decoration::BuiltIn && d.value == built_in && is_input(d.target))
 }
 
 fn new_variable(want: &Wanted, globals: &mut Globals) -> Id {

@@ -95,11 +95,6 @@ impl Pending {
         }
     }
 
-    /// Whether a word at or after `word` is pending.
-    pub(crate) fn reaches(&self, word: u32) -> bool {
-        self.ordered.last().is_some_and(|(last, _)| *last >= word)
-    }
-
     /// All words, by index; none is pending afterwards.
     pub(crate) fn take(&mut self) -> Vec<(u32, Word)> {
         let mut words = std::mem::take(&mut self.ordered);
@@ -203,10 +198,9 @@ mod tests {
         for index in [2, 5, 3, 9, 0, 5, 3] {
             pending.put(4 * index, 4, Bits::Known(index));
         }
-        assert!(pending.reaches(9) && !pending.reaches(10));
         let words = pending.take();
         let known: Vec<_> = words.iter().map(|(index, word)| (*index, word.known)).collect();
         assert_eq!(known, [(0, 0), (2, 2), (3, 3), (5, 5), (9, 9)]);
-        assert!(!pending.reaches(0) && pending.take().is_empty());
+        assert!(pending.take().is_empty());
     }
 }

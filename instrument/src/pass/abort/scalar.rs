@@ -24,6 +24,14 @@ impl<'w> Writer<'_, 'w> {
                 };
                 [Bits::Known(bits as u32), Bits::Known((bits >> 32) as u32)]
             }
+            Source::Unknown => {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    PASS,
+                    self.offset,
+                    "a part of the message is made by an instruction that is not known",
+                ));
+            }
             Source::Data { .. } | Source::Parts(_) => {
                 return Err(Error::new(
                     ErrorKind::Invalid,
@@ -78,7 +86,10 @@ impl<'w> Writer<'_, 'w> {
         };
         let pointer_type = self.globals.pointer(class, ty);
         let pointer = self.emit2(op::AccessChain, pointer_type, base, path);
-        self.emit2(op::Load, ty, pointer, &access)
+        let value = self.emit2(op::Load, ty, pointer, &access);
+        // What differs between invocations must say so at every step.
+        self.globals.inherit_non_uniform(self.index, base, &[pointer, value]);
+        value
     }
 
     /// A scalar value as one or two `uint`s, narrower ones zero-extended.

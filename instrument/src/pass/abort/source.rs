@@ -19,6 +19,8 @@ pub(crate) type Path = SmallVec<[u32; 6]>;
 pub(crate) enum Source<'w> {
     /// Zero in every byte: null, undefined and poison.
     Zero,
+    /// Made by an instruction that is not known: its type is not either.
+    Unknown,
     /// A constant scalar's bits.
     Literal(u64),
     /// Tightly packed elements of an `OpConstantDataKHR` or `OpSpecConstantDataKHR`.
@@ -57,7 +59,7 @@ impl<'w> Sources<'_, 'w> {
         let mut id = id;
         loop {
             let Some(inst) = self.index.def(id) else {
-                return Source::Zero;
+                return Source::Unknown;
             };
             match inst.opcode() {
                 // A value is defined before it is used. Where it is not, copies may go round in a circle.
@@ -77,7 +79,12 @@ impl<'w> Sources<'_, 'w> {
                         element: (bits / 8).max(1),
                     };
                 }
-                op::Load if self.holds_long_array(inst.result_type(), 16) && self.unchanged_since(&inst) => {
+                op::Load
+                    if self.holds_long_array(inst.result_type(), 16)
+                        && self.unchanged_since(&inst)
+                        // An untyped pointer would have to be indexed by another instruction.
+                        && self.index.storage_class(self.index.type_of(inst.word(3))).is_some() =>
+                {
                     return Source::Memory {
                         place: Place::Load(inst.offset),
                         path: Path::new(),
@@ -103,6 +110,7 @@ impl<'w> Sources<'_, 'w> {
     pub(crate) fn part(&self, source: &Source<'w>, number: u32) -> Source<'w> {
         match source {
             Source::Zero => Source::Zero,
+            Source::Unknown => Source::Unknown,
             Source::Literal(bits) if number == 0 => Source::Literal(*bits),
             Source::Literal(_) => Source::Zero,
             Source::Data { offset, element } => Source::Literal(self.data(*offset, *element, number)),

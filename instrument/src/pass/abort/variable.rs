@@ -2,7 +2,7 @@
 
 use super::source::{Path, Place, Source};
 use super::writer::Writer;
-use crate::spv::op::storage_class;
+use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::version;
 use crate::spv::{Id, op};
 
@@ -29,6 +29,9 @@ impl<'w> Writer<'_, 'w> {
         let pointer = self.globals.pointer(storage_class::Function, plain);
         let variable = self.globals.fresh();
         self.variables.push((pointer, variable));
+        if self.index.opcode(self.index.under_arrays(value_type)) == op::TypePointer {
+            self.globals.decorate(variable, decoration::AliasedPointer, &[]);
+        }
         let mut value = *id;
         if !path.is_empty() {
             value = self.emit2(op::CompositeExtract, value_type, *id, path);

@@ -155,12 +155,9 @@ impl<'a, 'w> Writer<'a, 'w> {
         result
     }
 
-    /// Whether anything of the frame has been given at or after a byte offset.
-    pub(super) fn written_from(&self, offset: u32) -> bool {
-        let word = offset / 4;
-        self.frames
-            .last()
-            .is_some_and(|f| f.pending.reaches(word) || f.written.iter().any(|range| range.end > word))
+    /// Whether a part at a byte offset of the frame may lie over bytes that were given before it.
+    pub(super) fn lies_over(&self, offset: u32) -> bool {
+        self.frames.last().is_some_and(|frame| frame.lies_over(offset))
     }
 
     /// Word index in the record area of word `word` of the frame.
