@@ -21,6 +21,7 @@ use super::phi::PhiRenames;
 use super::plan::{Exit, Plan};
 use super::region;
 use crate::edit::globals::Globals;
+use crate::edit::nothing::nothing;
 use crate::edit::{Code, Edits};
 use crate::index::Index;
 use crate::index::function::{Block, Function};
@@ -69,7 +70,7 @@ impl Unwinder<'_, '_> {
                 if self.index.opcode(function.result_type) == op::TypeVoid {
                     code.op(op::Return, &[]);
                 } else {
-                    let nothing = self.globals.null(function.result_type);
+                    let nothing = nothing(self.index, self.globals, code, function.result_type);
                     code.op(op::ReturnValue, &[nothing]);
                 }
             }
