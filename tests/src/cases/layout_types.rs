@@ -12,6 +12,7 @@ use ash::vk;
 pub(super) const CASES: &[Case] = &[
     Case::new("layout_types::physical_pointers", pointers),
     Case::new("layout_types::arrays_of_specialised_length", specialised),
+    Case::new("layout_types::a_specialised_length_beyond_the_limit", beyond_the_limit),
     Case::new("layout_types::holes_at_every_depth", holes),
     // The validation layer rightly says that these have no valid layout.
     Case::new("layout_types::members_that_overlap", overlap).on_top(),
@@ -43,7 +44,13 @@ pub(super) fn check(
     special: &[(u32, u32)],
     expected: impl Fn(u32) -> Vec<u8>,
 ) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(&[5, 38]))?;
+    let payloads = payloads(device, assembly, special, &[5, 38])?;
+    same_set(payloads, vec![expected(5), expected(38)])
+}
+
+/// The messages of a shader in which these invocations abort, with `special` as its specialisation.
+fn payloads(device: &Device<'_>, assembly: &str, special: &[(u32, u32)], aborting: &[usize]) -> Result<Vec<Vec<u8>>> {
+    let buffer = Buffer::storage(device, &marked(aborting))?;
     let mut kernel = Kernel::bound(device, &[&buffer])?;
     let data: Vec<u8> = special.iter().flat_map(|(_, value)| value.to_le_bytes()).collect();
     let entries: Vec<_> = (0..)
@@ -62,7 +69,7 @@ pub(super) fn check(
         result == vk::Result::ERROR_DEVICE_LOST,
         "the dispatch ended with {result:?}"
     );
-    same_set(device.payloads()?, vec![expected(5), expected(38)])
+    device.payloads()
 }
 
 fn on_device(context: &Context, assembly: &str, expected: impl Fn(u32) -> Vec<u8>) -> Result<()> {
@@ -116,6 +123,35 @@ fn pointers(context: &Context) -> Result<()> {
 }
 
 /// An array whose length is specialised is loaded from the buffer, and lies between two other members.
+/// A message that turns out to be too large is not recorded, and takes nothing from the others.
+fn beyond_the_limit(context: &Context) -> Result<()> {
+    let decorations = "OpDecorate %length SpecId 4
+         OpDecorate %several ArrayStride 4
+         OpMemberDecorate %type 0 Offset 0
+         OpMemberDecorate %type 1 Offset 4";
+    let types = "%length = OpSpecConstant %uint 3
+         %several = OpTypeArray %uint %length
+         %type = OpTypeStruct %uint %several
+         %nothing = OpConstantNull %several
+         %one_of_them = OpConstant %uint 38";
+    let body = "%large = OpIEqual %bool %i %one_of_them
+         OpSelectionMerge %rest None
+         OpBranchConditional %large %rest %short
+         %short = OpLabel
+         OpAbortKHR %uint %i
+         %rest = OpLabel
+         %message = OpCompositeConstruct %type %i %nothing";
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let payloads = payloads(
+        &device,
+        &shader(decorations, types, body),
+        &[(4, 1 << 20)],
+        &[5, 38, 60],
+    )?;
+    same_set(payloads, vec![word(5), word(60)])
+}
+
 fn specialised(context: &Context) -> Result<()> {
     let decorations = "OpDecorate %length SpecId 4
          OpDecorate %several ArrayStride 4
