@@ -274,6 +274,11 @@ impl Globals {
         }
     }
 
+    /// Gives a target the decorations of a group of the module.
+    pub(crate) fn decorate_by_group(&mut self, group: Id, target: Id) {
+        self.annotations.op(op::GroupDecorate, &[group, target]);
+    }
+
     pub(crate) fn decorate_member(&mut self, target: Id, member: u32, decoration: u32, literals: &[u32]) {
         self.annotations
             .op2(op::MemberDecorate, &[target, member, decoration], literals);

@@ -18,8 +18,10 @@ impl Index<'_> {
     /// Whether values of a type are pointers into anything but physical storage buffers: they cannot be stored,
     /// returned or selected without variable pointers.
     pub(crate) fn is_logical_pointer(&self, ty: Id) -> bool {
-        self.def(ty)
-            .is_some_and(|i| i.opcode() == op::TypePointer && i.word(2) != storage_class::PhysicalStorageBuffer)
+        self.def(ty).is_some_and(|i| {
+            matches!(i.opcode(), op::TypePointer | op::TypeUntypedPointerKHR)
+                && i.word(2) != storage_class::PhysicalStorageBuffer
+        })
     }
 
     /// Whether values of a type are handles to images, samplers and the like, which must be made in the block that

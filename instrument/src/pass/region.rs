@@ -13,8 +13,9 @@ pub(crate) fn loop_merge(index: &Index<'_>, block: &Block) -> Option<(Id, Id)> {
 }
 
 /// Blocks of the continue construct of a loop, in module order: those that its continue target reaches without passing
-/// the header or the merge block. In valid modules these are the blocks that the continue target dominates and that the
-/// back-edge block post-dominates.
+/// the header or the merge block, by branches or as the merge block or continue target of a construct inside. In valid
+/// modules these are the blocks that the continue target structurally dominates. Those that no branch reaches may stand
+/// anywhere in the function, also before the continue target.
 pub(crate) fn continue_blocks(
     index: &Index<'_>,
     function: &Function,
@@ -31,14 +32,15 @@ pub(crate) fn continue_blocks(
         if !found.insert(number) {
             continue;
         }
-        if let Some(block) = index.blocks.get(number) {
-            open.extend(
-                index
-                    .successors(block)
-                    .into_iter()
-                    .filter(|s| *s != header && *s != merge),
-            );
-        }
+        let Some(block) = index.blocks.get(number) else {
+            continue;
+        };
+        let named = index.merge(block).map_or(&[][..], |inst| match inst.opcode() {
+            op::LoopMerge => inst.words.get(1..3).unwrap_or(&[]),
+            _ => inst.words.get(1..2).unwrap_or(&[]),
+        });
+        let next = index.successors(block).into_iter().chain(named.iter().copied());
+        open.extend(next.filter(|label| *label != header && *label != merge));
     }
     found
 }

@@ -12,7 +12,7 @@ from_spirv! { u16; Op:
     ExtInst MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
     TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeImage TypeSampler TypeSampledImage TypeArray
     TypeRuntimeArray TypeStruct TypeOpaque TypePointer TypeFunction TypeAccelerationStructureKHR
-    TypeRayQueryKHR TypeCooperativeMatrixKHR TypeCooperativeMatrixNV
+    TypeRayQueryKHR TypeCooperativeMatrixKHR TypeCooperativeMatrixNV ConvertUToAccelerationStructureKHR
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstant
     SpecConstantComposite SpecConstantOp
     Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain
@@ -42,6 +42,21 @@ pub(crate) const PoisonKHR: u16 = 5158;
 /// `SPV_KHR_poison_freeze`.
 pub(crate) const FreezeKHR: u16 = 5159;
 
+/// `SPV_KHR_untyped_pointers`.
+pub(crate) const TypeUntypedPointerKHR: u16 = 4417;
+/// `SPV_KHR_untyped_pointers`.
+pub(crate) const UntypedAccessChainKHR: u16 = 4419;
+/// `SPV_KHR_untyped_pointers`.
+pub(crate) const UntypedInBoundsAccessChainKHR: u16 = 4420;
+/// `SPV_KHR_untyped_pointers`.
+pub(crate) const UntypedPtrAccessChainKHR: u16 = 4423;
+/// `SPV_KHR_untyped_pointers`.
+pub(crate) const UntypedInBoundsPtrAccessChainKHR: u16 = 4424;
+/// `SPV_EXT_descriptor_heap`.
+pub(crate) const BufferPointerEXT: u16 = 5119;
+/// `SPV_EXT_descriptor_heap`.
+pub(crate) const UntypedImageTexelPointerEXT: u16 = 5126;
+
 /// Capabilities.
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
@@ -56,7 +71,7 @@ pub(crate) mod capability {
 pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
         SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent Offset FPFastMathMode NoSignedWrap
-        NoUnsignedWrap NonUniform AliasedPointer
+        NoUnsignedWrap Aliased NonUniform AliasedPointer
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;
 }

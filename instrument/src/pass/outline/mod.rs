@@ -16,11 +16,17 @@
 //! be passed are; pointers of logical addressing and opaque handles cannot, so the instructions that make them are
 //! repeated on the other side.
 //!
+//! Blocks of a region that no branch reaches move with it. They may stand before the continue target in the module; in the
+//! new function they come after it.
+//!
 //! Outputs keep their ids outside and get new ones inside, with copies of their decorations. Debug instructions of the
-//! region are dropped: their scopes belong to the function that they came from.
+//! region are dropped: their scopes belong to the function that they came from. So are those outside that name a value
+//! which nothing but them takes out of the region.
 
+mod annotations;
 mod outliner;
 mod stay;
+mod uses;
 mod values;
 
 use super::phi::PhiRenames;
@@ -30,11 +36,13 @@ use crate::edit::Edits;
 use crate::edit::globals::Globals;
 use crate::error::Result;
 use crate::index::Index;
-use crate::index::function::Function;
+use crate::index::function::{Block, Function};
 use crate::spv::Id;
+use annotations::Annotations;
 use outliner::Outliner;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use stay::may_stay;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 const PASS: &str = "outline";
@@ -51,19 +59,23 @@ pub(crate) fn is_needed(index: &Index<'_>, plan: &Plan) -> bool {
 pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut globals: Option<Globals> = None;
+    let mut annotations: Option<Annotations<'_>> = None;
     for (number, function) in plan.touched(index) {
-        let regions = regions(index, plan, number, function, outlined);
-        let outermost: Vec<&Region> = regions
-            .iter()
-            .filter(|r| !regions.iter().any(|o| o.header != r.header && o.encloses(r)))
-            .collect();
+        let regions = outermost(regions(index, plan, number, function, outlined));
+        if regions.is_empty() {
+            continue;
+        }
+        let uses = uses::of_regions(index, function, &regions);
         let mut renames = PhiRenames::default();
-        for region in outermost {
+        for (region, uses) in regions.iter().zip(&uses) {
             let globals = globals.get_or_insert_with(|| Globals::new(index));
+            let annotations = annotations.get_or_insert_with(|| Annotations::new(index));
             let id = Outliner {
                 index,
                 function,
                 region,
+                uses,
+                annotations,
                 globals,
                 names: HashMap::default(),
             }
@@ -76,6 +88,23 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
         globals.finish(index, &mut edits);
     }
     Ok(edits)
+}
+
+/// The regions that no other one encloses, in their order. Ones that share blocks otherwise stand in invalid modules only:
+/// the smaller one waits for the next round. The cost is that of the blocks, however many regions there are.
+fn outermost(regions: Vec<Region>) -> Vec<Region> {
+    let mut by_size: Vec<usize> = (0..regions.len()).collect();
+    by_size.sort_by_key(|r| Reverse(regions.get(*r).map_or(0, |r| r.blocks.len())));
+    let mut taken: HashSet<usize> = HashSet::default();
+    let mut kept = HashSet::default();
+    for number in by_size {
+        let Some(region) = regions.get(number) else { continue };
+        if !region.blocks.iter().any(|b| taken.contains(b)) {
+            taken.extend(&region.blocks);
+            kept.insert(region.header);
+        }
+    }
+    regions.into_iter().filter(|r| kept.contains(&r.header)).collect()
 }
 
 /// The continue constructs of a function in which an invocation may abort, apart from those that can stay.
@@ -107,7 +136,9 @@ struct Region {
 }
 
 impl Region {
-    fn encloses(&self, other: &Region) -> bool {
-        other.blocks.is_subset(&self.blocks)
+    /// Whether a block has an edge out of the region.
+    fn is_left_by(&self, index: &Index<'_>, block: &Block) -> bool {
+        let to = index.successors(block);
+        to.contains(&self.header) || to.contains(&self.merge)
     }
 }

@@ -1,5 +1,7 @@
 //! Moves one region into a function.
 
+use super::annotations::Annotations;
+use super::uses::{Uses, block_that_defines};
 use super::values::{InnerPhi, Inputs, Outputs};
 use super::{PASS, Region};
 use crate::edit::globals::Globals;
@@ -19,6 +21,8 @@ pub(super) struct Outliner<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) function: &'a Function,
     pub(super) region: &'a Region,
+    pub(super) uses: &'a Uses<'w>,
+    pub(super) annotations: &'a Annotations<'w>,
     pub(super) globals: &'a mut Globals,
     /// Names inside the new function of ids that have another one outside.
     pub(super) names: HashMap<Id, Id>,
@@ -26,20 +30,22 @@ pub(super) struct Outliner<'a, 'w> {
 
 impl<'w> Outliner<'_, 'w> {
     pub(super) fn run(mut self, renames: &mut PhiRenames, edits: &mut Edits) -> Result<Id> {
-        let blocks: Vec<Block> = self
+        // The continue target dominates all that branches reach: with it first, the rest can stay in module order.
+        let mut blocks: Vec<Block> = self
             .region
             .blocks
             .iter()
             .filter_map(|b| self.index.blocks.get(*b))
             .copied()
             .collect();
-        let (Some(first), Some(last)) = (blocks.first().copied(), self.back_edge(&blocks)?) else {
+        blocks.sort_by_key(|b| b.label != self.region.target);
+        let Some(first) = blocks.first().copied().filter(|b| b.label == self.region.target) else {
             return Err(self.invalid("a continue target is not a block of its function"));
         };
-        if first.label != self.region.target {
-            return Err(self.invalid("a block of a continue construct stands before its continue target"));
-        }
+        let last = self.back_edge(&blocks)?;
         let end = self.index.terminator(&last);
+        // A branch out of the loop needs no merge instruction, and the return in its place must have none.
+        let stop = if last.merge == 0 { last.terminator } else { last.merge };
 
         // Phis of the continue target: what the ways from outside bring stays outside.
         let mut outside = Code::default();
@@ -58,6 +64,9 @@ impl<'w> Outliner<'_, 'w> {
             phi(&mut outside, inst.result_type(), merged, &without);
             let parameter = self.globals.fresh();
             inputs.parameters.push((inst.result_type(), merged, parameter));
+            self.decorate_parameter(inst.result_type(), parameter);
+            self.globals
+                .inherit_non_uniform(self.index, inst.result(), &[parameter]);
             if within.is_empty() {
                 self.names.insert(merged, parameter);
             } else {
@@ -73,7 +82,8 @@ impl<'w> Outliner<'_, 'w> {
         let Outputs {
             returned: outputs,
             remade,
-        } = self.collect_outputs(&blocks)?;
+            lost,
+        } = self.collect_outputs()?;
         for id in outputs
             .iter()
             .map(|(_, id)| id)
@@ -137,7 +147,7 @@ impl<'w> Outliner<'_, 'w> {
                     }
                     continue;
                 }
-                if inst.offset == last.terminator {
+                if inst.offset == stop {
                     break;
                 }
                 self.copy(&mut inner, &inst);
@@ -166,6 +176,9 @@ impl<'w> Outliner<'_, 'w> {
         for block in &blocks {
             edits.remove(block.offset, block.end - block.offset);
         }
+        for inst in &lost {
+            edits.remove(inst.offset, inst.words.len());
+        }
         edits.insert(first.offset, &outside.words);
         edits.insert(self.index.words.len(), &inner.words);
         for target in [self.region.header, self.region.merge] {
@@ -184,19 +197,15 @@ impl<'w> Outliner<'_, 'w> {
     }
 
     /// The block with the back edge: the only one with an edge out of the region.
-    fn back_edge(&self, blocks: &[Block]) -> Result<Option<Block>> {
-        let leaves = |block: &&Block| {
-            let to = self.index.successors(block);
-            to.contains(&self.region.header) || to.contains(&self.region.merge)
-        };
-        let mut leaving = blocks.iter().filter(leaves);
+    fn back_edge(&self, blocks: &[Block]) -> Result<Block> {
+        let mut leaving = blocks.iter().filter(|b| self.region.is_left_by(self.index, b));
         let Some(last) = leaving.next() else {
             return Err(self.invalid("a continue construct has no back edge"));
         };
         if leaving.next().is_some() {
             return Err(self.invalid("a continue construct is left from more than one block"));
         }
-        Ok(Some(*last))
+        Ok(*last)
     }
 
     fn name(&self, id: Id) -> Id {
@@ -217,26 +226,8 @@ impl<'w> Outliner<'_, 'w> {
     pub(super) fn defined_in_region(&self, id: Id) -> Option<bool> {
         let inst = self.index.def(id)?;
         let local = (self.function.offset..self.function.end).contains(&inst.offset);
-        let within = |b: &usize| {
-            self.index
-                .blocks
-                .get(*b)
-                .is_some_and(|b| (b.offset..b.end).contains(&inst.offset))
-        };
-        local.then(|| self.region.blocks.iter().any(within))
-    }
-
-    pub(super) fn back_edge_terminator(&self, blocks: &[Block]) -> usize {
-        self.back_edge(blocks).ok().flatten().map_or(0, |b| b.terminator)
-    }
-
-    fn copy_decorations(&mut self, from: Id, to: Id) {
-        let index = self.index;
-        for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
-            if inst.opcode() == op::Decorate && inst.word(1) == from {
-                self.globals.decorate(to, inst.word(2), inst.from(3));
-            }
-        }
+        let block = || block_that_defines(self.index, self.function, id);
+        local.then(|| block().is_some_and(|b| self.region.blocks.contains(&b)))
     }
 
     fn give_back(&mut self, code: &mut Code, ty: Id, outputs: &[(Id, Id)]) {

@@ -23,6 +23,8 @@ pub(super) struct Outputs<'w> {
     pub(super) returned: Vec<(Id, Id)>,
     /// Instructions to repeat outside, in module order.
     pub(super) remade: Vec<Inst<'w>>,
+    /// Debug instructions outside whose values are not among these.
+    pub(super) lost: Vec<Inst<'w>>,
 }
 
 /// What the new function takes.
@@ -32,6 +34,13 @@ pub(super) struct Inputs<'w> {
     pub(super) parameters: Vec<(Id, Id, Id)>,
     /// Instructions to repeat at its start, operands first.
     pub(super) remade: Vec<Inst<'w>>,
+}
+
+/// What is left to do for a value that is needed inside.
+enum Need<'w> {
+    Value(Id),
+    /// Its operands are there.
+    Remade(Inst<'w>),
 }
 
 impl<'w> Outliner<'_, 'w> {
@@ -46,7 +55,7 @@ impl<'w> Outliner<'_, 'w> {
                     // What comes from outside is merged outside.
                     let pairs = inst.from(3).chunks_exact(2).filter(|p| self.is_region_label(p[1]));
                     for value in pairs.map(|p| p[0]).collect::<Vec<_>>() {
-                        self.need(value, inputs, 16)?;
+                        self.need(value, inputs);
                     }
                     continue;
                 }
@@ -63,83 +72,109 @@ impl<'w> Outliner<'_, 'w> {
                     ));
                 }
                 for id in used {
-                    self.need(id, inputs, 16)?;
+                    self.need(id, inputs);
                 }
             }
         }
         Ok(())
     }
 
-    /// Makes an id available inside.
-    pub(super) fn need(&mut self, id: Id, inputs: &mut Inputs<'w>, depth: u32) -> Result<()> {
-        let known = self.names.contains_key(&id) || self.defined_in_region(id) != Some(false);
-        let Some(inst) = self.index.def(id).filter(|i| !known && i.opcode() != op::Label) else {
-            return Ok(());
-        };
-        let ty = inst.result_type();
-        let name = self.globals.fresh();
-        let passed = !self.must_be_remade(&inst);
-        if passed {
-            inputs.parameters.push((ty, id, name));
-        } else {
-            let Some(depth) = depth.checked_sub(1) else {
-                return Err(self.invalid("a pointer is made by a chain of too many instructions"));
-            };
-            let mut used = Vec::new();
-            operands::visit_ids(&inst, 1, |i| used.push(inst.word(i)));
-            for operand in used {
-                self.need(operand, inputs, depth)?;
-            }
-            inputs.remade.push(inst);
-        }
-        self.names.insert(id, name);
-        Ok(())
-    }
-
-    /// Whether a value cannot be passed to a function and is made anew there.
-    pub(super) fn must_be_remade(&self, inst: &Inst<'_>) -> bool {
-        let ty = inst.result_type();
-        let made = matches!(
-            inst.opcode(),
-            op::AccessChain | op::InBoundsAccessChain | op::ImageTexelPointer | op::CopyObject | op::Undef
-        );
-        self.index.is_opaque(ty) || self.index.is_logical_pointer(ty) && made
-    }
-
-    /// Outputs to return, as (type, id), and instructions to repeat outside, in module order.
-    pub(super) fn collect_outputs(&self, blocks: &[Block]) -> Result<Outputs<'w>> {
-        let index = self.index;
-        let mut wanted: BTreeSet<usize> = BTreeSet::new();
-        let mut open: Vec<Id> = Vec::new();
-        for block in index.blocks_of(self.function) {
-            let in_region = blocks.iter().any(|b| b.label == block.label);
-            for inst in index.insts(block.offset, block.end).skip(1) {
-                let stays = !in_region || inst.offset == self.back_edge_terminator(blocks);
-                if !stays || index.is_debug_info(&inst) {
+    /// Makes an id available inside. What it is made of comes first; the chain may have any length.
+    fn need(&mut self, id: Id, inputs: &mut Inputs<'w>) {
+        let mut open = vec![Need::Value(id)];
+        while let Some(need) = open.pop() {
+            let id = match need {
+                Need::Value(id) => id,
+                Need::Remade(inst) => {
+                    inputs.remade.push(inst);
                     continue;
                 }
-                operands::visit_ids(&inst, index.selector_words(&inst), |i| open.push(inst.word(i)));
+            };
+            let known = self.names.contains_key(&id) || self.defined_in_region(id) != Some(false);
+            let Some(inst) = self.index.def(id).filter(|i| !known && i.opcode() != op::Label) else {
+                continue;
+            };
+            let name = self.globals.fresh();
+            self.names.insert(id, name);
+            self.globals.inherit_non_uniform(self.index, id, &[name]);
+            if self.must_be_remade(&inst) {
+                open.push(Need::Remade(inst));
+                let operands = open.len();
+                operands::visit_ids(&inst, 1, |i| open.push(Need::Value(inst.word(i))));
+                if let Some(operands) = open.get_mut(operands..) {
+                    operands.reverse();
+                }
+            } else {
+                inputs.parameters.push((inst.result_type(), id, name));
+                self.decorate_parameter(inst.result_type(), name);
             }
         }
+    }
+
+    /// Whether a value cannot be passed to a function, or should not be, and is made anew there: by an instruction that
+    /// gives the same value at another place. A loaded pointer may not be: the variable may hold another one by then. An
+    /// opaque value that a function takes or gives is passed on, as it was before.
+    fn must_be_remade(&self, inst: &Inst<'_>) -> bool {
+        let ty = inst.result_type();
+        match inst.opcode() {
+            op::CopyObject | op::Undef => self.index.is_opaque(ty) || self.index.is_logical_pointer(ty),
+            op::Load | op::Image | op::SampledImage | op::CompositeExtract | op::ConvertUToAccelerationStructureKHR => {
+                self.index.is_opaque(ty)
+            }
+            op::AccessChain
+            | op::InBoundsAccessChain
+            | op::UntypedAccessChainKHR
+            | op::UntypedInBoundsAccessChainKHR
+            | op::UntypedPtrAccessChainKHR
+            | op::UntypedInBoundsPtrAccessChainKHR
+            | op::ImageTexelPointer
+            | op::UntypedImageTexelPointerEXT
+            | op::BufferPointerEXT => self.index.is_logical_pointer(ty),
+            _ => false,
+        }
+    }
+
+    /// What goes out, each in module order.
+    pub(super) fn collect_outputs(&self) -> Result<Outputs<'w>> {
+        let index = self.index;
+        // A phi that stays outside whole is the one kind of value of the region that has a name inside already.
+        let made_inside = |id: &Id| self.defined_in_region(*id) == Some(true) && !self.names.contains_key(id);
+        let mut wanted: BTreeSet<usize> = BTreeSet::new();
+        let mut open: Vec<Id> = self.uses.values.clone();
         while let Some(id) = open.pop() {
             let Some(inst) = index.def(id).filter(|i| i.opcode() != op::Label) else {
                 continue;
             };
-            if self.defined_in_region(id) != Some(true) || self.is_outer_phi(&inst) || !wanted.insert(inst.offset) {
+            if !made_inside(&id) || !wanted.insert(inst.offset) {
                 continue;
             }
             if self.must_be_remade(&inst) {
                 operands::visit_ids(&inst, 1, |i| open.push(inst.word(i)));
-            } else if index.is_logical_pointer(inst.result_type()) {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    PASS,
-                    inst.offset as u32,
-                    "a pointer chosen in a continue construct in which an invocation may abort is used outside it",
-                ));
+                continue;
             }
+            let ty = inst.result_type();
+            let cannot_be_returned = if index.is_logical_pointer(ty) {
+                "a pointer chosen in a continue construct in which an invocation may abort is used outside it"
+            } else if index.is_opaque(ty) {
+                "an image, a sampler or the like that a call gives in a continue construct in which an invocation may abort \
+                 is used outside it"
+            } else {
+                continue;
+            };
+            let offset = inst.offset as u32;
+            return Err(Error::new(ErrorKind::Unsupported, PASS, offset, cannot_be_returned));
         }
-        let mut outputs = Outputs::default();
+        let is_lost = |id: &Id| made_inside(id) && index.def(*id).is_none_or(|inst| !wanted.contains(&inst.offset));
+        let mut outputs = Outputs {
+            lost: self
+                .uses
+                .debug
+                .iter()
+                .filter(|(_, id)| is_lost(id))
+                .map(|(inst, _)| *inst)
+                .collect(),
+            ..Outputs::default()
+        };
         for inst in wanted.into_iter().filter_map(|offset| inst_at(index.words, offset)) {
             if self.must_be_remade(&inst) {
                 outputs.remade.push(inst);
@@ -148,16 +183,5 @@ impl<'w> Outliner<'_, 'w> {
             }
         }
         Ok(outputs)
-    }
-
-    /// A phi of the continue target that stays outside whole.
-    fn is_outer_phi(&self, inst: &Inst<'_>) -> bool {
-        let first = self.index.def(self.region.target).map_or(0, |i| i.offset);
-        let in_target = self
-            .index
-            .block_of_label(self.function, self.region.target)
-            .and_then(|b| self.index.blocks.get(b))
-            .is_some_and(|b| (first..b.end).contains(&inst.offset));
-        inst.opcode() == op::Phi && in_target && !inst.from(3).chunks_exact(2).any(|p| self.is_region_label(p[1]))
     }
 }
