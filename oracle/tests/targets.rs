@@ -167,6 +167,37 @@ fn copies_in_a_circle_are_rewritten() {
     assert_eq!(words(&module), Verdict::Valid);
 }
 
+/// Pointers that are copies of each other, which a continue construct needs in its function.
+#[test]
+fn pointers_in_a_circle_are_moved() {
+    let declarations: [(u16, &[u32]); 4] = [(32, &[6, 7, 3]), (20, &[7]), (41, &[7, 8]), (43, &[3, 9, 0])];
+    let code: [(u16, &[u32]); 20] = [
+        (249, &[10]),
+        (248, &[10]),
+        (246, &[11, 12, 0]),
+        (249, &[13]),
+        (248, &[13]),
+        (83, &[6, 14, 15]),
+        (83, &[6, 15, 14]),
+        (249, &[12]),
+        (248, &[12]),
+        (62, &[14, 9]),
+        (247, &[16, 0]),
+        (250, &[8, 17, 16]),
+        (248, &[17]),
+        (5121, &[3, 9]),
+        (248, &[16]),
+        (250, &[8, 10, 11]),
+        (248, &[11]),
+        (253, &[]),
+        (248, &[18]),
+        (253, &[]),
+    ];
+    let mut module = by_hand(&declarations, &code);
+    module[12] = 19;
+    assert_eq!(words(&module), Verdict::Valid);
+}
+
 /// A matrix whose columns are vectors of large arrays, which no valid module has: its size once overflowed.
 #[test]
 fn matrices_of_arrays_are_refused() {
