@@ -93,6 +93,9 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
 /// The regions that no other one encloses, in their order. Ones that share blocks otherwise stand in invalid modules only:
 /// the smaller one waits for the next round. The cost is that of the blocks, however many regions there are.
 fn outermost(regions: Vec<Region>) -> Vec<Region> {
+    if regions.len() < 2 {
+        return regions;
+    }
     let mut by_size: Vec<usize> = (0..regions.len()).collect();
     by_size.sort_by_key(|r| Reverse(regions.get(*r).map_or(0, |r| r.blocks.len())));
     let mut taken: HashSet<usize> = HashSet::default();

@@ -4,7 +4,6 @@ use super::Region;
 use crate::index::Index;
 use crate::index::function::Function;
 use crate::spv::{Id, Inst, operands};
-use rustc_hash::FxHashMap as HashMap;
 
 /// What stays outside a region and names what it defines. The branch of its back edge is outside too.
 #[derive(Default)]
@@ -20,15 +19,22 @@ pub(super) struct Uses<'w> {
 pub(super) fn of_regions<'w>(index: &Index<'w>, function: &Function, regions: &[Region]) -> Vec<Uses<'w>> {
     let mut uses: Vec<Uses<'w>> = Vec::new();
     uses.resize_with(regions.len(), Uses::default);
-    let mut owners: HashMap<usize, usize> = HashMap::default();
+    // The region of each block.
+    let first = function.blocks.start;
+    let mut owners: Vec<Option<usize>> = vec![None; function.blocks.len()];
     for (number, region) in regions.iter().enumerate() {
-        owners.extend(region.blocks.iter().map(|block| (*block, number)));
+        for block in &region.blocks {
+            if let Some(owner) = owners.get_mut(block - first) {
+                *owner = Some(number);
+            }
+        }
     }
+    let owner_of = |block: usize| owners.get(block - first).copied().flatten();
     for number in function.blocks.clone() {
         let Some(block) = index.blocks.get(number) else {
             continue;
         };
-        let owner = owners.get(&number).copied();
+        let owner = owner_of(number);
         let end = owner
             .and_then(|r| regions.get(r))
             .filter(|region| region.is_left_by(index, block))
@@ -41,7 +47,7 @@ pub(super) fn of_regions<'w>(index: &Index<'w>, function: &Function, regions: &[
             }
             operands::visit_ids(&inst, index.selector_words(&inst), |i| {
                 let id = inst.word(i);
-                let defined = block_that_defines(index, function, id).and_then(|b| owners.get(&b).copied());
+                let defined = block_that_defines(index, function, id).and_then(owner_of);
                 let Some(used) = defined.filter(|r| Some(*r) != user).and_then(|r| uses.get_mut(r)) else {
                     return;
                 };
