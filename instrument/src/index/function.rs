@@ -215,13 +215,14 @@ impl<'a> Index<'a> {
     /// Where code may be inserted at the start of a function: after the variables of its first block.
     pub(crate) fn after_variables(&self, function: &Function) -> Option<usize> {
         let first = self.blocks_of(function).first()?;
+        let is_variable = |i: &Inst<'_>| matches!(i.opcode(), op::Variable | op::UntypedVariableKHR);
         let is_header =
-            |i: &Inst<'_>| matches!(i.opcode(), op::Variable | op::Line | op::NoLine) || self.is_debug_inst(i);
+            |i: &Inst<'_>| is_variable(i) || matches!(i.opcode(), op::Line | op::NoLine) || self.is_debug_inst(i);
         // Debug instructions between and after the variables stay with them; what follows is code.
         let last = self
             .body(first)
             .take_while(is_header)
-            .filter(|i| i.opcode() == op::Variable)
+            .filter(is_variable)
             .last();
         Some(last.map_or(first.offset + 2, |i| i.end()))
     }

@@ -12,10 +12,10 @@ from_spirv! { u16; Op:
     ExtInst MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
     TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeImage TypeSampler TypeSampledImage TypeArray
     TypeRuntimeArray TypeStruct TypeOpaque TypePointer TypeFunction TypeAccelerationStructureKHR
-    TypeRayQueryKHR
+    TypeRayQueryKHR TypeUntypedPointerKHR
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstant
     SpecConstantComposite SpecConstantOp
-    Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain
+    Function FunctionParameter FunctionEnd FunctionCall Variable UntypedVariableKHR Load Store AccessChain
     InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString MemberDecorateIdEXT
@@ -25,7 +25,7 @@ from_spirv! { u16; Op:
     ShiftRightLogical ShiftLeftLogical BitwiseOr BitwiseAnd Not Any IsInf
     LogicalEqual LogicalOr LogicalAnd Select IEqual INotEqual UGreaterThan
     ULessThan ULessThanEqual FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
-    MemoryBarrier
+    ControlBarrier MemoryBarrier ImageRead ImageSparseRead
     AtomicLoad AtomicStore AtomicIAdd
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
     TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
@@ -45,7 +45,7 @@ pub(crate) const FreezeKHR: u16 = 5159;
 /// Capabilities.
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
-        Int8 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope
+        Int8 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope RayTracingKHR RayTracingNV
     }
     pub(crate) const AbortKHR: u32 = 5120;
     pub(crate) const ConstantDataKHR: u32 = 5146;
@@ -56,7 +56,7 @@ pub(crate) mod capability {
 pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
         SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent Offset FPFastMathMode NoSignedWrap
-        NoUnsignedWrap
+        NoUnsignedWrap NonUniform NonWritable BufferBlock
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;
 }
@@ -78,7 +78,7 @@ pub(crate) mod execution_model {
 /// Storage classes.
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
-        Input Private Function
+        Input Uniform Workgroup Private Function StorageBuffer
         PhysicalStorageBuffer
     }
 }
