@@ -219,11 +219,7 @@ impl<'a> Index<'a> {
         let is_header =
             |i: &Inst<'_>| is_variable(i) || matches!(i.opcode(), op::Line | op::NoLine) || self.is_debug_inst(i);
         // Debug instructions between and after the variables stay with them; what follows is code.
-        let last = self
-            .body(first)
-            .take_while(is_header)
-            .filter(is_variable)
-            .last();
+        let last = self.body(first).take_while(is_header).filter(is_variable).last();
         Some(last.map_or(first.offset + 2, |i| i.end()))
     }
 }

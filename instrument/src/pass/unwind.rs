@@ -23,7 +23,9 @@ use super::region;
 use crate::edit::globals::Globals;
 use crate::edit::{Code, Edits};
 use crate::index::Index;
+use crate::index::debug::Position;
 use crate::index::function::{Block, Function};
+use crate::spv::op::decoration;
 use crate::spv::{Id, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -197,6 +199,7 @@ impl Unwinder<'_, '_> {
         let flag = self.runtime.flag(self.globals);
         let mut last = block.label;
         let mut splits = Vec::new();
+        let (mut position, mut at) = (Position::default(), block.offset);
         for call in calls.iter().filter_map(|c| self.index.calls.get(*c)) {
             let after = self.index.inst(call.offset).end();
             let [aborted, leave, go] = [(); 3].map(|()| self.globals.fresh());
@@ -206,7 +209,8 @@ impl Unwinder<'_, '_> {
             code.label(leave);
             self.leave(&mut code, number, function, Leaving::Continues);
             code.label(go);
-            let position = self.index.position(block, after);
+            self.index.advance(&mut position, at, after);
+            at = after;
             position.write(&mut code, || self.globals.fresh());
             splits.push((after, code));
             last = go;
@@ -238,6 +242,10 @@ impl Unwinder<'_, '_> {
                 .collect();
             stale.sort_unstable();
             stale.dedup();
+            // As many handles as a block has may be made again in as many pieces.
+            if self.globals.is_out_of_ids() {
+                return;
+            }
             for id in &stale {
                 self.remake(*id, piece, &made, &mut names, splits);
             }
@@ -253,6 +261,7 @@ impl Unwinder<'_, '_> {
         }
     }
 
+    /// Makes a handle again, after all that it is made of. What that is may be as deep as a block is long.
     fn remake(
         &mut self,
         id: Id,
@@ -261,21 +270,32 @@ impl Unwinder<'_, '_> {
         names: &mut HashMap<Id, Id>,
         splits: &mut [(usize, Code)],
     ) {
-        let Some((_, offset)) = made.get(&id).filter(|_| !names.contains_key(&id)) else {
+        let Some((_, code)) = piece.checked_sub(1).and_then(|p| splits.get_mut(p)) else {
             return;
         };
-        let inst = self.index.inst(*offset);
-        let mut used = Vec::new();
-        operands::visit_ids(&inst, 1, |i| used.push(inst.word(i)));
-        for operand in used
-            .into_iter()
-            .filter(|u| made.get(u).is_some_and(|(p, o)| *p < piece && o < offset))
-        {
-            self.remake(operand, piece, made, names, splits);
+        let mut stale: Vec<usize> = Vec::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            let Some((_, offset)) = made.get(&id).filter(|_| !names.contains_key(&id)) else {
+                continue;
+            };
+            names.insert(id, id);
+            stale.push(*offset);
+            let inst = self.index.inst(*offset);
+            operands::visit_ids(&inst, 1, |i| {
+                let is_older = |(p, o): &&(usize, usize)| *p < piece && o < offset;
+                open.extend(made.get(&inst.word(i)).filter(is_older).map(|_| inst.word(i)));
+            });
         }
-        let name = self.globals.fresh();
-        names.insert(id, name);
-        if let Some((_, code)) = piece.checked_sub(1).and_then(|p| splits.get_mut(p)) {
+        // In their old order each stands behind what it is made of.
+        stale.sort_unstable();
+        for inst in stale.into_iter().map(|offset| self.index.inst(offset)) {
+            let (id, name) = (inst.result(), self.globals.fresh());
+            names.insert(id, name);
+            let mut decorations = self.index.decorations_of(id);
+            if decorations.any(|d| d.kind == decoration::NonUniform) {
+                self.globals.decorate(name, decoration::NonUniform, &[]);
+            }
             code.copy_mapped(&inst, 1, |i| names.get(&i).copied().unwrap_or(i));
         }
     }

@@ -114,6 +114,13 @@ pub(crate) mod memory_operands {
     pub(crate) const NON_PRIVATE_POINTER: u32 = 0x20;
 }
 
+/// Bits of image operands.
+pub(crate) mod image_operands {
+    pub(crate) const MAKE_TEXEL_VISIBLE: u32 = 0x200;
+    pub(crate) const NON_PRIVATE_TEXEL: u32 = 0x400;
+    pub(crate) const VOLATILE_TEXEL: u32 = 0x800;
+}
+
 /// Bits of memory semantics.
 pub(crate) mod memory_semantics {
     pub(crate) const RELEASE: u32 = 0x4;
