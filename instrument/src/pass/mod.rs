@@ -3,6 +3,8 @@
 pub(crate) mod abort;
 mod abort_text;
 pub(crate) mod constant_data;
+mod constructs;
+mod handles;
 pub(crate) mod loops;
 pub(crate) mod mark;
 pub(crate) mod outline;
@@ -11,5 +13,6 @@ pub(crate) mod plan;
 pub(crate) mod poison;
 mod poll;
 mod region;
+mod shared;
 pub(crate) mod strip;
 mod unwind;

@@ -51,7 +51,7 @@ impl Plan {
         let polled = match options.loop_poll {
             LoopPoll::Off => vec![false; index.blocks.len()],
             LoopPoll::All => poll::all_headers(index),
-            LoopPoll::Auto => poll::waiting_headers(index),
+            LoopPoll::Auto => poll::waiting_headers(index, &graph),
         };
         let mut entries = vec![false; index.functions.len()];
         for entry in &index.entry_points {
