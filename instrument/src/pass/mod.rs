@@ -11,7 +11,7 @@ pub(crate) mod outline;
 mod phi;
 pub(crate) mod plan;
 pub(crate) mod poison;
-mod poll;
+pub(crate) mod poll;
 mod region;
 mod shared;
 pub(crate) mod strip;

@@ -4,7 +4,8 @@ use crate::index::Index;
 use crate::index::callgraph::CallGraph;
 use crate::index::function::Function;
 use crate::options::{LoopPoll, Options};
-use crate::pass::poll;
+use crate::pass::poll::{self, Judged};
+use crate::pass::region;
 use crate::spv::op;
 use crate::spv::op::{capability, execution_model as model};
 
@@ -34,7 +35,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(index: &Index<'_>, options: &Options) -> Self {
+    pub(crate) fn new(index: &Index<'_>, options: &Options, judged: &Judged) -> Self {
         let graph = CallGraph::new(index);
         // Any-hit shaders of `SPV_NV_ray_tracing` have the same execution model, and no such terminator.
         let ends_rays =
@@ -51,7 +52,7 @@ impl Plan {
         let polled = match options.loop_poll {
             LoopPoll::Off => vec![false; index.blocks.len()],
             LoopPoll::All => poll::all_headers(index),
-            LoopPoll::Auto => poll::waiting_headers(index, &graph),
+            LoopPoll::Auto => poll::waiting_headers(index, &graph, judged),
         };
         let mut entries = vec![false; index.functions.len()];
         for entry in &index.entry_points {
@@ -102,6 +103,15 @@ impl Plan {
     /// Whether a block is the header of a loop that watches for aborts of other invocations.
     pub(crate) fn polled(&self, block: usize) -> bool {
         self.polled.get(block) == Some(&true)
+    }
+
+    /// What was found out about the loops of this module, for plans of what passes make of it.
+    pub(crate) fn judged(&self, index: &Index<'_>) -> Judged {
+        let headers = index.blocks.iter().zip(&self.polled);
+        headers
+            .filter(|(block, _)| region::loop_merge(index, block).is_some())
+            .map(|(block, polled)| (block.label, *polled))
+            .collect()
     }
 
     /// Calls in a block after which the flag must be looked at, in order, as indices into [`Index::calls`].

@@ -5,9 +5,9 @@
 //! is lost in finite time; other loops end by themselves and stay as they are. A loop that only counts with atomics is not
 //! one that waits.
 //!
-//! Reads that say themselves that they see what others write count in every condition. Plain loads of shared memory count
-//! in loops with a barrier, and there only in conditions that decide whether the loop is left: any loop that sorts or sums
-//! in shared memory looks at it.
+//! Reads that say themselves that they see what others write count in every condition. What functions read counts only in
+//! conditions that decide whether the loop is left, and in loops with a barrier so do plain loads of shared memory: any
+//! loop that sorts or sums in shared memory looks at it.
 
 use super::constructs::Constructs;
 use super::region;
@@ -17,6 +17,7 @@ use crate::index::callgraph::CallGraph;
 use crate::index::function::Block;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::cell::OnceCell;
 
 /// Marks every loop header.
 pub(crate) fn all_headers(index: &Index<'_>) -> Vec<bool> {
@@ -27,10 +28,14 @@ pub(crate) fn all_headers(index: &Index<'_>) -> Vec<bool> {
         .collect()
 }
 
-/// Marks the headers of loops that may wait.
-pub(crate) fn waiting_headers(index: &Index<'_>, graph: &CallGraph) -> Vec<bool> {
+/// Whether loops may wait, by the labels of their headers.
+pub(crate) type Judged = HashMap<Id, bool>;
+
+/// Marks the headers of loops that may wait. Those that were `judged` before a pass moved parts of them into functions are
+/// not judged anew: what such a function gives back depends on all that it does.
+pub(crate) fn waiting_headers(index: &Index<'_>, graph: &CallGraph, judged: &Judged) -> Vec<bool> {
     let mut marks = vec![false; index.blocks.len()];
-    let shared = SharedReads::new(index, graph);
+    let shared = OnceCell::new();
     for (number, function) in index.functions.iter().enumerate() {
         for header in function.blocks.clone() {
             let Some(block) = index.blocks.get(header) else {
@@ -39,6 +44,10 @@ pub(crate) fn waiting_headers(index: &Index<'_>, graph: &CallGraph) -> Vec<bool>
             let Some((merge, target)) = region::loop_merge(index, block) else {
                 continue;
             };
+            if let (Some(mark), Some(waits)) = (marks.get_mut(header), judged.get(&block.label)) {
+                *mark = *waits;
+                continue;
+            }
             // Those that the header reaches without passing the merge block.
             let blocks: Vec<&Block> = region::continue_blocks(index, function, merge, merge, block.label)
                 .into_iter()
@@ -52,7 +61,7 @@ pub(crate) fn waiting_headers(index: &Index<'_>, graph: &CallGraph) -> Vec<bool>
                     )
             });
             let waits = || {
-                let shared = shared.as_ref()?;
+                let shared = shared.get_or_init(|| SharedReads::new(index, graph)).as_ref()?;
                 Some(Loop::new(index, shared, number, &blocks).waits(merge, target))
             };
             if let Some(mark) = marks.get_mut(header) {
@@ -100,7 +109,7 @@ impl<'a, 'w> Loop<'a, 'w> {
                         all.stores.entry(variable).or_default().push((inst.word(2), number));
                     }
                     op::FunctionCall => {
-                        all.calls_reader |= shared.reads(&inst);
+                        all.calls_reader |= shared.calls_reader(&inst);
                         for argument in inst.from(4) {
                             let variable = base(index, *argument);
                             if is_variable(index.opcode(variable)) {
@@ -121,7 +130,7 @@ impl<'a, 'w> Loop<'a, 'w> {
         if self.depends(conditions.map(|i| i.word(1)).collect(), None) {
             return true;
         }
-        if !self.synchronizes {
+        if !self.synchronizes && !self.calls_reader {
             return false;
         }
         let constructs = Constructs::new(self.index, self.blocks);
@@ -130,11 +139,15 @@ impl<'a, 'w> Loop<'a, 'w> {
     }
 
     /// Whether values depend on memory that other invocations write: directly, through phis, or through variables that are
-    /// stored to in the loop. With `barriers`, plain loads of such memory count, and so does what chooses between the
-    /// operands of a phi and whether something is stored.
-    fn depends(&self, mut open: Vec<Id>, barriers: Option<&Constructs>) -> bool {
+    /// stored to in the loop. With `constructs`, what functions read counts, and behind barriers plain loads; and so does
+    /// what chooses between the operands of a phi and whether something is stored.
+    fn depends(&self, mut open: Vec<Id>, constructs: Option<&Constructs>) -> bool {
         let index = self.index;
-        let is_read = |inst: &Inst<'_>| self.shared.reads(inst) || barriers.is_some() && self.shared.loads(inst);
+        let is_read = |inst: &Inst<'_>| {
+            self.shared.reads_itself(inst)
+                || constructs.is_some()
+                    && (self.shared.calls_reader(inst) || self.synchronizes && self.shared.loads(inst))
+        };
         let mut seen = HashSet::default();
         let mut reached = HashSet::default();
         while let Some(id) = open.pop() {
@@ -144,11 +157,11 @@ impl<'a, 'w> Loop<'a, 'w> {
             if is_variable(index.opcode(id)) {
                 for (value, block) in self.stores.get(&id).into_iter().flatten() {
                     open.push(*value);
-                    if let Some(constructs) = barriers {
+                    if let Some(constructs) = constructs {
                         constructs.around(*block, &mut reached, &mut open);
                     }
                 }
-                if self.calls_reader && self.shared.is_stored_to_outside(id, self.function) {
+                if constructs.is_some() && self.calls_reader && self.shared.is_stored_to_outside(id, self.function) {
                     return true;
                 }
                 continue;
@@ -158,7 +171,7 @@ impl<'a, 'w> Loop<'a, 'w> {
                 return true;
             }
             if inst.opcode() == op::Phi {
-                open.extend(barriers.and_then(|b| b.before(block)));
+                open.extend(constructs.and_then(|c| c.before(block)));
             }
             operands::visit_ids(&inst, 1, |i| {
                 let operand = inst.word(i);

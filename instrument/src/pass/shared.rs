@@ -61,12 +61,17 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         })
     }
 
-    /// Whether an instruction reads, itself or in a function that it calls, what others write.
-    pub(crate) fn reads(&self, inst: &Inst<'_>) -> bool {
-        self.memory.reads(inst) || self.calls_one_of(&self.reads, inst)
+    /// Whether an instruction reads what others write.
+    pub(crate) fn reads_itself(&self, inst: &Inst<'_>) -> bool {
+        self.memory.reads(inst)
     }
 
-    /// Whether it loads memory that others write: what a barrier makes visible.
+    /// Whether it calls a function that does.
+    pub(crate) fn calls_reader(&self, inst: &Inst<'_>) -> bool {
+        self.calls_one_of(&self.reads, inst)
+    }
+
+    /// Whether it loads memory that others write, itself or in a function that it calls: what a barrier makes visible.
     pub(crate) fn loads(&self, inst: &Inst<'_>) -> bool {
         self.memory.loads(inst) || self.calls_one_of(&self.loads, inst)
     }
