@@ -8,6 +8,7 @@ use crate::options::Options;
 use crate::pass::abort::Lowered;
 use crate::pass::mark::Numbers;
 use crate::pass::plan::Plan;
+use crate::pass::poll::Judged;
 use crate::pass::{abort, constant_data, loops, mark, outline, poison, strip};
 use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::{HEADER_WORDS, Insts, header};
@@ -105,7 +106,7 @@ fn lower_aborts(
     offsets: &[usize],
     sites: &mut SiteTable,
 ) -> Result<(Vec<u32>, bool)> {
-    let plan = Plan::new(&index, options);
+    let plan = Plan::new(&index, options, &Judged::default());
     *sites = mark::sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
     let mut edits = loops::normalize(&index, &plan)?;
     if edits.is_empty() && !outline::is_needed(&index, &plan) {
@@ -116,12 +117,13 @@ fn lower_aborts(
         return Ok((edits.apply(words, "abort")?, tables));
     }
     edits.append(&mark::mark(&index));
+    let judged = plan.judged(&index);
     let mut words = edits.apply(index.words, "loops")?;
     drop((index, plan));
     let mut outlined: HashSet<Id> = HashSet::default();
     for _ in 0..MAX_ROUNDS {
         let index = Index::new(&words)?;
-        let plan = Plan::new(&index, options);
+        let plan = Plan::new(&index, options, &judged);
         let edits = loops::normalize(&index, &plan)?;
         if !edits.is_empty() {
             words = edits.apply_within(words, "loops")?;

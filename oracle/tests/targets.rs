@@ -243,6 +243,52 @@ fn messages_made_by_unknown_instructions_are_refused() {
     assert_eq!(words(&by_hand(&[], &code)), Verdict::Invalid);
 }
 
+/// An image that is copied again and again before a call and used after it: making it again once took a stack frame a
+/// copy.
+#[test]
+fn handles_that_are_copied_without_end_are_made_again() {
+    const COPIES: u32 = 100_000;
+    let before: [(u16, &[u32]); 19] = [
+        (17, &[1]),
+        (17, &[5120]),
+        (14, &[0, 1]),
+        (15, &[5, 4, 0x6e69_616d, 0]),
+        (16, &[4, 17, 1, 1, 1]),
+        (19, &[1]),
+        (33, &[2, 1]),
+        (21, &[3, 32, 0]),
+        (25, &[5, 3, 1, 0, 0, 0, 1, 0]),
+        (32, &[6, 0, 5]),
+        (59, &[6, 7, 0]),
+        (43, &[3, 8, 7]),
+        (54, &[1, 9, 0, 2]),
+        (248, &[10]),
+        (5121, &[3, 8]),
+        (56, &[]),
+        (54, &[1, 4, 0, 2]),
+        (248, &[11]),
+        (61, &[5, 12, 7]),
+    ];
+    let last = 12 + COPIES;
+    let after: [(u16, &[u32]); 4] = [
+        (57, &[1, last + 1, 9]),
+        (83, &[5, last + 2, last]),
+        (253, &[]),
+        (56, &[]),
+    ];
+    let mut module = vec![MAGIC, 0x10300, 0, last + 3, 0];
+    for (opcode, operands) in before {
+        push(&mut module, opcode, operands);
+    }
+    for id in 12..last {
+        push(&mut module, 83, &[5, id + 1, id]);
+    }
+    for (opcode, operands) in after {
+        push(&mut module, opcode, operands);
+    }
+    assert_eq!(words(&bytes(&module)), Verdict::Valid);
+}
+
 #[test]
 fn modules_with_changed_words_are_rewritten_or_refused() {
     let [valid, _, invalid] = run("mutated", mutated, 2000, &|seed| {

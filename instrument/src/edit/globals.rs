@@ -6,6 +6,7 @@ use super::nothing::Kind;
 use super::{Code, Edits, Ids};
 use crate::index::Index;
 use crate::spv::op::{decoration, storage_class};
+use crate::spv::words::MAX_BOUND;
 use crate::spv::{Id, op};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap as HashMap, FxHasher};
@@ -135,6 +136,12 @@ impl Globals {
     /// A new id.
     pub(crate) fn fresh(&mut self) -> Id {
         self.ids.fresh()
+    }
+
+    /// Whether more ids were given out than a module may have: its edits will be refused, and whoever may be asked for
+    /// any number of copies can stop.
+    pub(crate) fn is_out_of_ids(&self) -> bool {
+        self.ids.next > MAX_BOUND
     }
 
     /// The declaration of an opcode with these operands, those of values with their type, of types with 0.

@@ -86,25 +86,29 @@ impl CallGraph {
     }
 
     /// The least set of functions that contains every `seed` and every function that, `through` permitting, calls one
-    /// of the set.
+    /// of the set. Its cost is that of the functions and calls, whichever order they are in.
     pub(crate) fn callers_closure(&self, seed: impl Fn(usize) -> bool, through: impl Fn(usize) -> bool) -> Vec<bool> {
-        let mut set: Vec<bool> = (0..self.reach.len()).map(&seed).collect();
-        loop {
-            let mut grew = false;
-            for function in 0..set.len() {
-                let joins = !set[function]
-                    && through(function)
-                    && self
-                        .calls_in(function)
-                        .any(|c| self.callee(c).is_some_and(|callee| set[callee]));
-                if joins {
-                    set[function] = true;
-                    grew = true;
+        let mut set: Vec<bool> = (0..self.reach.len()).map(seed).collect();
+        let mut open: Vec<usize> = (0..set.len()).filter(|f| set[*f]).collect();
+        if open.is_empty() || self.callees.is_empty() {
+            return set;
+        }
+        // Callee and caller of every call, by callee.
+        let mut callers: Vec<(usize, usize)> = (0..self.reach.len())
+            .flat_map(|caller| self.calls_in(caller).map(move |call| (call, caller)))
+            .filter_map(|(call, caller)| Some((self.callee(call)?, caller)))
+            .collect();
+        callers.sort_unstable();
+        while let Some(callee) = open.pop() {
+            let first = callers.partition_point(|(of, _)| *of < callee);
+            let callers = callers.get(first..).unwrap_or(&[]).iter();
+            for (_, caller) in callers.take_while(|(of, _)| *of == callee) {
+                if !set[*caller] && through(*caller) {
+                    set[*caller] = true;
+                    open.push(*caller);
                 }
             }
-            if !grew {
-                return set;
-            }
         }
+        set
     }
 }

@@ -112,7 +112,13 @@ impl<'a> Index<'a> {
     /// The position in force before `offset` in a block.
     pub(crate) fn position(&self, block: &Block, offset: usize) -> Position<'a> {
         let mut position = Position::default();
-        for inst in self.insts(block.offset, offset) {
+        self.advance(&mut position, block.offset, offset);
+        position
+    }
+
+    /// Brings a position that is in force at `from` up to `offset`, in the same block.
+    pub(crate) fn advance(&self, position: &mut Position<'a>, from: usize, offset: usize) {
+        for inst in self.insts(from, offset) {
             match inst.opcode() {
                 op::Line => position.line = Some(inst),
                 op::NoLine => position.line = None,
@@ -126,7 +132,6 @@ impl<'a> Index<'a> {
                 _ => {}
             }
         }
-        position
     }
 
     /// The functions around a position, innermost first: those that were inlined, and last the one that has the block.

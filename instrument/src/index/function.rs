@@ -215,14 +215,37 @@ impl<'a> Index<'a> {
     /// Where code may be inserted at the start of a function: after the variables of its first block.
     pub(crate) fn after_variables(&self, function: &Function) -> Option<usize> {
         let first = self.blocks_of(function).first()?;
+        let is_variable = |i: &Inst<'_>| matches!(i.opcode(), op::Variable | op::UntypedVariableKHR);
         let is_header =
-            |i: &Inst<'_>| matches!(i.opcode(), op::Variable | op::Line | op::NoLine) || self.is_debug_inst(i);
+            |i: &Inst<'_>| is_variable(i) || matches!(i.opcode(), op::Line | op::NoLine) || self.is_debug_inst(i);
         // Debug instructions between and after the variables stay with them; what follows is code.
-        let last = self
-            .body(first)
-            .take_while(is_header)
-            .filter(|i| i.opcode() == op::Variable)
-            .last();
+        let last = self.body(first).take_while(is_header).filter(is_variable).last();
         Some(last.map_or(first.offset + 2, |i| i.end()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::Code;
+    use crate::spv::op::storage_class;
+
+    #[test]
+    fn code_starts_behind_untyped_variables() {
+        let mut code = Code::default();
+        code.words.extend([0x0723_0203, 0x10600, 0, 20, 0]);
+        code.op(op::MemoryModel, &[0, 1]);
+        code.op(op::TypeVoid, &[1]);
+        code.op(op::TypeFunction, &[2, 1]);
+        code.op(op::TypeUntypedPointerKHR, &[3, storage_class::Function]);
+        code.op(op::Function, &[1, 4, 0, 2]);
+        code.label(5);
+        code.op(op::UntypedVariableKHR, &[3, 6, storage_class::Function]);
+        let after = code.words.len();
+        code.op(op::Return, &[]);
+        code.op(op::FunctionEnd, &[]);
+        let index = Index::new(&code.words).expect("a module");
+        assert_eq!(index.after_variables(&index.functions[0]), Some(after));
+        assert!(index.is_logical_pointer(3));
     }
 }

@@ -18,10 +18,8 @@ impl Index<'_> {
     /// Whether values of a type are pointers into anything but physical storage buffers: they cannot be stored,
     /// returned or selected without variable pointers.
     pub(crate) fn is_logical_pointer(&self, ty: Id) -> bool {
-        self.def(ty).is_some_and(|i| {
-            matches!(i.opcode(), op::TypePointer | op::TypeUntypedPointerKHR)
-                && i.word(2) != storage_class::PhysicalStorageBuffer
-        })
+        self.storage_class(ty)
+            .is_some_and(|class| class != storage_class::PhysicalStorageBuffer)
     }
 
     /// Whether values of a type are handles to images, samplers and the like, which must be made in the block that
@@ -41,7 +39,7 @@ impl Index<'_> {
     /// Storage class of a pointer type.
     pub(crate) fn storage_class(&self, pointer_type: Id) -> Option<u32> {
         let ty = self.def(pointer_type)?;
-        (ty.opcode() == op::TypePointer).then(|| ty.word(2))
+        matches!(ty.opcode(), op::TypePointer | op::TypeUntypedPointerKHR).then(|| ty.word(2))
     }
 
     /// What arrays, and arrays of arrays, are made of; the type itself if it is no array.

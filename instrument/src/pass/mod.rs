@@ -3,13 +3,16 @@
 pub(crate) mod abort;
 mod abort_text;
 pub(crate) mod constant_data;
+mod constructs;
+mod handles;
 pub(crate) mod loops;
 pub(crate) mod mark;
 pub(crate) mod outline;
 mod phi;
 pub(crate) mod plan;
 pub(crate) mod poison;
-mod poll;
+pub(crate) mod poll;
 mod region;
+mod shared;
 pub(crate) mod strip;
 mod unwind;

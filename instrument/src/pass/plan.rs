@@ -4,9 +4,10 @@ use crate::index::Index;
 use crate::index::callgraph::CallGraph;
 use crate::index::function::Function;
 use crate::options::{LoopPoll, Options};
-use crate::pass::poll;
+use crate::pass::poll::{self, Judged};
+use crate::pass::region;
 use crate::spv::op;
-use crate::spv::op::execution_model as model;
+use crate::spv::op::{capability, execution_model as model};
 
 /// How an aborted invocation leaves a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub(crate) enum Exit {
     Return,
     /// It ends in place: every entry point that reaches the function is a fragment shader.
     Kill,
-    /// It ends in place: every entry point that reaches the function is an any-hit shader.
+    /// It ends in place: every entry point that reaches the function is an any-hit shader of `SPV_KHR_ray_tracing`.
     TerminateRay,
 }
 
@@ -34,28 +35,31 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(index: &Index<'_>, options: &Options) -> Self {
+    pub(crate) fn new(index: &Index<'_>, options: &Options, judged: &Judged) -> Self {
         let graph = CallGraph::new(index);
+        // Any-hit shaders of `SPV_NV_ray_tracing` have the same execution model, and no such terminator.
+        let ends_rays =
+            index.has_capability(capability::RayTracingKHR) || !index.has_capability(capability::RayTracingNV);
         let exits: Vec<Exit> = graph
             .reach
             .iter()
             .map(|reach| match reach.models.as_slice() {
                 [model::Fragment] => Exit::Kill,
-                [model::AnyHitKHR] => Exit::TerminateRay,
+                [model::AnyHitKHR] if ends_rays => Exit::TerminateRay,
                 _ => Exit::Return,
             })
             .collect();
         let polled = match options.loop_poll {
             LoopPoll::Off => vec![false; index.blocks.len()],
             LoopPoll::All => poll::all_headers(index),
-            LoopPoll::Auto => poll::waiting_headers(index),
+            LoopPoll::Auto => poll::waiting_headers(index, &graph, judged),
         };
-        let is_entry = |f: usize| {
-            index
-                .functions
-                .get(f)
-                .is_some_and(|f| index.entry_points.iter().any(|e| e.function == f.id))
-        };
+        let mut entries = vec![false; index.functions.len()];
+        for entry in &index.entry_points {
+            if let Some(is_entry) = index.function_of(entry.function).and_then(|f| entries.get_mut(f)) {
+                *is_entry = true;
+            }
+        }
         // By function: an invocation may leave in it on its own account.
         let aborts: Vec<bool> = index
             .functions
@@ -67,7 +71,7 @@ impl Plan {
             })
             .collect();
         let aborting = |f: usize| aborts.get(f) == Some(&true);
-        let returns = |f: usize| exits.get(f) == Some(&Exit::Return) && !is_entry(f);
+        let returns = |f: usize| exits.get(f) == Some(&Exit::Return) && entries.get(f) == Some(&false);
         let unwinds = graph.callers_closure(|f| returns(f) && aborting(f), returns);
         let checks = |call| graph.callee(call).is_some_and(|f| unwinds.get(f) == Some(&true));
         let touched = (0..aborts.len())
@@ -101,11 +105,25 @@ impl Plan {
         self.polled.get(block) == Some(&true)
     }
 
+    /// What was found out about the loops of this module, for plans of what passes make of it.
+    pub(crate) fn judged(&self, index: &Index<'_>) -> Judged {
+        let headers = index.blocks.iter().zip(&self.polled);
+        headers
+            .filter(|(block, _)| region::loop_merge(index, block).is_some())
+            .map(|(block, polled)| (block.label, *polled))
+            .collect()
+    }
+
     /// Calls in a block after which the flag must be looked at, in order, as indices into [`Index::calls`].
     pub(crate) fn checked_calls(&self, index: &Index<'_>, function: usize, block: usize) -> Vec<usize> {
         let calls = self.graph.calls_in(function);
-        calls
-            .filter(|c| index.calls.get(*c).is_some_and(|call| call.block == block) && self.checked(*c))
+        let of_function = index.calls.get(calls.clone()).unwrap_or(&[]);
+        // Calls are in module order, and so by block.
+        let before = of_function.partition_point(|call| call.block < block);
+        let of_block = of_function.iter().skip(before).take_while(|call| call.block == block);
+        (calls.start + before..)
+            .zip(of_block)
+            .filter_map(|(number, _)| self.checked(number).then_some(number))
             .collect()
     }
 

@@ -4,14 +4,20 @@
 //! and loops without an exit of their own, test the arena's ABORTED word at the top of every iteration, so that the device
 //! is lost in finite time; other loops end by themselves and stay as they are. A loop that only counts with atomics is not
 //! one that waits.
+//!
+//! Reads that say themselves that they see what others write count in every condition. What functions read counts only in
+//! conditions that decide whether the loop is left, and in loops with a barrier so do plain loads of shared memory: any
+//! loop that sorts or sums in shared memory looks at it.
 
+use super::constructs::Constructs;
 use super::region;
+use super::shared::{SharedReads, base};
 use crate::index::Index;
-use crate::index::function::{Block, Function};
-use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
-use crate::spv::op::{decoration, storage_class};
+use crate::index::callgraph::CallGraph;
+use crate::index::function::Block;
 use crate::spv::{Id, Inst, op, operands};
-use rustc_hash::FxHashSet as HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::cell::OnceCell;
 
 /// Marks every loop header.
 pub(crate) fn all_headers(index: &Index<'_>) -> Vec<bool> {
@@ -22,184 +28,171 @@ pub(crate) fn all_headers(index: &Index<'_>) -> Vec<bool> {
         .collect()
 }
 
-/// Marks the headers of loops that may wait.
-pub(crate) fn waiting_headers(index: &Index<'_>) -> Vec<bool> {
+/// Whether loops may wait, by the labels of their headers.
+pub(crate) type Judged = HashMap<Id, bool>;
+
+/// Marks the headers of loops that may wait. Those that were `judged` before a pass moved parts of them into functions are
+/// not judged anew: what such a function gives back depends on all that it does.
+pub(crate) fn waiting_headers(index: &Index<'_>, graph: &CallGraph, judged: &Judged) -> Vec<bool> {
     let mut marks = vec![false; index.blocks.len()];
-    let shared = may_read_shared_memory(index);
-    for function in &index.functions {
+    let shared = OnceCell::new();
+    for (number, function) in index.functions.iter().enumerate() {
         for header in function.blocks.clone() {
             let Some(block) = index.blocks.get(header) else {
                 continue;
             };
-            let Some((merge, _)) = region::loop_merge(index, block) else {
+            let Some((merge, target)) = region::loop_merge(index, block) else {
                 continue;
             };
-            let blocks = loop_blocks(index, function, block.label, merge);
-            let waits = shared && waits(index, &blocks);
+            if let (Some(mark), Some(waits)) = (marks.get_mut(header), judged.get(&block.label)) {
+                *mark = *waits;
+                continue;
+            }
+            // Those that the header reaches without passing the merge block.
+            let blocks: Vec<&Block> = region::continue_blocks(index, function, merge, merge, block.label)
+                .into_iter()
+                .filter_map(|b| index.blocks.get(b))
+                .collect();
             let exits = blocks.iter().any(|b| {
-                let leaves = index.successors(b).contains(&merge);
-                leaves
+                index.successors(b).contains(&merge)
                     || matches!(
                         index.terminator(b).opcode(),
                         op::Return | op::ReturnValue | op::Kill | op::AbortKHR | op::TerminateInvocation
                     )
             });
+            let waits = || {
+                let shared = shared.get_or_init(|| SharedReads::new(index, graph)).as_ref()?;
+                Some(Loop::new(index, shared, number, &blocks).waits(merge, target))
+            };
             if let Some(mark) = marks.get_mut(header) {
-                *mark = waits || !exits;
+                *mark = !exits || waits() == Some(true);
             }
         }
     }
     marks
 }
 
-/// Whether a condition in a loop depends on memory that other invocations write: directly, through phis, or through
-/// variables that are stored to in the loop.
-fn waits(index: &Index<'_>, blocks: &[&Block]) -> bool {
-    let inside = |id: Id| {
-        let inst = index.def(id)?;
-        blocks
-            .iter()
-            .any(|b| (b.offset..b.end).contains(&inst.offset))
-            .then_some(inst)
-    };
-    let mut open: Vec<Id> = Vec::new();
-    for block in blocks {
-        let end = index.terminator(block);
-        if matches!(end.opcode(), op::BranchConditional | op::Switch) {
-            open.push(end.word(1));
-        }
-    }
-    let mut seen = HashSet::default();
-    while let Some(id) = open.pop() {
-        if !seen.insert(id) {
-            continue;
-        }
-        // A stored-to variable: what the loop stores to it counts.
-        if index.opcode(id) == op::Variable {
-            let stores = blocks
-                .iter()
-                .flat_map(|b| index.body(b))
-                .filter(|i| i.opcode() == op::Store);
-            open.extend(stores.filter(|i| base(index, i.word(1)) == id).map(|i| i.word(2)));
-            continue;
-        }
-        let Some(inst) = inside(id) else { continue };
-        if reads_shared_memory(index, &inst) {
-            return true;
-        }
-        // What a function returns may come from anywhere; its own loops are looked at for themselves.
-        operands::visit_ids(&inst, 1, |i| {
-            let operand = inst.word(i);
-            open.push(if inst.opcode() == op::Load {
-                base(index, operand)
-            } else {
-                operand
-            });
-        });
-    }
-    false
+/// A loop and what happens in it to variables.
+struct Loop<'a, 'w> {
+    index: &'a Index<'w>,
+    shared: &'a SharedReads<'a, 'w>,
+    /// The function that it is in.
+    function: usize,
+    /// In module order.
+    blocks: &'a [&'a Block],
+    /// By variable: what is stored to it, and in which block of the loop. A call that gets a pointer into it stores its
+    /// result.
+    stores: HashMap<Id, Vec<(Id, usize)>>,
+    /// Whether a function is called that reads what others write.
+    calls_reader: bool,
+    /// Whether there is a barrier.
+    synchronizes: bool,
 }
 
-/// The variable or parameter that a pointer leads into.
-fn base(index: &Index<'_>, pointer: Id) -> Id {
-    let mut at = pointer;
-    for _ in 0..16 {
-        match index.def(at) {
-            Some(inst)
-                if matches!(
-                    inst.opcode(),
-                    op::AccessChain | op::InBoundsAccessChain | op::PtrAccessChain | op::CopyObject
-                ) =>
-            {
-                at = inst.word(3);
+impl<'a, 'w> Loop<'a, 'w> {
+    fn new(index: &'a Index<'w>, shared: &'a SharedReads<'a, 'w>, function: usize, blocks: &'a [&'a Block]) -> Self {
+        let mut all = Self {
+            index,
+            shared,
+            function,
+            blocks,
+            stores: HashMap::default(),
+            calls_reader: false,
+            synchronizes: false,
+        };
+        for (number, block) in blocks.iter().enumerate() {
+            for inst in index.body(block) {
+                all.synchronizes |= shared.synchronizes(&inst);
+                match inst.opcode() {
+                    op::Store => {
+                        let variable = base(index, inst.word(1));
+                        all.stores.entry(variable).or_default().push((inst.word(2), number));
+                    }
+                    op::FunctionCall => {
+                        all.calls_reader |= shared.calls_reader(&inst);
+                        for argument in inst.from(4) {
+                            let variable = base(index, *argument);
+                            if is_variable(index.opcode(variable)) {
+                                all.stores.entry(variable).or_default().push((inst.result(), number));
+                            }
+                        }
+                    }
+                    _ => {}
+                }
             }
-            _ => break,
         }
+        all
     }
-    at
-}
 
-/// Blocks of a loop: those that its header reaches without passing the merge block.
-fn loop_blocks<'b>(index: &'b Index<'_>, function: &Function, header: Id, merge: Id) -> Vec<&'b Block> {
-    let blocks = region::continue_blocks(index, function, merge, merge, header);
-    blocks.into_iter().filter_map(|b| index.blocks.get(b)).collect()
-}
-
-/// Whether anything in a module can be a read that [`reads_shared_memory`] looks for: in most modules nothing is.
-fn may_read_shared_memory(index: &Index<'_>) -> bool {
-    let coherent = |kind| kind == decoration::Coherent || kind == decoration::Volatile;
-    index.decorations.iter().any(|d| coherent(d.kind))
-        || index
-            .insts(index.sections.globals, index.words.len())
-            .any(|i| match i.opcode() {
-                op::Load => i.word(4) & SHARED_FLAGS != 0,
-                opcode => is_atomic_read(opcode),
-            })
-}
-
-/// OpAtomicLoad to OpAtomicXor without OpAtomicStore, the flag, min/max and float atomics.
-fn is_atomic_read(opcode: u16) -> bool {
-    matches!(opcode, 227 | 229..=242 | 318 | 5614..=5615 | 6035)
-}
-
-/// Memory operands of loads that see what others write.
-const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER;
-
-/// Atomic, volatile, coherent and non-private reads of memory that other invocations can write.
-fn reads_shared_memory(index: &Index<'_>, inst: &Inst<'_>) -> bool {
-    match inst.opcode() {
-        op::Load => {
-            let flags = inst.word(4);
-            flags & SHARED_FLAGS != 0 && is_shared(index, inst.word(3)) || is_coherent(index, inst.word(3))
-        }
-        opcode if is_atomic_read(opcode) => is_shared(index, inst.word(3)),
-        _ => false,
-    }
-}
-
-fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
-    let class = index.storage_class(index.type_of(pointer));
-    !matches!(
-        class,
-        Some(storage_class::Function | storage_class::Private | storage_class::Input)
-    )
-}
-
-/// Whether a pointer leads to something decorated `Coherent` or `Volatile`: the variable or a member on the way.
-fn is_coherent(index: &Index<'_>, pointer: Id) -> bool {
-    let marked = |kind| kind == decoration::Coherent || kind == decoration::Volatile;
-    let mut at = pointer;
-    for _ in 0..16 {
-        let Some(inst) = index.def(at) else { return false };
-        if index.decorations_of(at).any(|d| marked(d.kind)) {
+    fn waits(&self, merge: Id, target: Id) -> bool {
+        let conditions = self.blocks.iter().map(|b| self.index.terminator(b));
+        let conditions = conditions.filter(|i| matches!(i.opcode(), op::BranchConditional | op::Switch));
+        if self.depends(conditions.map(|i| i.word(1)).collect(), None) {
             return true;
         }
-        match inst.opcode() {
-            op::AccessChain | op::InBoundsAccessChain | op::PtrAccessChain | op::InBoundsPtrAccessChain => {
-                let base = inst.word(3);
-                let pointee = index.def(index.type_of(base)).map_or(0, |t| t.word(3));
-                let element = struct_under_arrays(index, pointee);
-                if index
-                    .decorations_of(element)
-                    .any(|d| d.member.is_some() && marked(d.kind))
-                {
+        if !self.synchronizes && !self.calls_reader {
+            return false;
+        }
+        let constructs = Constructs::new(self.index, self.blocks);
+        let deciding = constructs.deciding(self.index, self.blocks, merge, target);
+        self.depends(deciding, Some(&constructs))
+    }
+
+    /// Whether values depend on memory that other invocations write: directly, through phis, or through variables that are
+    /// stored to in the loop. With `constructs`, what functions read counts, and behind barriers plain loads; and so does
+    /// what chooses between the operands of a phi and whether something is stored.
+    fn depends(&self, mut open: Vec<Id>, constructs: Option<&Constructs>) -> bool {
+        let index = self.index;
+        let is_read = |inst: &Inst<'_>| {
+            self.shared.reads_itself(inst)
+                || constructs.is_some()
+                    && (self.shared.calls_reader(inst) || self.synchronizes && self.shared.loads(inst))
+        };
+        let mut seen = HashSet::default();
+        let mut reached = HashSet::default();
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            if is_variable(index.opcode(id)) {
+                for (value, block) in self.stores.get(&id).into_iter().flatten() {
+                    open.push(*value);
+                    if let Some(constructs) = constructs {
+                        constructs.around(*block, &mut reached, &mut open);
+                    }
+                }
+                if constructs.is_some() && self.calls_reader && self.shared.is_stored_to_outside(id, self.function) {
                     return true;
                 }
-                at = base;
+                continue;
             }
-            op::CopyObject => at = inst.word(3),
-            _ => return false,
+            let Some((block, inst)) = self.inside(id) else { continue };
+            if is_read(&inst) {
+                return true;
+            }
+            if inst.opcode() == op::Phi {
+                open.extend(constructs.and_then(|c| c.before(block)));
+            }
+            operands::visit_ids(&inst, 1, |i| {
+                let operand = inst.word(i);
+                open.push(operand);
+                if matches!(inst.opcode(), op::Load | op::FunctionCall) {
+                    open.push(base(index, operand));
+                }
+            });
         }
+        false
     }
-    false
+
+    /// The instruction that makes a value, and its block, if it is in the loop.
+    fn inside(&self, id: Id) -> Option<(&Block, Inst<'w>)> {
+        let inst = self.index.def(id)?;
+        let after = self.blocks.partition_point(|b| b.offset <= inst.offset);
+        let block = self.blocks.get(after.checked_sub(1)?)?;
+        (inst.offset < block.end).then_some((block, inst))
+    }
 }
 
-fn struct_under_arrays(index: &Index<'_>, mut ty: Id) -> Id {
-    for _ in 0..16 {
-        match index.def(ty) {
-            Some(inst) if matches!(inst.opcode(), op::TypeArray | op::TypeRuntimeArray) => ty = inst.word(2),
-            _ => break,
-        }
-    }
-    ty
+fn is_variable(opcode: u16) -> bool {
+    matches!(opcode, op::Variable | op::UntypedVariableKHR | op::FunctionParameter)
 }

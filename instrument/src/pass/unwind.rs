@@ -13,8 +13,7 @@
 //! tests the flag; the top of a loop that waits for other invocations also tests whether the arena says that one has
 //! aborted.
 //!
-//! Images, samplers and what is made of them must be made in the block that uses them, so what a block made before such a
-//! call is made again after it.
+//! Handles that the block made before such a call are made again after it: `handles`.
 
 use super::abort::runtime::Runtime;
 use super::phi::PhiRenames;
@@ -24,8 +23,9 @@ use crate::edit::globals::Globals;
 use crate::edit::nothing::nothing;
 use crate::edit::{Code, Edits};
 use crate::index::Index;
+use crate::index::debug::Position;
 use crate::index::function::{Block, Function};
-use crate::spv::{Id, op, operands};
+use crate::spv::{Id, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// What the pass works with in one function.
@@ -198,6 +198,7 @@ impl Unwinder<'_, '_> {
         let flag = self.runtime.flag(self.globals);
         let mut last = block.label;
         let mut splits = Vec::new();
+        let (mut position, mut at) = (Position::default(), block.offset);
         for call in calls.iter().filter_map(|c| self.index.calls.get(*c)) {
             let after = self.index.inst(call.offset).end();
             let [aborted, leave, go] = [(); 3].map(|()| self.globals.fresh());
@@ -207,7 +208,8 @@ impl Unwinder<'_, '_> {
             code.label(leave);
             self.leave(&mut code, number, function, Leaving::Continues);
             code.label(go);
-            let position = self.index.position(block, after);
+            self.index.advance(&mut position, at, after);
+            at = after;
             position.write(&mut code, || self.globals.fresh());
             splits.push((after, code));
             last = go;
@@ -217,67 +219,5 @@ impl Unwinder<'_, '_> {
             self.edits.insert(after, &code.words);
         }
         renames.moved(&self.index.successors(block), block.label, last);
-    }
-
-    /// Makes images, samplers and the like again in the pieces of a split block that use them.
-    fn remake_handles(&mut self, block: &Block, splits: &mut [(usize, Code)]) {
-        // The piece in which a handle was made, and its instruction.
-        let mut made: HashMap<Id, (usize, usize)> = HashMap::default();
-        let mut names: HashMap<Id, Id> = HashMap::default();
-        let mut piece = 0;
-        for inst in self.index.insts(block.offset, block.end).skip(1) {
-            while splits.get(piece).is_some_and(|(at, _)| *at <= inst.offset) {
-                piece += 1;
-                names.clear();
-            }
-            let mut used = Vec::new();
-            let width = self.index.selector_words(&inst);
-            operands::visit_ids(&inst, width, |i| used.push(inst.word(i)));
-            let mut stale: Vec<Id> = used
-                .into_iter()
-                .filter(|id| made.get(id).is_some_and(|(p, _)| *p < piece))
-                .collect();
-            stale.sort_unstable();
-            stale.dedup();
-            for id in &stale {
-                self.remake(*id, piece, &made, &mut names, splits);
-            }
-            if !stale.is_empty() {
-                let mut code = Code::default();
-                code.copy_mapped(&inst, width, |id| names.get(&id).copied().unwrap_or(id));
-                self.edits.replace(inst.offset, inst.words.len(), &code.words);
-            }
-            let remakable = matches!(inst.opcode(), op::Load | op::SampledImage | op::Image | op::CopyObject);
-            if remakable && self.index.is_opaque(inst.result_type()) {
-                made.insert(inst.result(), (piece, inst.offset));
-            }
-        }
-    }
-
-    fn remake(
-        &mut self,
-        id: Id,
-        piece: usize,
-        made: &HashMap<Id, (usize, usize)>,
-        names: &mut HashMap<Id, Id>,
-        splits: &mut [(usize, Code)],
-    ) {
-        let Some((_, offset)) = made.get(&id).filter(|_| !names.contains_key(&id)) else {
-            return;
-        };
-        let inst = self.index.inst(*offset);
-        let mut used = Vec::new();
-        operands::visit_ids(&inst, 1, |i| used.push(inst.word(i)));
-        for operand in used
-            .into_iter()
-            .filter(|u| made.get(u).is_some_and(|(p, o)| *p < piece && o < offset))
-        {
-            self.remake(operand, piece, made, names, splits);
-        }
-        let name = self.globals.fresh();
-        names.insert(id, name);
-        if let Some((_, code)) = piece.checked_sub(1).and_then(|p| splits.get_mut(p)) {
-            code.copy_mapped(&inst, 1, |i| names.get(&i).copied().unwrap_or(i));
-        }
     }
 }

@@ -12,10 +12,11 @@ from_spirv! { u16; Op:
     ExtInst MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
     TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeImage TypeSampler TypeSampledImage TypeArray
     TypeRuntimeArray TypeStruct TypeOpaque TypePointer TypeFunction TypeAccelerationStructureKHR
-    TypeRayQueryKHR TypeCooperativeMatrixKHR TypeCooperativeMatrixNV ConvertUToAccelerationStructureKHR
+    TypeRayQueryKHR TypeUntypedPointerKHR TypeCooperativeMatrixKHR TypeCooperativeMatrixNV
+    ConvertUToAccelerationStructureKHR
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstant
     SpecConstantComposite SpecConstantOp
-    Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain
+    Function FunctionParameter FunctionEnd FunctionCall Variable UntypedVariableKHR Load Store AccessChain
     InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString MemberDecorateIdEXT
@@ -25,7 +26,7 @@ from_spirv! { u16; Op:
     ShiftRightLogical ShiftLeftLogical BitwiseOr BitwiseAnd Not Any IsInf
     LogicalEqual LogicalOr LogicalAnd Select IEqual INotEqual UGreaterThan
     ULessThan ULessThanEqual FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
-    MemoryBarrier
+    ControlBarrier MemoryBarrier ImageRead ImageSparseRead
     AtomicLoad AtomicStore AtomicIAdd
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
     TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
@@ -43,8 +44,6 @@ pub(crate) const PoisonKHR: u16 = 5158;
 pub(crate) const FreezeKHR: u16 = 5159;
 
 /// `SPV_KHR_untyped_pointers`.
-pub(crate) const TypeUntypedPointerKHR: u16 = 4417;
-/// `SPV_KHR_untyped_pointers`.
 pub(crate) const UntypedAccessChainKHR: u16 = 4419;
 /// `SPV_KHR_untyped_pointers`.
 pub(crate) const UntypedInBoundsAccessChainKHR: u16 = 4420;
@@ -61,6 +60,7 @@ pub(crate) const UntypedImageTexelPointerEXT: u16 = 5126;
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
         Int8 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
+        RayTracingKHR RayTracingNV
     }
     pub(crate) const AbortKHR: u32 = 5120;
     pub(crate) const ConstantDataKHR: u32 = 5146;
@@ -71,7 +71,7 @@ pub(crate) mod capability {
 pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
         SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent Offset FPFastMathMode NoSignedWrap
-        NoUnsignedWrap Aliased NonUniform AliasedPointer
+        NoUnsignedWrap NonWritable BufferBlock Aliased NonUniform AliasedPointer
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;
 }
@@ -93,7 +93,7 @@ pub(crate) mod execution_model {
 /// Storage classes.
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
-        Input Private Function StorageBuffer Workgroup
+        Input Uniform Workgroup Private Function StorageBuffer
         PhysicalStorageBuffer
     }
 }
@@ -127,6 +127,13 @@ pub(crate) mod memory_operands {
     pub(crate) const MAKE_POINTER_AVAILABLE: u32 = 0x8;
     pub(crate) const MAKE_POINTER_VISIBLE: u32 = 0x10;
     pub(crate) const NON_PRIVATE_POINTER: u32 = 0x20;
+}
+
+/// Bits of image operands.
+pub(crate) mod image_operands {
+    pub(crate) const MAKE_TEXEL_VISIBLE: u32 = 0x200;
+    pub(crate) const NON_PRIVATE_TEXEL: u32 = 0x400;
+    pub(crate) const VOLATILE_TEXEL: u32 = 0x800;
 }
 
 /// Bits of memory semantics.

@@ -83,7 +83,7 @@ impl<'w> Sources<'_, 'w> {
                     if self.holds_long_array(inst.result_type(), 16)
                         && self.unchanged_since(&inst)
                         // An untyped pointer would have to be indexed by another instruction.
-                        && self.index.storage_class(self.index.type_of(inst.word(3))).is_some() =>
+                        && self.index.opcode(self.index.type_of(inst.word(3))) == op::TypePointer =>
                 {
                     return Source::Memory {
                         place: Place::Load(inst.offset),
