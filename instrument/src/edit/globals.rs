@@ -2,12 +2,13 @@
 //!
 //! Types that must be unique in a module are found before they are added, and so are constants.
 
+use super::nothing::Kind;
 use super::{Code, Edits, Ids};
 use crate::index::Index;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap as HashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::Hasher;
 use std::iter;
@@ -79,6 +80,8 @@ pub(crate) struct Globals {
     /// The 32-bit unsigned integer type, and its constants below [`SMALL`], likewise.
     uint: Id,
     small: [Id; SMALL],
+    /// What stands for values of the composite types that were asked for.
+    pub(super) nothings: HashMap<Id, Kind>,
     declarations: Code,
     annotations: Code,
     names: Code,
@@ -120,6 +123,7 @@ impl Globals {
             bool: 0,
             uint: 0,
             small: [0; SMALL],
+            nothings: HashMap::default(),
             declarations: Code::with_room(512),
             annotations: Code::with_room(128),
             names: Code::with_room(128),

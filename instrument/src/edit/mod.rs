@@ -2,6 +2,7 @@
 
 pub(crate) mod code;
 pub(crate) mod globals;
+pub(crate) mod nothing;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::Id;

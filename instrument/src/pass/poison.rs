@@ -1,7 +1,7 @@
 //! Lowers `SPV_KHR_poison_freeze`.
 //!
 //! ```text
-//! PoisonKHR, Undef              become   the null value of their type
+//! PoisonKHR, Undef              become   the null value of their type, or what comes closest (see `nothing`)
 //! FreezeKHR %v                  becomes  CopyObject %v
 //! UDiv %a %b                    becomes  UDiv %a (%b == 0 ? 1 : %b)
 //! SDiv %a %b                    becomes  SDiv %a (%b == 0 || %b == -1 && %a == MIN ? 1 : %b)
@@ -14,6 +14,7 @@
 //! without them overflow wraps.
 
 use crate::edit::globals::Globals;
+use crate::edit::nothing;
 use crate::edit::{Code, Edits};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
@@ -40,9 +41,15 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         drop_wrap_decorations(index, &mut edits);
     }
     for inst in index.globals() {
-        if matches!(inst.opcode(), op::PoisonKHR | op::Undef) && has_null(index, inst.result_type(), 16) {
+        if matches!(inst.opcode(), op::PoisonKHR | op::Undef) {
+            let ty = inst.result_type();
+            let opcode = if nothing::has_null(index, &mut globals, ty) {
+                op::ConstantNull
+            } else {
+                op::Undef
+            };
             let mut code = Code::default();
-            code.op(op::ConstantNull, &[inst.result_type(), inst.result()]);
+            code.op(opcode, &[ty, inst.result()]);
             edits.replace(inst.offset, inst.words.len(), &code.words);
         }
         if arithmetic && inst.opcode() == op::SpecConstantOp {
@@ -62,11 +69,10 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         let (ty, result) = (inst.result_type(), inst.result());
         let mut code = Code::default();
         match inst.opcode() {
-            op::PoisonKHR | op::Undef if has_null(index, ty, 16) => {
-                let null = globals.null(ty);
-                code.op(op::CopyObject, &[ty, result, null]);
-            }
-            op::PoisonKHR => code.op(op::Undef, &[ty, result]),
+            op::PoisonKHR | op::Undef => match nothing::defined(index, &mut globals, &mut code, ty) {
+                Some(value) => code.op(op::CopyObject, &[ty, result, value]),
+                None => code.op(op::Undef, &[ty, result]),
+            },
             op::FreezeKHR => code.op(op::CopyObject, &[ty, result, inst.word(3)]),
             opcode if arithmetic => {
                 check_vectors(index, &inst)?;
@@ -117,20 +123,6 @@ fn drop_wrap_decorations(index: &Index<'_>, edits: &mut Edits) {
         if inst.opcode() == op::Decorate && wrap {
             edits.remove(inst.offset, inst.words.len());
         }
-    }
-}
-
-/// Whether a type has a null value: not opaque handles, and not pointers, which need more than logical addressing for it.
-fn has_null(index: &Index<'_>, ty: Id, depth: u32) -> bool {
-    let (Some(inst), Some(depth)) = (index.def(ty), depth.checked_sub(1)) else {
-        return false;
-    };
-    match inst.opcode() {
-        op::TypeArray => has_null(index, inst.word(2), depth),
-        op::TypeStruct => inst.from(2).iter().all(|member| has_null(index, *member, depth)),
-        op::TypePointer => !index.is_logical_pointer(ty),
-        op::TypeBool | op::TypeInt | op::TypeFloat | op::TypeVector | op::TypeMatrix => true,
-        _ => false,
     }
 }
 

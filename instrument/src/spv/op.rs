@@ -12,7 +12,7 @@ from_spirv! { u16; Op:
     ExtInst MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
     TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeImage TypeSampler TypeSampledImage TypeArray
     TypeRuntimeArray TypeStruct TypeOpaque TypePointer TypeFunction TypeAccelerationStructureKHR
-    TypeRayQueryKHR
+    TypeRayQueryKHR TypeCooperativeMatrixKHR TypeCooperativeMatrixNV
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstant
     SpecConstantComposite SpecConstantOp
     Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain
@@ -45,7 +45,7 @@ pub(crate) const FreezeKHR: u16 = 5159;
 /// Capabilities.
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
-        Int8 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope
+        Int8 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
     }
     pub(crate) const AbortKHR: u32 = 5120;
     pub(crate) const ConstantDataKHR: u32 = 5146;
@@ -78,7 +78,7 @@ pub(crate) mod execution_model {
 /// Storage classes.
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
-        Input Private Function
+        Input Private Function StorageBuffer Workgroup
         PhysicalStorageBuffer
     }
 }
