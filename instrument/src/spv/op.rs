@@ -14,6 +14,7 @@ from_spirv! { u16; Op:
     TypeRuntimeArray TypeStruct TypeOpaque TypePointer TypeFunction TypeAccelerationStructureKHR
     TypeRayQueryKHR TypeCooperativeMatrixKHR TypeCooperativeMatrixNV
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstant
+    SpecConstantTrue SpecConstantFalse
     SpecConstantComposite SpecConstantOp
     Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain
     InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain ImageTexelPointer
@@ -22,9 +23,9 @@ from_spirv! { u16; Op:
     VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
     SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar SMulExtended
-    ShiftRightLogical ShiftLeftLogical BitwiseOr BitwiseAnd Not Any IsInf
-    LogicalEqual LogicalOr LogicalAnd Select IEqual INotEqual UGreaterThan
-    ULessThan ULessThanEqual FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
+    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not Any IsInf
+    LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
+    ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
     MemoryBarrier
     AtomicLoad AtomicStore AtomicIAdd
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
