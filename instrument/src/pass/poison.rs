@@ -185,7 +185,11 @@ impl Total<'_, '_> {
                     .literal(&inst)
                     .is_some_and(|v| !bad.contains(&((v << (64 - bits)) as i64 >> (64 - bits)).cast_unsigned()))
             }
-            op::ConstantComposite => inst.from(3).iter().all(|part| self.is_constant_but(*part, bad)),
+            // Of a vector: its components are scalars.
+            op::ConstantComposite => inst
+                .from(3)
+                .iter()
+                .all(|part| self.index.opcode(*part) == op::Constant && self.is_constant_but(*part, bad)),
             _ => false,
         }
     }
