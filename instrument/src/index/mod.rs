@@ -8,6 +8,7 @@ pub(crate) mod debug;
 pub(crate) mod function;
 pub(crate) mod layout;
 pub(crate) mod names;
+pub(crate) mod text;
 pub(crate) mod types;
 
 use crate::error::{Error, ErrorKind, Result};
