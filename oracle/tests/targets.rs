@@ -152,7 +152,7 @@ fn by_hand(declarations: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u8> {
         (21, &[3, 32, 0]),
     ];
     let begin: [(u16, &[u32]); 2] = [(54, &[1, 4, 0, 2]), (248, &[5])];
-    let mut module = vec![MAGIC, 0x10300, 0, 12, 0];
+    let mut module = vec![MAGIC, 0x10300, 0, 48, 0];
     let parts = [&before[..], declarations, &begin, code, &[(56, &[])]];
     for (opcode, operands) in parts.concat() {
         push(&mut module, opcode, operands);
@@ -287,6 +287,101 @@ fn handles_that_are_copied_without_end_are_made_again() {
         push(&mut module, opcode, operands);
     }
     assert_eq!(words(&bytes(&module)), Verdict::Valid);
+}
+
+/// Structures of 60 members that are structures again, of which there are 60 to the power of 5: once each was looked at.
+fn wide_structures() -> Vec<(u16, Vec<u32>)> {
+    let of = |id: u32, member: u32| (30, [vec![id], vec![member; 60]].concat());
+    (0..5).map(|n| of(6 + n, if n == 0 { 3 } else { 5 + n })).collect()
+}
+
+fn borrowed(declarations: &[(u16, Vec<u32>)]) -> Vec<(u16, &[u32])> {
+    declarations
+        .iter()
+        .map(|(opcode, operands)| (*opcode, operands.as_slice()))
+        .collect()
+}
+
+#[test]
+fn wide_structures_that_are_undefined_are_rewritten() {
+    let mut declarations = wide_structures();
+    declarations.push((1, vec![10, 11]));
+    let code: [(u16, &[u32]); 2] = [(op::PoisonKHR, &[10, 12]), (253, &[])];
+    assert_eq!(words(&by_hand(&borrowed(&declarations), &code)), Verdict::Valid);
+}
+
+/// No valid module aborts with a value that is not of the message's type.
+#[test]
+fn wide_structures_in_place_of_a_message_take_no_time() {
+    let mut declarations = wide_structures();
+    declarations.extend([(32, vec![11, 6, 10]), (59, vec![11, 12, 6])]);
+    let code: [(u16, &[u32]); 2] = [(61, &[10, 13, 12]), (5121, &[3, 13])];
+    words(&by_hand(&borrowed(&declarations), &code));
+}
+
+/// A constant that is a part of itself, which no valid module has: the rewriter once followed it for ever.
+#[test]
+fn constants_that_are_parts_of_themselves_are_rewritten() {
+    let declarations: [(u16, &[u32]); 4] = [
+        (23, &[6, 3, 2]),
+        (44, &[6, 7, 7, 7]),
+        (1, &[6, 9]),
+        (16, &[4, execution_mode::ArithmeticPoisonKHR]),
+    ];
+    let module = by_hand(&declarations, &[(134, &[6, 8, 9, 7]), (253, &[])]);
+    assert_eq!(words(&module), Verdict::Valid);
+}
+
+/// Each of thirty expressions takes the one before twice.
+#[test]
+fn lengths_that_share_their_operands_are_evaluated_once() {
+    let mut declarations = vec![(50, vec![3, 6, 1])];
+    declarations.extend((7..37).map(|id| (52, vec![3, id, 199, id - 1, id - 1])));
+    declarations.extend([(28, vec![37, 3, 36]), (46, vec![37, 38])]);
+    let module = by_hand(&borrowed(&declarations), &[(5121, &[37, 38])]);
+    assert_eq!(words(&module), Verdict::Valid);
+}
+
+/// Arrays of arrays of empty structures: eight million million parts without a byte.
+#[test]
+fn messages_of_nothing_many_times_over_are_rewritten() {
+    let declarations: [(u16, &[u32]); 6] = [
+        (30, &[6]),
+        (43, &[3, 7, 20_000]),
+        (28, &[8, 6, 7]),
+        (28, &[9, 8, 7]),
+        (28, &[10, 9, 7]),
+        (46, &[10, 11]),
+    ];
+    assert_eq!(words(&by_hand(&declarations, &[(5121, &[10, 11])])), Verdict::Valid);
+}
+
+/// With a stride of 0 a message of any number of parts has the size of one.
+#[test]
+fn messages_of_parts_without_end_are_refused() {
+    let declarations: [(u16, &[u32]); 4] = [
+        (71, &[8, 6, 0]),
+        (43, &[3, 7, 0x1000_0000]),
+        (28, &[8, 3, 7]),
+        (46, &[8, 9]),
+    ];
+    assert_eq!(words(&by_hand(&declarations, &[(5121, &[8, 9])])), Verdict::Invalid);
+}
+
+/// Without elements a message is empty, but what is written for an element overflowed all the same.
+#[test]
+fn offsets_that_overflow_in_what_may_be_empty_are_refused() {
+    let declarations: [(u16, &[u32]); 8] = [
+        (71, &[6, 1, 0]),
+        (72, &[7, 0, 35, 0x8000_0000]),
+        (72, &[8, 0, 35, 0x8000_0000]),
+        (50, &[3, 6, 0]),
+        (30, &[7, 3]),
+        (30, &[8, 7]),
+        (28, &[9, 8, 6]),
+        (1, &[9, 10]),
+    ];
+    assert_eq!(words(&by_hand(&declarations, &[(5121, &[9, 10])])), Verdict::Invalid);
 }
 
 #[test]

@@ -1,9 +1,14 @@
-//! Values of constants.
+//! Values of constants: of integers and, since array lengths may depend on them, of Booleans, which are 0 or 1.
 
 use super::Index;
 use crate::options::Options;
 use crate::spv::op::decoration;
 use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashMap as HashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// Constants that are looked at for one length, which no recursion is deeper than.
+const MAX_STEPS: u32 = 128;
 
 /// An integer constant used as an array length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,61 +34,19 @@ impl Length {
 impl Index<'_> {
     /// Evaluates an array's length. `None` if it is no integer constant that this can evaluate.
     pub(crate) fn length(&self, id: Id, options: &Options) -> Option<Length> {
-        self.length_within(id, options, 16)
+        let is_integer = self.opcode(self.type_of(id)) == op::TypeInt;
+        self.value(id, options).filter(|_| is_integer)
     }
 
-    fn length_within(&self, id: Id, options: &Options, depth: u32) -> Option<Length> {
-        let inst = self.def(id)?;
-        let depth = depth.checked_sub(1)?;
-        match inst.opcode() {
-            op::Constant => Some(Length::Fixed(self.literal(&inst)?)),
-            op::ConstantNull => Some(Length::Fixed(0)),
-            op::SpecConstant => {
-                let default = self.literal(&inst)?;
-                match self.decoration(id, decoration::SpecId) {
-                    None => Some(Length::Fixed(default)),
-                    Some(spec_id) => Some(match options.specialization.get(&spec_id) {
-                        Some(bytes) => {
-                            let mut wide = [0; 8];
-                            let bytes = bytes.get(..bytes.len().min(8))?;
-                            wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
-                            Length::Fixed(u64::from_le_bytes(wide))
-                        }
-                        None => Length::Specialised { spec_id, default },
-                    }),
-                }
-            }
-            op::SpecConstantOp => {
-                let left = self.length_within(inst.word(4), options, depth)?;
-                let right = match inst.word(3) as u16 {
-                    op::UConvert | op::SConvert | op::CopyObject => Length::Fixed(0),
-                    _ => self.length_within(inst.word(5), options, depth)?,
-                };
-                let (a, b) = (left.value() as u32, right.value() as u32);
-                let value = match inst.word(3) as u16 {
-                    op::UConvert | op::SConvert | op::CopyObject => a,
-                    op::IAdd => a.wrapping_add(b),
-                    op::ISub => a.wrapping_sub(b),
-                    op::IMul => a.wrapping_mul(b),
-                    op::UDiv => a.checked_div(b)?,
-                    op::UMod => a.checked_rem(b)?,
-                    op::SDiv => (a as i32).checked_div(b as i32)? as u32,
-                    op::ShiftLeftLogical => a.checked_shl(b)?,
-                    op::ShiftRightLogical => a.checked_shr(b)?,
-                    op::BitwiseAnd => a & b,
-                    op::BitwiseOr => a | b,
-                    _ => return None,
-                };
-                Some(match (left, right) {
-                    (Length::Fixed(_), Length::Fixed(_)) => Length::Fixed(value.into()),
-                    _ => Length::Specialised {
-                        spec_id: u32::MAX,
-                        default: value.into(),
-                    },
-                })
-            }
-            _ => None,
-        }
+    /// The same for Booleans too.
+    pub(crate) fn value(&self, id: Id, options: &Options) -> Option<Length> {
+        let mut evaluation = Evaluation {
+            index: self,
+            options,
+            steps: MAX_STEPS,
+            known: HashMap::default(),
+        };
+        evaluation.value(id)
     }
 
     /// Value of an integer `OpConstant` or `OpSpecConstant`, zero-extended.
@@ -101,5 +64,221 @@ impl Index<'_> {
         };
         // Literals narrower than a word are sign-extended in it.
         Some(if bits < 32 { value & ((1 << bits) - 1) } else { value })
+    }
+
+    /// Width of an integer type of up to 64 bits, 1 for Booleans.
+    fn bits(&self, ty: Id) -> Option<u32> {
+        let ty = self.def(ty)?;
+        match ty.opcode() {
+            op::TypeBool => Some(1),
+            op::TypeInt => Some(ty.word(2)).filter(|bits| (1..=64).contains(bits)),
+            _ => None,
+        }
+    }
+}
+
+/// The operand of an `OpConstant` or `OpSpecConstant` of an integer type. Literals narrower than a word are sign-extended
+/// in it.
+pub(crate) fn literal_words(ty: &Inst<'_>, value: u64) -> SmallVec<[u32; 2]> {
+    match (ty.word(2), ty.word(3) != 0) {
+        (bits @ 1..=31, true) => smallvec![sign_extended(value, bits) as u32],
+        (bits @ 1..=31, false) => smallvec![wrapped(value, bits) as u32],
+        (33.., _) => smallvec![value as u32, (value >> 32) as u32],
+        _ => smallvec![value as u32],
+    }
+}
+
+/// The low bits of a value, at least 1 and at most 64.
+fn wrapped(value: u64, bits: u32) -> u64 {
+    value & (u64::MAX >> (64 - bits))
+}
+
+fn sign_extended(value: u64, bits: u32) -> i64 {
+    (value << (64 - bits)).cast_signed() >> (64 - bits)
+}
+
+/// The evaluation of one length.
+struct Evaluation<'a, 'w> {
+    index: &'a Index<'w>,
+    options: &'a Options,
+    /// Steps that are left.
+    steps: u32,
+    /// Values of expressions: they share their operands, so what has few instructions may take very many steps.
+    known: HashMap<Id, Length>,
+}
+
+impl Evaluation<'_, '_> {
+    fn value(&mut self, id: Id) -> Option<Length> {
+        self.steps = self.steps.checked_sub(1)?;
+        let inst = self.index.def(id)?;
+        match inst.opcode() {
+            op::Constant => Some(Length::Fixed(self.index.literal(&inst)?)),
+            op::ConstantNull | op::ConstantFalse => Some(Length::Fixed(0)),
+            op::ConstantTrue => Some(Length::Fixed(1)),
+            op::SpecConstant => self.specialised(&inst, self.index.literal(&inst)?),
+            op::SpecConstantTrue => self.specialised(&inst, 1),
+            op::SpecConstantFalse => self.specialised(&inst, 0),
+            op::SpecConstantOp => {
+                if let Some(known) = self.known.get(&id) {
+                    return Some(*known);
+                }
+                let value = self.operation(inst.word(3) as u16, inst.from(4))?;
+                let bits = self.index.bits(inst.result_type())?;
+                let value = match value {
+                    Length::Fixed(value) => Length::Fixed(wrapped(value, bits)),
+                    Length::Specialised { default, .. } => depends(wrapped(default, bits)),
+                };
+                self.known.insert(id, value);
+                Some(value)
+            }
+            _ => None,
+        }
+    }
+
+    /// A constant that a pipeline may specialise.
+    fn specialised(&self, inst: &Inst<'_>, default: u64) -> Option<Length> {
+        let Some(spec_id) = self.index.decoration(inst.result(), decoration::SpecId) else {
+            return Some(Length::Fixed(default));
+        };
+        let Some(bytes) = self.options.specialization.get(&spec_id) else {
+            return Some(Length::Specialised { spec_id, default });
+        };
+        let mut wide = [0; 8];
+        let bytes = bytes.get(..bytes.len().min(8))?;
+        wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        let value = u64::from_le_bytes(wide);
+        let bits = self.index.bits(inst.result_type())?;
+        Some(Length::Fixed(match bits {
+            1 => u64::from(value != 0),
+            _ => wrapped(value, bits),
+        }))
+    }
+
+    fn operation(&mut self, opcode: u16, operands: &[u32]) -> Option<Length> {
+        match (opcode, operands) {
+            (op::CompositeExtract, [composite, path @ ..]) => self.part(*composite, path),
+            // What is not selected need not have a value.
+            (op::Select, [condition, yes, no]) => match self.value(*condition)? {
+                Length::Fixed(condition) => self.value(if condition != 0 { *yes } else { *no }),
+                Length::Specialised { default, .. } => {
+                    let selected = self.value(if default != 0 { *yes } else { *no })?;
+                    Some(depends(selected.value()))
+                }
+            },
+            (_, [one]) => {
+                let value = self.value(*one)?;
+                let bits = self.index.bits(self.index.type_of(*one))?;
+                let result = unary(opcode, value.value(), bits)?;
+                Some(match value {
+                    Length::Fixed(_) => Length::Fixed(result),
+                    Length::Specialised { .. } => depends(result),
+                })
+            }
+            (_, [left, right]) => {
+                let bits = self.index.bits(self.index.type_of(*left))?;
+                let (left, right) = (self.value(*left)?, self.value(*right)?);
+                let result = binary(opcode, left.value(), right.value(), bits)?;
+                Some(match (left, right) {
+                    (Length::Fixed(_), Length::Fixed(_)) => Length::Fixed(result),
+                    _ => depends(result),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// A part of a composite constant.
+    fn part(&mut self, composite: Id, path: &[u32]) -> Option<Length> {
+        let mut id = composite;
+        for number in path {
+            self.steps = self.steps.checked_sub(1)?;
+            let inst = self.index.def(id)?;
+            match inst.opcode() {
+                op::ConstantNull => return Some(Length::Fixed(0)),
+                op::ConstantComposite | op::SpecConstantComposite => id = *inst.from(3).get(*number as usize)?,
+                _ => return None,
+            }
+        }
+        self.value(id)
+    }
+}
+
+/// The value of an expression in which specialisation constants stand.
+fn depends(default: u64) -> Length {
+    Length::Specialised {
+        spec_id: u32::MAX,
+        default,
+    }
+}
+
+/// What an operation makes of an operand of so many bits, before it is wrapped to the width of the result.
+fn unary(opcode: u16, a: u64, bits: u32) -> Option<u64> {
+    Some(match opcode {
+        op::UConvert | op::CopyObject => a,
+        op::SConvert => sign_extended(a, bits).cast_unsigned(),
+        op::SNegate => a.wrapping_neg(),
+        op::Not => !a,
+        op::LogicalNot => u64::from(a == 0),
+        _ => return None,
+    })
+}
+
+/// Likewise of two operands, the first of so many bits.
+fn binary(opcode: u16, a: u64, b: u64, bits: u32) -> Option<u64> {
+    let (signed_a, signed_b) = (sign_extended(a, bits), sign_extended(b, bits));
+    let shift = u32::try_from(b).ok().filter(|shift| *shift < bits);
+    Some(match opcode {
+        op::IAdd => a.wrapping_add(b),
+        op::ISub => a.wrapping_sub(b),
+        op::IMul => a.wrapping_mul(b),
+        op::UDiv => a.checked_div(b)?,
+        op::UMod => a.checked_rem(b)?,
+        op::SDiv => signed_a.checked_div(signed_b)?.cast_unsigned(),
+        op::SRem => signed_a.checked_rem(signed_b)?.cast_unsigned(),
+        // Of the sign of the divisor.
+        op::SMod => match signed_a.checked_rem(signed_b)? {
+            rest if rest != 0 && (rest < 0) != (signed_b < 0) => (rest + signed_b).cast_unsigned(),
+            rest => rest.cast_unsigned(),
+        },
+        op::ShiftLeftLogical => a << shift?,
+        op::ShiftRightLogical => a >> shift?,
+        op::ShiftRightArithmetic => (signed_a >> shift?).cast_unsigned(),
+        op::BitwiseAnd => a & b,
+        op::BitwiseOr => a | b,
+        op::BitwiseXor => a ^ b,
+        op::LogicalAnd => u64::from(a != 0 && b != 0),
+        op::LogicalOr => u64::from(a != 0 || b != 0),
+        op::LogicalEqual | op::IEqual => u64::from(a == b),
+        op::LogicalNotEqual | op::INotEqual => u64::from(a != b),
+        op::UGreaterThan => u64::from(a > b),
+        op::UGreaterThanEqual => u64::from(a >= b),
+        op::ULessThan => u64::from(a < b),
+        op::ULessThanEqual => u64::from(a <= b),
+        op::SGreaterThan => u64::from(signed_a > signed_b),
+        op::SGreaterThanEqual => u64::from(signed_a >= signed_b),
+        op::SLessThan => u64::from(signed_a < signed_b),
+        op::SLessThanEqual => u64::from(signed_a <= signed_b),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_have_the_width_of_their_operands() {
+        let at_8 = |opcode, a, b| binary(opcode, a, b, 8).map(|v| wrapped(v, 8));
+        assert_eq!(at_8(op::IAdd, 250, 10), Some(4));
+        assert_eq!(at_8(op::SDiv, 0xF8, 2), Some(0xFC));
+        assert_eq!(at_8(op::SMod, 0xF9, 3), Some(2));
+        assert_eq!(at_8(op::SLessThan, 0xFF, 0), Some(1));
+        assert_eq!(at_8(op::ULessThan, 0xFF, 0), Some(0));
+        assert_eq!(at_8(op::ShiftRightArithmetic, 0x80, 7), Some(0xFF));
+        assert_eq!(at_8(op::ShiftLeftLogical, 1, 8), None);
+        assert_eq!(at_8(op::UDiv, 1, 0), None);
+        assert_eq!(binary(op::SDiv, 1 << 63, u64::MAX, 64), None);
+        assert_eq!(unary(op::SConvert, 0x80, 8), Some(0xFFFF_FFFF_FFFF_FF80));
+        assert_eq!(sign_extended(u64::MAX, 64), -1);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Index;
 use super::function::Block;
+use super::text::Texts;
 use crate::edit::Code;
 use crate::spv::{Id, Inst, literal, op};
 use vkabort_record::site::Location;
@@ -135,11 +136,11 @@ impl<'a> Index<'a> {
     }
 
     /// The functions around a position, innermost first: those that were inlined, and last the one that has the block.
-    pub(crate) fn inlined(&self, position: &Position<'_>) -> Vec<Inlined> {
+    pub(crate) fn inlined(&self, position: &Position<'_>, texts: &mut Texts) -> Vec<Inlined> {
         let scope = position.scope.map(|inst| inst.word(5)).unwrap_or_default();
         let mut chain = vec![Inlined {
             function: self.function_of_scope(scope),
-            location: position.line.and_then(|line| self.location(&line)),
+            location: position.line.and_then(|line| self.location(&line, texts)),
         }];
         let mut next = position.scope.map(|inst| inst.word(6)).unwrap_or_default();
         while chain.len() < MAX_CHAIN
@@ -151,7 +152,7 @@ impl<'a> Index<'a> {
                 function: self.function_of_scope(at.word(6)),
                 location: self
                     .source_of_scope(at.word(6))
-                    .and_then(|source| self.place(source, line, 0)),
+                    .and_then(|source| self.place(source, line, 0, texts)),
             });
             next = at.word(7);
         }
@@ -196,12 +197,10 @@ impl<'a> Index<'a> {
     }
 
     /// The source position that an `OpLine` or `DebugLine` names.
-    fn location(&self, line: &Inst<'_>) -> Option<Location> {
+    fn location(&self, line: &Inst<'_>, texts: &mut Texts) -> Option<Location> {
         if line.opcode() == op::Line {
             let file = self.string(line.word(1))?;
-            let source = self
-                .source_of_file(line.word(1))
-                .and_then(|text| nth_line(&text, line.word(2)));
+            let source = texts.line(line.word(1), line.word(2), || self.source_of_file(line.word(1)));
             return Some(Location {
                 file,
                 line: line.word(2),
@@ -210,11 +209,11 @@ impl<'a> Index<'a> {
             });
         }
         let number = |id| self.number(DebugSet::Shader, id);
-        self.place(line.word(5), number(line.word(6)), number(line.word(8)))
+        self.place(line.word(5), number(line.word(6)), number(line.word(8)), texts)
     }
 
     /// A position in a `DebugSource`.
-    fn place(&self, source: Id, line: u32, column: u32) -> Option<Location> {
+    fn place(&self, source: Id, line: u32, column: u32, texts: &mut Texts) -> Option<Location> {
         let (_, source) = self
             .debug_def(source)
             .filter(|(_, i)| i.word(4) == debug_info::SOURCE)?;
@@ -222,7 +221,7 @@ impl<'a> Index<'a> {
             file: self.string(source.word(5))?,
             line,
             column,
-            source: self.text_of_source(&source).and_then(|text| nth_line(&text, line)),
+            source: texts.line(source.result(), line, || self.text_of_source(&source)),
         })
     }
 
@@ -266,9 +265,4 @@ impl<'a> Index<'a> {
         })?;
         self.text_of_source(&source)
     }
-}
-
-fn nth_line(text: &str, number: u32) -> Option<String> {
-    let line = text.lines().nth((number as usize).checked_sub(1)?)?;
-    Some(line.trim_end().to_string())
 }

@@ -18,6 +18,8 @@ const PASS: &str = "layout";
 const MAX_DEPTH: u32 = 64;
 /// Types with more parts than this are refused: a message of the default size with a part per byte fits.
 const MAX_PARTS: u32 = 1 << 17;
+/// Structures, arrays and scalars that may come on each byte of the largest message.
+const STEPS_OF_A_BYTE: u32 = 16;
 
 /// Lays out message types.
 pub(crate) struct Layouts<'a, 'w> {
@@ -44,13 +46,22 @@ impl Layouts<'_, '_> {
                 error
             })?;
         let limit = self.options.max_message_bytes;
-        let size = layout.size();
+        let size = largest(&layout);
         if size > limit {
             return Err(Error::new(
                 ErrorKind::Limit,
                 PASS,
                 offset as u32,
                 format!("the message has {size} bytes, more than the limit of {limit} (maxShaderAbortMessageSize)"),
+            ));
+        }
+        let Work { scalars, steps } = work(&layout);
+        if scalars > limit.into() || steps > MAX_PARTS.max(limit.saturating_mul(STEPS_OF_A_BYTE)).into() {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                PASS,
+                offset as u32,
+                format!("the message has {scalars} scalars, which lie over each other in {size} bytes"),
             ));
         }
         Ok(layout)
@@ -103,7 +114,7 @@ impl Layouts<'_, '_> {
                     return fail(ErrorKind::Invalid, format!("matrix type %{id} has no columns"));
                 };
                 let row_major = inherited.row_major;
-                let line = component.size() * if row_major { columns } else { rows };
+                let line = component.size().saturating_mul(if row_major { columns } else { rows });
                 let stride = inherited.matrix_stride.unwrap_or(line);
                 Type::Matrix {
                     columns,
@@ -170,6 +181,78 @@ impl Layouts<'_, '_> {
             op::TypePointer => return unsupported("a pointer that is not a physical one"),
             _ => return fail(ErrorKind::Invalid, format!("%{id} is not a concrete type")),
         })
+    }
+}
+
+/// Elements of an array for which code is made: for one even where there are none until a pipeline says so.
+fn elements(length: Length) -> u32 {
+    match length {
+        Length::Constant(count) => count,
+        Length::Specialised { default, .. } => default.max(1),
+    }
+}
+
+/// Bytes that parts of a type stand in, wherever code is made for them. At least [`Type::size`].
+fn largest(ty: &Type) -> u32 {
+    match ty {
+        Type::Array {
+            length,
+            stride,
+            element,
+            ..
+        } => match elements(*length) {
+            0 => 0,
+            count => stride.saturating_mul(count - 1).saturating_add(largest(element)),
+        },
+        Type::Struct { members, .. } => {
+            let ends = members.iter().map(|m| m.offset.saturating_add(largest(&m.ty)));
+            ends.max().unwrap_or(0)
+        }
+        _ => ty.size(),
+    }
+}
+
+/// Whether there is anything to write in a part of a message.
+pub(crate) fn holds_scalar(ty: &Type) -> bool {
+    match ty {
+        Type::Array { element, .. } => holds_scalar(element),
+        Type::Struct { members, .. } => members.iter().any(|m| holds_scalar(&m.ty)),
+        _ => true,
+    }
+}
+
+/// What writing a part takes at most, where everything is written one by one.
+struct Work {
+    scalars: u64,
+    /// Scalars and what holds them.
+    steps: u64,
+}
+
+/// Where strides are too small, or 0, there may be very many scalars in few bytes.
+fn work(ty: &Type) -> Work {
+    let of_scalars = |scalars| Work {
+        scalars,
+        steps: scalars + 1,
+    };
+    match ty {
+        Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer => of_scalars(1),
+        Type::Vector { count, .. } => of_scalars((*count).into()),
+        Type::Matrix { columns, rows, .. } => of_scalars(u64::from(*columns) * u64::from(*rows)),
+        // Elements without scalars are passed over.
+        Type::Array { length, element, .. } => match (work(element), u64::from(elements(*length))) {
+            (Work { scalars: 0, .. }, _) => of_scalars(0),
+            (Work { scalars, steps }, count) => Work {
+                scalars: scalars.saturating_mul(count),
+                steps: steps.saturating_mul(count).saturating_add(1),
+            },
+        },
+        Type::Struct { members, .. } => members.iter().fold(of_scalars(0), |all, member| {
+            let one = work(&member.ty);
+            Work {
+                scalars: all.scalars.saturating_add(one.scalars),
+                steps: all.steps.saturating_add(one.steps),
+            }
+        }),
     }
 }
 

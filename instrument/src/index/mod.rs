@@ -8,6 +8,7 @@ pub(crate) mod debug;
 pub(crate) mod function;
 pub(crate) mod layout;
 pub(crate) mod names;
+pub(crate) mod text;
 pub(crate) mod types;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -76,7 +77,7 @@ pub(crate) struct Index<'a> {
     pub(crate) extensions: Vec<Inst<'a>>,
     pub(crate) entry_points: Vec<EntryPoint<'a>>,
     pub(crate) execution_modes: Vec<Inst<'a>>,
-    /// Sorted by target.
+    /// Sorted by target and member, those of the target itself first.
     pub(crate) decorations: Vec<Decoration>,
     /// Decorations whose operands are ids.
     pub(crate) decorate_ids: Vec<Inst<'a>>,
@@ -118,7 +119,7 @@ impl<'a> Index<'a> {
         let mut insts = Insts::new(words, HEADER_WORDS);
         index.read_globals(&mut insts)?;
         index.read_functions(&mut insts)?;
-        index.decorations.sort_by_key(|d| d.target);
+        index.decorations.sort_by_key(|d| (d.target, d.member));
         // In a large module what grew by doubling may be half empty.
         if index.blocks.capacity() > index.blocks.len() + SPARE {
             index.blocks.shrink_to_fit();
@@ -334,14 +335,19 @@ impl<'a> Index<'a> {
     /// First literal of a decoration of `target` itself.
     pub(crate) fn decoration(&self, target: Id, kind: u32) -> Option<u32> {
         self.decorations_of(target)
-            .find(|d| d.member.is_none() && d.kind == kind)
+            .take_while(|d| d.member.is_none())
+            .find(|d| d.kind == kind)
             .map(|d| d.value)
     }
 
     /// First literal of a decoration of a member of `target`.
     pub(crate) fn member_decoration(&self, target: Id, member: u32, kind: u32) -> Option<u32> {
-        self.decorations_of(target)
-            .find(|d| d.member == Some(member) && d.kind == kind)
+        let key = (target, Some(member));
+        let first = self.decorations.partition_point(|d| (d.target, d.member) < key);
+        let of_member = self.decorations.get(first..).unwrap_or(&[]).iter();
+        of_member
+            .take_while(|d| (d.target, d.member) == key)
+            .find(|d| d.kind == kind)
             .map(|d| d.value)
     }
 }

@@ -10,10 +10,12 @@
 use crate::edit::{Code, Edits, Ids};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
+use crate::index::constant::literal_words;
 use crate::options::Options;
 use crate::spv::op::decoration;
 use crate::spv::words::MAX_INST_WORDS;
-use crate::spv::{Inst, op};
+use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashSet as HashSet;
 
 const PASS: &str = "constant_data";
 /// Constituents that fit into one `OpConstantComposite`.
@@ -43,6 +45,7 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         bits @ (8 | 16 | 32 | 64) => bits as usize / 8,
         bits => return fail(ErrorKind::Unsupported, format!("constant data of {bits}-bit integers")),
     };
+    // What data and lengths are specialised to are their defaults by now.
     let Some(count) = index
         .length(array.word(3), &Options::default())
         .map(|l| l.value() as usize)
@@ -80,19 +83,7 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         let value = u64::from_le_bytes(wide);
         let id = *known.entry(value).or_insert_with(|| {
             let id = ids.fresh();
-            let signed = element.word(3) != 0;
-            let low = match bytes {
-                // Literals narrower than a word are sign-extended in it.
-                1 if signed => value as u8 as i8 as i32 as u32,
-                2 if signed => value as u16 as i16 as i32 as u32,
-                _ => value as u32,
-            };
-            let high = [(value >> 32) as u32];
-            code.op2(
-                op::Constant,
-                &[element.word(1), id, low],
-                if bytes == 8 { &high } else { &[] },
-            );
+            code.op2(op::Constant, &[element.word(1), id], &literal_words(&element, value));
             id
         });
         parts.push(id);
@@ -110,21 +101,19 @@ pub(crate) fn spec_ids(index: &Index<'_>) -> Vec<u32> {
         .collect()
 }
 
-/// Replaces the data of specialised constants by the data in the options, and the lengths of their arrays by what the
-/// options say, before anything else looks at them. The `SpecId`s go, so that the driver does not see them.
+/// Replaces the data of specialised constants by the data in the options, and what the lengths of their arrays depend on by
+/// what the options say, before anything else looks at them. The `SpecId`s go, so that the driver does not see them.
 pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> {
     let mut edits = Edits::default();
-    let specialised = index.constant_data.iter();
-    for inst in specialised.filter(|i| i.opcode() == op::SpecConstantDataKHR) {
+    let mut specialised: HashSet<Id> = HashSet::default();
+    // Lengths and what they are made of: data may share them.
+    let mut frozen: HashSet<Id> = HashSet::default();
+    let data = index.constant_data.iter();
+    for inst in data.filter(|i| i.opcode() == op::SpecConstantDataKHR) {
         let Some(spec_id) = index.decoration(inst.result(), decoration::SpecId) else {
             continue;
         };
-        for decorate in index.insts(index.sections.memory_model, index.sections.annotations) {
-            let own = decorate.opcode() == op::Decorate && decorate.word(1) == inst.result();
-            if own && decorate.word(2) == decoration::SpecId {
-                edits.remove(decorate.offset, decorate.words.len());
-            }
-        }
+        specialised.insert(inst.result());
         let Some(bytes) = options.specialization.get(&spec_id) else {
             continue;
         };
@@ -145,23 +134,77 @@ pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> 
         let mut code = Code::default();
         code.op2(op::SpecConstantDataKHR, &[inst.result_type(), inst.result()], &words);
         edits.replace(inst.offset, inst.words.len(), &code.words);
-        freeze_length(index, inst, options, &mut edits);
+        if let Some(array) = index.def(inst.result_type()) {
+            freeze(index, array.word(3), options, &mut frozen, &mut edits);
+        }
     }
+    drop_spec_ids(index, &specialised, &mut edits);
     Ok(edits)
 }
 
-fn freeze_length(index: &Index<'_>, data: &Inst<'_>, options: &Options, edits: &mut Edits) {
-    let length = index.def(data.result_type()).and_then(|array| index.def(array.word(3)));
-    let Some(length) = length.filter(|l| l.opcode() == op::SpecConstant) else {
-        return;
-    };
-    let Some(value) = index.length(length.result(), options) else {
-        return;
-    };
-    let mut code = Code::default();
-    code.op(
-        op::SpecConstant,
-        &[length.result_type(), length.result(), value.value() as u32],
-    );
-    edits.replace(length.offset, length.words.len(), &code.words);
+/// Removes the `SpecId`s of constants, and takes those that have theirs from a decoration group out of it.
+fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) {
+    let decorates = || index.insts(index.sections.memory_model, index.sections.annotations);
+    let is_spec_id = |inst: &Inst<'_>| inst.opcode() == op::Decorate && inst.word(2) == decoration::SpecId;
+    let is_simple = |inst: &Inst<'_>| matches!(inst.opcode(), op::Decorate | op::DecorateId | op::DecorateString);
+    let mut of_groups: Vec<Inst<'_>> = decorates()
+        .filter(|inst| is_simple(inst) && index.opcode(inst.word(1)) == op::DecorationGroup)
+        .collect();
+    of_groups.sort_by_key(|inst| inst.word(1));
+    for inst in decorates() {
+        let first = inst.word(1);
+        if is_spec_id(&inst) && constants.contains(&first) {
+            edits.remove(inst.offset, inst.words.len());
+        }
+        if inst.opcode() != op::GroupDecorate {
+            continue;
+        }
+        let start = of_groups.partition_point(|decorate| decorate.word(1) < first);
+        let end = of_groups.partition_point(|decorate| decorate.word(1) <= first);
+        let of_group = of_groups.get(start..end).unwrap_or(&[]);
+        let (out, rest): (Vec<Id>, Vec<Id>) = inst.from(2).iter().partition(|target| constants.contains(target));
+        if out.is_empty() || !of_group.iter().any(is_spec_id) {
+            continue;
+        }
+        let mut code = Code::default();
+        if !rest.is_empty() {
+            code.op2(op::GroupDecorate, &[first], &rest);
+        }
+        for decorate in of_group.iter().filter(|decorate| !is_spec_id(decorate)) {
+            for target in &out {
+                code.op2(decorate.opcode(), &[*target], decorate.from(2));
+            }
+        }
+        edits.replace(inst.offset, inst.words.len(), &code.words);
+    }
+}
+
+/// Gives the specialisation constants of which a length is made the values in the options, so that the length has its value
+/// without them too. `frozen` is what has been looked at.
+fn freeze(index: &Index<'_>, length: Id, options: &Options, frozen: &mut HashSet<Id>, edits: &mut Edits) {
+    let mut open = vec![length];
+    while let Some(id) = open.pop() {
+        let Some(inst) = index.def(id).filter(|_| frozen.insert(id)) else {
+            continue;
+        };
+        let mut code = Code::default();
+        let head = [inst.result_type(), id];
+        match inst.opcode() {
+            op::SpecConstantOp if inst.word(3) as u16 == op::CompositeExtract => open.push(inst.word(4)),
+            op::SpecConstantOp => open.extend(inst.from(4)),
+            op::SpecConstantComposite => open.extend(inst.from(3)),
+            op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse => {
+                let (Some(ty), Some(value)) = (index.def(inst.result_type()), index.value(id, options)) else {
+                    continue;
+                };
+                match (inst.opcode(), value.value()) {
+                    (op::SpecConstant, value) => code.op2(op::SpecConstant, &head, &literal_words(&ty, value)),
+                    (_, 0) => code.op(op::SpecConstantFalse, &head),
+                    _ => code.op(op::SpecConstantTrue, &head),
+                }
+                edits.replace(inst.offset, inst.words.len(), &code.words);
+            }
+            _ => {}
+        }
+    }
 }

@@ -12,6 +12,7 @@ use crate::index::constant::Length;
 use crate::index::debug::{Inlined, Position};
 use crate::index::layout::Layouts;
 use crate::index::names::Names;
+use crate::index::text::Texts;
 use crate::options::Options;
 use crate::spv::op::execution_mode;
 use crate::spv::{Id, op};
@@ -58,6 +59,7 @@ pub(crate) fn sites(
         names: &names,
         options,
     };
+    let mut texts = Texts::default();
     let mut sites = Vec::with_capacity(offsets.len());
     for (number, function) in index.functions.iter().enumerate() {
         // The same for all aborts of a function.
@@ -69,9 +71,9 @@ pub(crate) fn sites(
             }
             let offset = offsets.get(sites.len()).copied().unwrap_or(abort.offset);
             let position = index.position(block, abort.offset);
-            let mut frames = frames(index, &names, function.id, &position);
+            let mut frames = frames(index, &names, function.id, &position, &mut texts);
             let here = frames.remove(0);
-            let around = around.get_or_insert_with(|| callers(index, graph, &names, number));
+            let around = around.get_or_insert_with(|| callers(index, graph, &names, number, &mut texts));
             frames.reserve_exact(around.len());
             frames.extend_from_slice(around);
             frames.truncate(MAX_FRAMES);
@@ -109,8 +111,8 @@ pub(crate) fn sites(
 }
 
 /// The functions around a position in a function, innermost first: those that were inlined there, and itself.
-fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_>) -> Vec<Frame> {
-    let chain = index.inlined(position);
+fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_>, texts: &mut Texts) -> Vec<Frame> {
+    let chain = index.inlined(position, texts);
     let last = chain.len().saturating_sub(1);
     let frame = |(at, inlined): (usize, Inlined)| Frame {
         function: match inlined.function {
@@ -125,7 +127,7 @@ fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_
 }
 
 /// The functions on a shortest way from a function to an entry point, innermost first.
-fn callers(index: &Index<'_>, graph: &CallGraph, names: &Names, function: usize) -> Vec<Frame> {
+fn callers(index: &Index<'_>, graph: &CallGraph, names: &Names, function: usize, texts: &mut Texts) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut at = function;
     while let Some(call) = graph.reach.get(at).and_then(|r| r.via).and_then(|c| index.calls.get(c)) {
@@ -135,7 +137,7 @@ fn callers(index: &Index<'_>, graph: &CallGraph, names: &Names, function: usize)
         let block = index.blocks.get(call.block);
         let position = block.map_or_else(Position::default, |block| index.position(block, call.offset));
         let caller = index.functions.get(call.caller).map_or(0, |f| f.id);
-        frames.extend(self::frames(index, names, caller, &position));
+        frames.extend(self::frames(index, names, caller, &position, texts));
         at = call.caller;
     }
     frames.shrink_to_fit();

@@ -43,10 +43,10 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     for inst in index.globals() {
         if matches!(inst.opcode(), op::PoisonKHR | op::Undef) {
             let ty = inst.result_type();
-            let opcode = if nothing::has_null(index, &mut globals, ty) {
-                op::ConstantNull
-            } else {
-                op::Undef
+            let opcode = match inst.opcode() {
+                _ if nothing::has_null(index, &mut globals, ty) => op::ConstantNull,
+                op::PoisonKHR => op::Undef,
+                _ => continue,
             };
             let mut code = Code::default();
             code.op(opcode, &[ty, inst.result()]);
@@ -71,7 +71,8 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         match inst.opcode() {
             op::PoisonKHR | op::Undef => match nothing::defined(index, &mut globals, &mut code, ty) {
                 Some(value) => code.op(op::CopyObject, &[ty, result, value]),
-                None => code.op(op::Undef, &[ty, result]),
+                None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, &[ty, result]),
+                None => continue,
             },
             op::FreezeKHR => code.op(op::CopyObject, &[ty, result, inst.word(3)]),
             opcode if arithmetic => {
@@ -185,7 +186,11 @@ impl Total<'_, '_> {
                     .literal(&inst)
                     .is_some_and(|v| !bad.contains(&((v << (64 - bits)) as i64 >> (64 - bits)).cast_unsigned()))
             }
-            op::ConstantComposite => inst.from(3).iter().all(|part| self.is_constant_but(*part, bad)),
+            // Of a vector: its components are scalars.
+            op::ConstantComposite => inst
+                .from(3)
+                .iter()
+                .all(|part| self.index.opcode(*part) == op::Constant && self.is_constant_but(*part, bad)),
             _ => false,
         }
     }

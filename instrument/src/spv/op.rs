@@ -15,6 +15,7 @@ from_spirv! { u16; Op:
     TypeRayQueryKHR TypeUntypedPointerKHR TypeCooperativeMatrixKHR TypeCooperativeMatrixNV
     ConvertUToAccelerationStructureKHR
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstant
+    SpecConstantTrue SpecConstantFalse
     SpecConstantComposite SpecConstantOp
     Function FunctionParameter FunctionEnd FunctionCall Variable UntypedVariableKHR Load Store AccessChain
     InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain ImageTexelPointer
@@ -23,9 +24,10 @@ from_spirv! { u16; Op:
     VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
     SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar SMulExtended
-    ShiftRightLogical ShiftLeftLogical BitwiseOr BitwiseAnd Not Any IsInf
-    LogicalEqual LogicalOr LogicalAnd Select IEqual INotEqual UGreaterThan
-    ULessThan ULessThanEqual FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
+    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not Any IsInf
+    LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
+    ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
+    FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
     ControlBarrier MemoryBarrier ImageRead ImageSparseRead
     AtomicLoad AtomicStore AtomicIAdd
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable

@@ -5,6 +5,7 @@ use super::pending::{Bits, byte_mask};
 use super::source::{Source, longer};
 use super::writer::{Base, Frame, Writer};
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::layout::holds_scalar;
 use crate::pass::phi::phi;
 use crate::spv::op;
 use std::iter;
@@ -34,6 +35,10 @@ impl Array<'_> {
 
 impl<'w> Writer<'_, 'w> {
     pub(super) fn array(&mut self, array: Array<'_>, source: &Source<'w>) -> Result<()> {
+        if !holds_scalar(array.element) {
+            // There may be very many elements, and nothing in any of them.
+            return Ok(());
+        }
         let specialised = matches!(array.length, Length::Specialised { .. });
         let count = array.length.default_value();
         match source {
@@ -79,7 +84,7 @@ impl<'w> Writer<'_, 'w> {
         for number in 0..count {
             let source = self.step(source, number);
             self.part(
-                self.within(array.part, 0, array.element, number * array.stride),
+                self.within(array.part, 0, array.element, number.saturating_mul(array.stride)),
                 &source,
             )?;
         }

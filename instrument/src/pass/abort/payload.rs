@@ -40,7 +40,7 @@ impl<'w> Writer<'_, 'w> {
         Part {
             layout,
             ty: self.index.part_type(part.ty, number),
-            offset: part.offset + offset,
+            offset: part.offset.saturating_add(offset),
         }
     }
 
@@ -79,7 +79,8 @@ impl<'w> Writer<'_, 'w> {
                     for row in 0..*rows {
                         let source = self.step(&column_source, row);
                         let (major, minor) = if *row_major { (row, column) } else { (column, row) };
-                        let at = part.offset + major * stride + minor * component.size();
+                        let line = part.offset.saturating_add(major.saturating_mul(*stride));
+                        let at = line.saturating_add(minor.saturating_mul(component.size()));
                         self.scalar(component, &source, at)?;
                     }
                 }
@@ -88,7 +89,8 @@ impl<'w> Writer<'_, 'w> {
             Type::Vector { count, component } => {
                 for number in 0..*count {
                     let source = self.step(source, number);
-                    self.scalar(component, &source, part.offset + number * component.size())?;
+                    let at = part.offset.saturating_add(number.saturating_mul(component.size()));
+                    self.scalar(component, &source, at)?;
                 }
                 Ok(())
             }

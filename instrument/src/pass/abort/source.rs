@@ -10,6 +10,9 @@ use crate::spv::op::memory_operands::{ALIGNED, VOLATILE};
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 
+/// Types that are looked at for one load.
+const MAX_STEPS: u32 = 1 << 13;
+
 /// Where a part of a value or of a place in memory is, from the outside in.
 pub(crate) type Path = SmallVec<[u32; 6]>;
 
@@ -80,7 +83,7 @@ impl<'w> Sources<'_, 'w> {
                     };
                 }
                 op::Load
-                    if self.holds_long_array(inst.result_type(), 16)
+                    if self.holds_long_array(inst.result_type(), 16, &mut 0)
                         && self.unchanged_since(&inst)
                         // An untyped pointer would have to be indexed by another instruction.
                         && self.index.opcode(self.index.type_of(inst.word(3))) == op::TypePointer =>
@@ -149,10 +152,16 @@ impl<'w> Sources<'_, 'w> {
         (0..element.min(8)).map(|i| byte(i) << (8 * i)).fold(0, |a, b| a | b)
     }
 
-    fn holds_long_array(&self, ty: Id, depth: u32) -> bool {
+    /// Types may hold others many times over, so no more than [`MAX_STEPS`] are looked at: what is read in place without need
+    /// or loaded without need is written all the same.
+    fn holds_long_array(&self, ty: Id, depth: u32, steps: &mut u32) -> bool {
+        *steps += 1;
         let (Some(inst), Some(depth)) = (self.index.def(ty), depth.checked_sub(1)) else {
             return false;
         };
+        if *steps > MAX_STEPS {
+            return false;
+        }
         match inst.opcode() {
             op::TypeArray => {
                 let length = self.index.def(inst.word(3));
@@ -163,9 +172,12 @@ impl<'w> Sources<'_, 'w> {
                             .literal(&l)
                             .is_some_and(|n| n <= super::array::UNROLLED.into())
                 });
-                !short || self.holds_long_array(inst.word(2), depth)
+                !short || self.holds_long_array(inst.word(2), depth, steps)
             }
-            op::TypeStruct => inst.from(2).iter().any(|member| self.holds_long_array(*member, depth)),
+            op::TypeStruct => inst
+                .from(2)
+                .iter()
+                .any(|member| self.holds_long_array(*member, depth, steps)),
             _ => false,
         }
     }

@@ -8,6 +8,8 @@ use crate::spv::{Id, op};
 
 /// Nesting of types that is followed; layouts are refused beyond less.
 const MAX_NESTING: u32 = 65;
+/// Types that are looked at for one value: types may hold others many times over.
+const MAX_STEPS: u32 = 1 << 13;
 
 impl<'w> Writer<'_, 'w> {
     /// Puts an array value into a variable so that it can be indexed. Types with a layout, which the Function storage
@@ -22,7 +24,7 @@ impl<'w> Writer<'_, 'w> {
             return None;
         };
         let value_type = *value_type;
-        let plain = self.plain_type(value_type, MAX_NESTING)?;
+        let plain = self.plain_type(value_type, MAX_NESTING, &mut 0)?;
         if plain != value_type && self.index.version < version(1, 4) {
             return None;
         }
@@ -49,7 +51,11 @@ impl<'w> Writer<'_, 'w> {
     }
 
     /// A type that logically matches `ty` and has no layout: itself if it has none.
-    fn plain_type(&mut self, ty: Id, depth: u32) -> Option<Id> {
+    fn plain_type(&mut self, ty: Id, depth: u32, steps: &mut u32) -> Option<Id> {
+        *steps += 1;
+        if *steps > MAX_STEPS {
+            return None;
+        }
         let (inst, depth) = (self.index.def(ty)?, depth.checked_sub(1)?);
         let parts: &[Id] = match inst.opcode() {
             op::TypeStruct => inst.from(2),
@@ -58,7 +64,7 @@ impl<'w> Writer<'_, 'w> {
         };
         let plain: Vec<Id> = parts
             .iter()
-            .map(|part| self.plain_type(*part, depth))
+            .map(|part| self.plain_type(*part, depth, steps))
             .collect::<Option<_>>()?;
         if plain == parts && self.index.decorations_of(ty).next().is_none() {
             return Some(ty);
