@@ -178,6 +178,8 @@ pub fn check_rewriter(subject: Subject<'_>, choices: &mut Choices, rewriter: Rew
                 .unwrap_or(0);
             setting.options.arena.capacity = record_units(longest.max(160 * 9)) + choices.below(12);
             setting.options.loop_poll = LoopPoll::Off;
+            // With other lengths than these sizes are made of, a message may be larger than the whole arena.
+            setting.specialization.clear();
         } else {
             setting.options.max_sites = Some(choices.below(4));
         }
