@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod poison;
 pub(crate) mod poll;
 mod region;
+mod results;
 mod shared;
 pub(crate) mod strip;
 mod unwind;

@@ -1,5 +1,6 @@
 //! Which reads see what other invocations write, and which functions contain any.
 
+use super::results;
 use crate::index::callgraph::CallGraph;
 use crate::index::{Decoration, Index};
 use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
@@ -10,7 +11,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 /// What functions do, themselves or in functions that they call.
 pub(crate) struct SharedReads<'a, 'w> {
     memory: Memory<'a, 'w>,
-    /// By function: it reads memory in a way that sees what others write.
+    /// By function: what it gives back depends on memory that it reads in a way that sees what others write.
     reads: Vec<bool>,
     /// By function: it loads memory that others write, which it sees behind a barrier.
     loads: Vec<bool>,
@@ -37,8 +38,9 @@ impl<'a, 'w> SharedReads<'a, 'w> {
                 }
             }
         }
-        let [reads, loads, barriers] =
+        let [may_read, loads, barriers] =
             found.map(|seeds| graph.callers_closure(|f| seeds.get(f) == Some(&true), |_| true));
+        let reads = results::of_reads(index, &memory, &may_read);
         let mut private: HashMap<Id, (usize, bool)> = HashMap::default();
         let entries = index.entry_points.iter().filter_map(|e| index.function_of(e.function));
         let mut stores_matter = reads.clone();
@@ -66,7 +68,7 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         self.memory.reads(inst)
     }
 
-    /// Whether it calls a function that does.
+    /// Whether it calls a function that gives back what depends on such a read.
     pub(crate) fn calls_reader(&self, inst: &Inst<'_>) -> bool {
         self.calls_one_of(&self.reads, inst)
     }
@@ -153,7 +155,7 @@ fn is_coherent(kind: u32) -> bool {
 }
 
 /// Memory by what its declarations say of it.
-struct Memory<'a, 'w> {
+pub(super) struct Memory<'a, 'w> {
     index: &'a Index<'w>,
     /// Ids of which anything is decorated `Coherent` or `Volatile`, themselves or a member.
     coherent: HashSet<Id>,
@@ -185,7 +187,7 @@ impl<'a, 'w> Memory<'a, 'w> {
     }
 
     /// Atomic, volatile, coherent and non-private reads of memory that other invocations can write.
-    fn reads(&self, inst: &Inst<'_>) -> bool {
+    pub(super) fn reads(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::Load => {
                 let flags = inst.word(4);
@@ -245,7 +247,7 @@ impl<'a, 'w> Memory<'a, 'w> {
     }
 }
 
-fn is_private(index: &Index<'_>, variable: Id) -> bool {
+pub(super) fn is_private(index: &Index<'_>, variable: Id) -> bool {
     index.storage_class(index.type_of(variable)) == Some(storage_class::Private)
 }
 
