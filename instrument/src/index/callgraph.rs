@@ -89,7 +89,12 @@ impl CallGraph {
     /// of the set. Its cost is that of the functions and calls, whichever order they are in.
     pub(crate) fn callers_closure(&self, seed: impl Fn(usize) -> bool, through: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut set: Vec<bool> = (0..self.reach.len()).map(seed).collect();
-        let mut open: Vec<usize> = (0..set.len()).filter(|f| set[*f]).collect();
+        let mut open: Vec<usize> = set
+            .iter()
+            .enumerate()
+            .filter(|(_, seed)| **seed)
+            .map(|(f, _)| f)
+            .collect();
         if open.is_empty() || self.callees.is_empty() {
             return set;
         }
@@ -103,8 +108,8 @@ impl CallGraph {
             let first = callers.partition_point(|(of, _)| *of < callee);
             let callers = callers.get(first..).unwrap_or(&[]).iter();
             for (_, caller) in callers.take_while(|(of, _)| *of == callee) {
-                if !set[*caller] && through(*caller) {
-                    set[*caller] = true;
+                if let Some(joined) = set.get_mut(*caller).filter(|joined| !**joined && through(*caller)) {
+                    *joined = true;
                     open.push(*caller);
                 }
             }

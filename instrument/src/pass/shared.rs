@@ -33,8 +33,10 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         for (number, function) in index.functions.iter().enumerate() {
             for inst in index.insts(function.offset, function.end) {
                 let kinds = [memory.reads(&inst), memory.loads(&inst), is_barrier(&inst)];
-                for (found, _) in found.iter_mut().zip(kinds).filter(|(_, is)| *is) {
-                    found[number] = true;
+                for (found, is) in found.iter_mut().zip(kinds) {
+                    if let Some(found) = found.get_mut(number) {
+                        *found |= is;
+                    }
                 }
             }
         }
@@ -42,10 +44,14 @@ impl<'a, 'w> SharedReads<'a, 'w> {
             found.map(|seeds| graph.callers_closure(|f| seeds.get(f) == Some(&true), |_| true));
         let reads = results::of_reads(index, &memory, &may_read);
         let mut private: HashMap<Id, (usize, bool)> = HashMap::default();
-        let entries = index.entry_points.iter().filter_map(|e| index.function_of(e.function));
         let mut stores_matter = reads.clone();
-        entries.for_each(|f| stores_matter[f] = false);
-        for (number, function) in index.functions.iter().enumerate().filter(|(f, _)| stores_matter[*f]) {
+        for entry in index.entry_points.iter().filter_map(|e| index.function_of(e.function)) {
+            if let Some(matter) = stores_matter.get_mut(entry) {
+                *matter = false;
+            }
+        }
+        let functions = index.functions.iter().enumerate().zip(stores_matter);
+        for ((number, function), _) in functions.filter(|(_, matter)| *matter) {
             let stores = index
                 .insts(function.offset, function.end)
                 .filter(|i| i.opcode() == op::Store);

@@ -81,17 +81,17 @@ impl Pending {
     }
 
     fn word(&mut self, index: u32) -> &mut Word {
+        if self.ordered.last().is_none_or(|(last, _)| *last < index) {
+            self.ordered.push((index, Word::default()));
+        }
+        // Mostly it is the last one.
         let found = match self.ordered.last() {
             Some((last, _)) if *last == index => Ok(self.ordered.len() - 1),
-            Some((last, _)) if *last > index => self.ordered.binary_search_by_key(&index, |(i, _)| *i),
-            _ => {
-                self.ordered.push((index, Word::default()));
-                Ok(self.ordered.len() - 1)
-            }
+            _ => self.ordered.binary_search_by_key(&index, |(i, _)| *i),
         };
-        match found {
-            Ok(at) => &mut self.ordered[at].1,
-            Err(_) => self.between.entry(index).or_default(),
+        match found.ok().and_then(|at| self.ordered.get_mut(at)) {
+            Some((_, word)) => word,
+            None => self.between.entry(index).or_default(),
         }
     }
 

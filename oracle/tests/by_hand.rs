@@ -1,0 +1,234 @@
+//! Modules written by hand that once took the rewriter too much time, memory or stack, or made it panic. Most are invalid.
+
+use vkabort_oracle::op::{self, capability, execution_mode};
+use vkabort_oracle::targets::{Verdict, words};
+use vkabort_oracle::words::{MAGIC, push};
+
+/// More than any id here.
+const BOUND: u32 = 1 << 17;
+
+/// A compute shader: a 32-bit integer type %3, the declarations, which may end in functions of type %2, and a function %4
+/// that begins with these instructions.
+fn by_hand(declarations: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u8> {
+    let before: [(u16, &[u32]); 10] = [
+        (17, &[1]),
+        (17, &[5120]),
+        (17, &[capability::ConstantDataKHR]),
+        (17, &[capability::PoisonFreezeKHR]),
+        (14, &[0, 1]),
+        (15, &[5, 4, 0x6e69_616d, 0]),
+        (16, &[4, 17, 1, 1, 1]),
+        (19, &[1]),
+        (33, &[2, 1]),
+        (21, &[3, 32, 0]),
+    ];
+    let begin: [(u16, &[u32]); 2] = [(54, &[1, 4, 0, 2]), (248, &[5])];
+    let mut module = vec![MAGIC, 0x10300, 0, BOUND, 0];
+    let parts = [&before[..], declarations, &begin, code, &[(56, &[])]];
+    for (opcode, operands) in parts.concat() {
+        push(&mut module, opcode, operands);
+    }
+    module.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Values that are copies of each other, which no valid module has: the rewriter once followed them for ever.
+#[test]
+fn copies_in_a_circle_are_rewritten() {
+    let module = by_hand(&[], &[(83, &[3, 6, 7]), (83, &[3, 7, 6]), (5121, &[3, 6])]);
+    assert_eq!(words(&module), Verdict::Valid);
+}
+
+/// Pointers that are copies of each other, which a continue construct needs in its function.
+#[test]
+fn pointers_in_a_circle_are_moved() {
+    let declarations: [(u16, &[u32]); 4] = [(32, &[6, 7, 3]), (20, &[7]), (41, &[7, 8]), (43, &[3, 9, 0])];
+    let code: [(u16, &[u32]); 20] = [
+        (249, &[10]),
+        (248, &[10]),
+        (246, &[11, 12, 0]),
+        (249, &[13]),
+        (248, &[13]),
+        (83, &[6, 14, 15]),
+        (83, &[6, 15, 14]),
+        (249, &[12]),
+        (248, &[12]),
+        (62, &[14, 9]),
+        (247, &[16, 0]),
+        (250, &[8, 17, 16]),
+        (248, &[17]),
+        (5121, &[3, 9]),
+        (248, &[16]),
+        (250, &[8, 10, 11]),
+        (248, &[11]),
+        (253, &[]),
+        (248, &[18]),
+        (253, &[]),
+    ];
+    assert_eq!(words(&by_hand(&declarations, &code)), Verdict::Valid);
+}
+
+/// A matrix whose columns are vectors of large arrays, which no valid module has: its size once overflowed.
+#[test]
+fn matrices_of_arrays_are_refused() {
+    let declarations: [(u16, &[u32]); 5] = [
+        (43, &[3, 7, 0x3fff_ffff]),
+        (28, &[8, 3, 7]),
+        (23, &[9, 8, 4]),
+        (24, &[10, 9, 4]),
+        (1, &[10, 11]),
+    ];
+    assert_eq!(words(&by_hand(&declarations, &[(5121, &[10, 11])])), Verdict::Invalid);
+}
+
+/// A vector of four thousand million components, which no valid module has: a constant of as many parts took 16 GiB.
+#[test]
+fn vectors_without_end_are_refused() {
+    let declarations: [(u16, &[u32]); 3] = [
+        (23, &[6, 3, 0xFFFF_FFF0]),
+        (1, &[6, 7]),
+        (16, &[4, execution_mode::ArithmeticPoisonKHR]),
+    ];
+    let module = by_hand(&declarations, &[(134, &[6, 8, 7, 7]), (253, &[])]);
+    assert_eq!(words(&module), Verdict::Invalid);
+}
+
+/// The bytes of a table of 2^62 words are 0 in 64 bits, as many as there are.
+#[test]
+fn tables_without_end_are_refused() {
+    let declarations: [(u16, &[u32]); 4] = [
+        (21, &[6, 64, 0]),
+        (43, &[6, 7, 0, 1 << 30]),
+        (28, &[8, 3, 7]),
+        (op::ConstantDataKHR, &[8, 9]),
+    ];
+    let code: [(u16, &[u32]); 2] = [(83, &[8, 10, 9]), (253, &[])];
+    assert_eq!(words(&by_hand(&declarations, &code)), Verdict::Invalid);
+}
+
+/// What an instruction makes that the rewriter does not know cannot be written: it once was written as zeros.
+#[test]
+fn messages_made_by_unknown_instructions_are_refused() {
+    let code: [(u16, &[u32]); 2] = [(6916, &[3, 6, 7, 7]), (5121, &[3, 6])];
+    assert_eq!(words(&by_hand(&[], &code)), Verdict::Invalid);
+}
+
+/// An image that is copied again and again before a call and used after it: making it again once took a stack frame a
+/// copy.
+#[test]
+fn handles_that_are_copied_without_end_are_made_again() {
+    let declarations: [(u16, &[u32]); 8] = [
+        (25, &[6, 3, 1, 0, 0, 0, 1, 0]),
+        (32, &[7, 0, 6]),
+        (59, &[7, 8, 0]),
+        (43, &[3, 9, 7]),
+        // A function that aborts.
+        (54, &[1, 10, 0, 2]),
+        (248, &[11]),
+        (5121, &[3, 9]),
+        (56, &[]),
+    ];
+    let last = 112_000;
+    let mut code = vec![(61, vec![6, 12, 8])];
+    code.extend((12..last).map(|id| (83, vec![6, id + 1, id])));
+    code.extend([
+        (57, vec![1, last + 1, 10]),
+        (83, vec![6, last + 2, last]),
+        (253, vec![]),
+    ]);
+    assert_eq!(words(&by_hand(&declarations, &borrowed(&code))), Verdict::Valid);
+}
+
+/// Structures of 60 members that are structures again, of which there are 60 to the power of 5: once each was looked at.
+fn wide_structures() -> Vec<(u16, Vec<u32>)> {
+    let of = |id: u32, member: u32| (30, [vec![id], vec![member; 60]].concat());
+    (0..5).map(|n| of(6 + n, if n == 0 { 3 } else { 5 + n })).collect()
+}
+
+fn borrowed(instructions: &[(u16, Vec<u32>)]) -> Vec<(u16, &[u32])> {
+    instructions
+        .iter()
+        .map(|(opcode, operands)| (*opcode, operands.as_slice()))
+        .collect()
+}
+
+#[test]
+fn wide_structures_that_are_undefined_are_rewritten() {
+    let mut declarations = wide_structures();
+    declarations.push((1, vec![10, 11]));
+    let code: [(u16, &[u32]); 2] = [(op::PoisonKHR, &[10, 12]), (253, &[])];
+    assert_eq!(words(&by_hand(&borrowed(&declarations), &code)), Verdict::Valid);
+}
+
+/// No valid module aborts with a value that is not of the message's type.
+#[test]
+fn wide_structures_in_place_of_a_message_take_no_time() {
+    let mut declarations = wide_structures();
+    declarations.extend([(32, vec![11, 6, 10]), (59, vec![11, 12, 6])]);
+    let code: [(u16, &[u32]); 2] = [(61, &[10, 13, 12]), (5121, &[3, 13])];
+    assert_eq!(words(&by_hand(&borrowed(&declarations), &code)), Verdict::Valid);
+}
+
+/// A constant that is a part of itself, which no valid module has: the rewriter once followed it for ever.
+#[test]
+fn constants_that_are_parts_of_themselves_are_rewritten() {
+    let declarations: [(u16, &[u32]); 4] = [
+        (23, &[6, 3, 2]),
+        (44, &[6, 7, 7, 7]),
+        (1, &[6, 9]),
+        (16, &[4, execution_mode::ArithmeticPoisonKHR]),
+    ];
+    let module = by_hand(&declarations, &[(134, &[6, 8, 9, 7]), (253, &[])]);
+    assert_eq!(words(&module), Verdict::Valid);
+}
+
+/// Each of thirty expressions takes the one before twice.
+#[test]
+fn lengths_that_share_their_operands_are_evaluated_once() {
+    let mut declarations = vec![(50, vec![3, 6, 1])];
+    declarations.extend((7..37).map(|id| (52, vec![3, id, 199, id - 1, id - 1])));
+    declarations.extend([(28, vec![37, 3, 36]), (46, vec![37, 38])]);
+    let module = by_hand(&borrowed(&declarations), &[(5121, &[37, 38])]);
+    assert_eq!(words(&module), Verdict::Valid);
+}
+
+/// Arrays of arrays of empty structures: eight million million parts without a byte.
+#[test]
+fn messages_of_nothing_many_times_over_are_rewritten() {
+    let declarations: [(u16, &[u32]); 6] = [
+        (30, &[6]),
+        (43, &[3, 7, 20_000]),
+        (28, &[8, 6, 7]),
+        (28, &[9, 8, 7]),
+        (28, &[10, 9, 7]),
+        (46, &[10, 11]),
+    ];
+    assert_eq!(words(&by_hand(&declarations, &[(5121, &[10, 11])])), Verdict::Valid);
+}
+
+/// With a stride of 0 a message of any number of parts has the size of one.
+#[test]
+fn messages_of_parts_without_end_are_refused() {
+    let declarations: [(u16, &[u32]); 4] = [
+        (71, &[8, 6, 0]),
+        (43, &[3, 7, 0x1000_0000]),
+        (28, &[8, 3, 7]),
+        (46, &[8, 9]),
+    ];
+    assert_eq!(words(&by_hand(&declarations, &[(5121, &[8, 9])])), Verdict::Invalid);
+}
+
+/// Without elements a message is empty, but what is written for an element overflowed all the same.
+#[test]
+fn offsets_that_overflow_in_what_may_be_empty_are_refused() {
+    let declarations: [(u16, &[u32]); 8] = [
+        (71, &[6, 1, 0]),
+        (72, &[7, 0, 35, 0x8000_0000]),
+        (72, &[8, 0, 35, 0x8000_0000]),
+        (50, &[3, 6, 0]),
+        (30, &[7, 3]),
+        (30, &[8, 7]),
+        (28, &[9, 8, 6]),
+        (1, &[9, 10]),
+    ];
+    assert_eq!(words(&by_hand(&declarations, &[(5121, &[9, 10])])), Verdict::Invalid);
+}
