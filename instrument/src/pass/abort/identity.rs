@@ -111,16 +111,17 @@ pub(crate) fn store(
         let zero = globals.constant(0);
         let mut words = [zero; 4];
         for want in wanted(execution_model) {
-            // No interface may have a built-in twice. No compiler makes these members of blocks.
-            if entry_points
-                .iter_mut()
-                .filter(same)
-                .any(|e| is_member(index, &e.entry, want.built_in))
-            {
+            // No interface may have a built-in twice. No compiler makes these members of blocks, or entry points of one
+            // function that read different variables.
+            let mut own = None;
+            let cannot_share = entry_points.iter_mut().filter(same).any(|e| {
+                let variable = existing(index, &e.entry, want.built_in);
+                let other = variable.is_some_and(|variable| *own.get_or_insert(variable) != variable);
+                other || is_member(index, &e.entry, want.built_in)
+            });
+            if cannot_share {
                 continue;
             }
-            let mut own = entry_points.iter_mut().filter(same);
-            let own = own.find_map(|e| existing(index, &e.entry, want.built_in));
             let variable = own.unwrap_or_else(|| {
                 let known = shared.iter().find(|(built_in, _)| *built_in == want.built_in);
                 known.map(|(_, variable)| *variable).unwrap_or_else(|| {

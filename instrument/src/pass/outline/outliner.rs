@@ -47,6 +47,15 @@ impl<'w> Outliner<'_, 'w> {
         // A branch out of the loop needs no merge instruction, and the return in its place must have none.
         let stop = if last.merge == 0 { last.terminator } else { last.merge };
 
+        if let Some(offset) = self.uses.entered {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                PASS,
+                offset as u32,
+                "a block that nothing reaches leads into a continue construct in which an invocation may abort",
+            ));
+        }
+
         // Phis of the continue target: what the ways from outside bring stays outside.
         let mut outside = Code::default();
         let mut inside_phis: Vec<InnerPhi<'w>> = Vec::new();

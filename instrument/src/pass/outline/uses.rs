@@ -3,7 +3,8 @@
 use super::Region;
 use crate::index::Index;
 use crate::index::function::Function;
-use crate::spv::{Id, Inst, operands};
+use crate::spv::{Id, Inst, op, operands};
+use rustc_hash::FxHashSet as HashSet;
 
 /// What stays outside a region and names what it defines. The branch of its back edge is outside too.
 #[derive(Default)]
@@ -12,6 +13,8 @@ pub(super) struct Uses<'w> {
     pub(super) values: Vec<Id>,
     /// Debug instructions, with an id that they name.
     pub(super) debug: Vec<(Inst<'w>, Id)>,
+    /// Where a block outside leads into the middle of the region. Only one that nothing reaches may.
+    pub(super) entered: Option<usize>,
 }
 
 /// The uses of each region of a function, found in one walk over the function for all of them. No two regions share a
@@ -29,6 +32,8 @@ pub(super) fn of_regions<'w>(index: &Index<'w>, function: &Function, regions: &[
             }
         }
     }
+    let targets: HashSet<Id> = regions.iter().map(|region| region.target).collect();
+    let is_middle = |id: Id| index.opcode(id) == op::Label && !targets.contains(&id);
     let owner_of = |block: usize| owners.get(block - first).copied().flatten();
     for number in function.blocks.clone() {
         let Some(block) = index.blocks.get(number) else {
@@ -53,6 +58,8 @@ pub(super) fn of_regions<'w>(index: &Index<'w>, function: &Function, regions: &[
                 };
                 if is_debug {
                     used.debug.push((inst, id));
+                } else if inst.opcode() != op::Phi && is_middle(id) {
+                    used.entered = Some(inst.offset);
                 } else {
                     used.values.push(id);
                 }
