@@ -29,27 +29,6 @@ pub fn compile(name: &str) -> Result<Vec<u32>> {
 /// The file is not there or does not compile.
 pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    compile_named(&text, path, version, spirv_version)
-}
-
-/// Compiles `shaders/<name>` with text of it replaced.
-///
-/// # Errors
-///
-/// The file is not there, does not have the text, or does not compile.
-pub fn compile_changed(name: &str, changes: &[(&str, &str)]) -> Result<Vec<u32>> {
-    let path = folder().join(name);
-    let mut text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    for (from, to) in changes {
-        if !text.contains(from) {
-            bail!("{name} does not have the text {from:?}");
-        }
-        text = text.replace(from, to);
-    }
-    compile_named(&text, &path, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
-}
-
-fn compile_named(text: &str, path: &Path, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
     let stage = match path.extension().and_then(|extension| extension.to_str()) {
         Some("comp") => ShaderStage::Compute,
         Some("vert") => ShaderStage::Vertex,
@@ -67,7 +46,7 @@ fn compile_named(text: &str, path: &Path, version: VulkanVersion, spirv_version:
         Some("rcall") => ShaderStage::Callable,
         _ => bail!("{} does not say its stage", path.display()),
     };
-    let words = compile_text(text, stage, version, spirv_version)?;
+    let words = compile_text(&text, stage, version, spirv_version)?;
     if words.is_empty() {
         bail!("glslang made no SPIR-V of {}", path.display());
     }

@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     Kill,
     /// It ends in place: every entry point that reaches the function is an any-hit shader of `SPV_KHR_ray_tracing`.
     TerminateRay,
+    /// It ends the entry point of task shaders, which must say how many mesh workgroups follow: none.
+    EmitNoTasks,
 }
 
 /// Decisions for a module as it stands.
@@ -40,12 +42,20 @@ impl Plan {
         // Any-hit shaders of `SPV_NV_ray_tracing` have the same execution model, and no such terminator.
         let ends_rays =
             index.has_capability(capability::RayTracingKHR) || !index.has_capability(capability::RayTracingNV);
+        let mut entries = vec![false; index.functions.len()];
+        for entry in &index.entry_points {
+            if let Some(is_entry) = index.function_of(entry.function).and_then(|f| entries.get_mut(f)) {
+                *is_entry = true;
+            }
+        }
         let exits: Vec<Exit> = graph
             .reach
             .iter()
-            .map(|reach| match reach.models.as_slice() {
+            .zip(&entries)
+            .map(|(reach, is_entry)| match reach.models.as_slice() {
                 [model::Fragment] => Exit::Kill,
                 [model::AnyHitKHR] if ends_rays => Exit::TerminateRay,
+                [model::TaskEXT] if *is_entry => Exit::EmitNoTasks,
                 _ => Exit::Return,
             })
             .collect();
@@ -54,12 +64,6 @@ impl Plan {
             LoopPoll::All => poll::all_headers(index),
             LoopPoll::Auto => poll::waiting_headers(index, &graph, judged),
         };
-        let mut entries = vec![false; index.functions.len()];
-        for entry in &index.entry_points {
-            if let Some(is_entry) = index.function_of(entry.function).and_then(|f| entries.get_mut(f)) {
-                *is_entry = true;
-            }
-        }
         // By function: an invocation may leave in it on its own account.
         let aborts: Vec<bool> = index
             .functions

@@ -25,6 +25,7 @@ use crate::edit::{Code, Edits};
 use crate::index::Index;
 use crate::index::debug::Position;
 use crate::index::function::{Block, Function};
+use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -61,6 +62,11 @@ impl Unwinder<'_, '_> {
         match self.plan.exit(number) {
             Exit::Kill => code.op(op::Kill, &[]),
             Exit::TerminateRay => code.op(op::TerminateRayKHR, &[]),
+            Exit::EmitNoTasks => {
+                let none = [self.globals.constant(0); 3];
+                let payload = self.task_payload(function);
+                code.op2(op::EmitMeshTasksEXT, &none, payload.as_slice());
+            }
             Exit::Return => {
                 if leaving == Leaving::Begins && self.plan.unwinds(number) {
                     let flag = self.runtime.flag(self.globals);
@@ -75,6 +81,17 @@ impl Unwinder<'_, '_> {
                 }
             }
         }
+    }
+
+    /// The payload that an entry point of task shaders gives to its mesh shaders.
+    fn task_payload(&self, function: &Function) -> Option<Id> {
+        let mut entries = self.index.entry_points.iter();
+        let entry = entries.find(|e| e.function == function.id)?;
+        let is_payload = |id: &Id| {
+            let variable = self.index.def(*id);
+            variable.is_some_and(|v| v.opcode() == op::Variable && v.word(3) == storage_class::TaskPayloadWorkgroupEXT)
+        };
+        entry.interface().iter().copied().find(is_payload)
     }
 
     /// Tests the flag after calls and at the top of loops.

@@ -96,7 +96,7 @@ pub(crate) mod execution_model {
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
         Input Uniform Workgroup Private Function StorageBuffer
-        PhysicalStorageBuffer
+        PhysicalStorageBuffer TaskPayloadWorkgroupEXT
     }
 }
 

@@ -1,6 +1,6 @@
 //! Aborts in task and mesh shaders.
 
-use crate::case::{Case, Context, Skip};
+use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Image, More, Pass, Stage, Way};
@@ -17,38 +17,8 @@ pub(super) const CASES: &[Case] = &[
 const TASK: u32 = 1;
 const MESH: u32 = 2;
 
-/// The task shader, and one that returns where it aborts.
-fn task(aborts: bool) -> Result<Vec<u32>> {
-    let abort = "abortEXT(\"task %u\", i);";
-    match aborts {
-        true => glsl::compile("mesh/two.task"),
-        false => glsl::compile_changed(
-            "mesh/two.task",
-            &[
-                ("note(gl_Global", "if (stage == 77) return; note(gl_Global"),
-                (abort, ""),
-            ],
-        ),
-    }
-}
-
-/// Mesa's lavapipe 25.0 launches no mesh workgroups from a task shader that returns early in some invocations, or could.
-fn returns_early(context: &Context) -> Result<()> {
-    let mut drawn = false;
-    let (result, ..) = draw(context, &task(false)?, [0, 99], |image| {
-        drawn = image.texel(31, 31) == [255; 4];
-        Ok(())
-    })?;
-    ensure!(result == vk::Result::SUCCESS, "the draw ended with {result:?}");
-    match drawn {
-        true => Ok(()),
-        false => Err(Skip("the driver launches no mesh workgroups if a task shader may return early".into()).into()),
-    }
-}
-
 fn draw(
     context: &Context,
-    task: &[u32],
     push: [u32; 2],
     check: impl FnOnce(&Image<'_>) -> Result<()>,
 ) -> Result<(vk::Result, Vec<u32>, Vec<Vec<u8>>)> {
@@ -64,9 +34,11 @@ fn draw(
     let device = Device::extended(&gpu, DeviceOptions::default(), more)?;
     let image = Image::new(&device)?;
     let buffer = Buffer::storage(&device, &[0; 256])?;
-    let (mesh, fragment) = (glsl::compile("mesh/triangle.mesh")?, glsl::compile("stage/white.frag")?);
+    let shaders = ["mesh/two.task", "mesh/triangle.mesh", "stage/white.frag"];
+    let [task, mesh, fragment] = shaders.map(glsl::compile);
+    let (task, mesh, fragment) = (task?, mesh?, fragment?);
     let stages = [
-        (vk::ShaderStageFlags::TASK_EXT, task),
+        (vk::ShaderStageFlags::TASK_EXT, &task),
         (vk::ShaderStageFlags::MESH_EXT, &mesh),
         (vk::ShaderStageFlags::FRAGMENT, &fragment),
     ]
@@ -81,10 +53,7 @@ fn draw(
 }
 
 fn aborts(context: &Context, stage: u32, at: u32) -> Result<()> {
-    if stage == MESH {
-        returns_early(context)?;
-    }
-    let (result, words, payloads) = draw(context, &task(true)?, [stage, at], |_| Ok(()))?;
+    let (result, words, payloads) = draw(context, [stage, at], |_| Ok(()))?;
     ensure!(
         result == vk::Result::ERROR_DEVICE_LOST,
         "the draw ended with {result:?}"
@@ -100,8 +69,7 @@ fn aborts(context: &Context, stage: u32, at: u32) -> Result<()> {
 }
 
 fn never_taken(context: &Context) -> Result<()> {
-    returns_early(context)?;
-    let (result, words, _) = draw(context, &task(true)?, [0, 99], |image| {
+    let (result, words, _) = draw(context, [0, 99], |image| {
         image.expect_white(&[(0, 0), (63, 0), (0, 63), (63, 63)])
     })?;
     ensure!(result == vk::Result::SUCCESS, "the draw ended with {result:?}");
