@@ -1,16 +1,28 @@
 //! Keeps `src/spv/operand_table.rs` equal to what rspirv's grammar says, with the instructions of our three
-//! extensions added. `VKABORT_BLESS=1` rewrites the file.
+//! extensions and those of newer grammars added. `VKABORT_BLESS=1` rewrites the file.
 
 use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind, OperandQuantifier};
 use std::fmt::Write;
 
-/// Instructions that rspirv's grammar lacks: (opcode, name, pattern).
+/// Instructions that rspirv's grammar lacks or that have changed since: (opcode, name, pattern).
 const ADDED: &[(u16, &str, &str)] = &[
+    (4195, "BitcastExtractEXT", "trii"),
+    (4545, "ImageGatherQCOM", "triiiiG"),
     (5121, "AbortKHR", "ii"),
     (5147, "ConstantDataKHR", "trL"),
     (5148, "SpecConstantDataKHR", "trL"),
     (5158, "PoisonKHR", "tr"),
     (5159, "FreezeKHR", "tri"),
+    (5304, "HitObjectRecordFromQueryEXT", "iiiii"),
+    (5363, "CooperativeMatrixGetCoordinateEXT", "trii"),
+    (5946, "ReadPipeBlockingALTERA", "iiii"),
+    (5947, "WritePipeBlockingALTERA", "iiii"),
+    (6096, "CompositeConstructContinuedINTEL", "I"),
+    (6258, "PredicatedLoadINTEL", "triiim"),
+    (6259, "PredicatedStoreINTEL", "iiim"),
+    (6916, "FDot2MixAcc32VALVE", "triii"),
+    (6917, "FDot2MixAcc16VALVE", "triii"),
+    (6918, "FDot4MixAcc32VALVE", "triii"),
 ];
 
 fn pattern(opcode: u16) -> Option<(String, String)> {

@@ -362,6 +362,7 @@ pub(crate) static TABLE: &[(u16, &str)] = &[
     (4185, "iiI"), // OpGraphSetOutputARM
     (4186, ""), // OpGraphEndARM
     (4190, "rlI"), // OpTypeGraphARM
+    (4195, "trii"), // OpBitcastExtractEXT
     (4416, ""), // OpTerminateInvocation
     (4417, "rl"), // OpTypeUntypedPointerKHR
     (4418, "trlii"), // OpUntypedVariableKHR
@@ -419,6 +420,7 @@ pub(crate) static TABLE: &[(u16, &str)] = &[
     (4540, "tri"), // OpCompositeConstructCoopMatQCOM
     (4541, "tri"), // OpCompositeExtractCoopMatQCOM
     (4542, "trii"), // OpExtractSubArrayQCOM
+    (4545, "triiiiG"), // OpImageGatherQCOM
     (5000, "trili"), // OpGroupIAddNonUniformAMD
     (5001, "trili"), // OpGroupFAddNonUniformAMD
     (5002, "trili"), // OpGroupFMinNonUniformAMD
@@ -498,7 +500,7 @@ pub(crate) static TABLE: &[(u16, &str)] = &[
     (5301, "triiiii"), // OpFetchMicroTriangleVertexBarycentricNV
     (5302, "triim"), // OpCooperativeVectorLoadNV
     (5303, "iiim"), // OpCooperativeVectorStoreNV
-    (5304, "iiii"), // OpHitObjectRecordFromQueryEXT
+    (5304, "iiiii"), // OpHitObjectRecordFromQueryEXT
     (5305, "iiiiiii"), // OpHitObjectRecordMissEXT
     (5306, "iiiiiiii"), // OpHitObjectRecordMissMotionEXT
     (5307, "tri"), // OpHitObjectGetIntersectionTriangleVertexPositionsEXT
@@ -550,6 +552,7 @@ pub(crate) static TABLE: &[(u16, &str)] = &[
     (5360, "iiiim"), // OpCooperativeMatrixStoreNV
     (5361, "triii"), // OpCooperativeMatrixMulAddNV
     (5362, "tri"), // OpCooperativeMatrixLengthNV
+    (5363, "trii"), // OpCooperativeMatrixGetCoordinateEXT
     (5364, ""), // OpBeginInvocationInterlockEXT
     (5365, ""), // OpEndInvocationInterlockEXT
     (5366, "trili"), // OpCooperativeMatrixReduceNV
@@ -806,8 +809,8 @@ pub(crate) static TABLE: &[(u16, &str)] = &[
     (5933, "trilllll"), // OpFixedExpALTERA
     (5934, "tri"), // OpPtrCastToCrossWorkgroupALTERA
     (5938, "tri"), // OpCrossWorkgroupCastToPtrALTERA
-    (5946, "trii"), // OpReadPipeBlockingALTERA
-    (5947, "trii"), // OpWritePipeBlockingALTERA
+    (5946, "iiii"), // OpReadPipeBlockingALTERA
+    (5947, "iiii"), // OpWritePipeBlockingALTERA
     (5949, "tri"), // OpFPGARegALTERA
     (6016, "tri"), // OpRayQueryGetRayTMinKHR
     (6017, "tri"), // OpRayQueryGetRayFlagsKHR
@@ -831,7 +834,7 @@ pub(crate) static TABLE: &[(u16, &str)] = &[
     (6090, "I"), // OpTypeStructContinuedINTEL
     (6091, "I"), // OpConstantCompositeContinuedINTEL
     (6092, "I"), // OpSpecConstantCompositeContinuedINTEL
-    (6096, "trI"), // OpCompositeConstructContinuedINTEL
+    (6096, "I"), // OpCompositeConstructContinuedINTEL
     (6116, "tri"), // OpConvertFToBF16INTEL
     (6117, "tri"), // OpConvertBF16ToFINTEL
     (6142, "iii"), // OpControlBarrierArriveINTEL
@@ -858,6 +861,8 @@ pub(crate) static TABLE: &[(u16, &str)] = &[
     (6252, "trllll"), // OpSpecConstantArchitectureINTEL
     (6253, "trL"), // OpSpecConstantCapabilitiesINTEL
     (6254, "trI"), // OpConditionalCopyObjectINTEL
+    (6258, "triiim"), // OpPredicatedLoadINTEL
+    (6259, "iiim"), // OpPredicatedStoreINTEL
     (6401, "trili"), // OpGroupIMulKHR
     (6402, "trili"), // OpGroupFMulKHR
     (6403, "trili"), // OpGroupBitwiseAndKHR
@@ -872,4 +877,7 @@ pub(crate) static TABLE: &[(u16, &str)] = &[
     (6529, "tri"), // OpConvertHandleToImageINTEL
     (6530, "tri"), // OpConvertHandleToSamplerINTEL
     (6531, "tri"), // OpConvertHandleToSampledImageINTEL
+    (6916, "triii"), // OpFDot2MixAcc32VALVE
+    (6917, "triii"), // OpFDot2MixAcc16VALVE
+    (6918, "triii"), // OpFDot4MixAcc32VALVE
 ];
