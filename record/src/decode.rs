@@ -285,6 +285,10 @@ impl Decoder<'_> {
                 bits: 64,
                 value: f64::from_bits(pattern),
             }),
+            &Type::EncodedFloat { encoding } => Some(Scalar::EncodedFloat {
+                encoding,
+                value: encoding.value(pattern),
+            }),
             Type::Bool => Some(Scalar::Bool(pattern != 0)),
             Type::Pointer => Some(Scalar::Pointer(pattern)),
             _ => {

@@ -1,6 +1,7 @@
 //! Tests of [`super`].
 
 use super::*;
+use crate::encoding::Encoding;
 use crate::site::Member;
 
 fn int(bits: u32, signed: bool) -> Type {
@@ -53,6 +54,7 @@ fn u32s(values: &[u32]) -> Value {
 
 #[test]
 fn every_scalar_type_has_its_value_at_its_odd_offset() {
+    let encoded = |encoding| Type::EncodedFloat { encoding };
     let ty = structure(vec![
         ("a", 0, int(8, true)),
         ("b", 1, int(16, true)),
@@ -62,6 +64,9 @@ fn every_scalar_type_has_its_value_at_its_odd_offset() {
         ("f", 17, Type::Float { bits: 64 }),
         ("g", 25, Type::Bool),
         ("h", 29, Type::Pointer),
+        ("i", 37, encoded(Encoding::Bf16)),
+        ("j", 39, encoded(Encoding::F8E4M3)),
+        ("k", 40, encoded(Encoding::F8E5M2)),
     ]);
     let mut bytes = vec![0xff];
     bytes.extend((-2i16).to_le_bytes());
@@ -71,6 +76,7 @@ fn every_scalar_type_has_its_value_at_its_odd_offset() {
     bytes.extend(0.1f64.to_le_bytes());
     bytes.extend(1u32.to_le_bytes());
     bytes.extend(0x1234_5678_9abcu64.to_le_bytes());
+    bytes.extend([0xc0, 0x3f, 0x7e, 0xfc]);
     let decoded = decode(&ty, &bytes);
     let shown: Vec<String> = members(&decoded)
         .iter()
@@ -89,7 +95,10 @@ fn every_scalar_type_has_its_value_at_its_odd_offset() {
             "f32 0.1",
             "f64 0.1",
             "bool true",
-            "pointer 0x0000123456789abc"
+            "pointer 0x0000123456789abc",
+            "bf16 1.5",
+            "f8e4m3 448.0",
+            "f8e5m2 -inf"
         ]
     );
     assert_eq!((decoded.short_by, decoded.rest.len()), (0, 0));

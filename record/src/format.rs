@@ -156,7 +156,7 @@ impl Formatter {
             ..field
         };
         let text = match (conversion.letter, scalar) {
-            ('x' | 'X' | 'o', Scalar::Float { .. }) | ('d' | 'i' | 'u' | 'c' | 'p', Scalar::Float { .. }) => {
+            ('x' | 'X' | 'o' | 'd' | 'i' | 'u' | 'c' | 'p', Scalar::Float { .. } | Scalar::EncodedFloat { .. }) => {
                 self.mismatch(conversion, &format!("a float ({})", scalar.type_name()));
                 convert::text(unprecise(field), &scalar.to_string())
             }
@@ -182,7 +182,9 @@ impl Formatter {
                 self.mismatch(conversion, &format!("no string ({})", scalar.type_name()));
                 convert::text(unprecise(field), &scalar.to_string())
             }
-            (letter, Scalar::Float { value, .. }) => convert::float(field, letter, value),
+            (letter, Scalar::Float { value, .. } | Scalar::EncodedFloat { value, .. }) => {
+                convert::float(field, letter, value)
+            }
             _ => {
                 self.mismatch(conversion, &format!("no float ({})", scalar.type_name()));
                 convert::text(unprecise(field), &scalar.to_string())

@@ -11,6 +11,7 @@
 //! `"-inf"`. Bytes are strings of hexadecimal digits.
 
 use crate::decode::{Field, Value};
+use crate::encoding::Encoding;
 use crate::scalar::Scalar;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -114,6 +115,7 @@ fn scalar_to_json(scalar: Scalar) -> Json {
         Scalar::Uint { value, .. } => json!(value),
         Scalar::Bool(value) => json!(value),
         Scalar::Pointer(value) => json!(format!("{value:#018x}")),
+        Scalar::EncodedFloat { value, .. } => scalar_to_json(Scalar::Float { bits: 32, value }),
         Scalar::Float { value, .. } if !value.is_finite() => json!(scalar.to_string()),
         Scalar::Float { bits, value } if bits <= 32 => json!(shortest(value as f32)),
         Scalar::Float { value, .. } => json!(value),
@@ -231,7 +233,11 @@ fn scalar_from_json(ty: &str, json: &Json) -> Result<Scalar, String> {
             let digits = json.as_str().and_then(|s| s.strip_prefix("0x")).ok_or_else(wrong)?;
             Scalar::Pointer(u64::from_str_radix(digits, 16).map_err(|_| wrong())?)
         }
-        _ => return Err(format!("unknown type `{ty}`")),
+        _ => match (Encoding::named(ty), scalar_from_json("f32", json)) {
+            (Some(encoding), Ok(Scalar::Float { value, .. })) => Scalar::EncodedFloat { encoding, value },
+            (Some(_), _) => return Err(wrong()),
+            (None, _) => return Err(format!("unknown type `{ty}`")),
+        },
     })
 }
 
@@ -308,6 +314,14 @@ mod tests {
             Scalar::Float {
                 bits: 64,
                 value: f64::NEG_INFINITY,
+            },
+            Scalar::EncodedFloat {
+                encoding: Encoding::Bf16,
+                value: -1.5,
+            },
+            Scalar::EncodedFloat {
+                encoding: Encoding::F8E4M3,
+                value: f64::NAN,
             },
             Scalar::Bool(true),
             Scalar::Pointer(0xffff_8000_0000_0000),

@@ -12,6 +12,7 @@
 
 pub mod convert;
 pub mod decode;
+pub mod encoding;
 pub mod fallback;
 pub mod filter;
 pub mod format;

@@ -1,5 +1,6 @@
 //! One number of a message, with the width it had in the shader.
 
+use crate::encoding::Encoding;
 use std::fmt;
 
 /// A scalar of a message. Widths are in bits and come from the message type.
@@ -26,6 +27,13 @@ pub enum Scalar {
         /// Value.
         value: f64,
     },
+    /// A floating-point number in a format of its own.
+    EncodedFloat {
+        /// The format.
+        encoding: Encoding,
+        /// Value.
+        value: f64,
+    },
     /// A Boolean.
     Bool(bool),
     /// A physical pointer.
@@ -41,6 +49,9 @@ impl PartialEq for Scalar {
             (Self::Float { bits: a, value: x }, Self::Float { bits: b, value: y }) => {
                 a == b && (x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan())
             }
+            (Self::EncodedFloat { encoding: a, value: x }, Self::EncodedFloat { encoding: b, value: y }) => {
+                a == b && (x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan())
+            }
             (Self::Bool(x), Self::Bool(y)) => x == y,
             (Self::Pointer(x), Self::Pointer(y)) => x == y,
             _ => false,
@@ -53,6 +64,7 @@ impl Scalar {
     pub fn bits(self) -> u32 {
         match self {
             Self::Int { bits, .. } | Self::Uint { bits, .. } | Self::Float { bits, .. } => bits,
+            Self::EncodedFloat { encoding, .. } => encoding.bits(),
             Self::Bool(_) => 32,
             Self::Pointer(_) => 64,
         }
@@ -64,7 +76,7 @@ impl Scalar {
             Self::Int { bits, value } => value as u64 & mask(bits),
             Self::Uint { value, .. } | Self::Pointer(value) => value,
             Self::Bool(value) => u64::from(value),
-            Self::Float { .. } => return None,
+            Self::Float { .. } | Self::EncodedFloat { .. } => return None,
         })
     }
 
@@ -82,6 +94,7 @@ impl Scalar {
             Self::Float { bits: 16, .. } => "f16",
             Self::Float { bits: 32, .. } => "f32",
             Self::Float { .. } => "f64",
+            Self::EncodedFloat { encoding, .. } => encoding.name(),
             Self::Bool(_) => "bool",
             Self::Pointer(_) => "pointer",
         }
@@ -105,6 +118,7 @@ impl fmt::Display for Scalar {
                     (false, false) => write!(f, "{value:?}"),
                 }
             }
+            Self::EncodedFloat { value, .. } => Self::Float { bits: 32, value }.fmt(f),
             Self::Bool(value) => write!(f, "{value}"),
             Self::Pointer(value) => write!(f, "{value:#018x}"),
         }

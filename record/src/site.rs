@@ -3,6 +3,7 @@
 //! A [`SiteTable`] is made once, when a module is rewritten, and travels beside its words: the layer keeps it to
 //! decode messages, and `vkabort sites` prints it. It is plain data and serialises to JSON.
 
+use crate::encoding::Encoding;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -167,6 +168,11 @@ pub enum Type {
         /// Width in bits.
         bits: u32,
     },
+    /// A floating-point number in another format.
+    EncodedFloat {
+        /// The format.
+        encoding: Encoding,
+    },
     /// A Boolean, in modules without explicit layout: 32 bits, 0 or 1.
     Bool,
     /// A physical pointer: 64 bits.
@@ -217,6 +223,7 @@ impl Type {
     pub fn size(&self) -> u32 {
         match self {
             Self::Int { bits, .. } | Self::Float { bits } => bits / 8,
+            Self::EncodedFloat { encoding } => encoding.bits() / 8,
             Self::Bool => 4,
             Self::Pointer => 8,
             Self::Vector { count, component } => component.size().saturating_mul(*count),

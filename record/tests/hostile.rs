@@ -2,6 +2,7 @@
 //! and stays within a bound.
 
 use vkabort_record::decode::{Field, Value};
+use vkabort_record::encoding::Encoding;
 use vkabort_record::format::apply;
 use vkabort_record::framing::split;
 use vkabort_record::message::Message;
@@ -38,13 +39,16 @@ impl Random {
 
     fn scalar(&mut self) -> Type {
         let bits = [8, 16, 32, 64, 8, 16, 32, 64, 1, 0, 7, 128, u32::MAX][self.below(13) as usize];
-        match self.below(6) {
+        match self.below(7) {
             0 | 1 => Type::Int {
                 bits,
                 signed: self.below(2) == 0,
             },
             2 | 3 => Type::Float { bits },
             4 => Type::Bool,
+            5 => Type::EncodedFloat {
+                encoding: Encoding::ALL[self.below(3) as usize],
+            },
             _ => Type::Pointer,
         }
     }

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
+use vkabort_record::encoding::Encoding;
 use vkabort_record::filter::Filter;
 use vkabort_record::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::layout::Identity;
@@ -145,6 +146,7 @@ fn message() -> Type {
         utf,
     };
     let float = |bits| Type::Float { bits };
+    let encoded = |encoding| Type::EncodedFloat { encoding };
     let int = |bits, signed| Type::Int { bits, signed };
     let types = vec![
         array(4, 1, int(8, false), true),
@@ -155,6 +157,8 @@ fn message() -> Type {
         float(16),
         float(32),
         float(64),
+        encoded(Encoding::Bf16),
+        encoded(Encoding::F8E4M3),
         Type::Bool,
         Type::Pointer,
         Type::Vector {
@@ -339,8 +343,8 @@ fn every_line_fits_the_schema_and_reads_back_as_it_was() {
 fn every_kind_of_value_and_invocation_occurs() {
     let text: String = reports().iter().map(Report::json_lines).collect();
     for needed in [
-        "string", "i8", "u16", "i64", "u64", "f16", "f32", "f64", "bool", "pointer", "vector", "matrix", "array",
-        "struct", "missing", "u32",
+        "string", "i8", "u16", "i64", "u64", "f16", "f32", "f64", "bf16", "f8e4m3", "bool", "pointer", "vector",
+        "matrix", "array", "struct", "missing", "u32",
     ] {
         assert!(text.contains(&format!("\"type\":\"{needed}\"")), "{needed}");
     }

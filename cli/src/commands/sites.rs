@@ -149,6 +149,7 @@ fn type_name(ty: &Type) -> String {
         Type::Int { bits, signed: true } => format!("i{bits}"),
         Type::Int { bits, signed: false } => format!("u{bits}"),
         Type::Float { bits } => format!("f{bits}"),
+        Type::EncodedFloat { encoding } => encoding.name().to_owned(),
         Type::Bool => "bool".to_owned(),
         Type::Pointer => "pointer".to_owned(),
         Type::Vector { count, component } => format!("{} x {count}", type_name(component)),

@@ -9,8 +9,9 @@ use super::constant;
 use super::names::Names;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::spv::op::{decoration, storage_class};
+use crate::spv::op::{decoration, fp_encoding, storage_class};
 use crate::spv::{Id, op};
+use vkabort_record::encoding::Encoding;
 use vkabort_record::site::{Length, Member, Type};
 
 const PASS: &str = "layout";
@@ -79,6 +80,7 @@ impl Layouts<'_, '_> {
         let Some(inst) = self.index.def(id) else {
             return fail(ErrorKind::Invalid, format!("message type %{id} is not defined"));
         };
+        let encoded = |encoding| Type::EncodedFloat { encoding };
         let unsupported = |what: &str| fail(ErrorKind::Unsupported, format!("message type %{id} contains {what}"));
         Ok(match inst.opcode() {
             op::TypeBool => Type::Bool,
@@ -91,6 +93,9 @@ impl Layouts<'_, '_> {
             },
             op::TypeFloat => match (inst.word(2), inst.words.len()) {
                 (bits @ (16 | 32 | 64), 3) => Type::Float { bits },
+                (16, 4) if inst.word(3) == fp_encoding::BFloat16KHR => encoded(Encoding::Bf16),
+                (8, 4) if inst.word(3) == fp_encoding::Float8E4M3EXT => encoded(Encoding::F8E4M3),
+                (8, 4) if inst.word(3) == fp_encoding::Float8E5M2EXT => encoded(Encoding::F8E5M2),
                 (bits, _) => return unsupported(&format!("a float of {bits} bits with an encoding of its own")),
             },
             op::TypePointer if inst.word(2) == storage_class::PhysicalStorageBuffer => Type::Pointer,
@@ -98,7 +103,7 @@ impl Layouts<'_, '_> {
                 let component = Box::new(self.lay_out(inst.word(2), inherited, depth, parts)?);
                 let is_scalar = matches!(
                     *component,
-                    Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer
+                    Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. } | Type::Pointer
                 );
                 if !is_scalar {
                     return fail(ErrorKind::Invalid, format!("the components of %{id} are no scalars"));
@@ -235,7 +240,7 @@ fn work(ty: &Type) -> Work {
         steps: scalars + 1,
     };
     match ty {
-        Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer => of_scalars(1),
+        Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. } | Type::Pointer => of_scalars(1),
         Type::Vector { count, .. } => of_scalars((*count).into()),
         Type::Matrix { columns, rows, .. } => of_scalars(u64::from(*columns) * u64::from(*rows)),
         // Elements without scalars are passed over.
@@ -260,6 +265,7 @@ fn work(ty: &Type) -> Work {
 fn scalar_alignment(ty: &Type) -> u32 {
     match ty {
         Type::Int { bits, .. } | Type::Float { bits } => (bits / 8).max(1),
+        Type::EncodedFloat { encoding } => encoding.bits() / 8,
         Type::Bool => 4,
         Type::Pointer => 8,
         Type::Vector { component, .. } | Type::Matrix { component, .. } => scalar_alignment(component),

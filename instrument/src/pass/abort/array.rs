@@ -28,7 +28,10 @@ pub(super) struct Array<'t> {
 impl Array<'_> {
     /// Whether its elements are scalars of so many bytes, one right behind the other.
     fn is_packed(&self, bytes: u32) -> bool {
-        let scalar = matches!(self.element, Type::Int { .. } | Type::Float { .. });
+        let scalar = matches!(
+            self.element,
+            Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. }
+        );
         scalar && self.stride == bytes && self.element.size() == bytes
     }
 }

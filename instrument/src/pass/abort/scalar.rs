@@ -102,12 +102,15 @@ impl<'w> Writer<'_, 'w> {
                 one(self.calculate(op::Select, &[value, unit, zero]))
             }
             Type::Int { bits: 8 | 16, .. } => one(self.calculate(op::UConvert, &[value])),
-            Type::Float { bits: 16 } => {
-                // Two halves are a word: no 16-bit integers are needed.
-                let pair = self.globals.vector(value_type, 2);
+            Type::Float { bits: 16 } | Type::EncodedFloat { .. } => {
+                // Two halves or four quarters are a word: no narrow integers are needed.
+                let count = 4 / ty.size().max(1);
+                let vector = self.globals.vector(value_type, count);
                 let none = self.globals.null(value_type);
-                let both = self.emit(op::CompositeConstruct, pair, &[value, none]);
-                one(self.calculate(op::Bitcast, &[both]))
+                let parts = [value, none, none, none];
+                let parts = parts.get(..count as usize).unwrap_or(&parts);
+                let all = self.emit(op::CompositeConstruct, vector, parts);
+                one(self.calculate(op::Bitcast, &[all]))
             }
             _ if ty.size() == 8 => {
                 let uvec2 = self.globals.vector(uint, 2);
