@@ -161,6 +161,17 @@ impl Builder {
         self.ty(op::TypeFloat, &[bits])
     }
 
+    /// A float type with an encoding of its own, with what it needs.
+    pub(crate) fn encoded_float(&mut self, bits: u32, encoding: u32) -> Id {
+        let (capability, extension) = match bits {
+            16 => (op::capability::BFloat16TypeKHR, "SPV_KHR_bfloat16"),
+            _ => (op::capability::Float8EXT, "SPV_EXT_float8"),
+        };
+        self.capability(capability);
+        self.extension(extension);
+        self.ty(op::TypeFloat, &[bits, encoding])
+    }
+
     pub(crate) fn vector(&mut self, component: Id, count: u32) -> Id {
         self.ty(op::TypeVector, &[component, count])
     }

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::world::Loadable;
 use crate::module::Id;
-use crate::op::{self, decoration, storage_class as class};
+use crate::op::{self, decoration, fp_encoding, storage_class as class};
 
 /// The shape of a message or a part of it.
 #[derive(Clone, Debug)]
@@ -14,6 +14,11 @@ pub(super) enum Shape {
     },
     Float {
         bits: u32,
+    },
+    /// A float with an encoding of its own.
+    Encoded {
+        bits: u32,
+        encoding: u32,
     },
     /// A physical pointer.
     Pointer,
@@ -56,7 +61,7 @@ impl Shape {
     /// Bytes from its start to the end of its last byte, at the most.
     pub(super) fn size(&self) -> u32 {
         match self {
-            Self::Int { bits, .. } | Self::Float { bits } => bits / 8,
+            Self::Int { bits, .. } | Self::Float { bits } | Self::Encoded { bits, .. } => bits / 8,
             Self::Pointer => 8,
             Self::Vector { component, count } => component.size() * count,
             Self::Matrix {
@@ -91,7 +96,8 @@ impl Body<'_> {
 
     fn scalar(&mut self) -> Shape {
         let int = |bits, signed| Shape::Int { bits, signed };
-        match self.choices.below(14) {
+        let encoded = |bits, encoding| Shape::Encoded { bits, encoding };
+        match self.choices.below(17) {
             0..=3 => int(32, false),
             4 => int(32, true),
             5..=9 if !self.wish.widths => int(32, false),
@@ -104,6 +110,9 @@ impl Body<'_> {
             10 => Shape::Float { bits: 16 },
             11 => Shape::Float { bits: 64 },
             12 if self.world.physical => Shape::Pointer,
+            14 if self.wish.encodings => encoded(16, fp_encoding::BFloat16KHR),
+            15 if self.wish.encodings => encoded(8, fp_encoding::Float8E4M3EXT),
+            16 if self.wish.encodings => encoded(8, fp_encoding::Float8E5M2EXT),
             _ => Shape::Float { bits: 32 },
         }
     }
@@ -219,6 +228,7 @@ impl Body<'_> {
         match shape {
             Shape::Int { bits, signed } => self.world.builder.int(*bits, *signed),
             Shape::Float { bits } => self.world.builder.float(*bits),
+            Shape::Encoded { bits, encoding } => self.world.builder.encoded_float(*bits, *encoding),
             Shape::Pointer => {
                 let uint = self.world.builder.uint();
                 self.world.builder.pointer(class::PhysicalStorageBuffer, uint)

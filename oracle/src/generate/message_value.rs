@@ -121,7 +121,9 @@ impl Body<'_> {
                 self.act(op::Store, &[element, value]);
                 self.emit(op::Load, ty, &[array])
             }
-            Shape::Int { .. } | Shape::Float { .. } if constant => self.scalar_constant(shape, ty),
+            Shape::Int { .. } | Shape::Float { .. } | Shape::Encoded { .. } if constant => {
+                self.scalar_constant(shape, ty)
+            }
             _ if self.choices.chance(4) => self.world.builder.value(op::Undef, ty, &[]),
             Shape::Pointer if constant => self.world.builder.value(op::Undef, ty, &[]),
             _ => self.scalar_value(shape, ty),
@@ -207,6 +209,7 @@ impl Body<'_> {
             Shape::Int { bits: 8, signed } => vec![if *signed { low as i8 as u32 } else { low & 0xFF }],
             Shape::Int { bits: 16, signed } => vec![if *signed { low as i16 as u32 } else { low & 0xFFFF }],
             Shape::Float { bits: 16 } => vec![low & 0x3FFF],
+            Shape::Encoded { bits, .. } => vec![low & ((1 << bits) - 1)],
             Shape::Float { .. } => vec![(low as f32).to_bits()],
             _ => vec![low],
         };
@@ -222,6 +225,11 @@ impl Body<'_> {
                 signed: false,
             } => value,
             Shape::Int { bits: 32, .. } | Shape::Float { bits: 32 } => self.emit(op::Bitcast, ty, &[value]),
+            Shape::Encoded { bits, .. } => {
+                let several = self.world.builder.vector(ty, 32 / bits);
+                let several = self.emit(op::Bitcast, several, &[value]);
+                self.emit(op::CompositeExtract, ty, &[several, 0])
+            }
             Shape::Pointer | Shape::Int { bits: 64, .. } => {
                 let uint = self.world.builder.uint();
                 let (uvec2, high) = (self.world.builder.vector(uint, 2), self.uint());

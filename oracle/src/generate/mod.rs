@@ -29,6 +29,8 @@ pub struct Wish {
     pub size: u32,
     /// Scalars of 8, 16 and 64 bits in messages.
     pub widths: bool,
+    /// Floats of 8 bits and bfloat16 in messages, which few drivers have.
+    pub encodings: bool,
     /// Messages without a member. Mesa refuses to build such a value.
     pub empty: bool,
     /// Invocations of a workgroup. More than one at a time write to the same words.
@@ -41,6 +43,7 @@ impl Default for Wish {
             aborts: true,
             size: 5,
             widths: true,
+            encodings: true,
             empty: true,
             workgroup: 4,
         }

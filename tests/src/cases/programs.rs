@@ -97,6 +97,7 @@ fn generated(context: &Context) -> Result<()> {
     each_seed(|_, choices| {
         let wish = Wish {
             widths,
+            encodings: false,
             empty: false,
             workgroup: 1,
             ..Wish::default()
