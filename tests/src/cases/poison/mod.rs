@@ -4,6 +4,7 @@
 //! No validation layer stands above ours here: it does not know the capability, which no Vulkan extension brings.
 
 mod frozen;
+mod specialised;
 mod text;
 
 use self::frozen::frozen;
@@ -21,6 +22,7 @@ pub(super) const CASES: &[Case] = &[
     case("poison::division_of_16_bits", |context| division(context, 16, true)),
     case("poison::division_of_32_bits", |context| division(context, 32, true)),
     case("poison::division_of_64_bits", |context| division(context, 64, true)),
+    case("poison::division_of_specialisation_constants", specialised::division),
     case("poison::division_without_the_mode", |context| {
         division(context, 32, false)
     }),
