@@ -61,7 +61,7 @@ pub(crate) const UntypedImageTexelPointerEXT: u16 = 5126;
 /// Capabilities.
 pub(crate) mod capability {
     from_spirv! { u32; Capability:
-        Int8 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
+        Int8 Int16 Float16 PhysicalStorageBufferAddresses VulkanMemoryModelDeviceScope VariablePointers VariablePointersStorageBuffer
         RayTracingKHR RayTracingNV
     }
     pub(crate) const AbortKHR: u32 = 5120;
@@ -72,7 +72,7 @@ pub(crate) mod capability {
 /// Decorations.
 pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
-        SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent Offset FPFastMathMode NoSignedWrap
+        SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent NonReadable Offset FPFastMathMode NoSignedWrap
         NoUnsignedWrap NonWritable BufferBlock Aliased NonUniform AliasedPointer
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;

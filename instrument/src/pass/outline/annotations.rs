@@ -44,9 +44,22 @@ impl Outliner<'_, '_> {
         }
     }
 
-    /// Decorates a parameter as its type demands: what points, or is pointed to as a pointer, into physical storage
-    /// buffers must say whether other pointers lead to the same place. Here nobody knows, so they may.
-    pub(super) fn decorate_parameter(&mut self, ty: Id, parameter: Id) {
+    /// Decorates a parameter that takes `argument`: as its type demands, and with what says how memory is accessed.
+    ///
+    /// What points, or is pointed to as a pointer, into physical storage buffers must say whether other pointers lead to the
+    /// same place. Here nobody knows, so they may.
+    pub(super) fn decorate_parameter(&mut self, ty: Id, argument: Id, parameter: Id) {
+        let of_memory = [
+            decoration::Volatile,
+            decoration::Coherent,
+            decoration::NonWritable,
+            decoration::NonReadable,
+        ];
+        for kind in of_memory {
+            if self.index.decoration(argument, kind).is_some() {
+                self.globals.decorate(parameter, kind, &[]);
+            }
+        }
         let kind = if self.is_physical_pointer(ty) {
             decoration::Aliased
         } else {

@@ -24,6 +24,7 @@
 //! which nothing but them takes out of the region.
 
 mod annotations;
+mod narrow;
 mod outliner;
 mod stay;
 mod uses;

@@ -1,6 +1,7 @@
 //! Moves one region into a function.
 
 use super::annotations::Annotations;
+use super::narrow::Narrow;
 use super::uses::{Uses, block_that_defines};
 use super::values::{InnerPhi, Inputs, Outputs};
 use super::{PASS, Region};
@@ -73,7 +74,7 @@ impl<'w> Outliner<'_, 'w> {
             phi(&mut outside, inst.result_type(), merged, &without);
             let parameter = self.globals.fresh();
             inputs.parameters.push((inst.result_type(), merged, parameter));
-            self.decorate_parameter(inst.result_type(), parameter);
+            self.decorate_parameter(inst.result_type(), inst.result(), parameter);
             self.globals
                 .inherit_non_uniform(self.index, inst.result(), &[parameter]);
             if within.is_empty() {
@@ -95,7 +96,7 @@ impl<'w> Outliner<'_, 'w> {
         } = self.collect_outputs()?;
         for id in outputs
             .iter()
-            .map(|(_, id)| id)
+            .map(|(_, id, _)| id)
             .chain(remade.iter().map(|i| i.result()).collect::<Vec<_>>().iter())
         {
             if !self.names.contains_key(id) {
@@ -117,7 +118,8 @@ impl<'w> Outliner<'_, 'w> {
         }
 
         // The function.
-        let types: Vec<Id> = outputs.iter().map(|(ty, _)| *ty).collect();
+        let types = outputs.iter().map(|(ty, _, narrow)| narrow.map_or(*ty, |n| n.wide));
+        let types: Vec<Id> = types.collect();
         let returned = match types.as_slice() {
             [] => self.globals.void(),
             [one] => *one,
@@ -134,6 +136,9 @@ impl<'w> Outliner<'_, 'w> {
             inner.op(op::FunctionParameter, &[*ty, *parameter]);
         }
         inner.label(entry);
+        for (narrow, [.., parameter, name]) in &inputs.narrow {
+            narrow.narrow(&mut inner, *parameter, *name);
+        }
         for inst in &inputs.remade {
             self.copy(&mut inner, inst);
         }
@@ -169,14 +174,27 @@ impl<'w> Outliner<'_, 'w> {
 
         // What is left.
         let arguments: Vec<Id> = inputs.parameters.iter().map(|(_, argument, _)| *argument).collect();
-        let result = match outputs.as_slice() {
-            [(_, only)] => *only,
+        for (narrow, [value, wide, ..]) in &inputs.narrow {
+            narrow.widen(&mut outside, *value, *wide);
+        }
+        // What each output is on the way here.
+        let mut ways = Vec::with_capacity(outputs.len());
+        for (_, id, narrow) in &outputs {
+            ways.push(narrow.map_or(*id, |_| self.globals.fresh()));
+        }
+        let result = match ways.as_slice() {
+            [only] => *only,
             _ => self.globals.fresh(),
         };
         outside.op2(op::FunctionCall, &[returned, result, function], &arguments);
         if outputs.len() > 1 {
-            for (position, (ty, id)) in outputs.iter().enumerate() {
-                outside.op(op::CompositeExtract, &[*ty, *id, result, position as u32]);
+            for (position, (ty, way)) in types.iter().zip(&ways).enumerate() {
+                outside.op(op::CompositeExtract, &[*ty, *way, result, position as u32]);
+            }
+        }
+        for ((_, id, narrow), way) in outputs.iter().zip(&ways) {
+            if let Some(narrow) = narrow {
+                narrow.narrow(&mut outside, *way, *id);
             }
         }
         remade.iter().for_each(|inst| outside.copy(inst));
@@ -239,8 +257,17 @@ impl<'w> Outliner<'_, 'w> {
         local.then(|| block().is_some_and(|b| self.region.blocks.contains(&b)))
     }
 
-    fn give_back(&mut self, code: &mut Code, ty: Id, outputs: &[(Id, Id)]) {
-        let values: Vec<Id> = outputs.iter().map(|(_, id)| self.name(*id)).collect();
+    fn give_back(&mut self, code: &mut Code, ty: Id, outputs: &[(Id, Id, Option<Narrow>)]) {
+        let mut values = Vec::with_capacity(outputs.len());
+        for (_, id, narrow) in outputs {
+            let mut value = self.name(*id);
+            if let Some(narrow) = narrow {
+                let wide = self.globals.fresh();
+                narrow.widen(code, value, wide);
+                value = wide;
+            }
+            values.push(value);
+        }
         match values.as_slice() {
             [] => code.op(op::Return, &[]),
             [one] => code.op(op::ReturnValue, &[*one]),

@@ -1,9 +1,11 @@
 //! Which values a region takes and gives back, and which are made again on the other side.
 
 use super::PASS;
+use super::narrow::Narrow;
 use super::outliner::Outliner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::function::Block;
+use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::inst_at;
 use crate::spv::{Id, Inst, op, operands};
 use std::collections::BTreeSet;
@@ -19,8 +21,8 @@ pub(super) struct InnerPhi<'w> {
 /// What the new function gives back.
 #[derive(Default)]
 pub(super) struct Outputs<'w> {
-    /// (type, id).
-    pub(super) returned: Vec<(Id, Id)>,
+    /// (type, id, and how it goes if it is narrow).
+    pub(super) returned: Vec<(Id, Id, Option<Narrow>)>,
     /// Instructions to repeat outside, in module order.
     pub(super) remade: Vec<Inst<'w>>,
     /// Debug instructions outside whose values are not among these.
@@ -32,6 +34,9 @@ pub(super) struct Outputs<'w> {
 pub(super) struct Inputs<'w> {
     /// (type, argument, parameter).
     pub(super) parameters: Vec<(Id, Id, Id)>,
+    /// Of these, the narrow ones: how they go, the value outside, what it is on the way there, as a parameter, and its name
+    /// inside.
+    pub(super) narrow: Vec<(Narrow, [Id; 4])>,
     /// Instructions to repeat at its start, operands first.
     pub(super) remade: Vec<Inst<'w>>,
 }
@@ -55,7 +60,7 @@ impl<'w> Outliner<'_, 'w> {
                     // What comes from outside is merged outside.
                     let pairs = inst.from(3).chunks_exact(2).filter(|p| self.is_region_label(p[1]));
                     for value in pairs.map(|p| p[0]).collect::<Vec<_>>() {
-                        self.need(value, inputs);
+                        self.need(value, inputs)?;
                     }
                     continue;
                 }
@@ -72,7 +77,7 @@ impl<'w> Outliner<'_, 'w> {
                     ));
                 }
                 for id in used {
-                    self.need(id, inputs);
+                    self.need(id, inputs)?;
                 }
             }
         }
@@ -80,7 +85,7 @@ impl<'w> Outliner<'_, 'w> {
     }
 
     /// Makes an id available inside. What it is made of comes first; the chain may have any length.
-    fn need(&mut self, id: Id, inputs: &mut Inputs<'w>) {
+    fn need(&mut self, id: Id, inputs: &mut Inputs<'w>) -> Result<()> {
         let mut open = vec![Need::Value(id)];
         while let Some(need) = open.pop() {
             let id = match need {
@@ -104,11 +109,16 @@ impl<'w> Outliner<'_, 'w> {
                 if let Some(operands) = open.get_mut(operands..) {
                     operands.reverse();
                 }
+            } else if let Some(narrow) = self.narrow(inst.result_type(), inst.offset)? {
+                let (wide, parameter) = (self.globals.fresh(), self.globals.fresh());
+                inputs.parameters.push((narrow.wide, wide, parameter));
+                inputs.narrow.push((narrow, [id, wide, parameter, name]));
             } else {
                 inputs.parameters.push((inst.result_type(), id, name));
-                self.decorate_parameter(inst.result_type(), name);
+                self.decorate_parameter(inst.result_type(), id, name);
             }
         }
+        Ok(())
     }
 
     /// Whether a value cannot be passed to a function, or should not be, and is made anew there: by an instruction that
@@ -118,11 +128,17 @@ impl<'w> Outliner<'_, 'w> {
         let ty = inst.result_type();
         match inst.opcode() {
             op::CopyObject | op::Undef => self.index.is_opaque(ty) || self.index.is_logical_pointer(ty),
+            // No structure may hold one with built-ins, such as what goes out is put into.
+            op::Load if self.holds_built_ins(ty) => {
+                self.index.storage_class(self.index.type_of(inst.word(3))) == Some(storage_class::Input)
+            }
             op::Load | op::Image | op::SampledImage | op::CompositeExtract | op::ConvertUToAccelerationStructureKHR => {
                 self.index.is_opaque(ty)
             }
             op::AccessChain
             | op::InBoundsAccessChain
+            | op::PtrAccessChain
+            | op::InBoundsPtrAccessChain
             | op::UntypedAccessChainKHR
             | op::UntypedInBoundsAccessChainKHR
             | op::UntypedPtrAccessChainKHR
@@ -134,8 +150,14 @@ impl<'w> Outliner<'_, 'w> {
         }
     }
 
+    fn holds_built_ins(&self, ty: Id) -> bool {
+        let element = self.index.under_arrays(ty);
+        let mut decorations = self.index.decorations_of(element);
+        decorations.any(|d| d.kind == decoration::BuiltIn && d.member.is_some())
+    }
+
     /// What goes out, each in module order.
-    pub(super) fn collect_outputs(&self) -> Result<Outputs<'w>> {
+    pub(super) fn collect_outputs(&mut self) -> Result<Outputs<'w>> {
         let index = self.index;
         // A phi that stays outside whole is the one kind of value of the region that has a name inside already.
         let made_inside = |id: &Id| self.defined_in_region(*id) == Some(true) && !self.names.contains_key(id);
@@ -179,7 +201,8 @@ impl<'w> Outliner<'_, 'w> {
             if self.must_be_remade(&inst) {
                 outputs.remade.push(inst);
             } else {
-                outputs.returned.push((inst.result_type(), inst.result()));
+                let narrow = self.narrow(inst.result_type(), inst.offset)?;
+                outputs.returned.push((inst.result_type(), inst.result(), narrow));
             }
         }
         Ok(outputs)
