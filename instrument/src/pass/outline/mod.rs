@@ -26,6 +26,7 @@
 mod annotations;
 mod narrow;
 mod outliner;
+mod reached;
 mod stay;
 mod uses;
 mod values;
@@ -41,6 +42,7 @@ use crate::index::function::{Block, Function};
 use crate::spv::Id;
 use annotations::Annotations;
 use outliner::Outliner;
+use reached::Reached;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use stay::may_stay;
 use std::cmp::Reverse;
@@ -66,7 +68,8 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
         if regions.is_empty() {
             continue;
         }
-        let uses = uses::of_regions(index, function, &regions);
+        let reached = Reached::new(index, function);
+        let uses = uses::of_regions(index, function, &regions, &reached);
         let mut renames = PhiRenames::default();
         for (region, uses) in regions.iter().zip(&uses) {
             let globals = globals.get_or_insert_with(|| Globals::new(index));
@@ -76,6 +79,7 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
                 function,
                 region,
                 uses,
+                reached: &reached,
                 annotations,
                 globals,
                 names: HashMap::default(),

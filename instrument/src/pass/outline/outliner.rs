@@ -2,6 +2,7 @@
 
 use super::annotations::Annotations;
 use super::narrow::Narrow;
+use super::reached::Reached;
 use super::uses::{Uses, block_that_defines};
 use super::values::{InnerPhi, Inputs, Outputs};
 use super::{PASS, Region};
@@ -23,6 +24,7 @@ pub(super) struct Outliner<'a, 'w> {
     pub(super) function: &'a Function,
     pub(super) region: &'a Region,
     pub(super) uses: &'a Uses<'w>,
+    pub(super) reached: &'a Reached,
     pub(super) annotations: &'a Annotations<'w>,
     pub(super) globals: &'a mut Globals,
     /// Names inside the new function of ids that have another one outside.
@@ -92,17 +94,17 @@ impl<'w> Outliner<'_, 'w> {
         let Outputs {
             returned: outputs,
             remade,
+            undefined,
             lost,
         } = self.collect_outputs()?;
-        for id in outputs
-            .iter()
-            .map(|(_, id, _)| id)
-            .chain(remade.iter().map(|i| i.result()).collect::<Vec<_>>().iter())
-        {
-            if !self.names.contains_key(id) {
+        let returned = outputs.iter().map(|(_, id, _)| *id);
+        let again = remade.iter().map(|inst| inst.result());
+        let named_outside = returned.chain(again).chain(undefined.iter().map(|(_, id)| *id));
+        for id in named_outside {
+            if !self.names.contains_key(&id) {
                 let name = self.globals.fresh();
-                self.names.insert(*id, name);
-                self.copy_decorations(*id, name);
+                self.names.insert(id, name);
+                self.copy_decorations(id, name);
             }
         }
 
@@ -136,6 +138,9 @@ impl<'w> Outliner<'_, 'w> {
             inner.op(op::FunctionParameter, &[*ty, *parameter]);
         }
         inner.label(entry);
+        for (ty, name) in &inputs.undefined {
+            inner.op(op::Undef, &[*ty, *name]);
+        }
         for (narrow, [.., parameter, name]) in &inputs.narrow {
             narrow.narrow(&mut inner, *parameter, *name);
         }
@@ -198,6 +203,9 @@ impl<'w> Outliner<'_, 'w> {
             }
         }
         remade.iter().for_each(|inst| outside.copy(inst));
+        for (ty, id) in &undefined {
+            outside.op(op::Undef, &[*ty, *id]);
+        }
         outside.copy(&end);
 
         for block in &blocks {

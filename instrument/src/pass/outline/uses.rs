@@ -1,6 +1,7 @@
 //! What the rest of a function takes from its regions.
 
 use super::Region;
+use super::reached::Reached;
 use crate::index::Index;
 use crate::index::function::Function;
 use crate::spv::{Id, Inst, op, operands};
@@ -11,6 +12,8 @@ use rustc_hash::FxHashSet as HashSet;
 pub(super) struct Uses<'w> {
     /// Ids that are needed, once for each use.
     pub(super) values: Vec<Id>,
+    /// Ids that are named where nothing reaches, and must be defined for that.
+    pub(super) unreached: Vec<Id>,
     /// Debug instructions, with an id that they name.
     pub(super) debug: Vec<(Inst<'w>, Id)>,
     /// Where a block outside leads into the middle of the region. Only one that nothing reaches may.
@@ -19,7 +22,12 @@ pub(super) struct Uses<'w> {
 
 /// The uses of each region of a function, found in one walk over the function for all of them. No two regions share a
 /// block.
-pub(super) fn of_regions<'w>(index: &Index<'w>, function: &Function, regions: &[Region]) -> Vec<Uses<'w>> {
+pub(super) fn of_regions<'w>(
+    index: &Index<'w>,
+    function: &Function,
+    regions: &[Region],
+    reached: &Reached,
+) -> Vec<Uses<'w>> {
     let mut uses: Vec<Uses<'w>> = Vec::new();
     uses.resize_with(regions.len(), Uses::default);
     // The region of each block.
@@ -60,6 +68,8 @@ pub(super) fn of_regions<'w>(index: &Index<'w>, function: &Function, regions: &[
                     used.debug.push((inst, id));
                 } else if inst.opcode() != op::Phi && is_middle(id) {
                     used.entered = Some(inst.offset);
+                } else if !reached.uses(index, function, number, &inst, i) {
+                    used.unreached.push(id);
                 } else {
                     used.values.push(id);
                 }

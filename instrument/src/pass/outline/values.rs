@@ -25,6 +25,8 @@ pub(super) struct Outputs<'w> {
     pub(super) returned: Vec<(Id, Id, Option<Narrow>)>,
     /// Instructions to repeat outside, in module order.
     pub(super) remade: Vec<Inst<'w>>,
+    /// What is named only where nothing reaches: (type, id).
+    pub(super) undefined: Vec<(Id, Id)>,
     /// Debug instructions outside whose values are not among these.
     pub(super) lost: Vec<Inst<'w>>,
 }
@@ -39,6 +41,8 @@ pub(super) struct Inputs<'w> {
     pub(super) narrow: Vec<(Narrow, [Id; 4])>,
     /// Instructions to repeat at its start, operands first.
     pub(super) remade: Vec<Inst<'w>>,
+    /// What is named inside only where nothing reaches: (type, name inside).
+    pub(super) undefined: Vec<(Id, Id)>,
 }
 
 /// What is left to do for a value that is needed inside.
@@ -51,21 +55,24 @@ enum Need<'w> {
 impl<'w> Outliner<'_, 'w> {
     pub(super) fn collect_inputs(&mut self, blocks: &[Block], end: usize, inputs: &mut Inputs<'w>) -> Result<()> {
         let index = self.index;
+        let mut unreached = Vec::new();
         for block in blocks {
+            let Some(number) = index.block_of_label(self.function, block.label) else {
+                continue;
+            };
             for inst in index.insts(block.offset, block.end).skip(1).filter(|i| i.offset != end) {
                 if index.is_debug_info(&inst) {
                     continue;
                 }
-                if block.label == self.region.target && inst.opcode() == op::Phi {
-                    // What comes from outside is merged outside.
-                    let pairs = inst.from(3).chunks_exact(2).filter(|p| self.is_region_label(p[1]));
-                    for value in pairs.map(|p| p[0]).collect::<Vec<_>>() {
-                        self.need(value, inputs)?;
-                    }
-                    continue;
-                }
+                // What comes from outside into the continue target is merged outside.
+                let merges = block.label == self.region.target && inst.opcode() == op::Phi;
                 let mut used = Vec::new();
-                if !operands::visit_ids(&inst, index.selector_words(&inst), |i| used.push(inst.word(i))) {
+                let known = operands::visit_ids(&inst, index.selector_words(&inst), |i| {
+                    if !merges || i >= 3 && self.is_region_label(inst.word(i + 1 - (i - 3) % 2)) {
+                        used.push((inst.word(i), self.reached.uses(index, self.function, number, &inst, i)));
+                    }
+                });
+                if !known {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
                         PASS,
@@ -76,12 +83,28 @@ impl<'w> Outliner<'_, 'w> {
                         ),
                     ));
                 }
-                for id in used {
-                    self.need(id, inputs)?;
+                for (id, is_reached) in used {
+                    match is_reached {
+                        true => self.need(id, inputs)?,
+                        false => unreached.push(id),
+                    }
                 }
             }
         }
+        for id in unreached {
+            if let Some(inst) = self.lacking(id) {
+                let name = self.globals.fresh();
+                self.names.insert(id, name);
+                inputs.undefined.push((inst.result_type(), name));
+            }
+        }
         Ok(())
+    }
+
+    /// The instruction that makes an id outside the region which has no name inside yet.
+    fn lacking(&self, id: Id) -> Option<Inst<'w>> {
+        let known = self.names.contains_key(&id) || self.defined_in_region(id) != Some(false);
+        self.index.def(id).filter(|i| !known && i.opcode() != op::Label)
     }
 
     /// Makes an id available inside. What it is made of comes first; the chain may have any length.
@@ -95,10 +118,7 @@ impl<'w> Outliner<'_, 'w> {
                     continue;
                 }
             };
-            let known = self.names.contains_key(&id) || self.defined_in_region(id) != Some(false);
-            let Some(inst) = self.index.def(id).filter(|i| !known && i.opcode() != op::Label) else {
-                continue;
-            };
+            let Some(inst) = self.lacking(id) else { continue };
             let name = self.globals.fresh();
             self.names.insert(id, name);
             self.globals.inherit_non_uniform(self.index, id, &[name]);
@@ -186,6 +206,18 @@ impl<'w> Outliner<'_, 'w> {
             let offset = inst.offset as u32;
             return Err(Error::new(ErrorKind::Unsupported, PASS, offset, cannot_be_returned));
         }
+        let mut undefined: BTreeSet<usize> = BTreeSet::new();
+        for inst in self
+            .uses
+            .unreached
+            .iter()
+            .filter(|id| made_inside(id))
+            .filter_map(|id| index.def(*id))
+        {
+            if inst.opcode() != op::Label && !wanted.contains(&inst.offset) {
+                undefined.insert(inst.offset);
+            }
+        }
         let is_lost = |id: &Id| made_inside(id) && index.def(*id).is_none_or(|inst| !wanted.contains(&inst.offset));
         let mut outputs = Outputs {
             lost: self
@@ -194,6 +226,11 @@ impl<'w> Outliner<'_, 'w> {
                 .iter()
                 .filter(|(_, id)| is_lost(id))
                 .map(|(inst, _)| *inst)
+                .collect(),
+            undefined: undefined
+                .into_iter()
+                .filter_map(|offset| inst_at(index.words, offset))
+                .map(|inst| (inst.result_type(), inst.result()))
                 .collect(),
             ..Outputs::default()
         };
