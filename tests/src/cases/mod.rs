@@ -19,6 +19,7 @@ mod lost_threads;
 mod mesh;
 mod message;
 mod more_queries;
+mod narrow;
 mod own;
 mod poison;
 mod present;
@@ -68,6 +69,7 @@ pub fn all() -> Vec<Case> {
         mesh::CASES,
         message::CASES,
         more_queries::CASES,
+        narrow::CASES,
         poison::CASES,
         present::CASES,
         programs::CASES,
