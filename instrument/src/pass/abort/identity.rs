@@ -86,13 +86,26 @@ pub(crate) fn store(
 ) {
     // Variables added here, with their built-ins: entry points share them.
     let mut shared: SmallVec<[(u32, Id); 6]> = SmallVec::new();
+    // By function: there may be very many of either.
+    let mut by_function: SmallVec<[(Id, usize); 4]> = SmallVec::new();
+    by_function.extend(
+        entry_points
+            .iter()
+            .enumerate()
+            .map(|(number, e)| (e.entry.function, number)),
+    );
+    by_function.sort_unstable();
     for number in 0..entry_points.len() {
-        let Some((Interface { entry, .. }, before)) = entry_points.get(..=number).and_then(|e| e.split_last()) else {
+        let Some(Interface { entry, .. }) = entry_points.get(number) else {
             break;
         };
         let (id, model) = (entry.function, entry.model);
-        let same = |e: &&mut Interface<'_>| e.entry.function == id;
-        if before.iter().any(|e| e.entry.function == id) {
+        let first = by_function.partition_point(|(function, _)| *function < id);
+        let same = by_function.get(first..).unwrap_or(&[]);
+        let same = same
+            .get(..same.partition_point(|(function, _)| *function == id))
+            .unwrap_or(&[]);
+        if same.first().is_none_or(|(_, first)| *first != number) {
             continue;
         }
         let Some(function) = index.function_of(id).and_then(|f| index.functions.get(f)) else {
@@ -101,7 +114,10 @@ pub(crate) fn store(
         let Some(at) = index.after_variables(function) else {
             continue;
         };
-        let ambiguous = entry_points.iter_mut().filter(same).any(|e| e.entry.model != model);
+        let same = || same.iter().map(|(_, number)| *number);
+        let ambiguous = same()
+            .filter_map(|n| entry_points.get(n))
+            .any(|e| e.entry.model != model);
         let execution_model = if ambiguous { AMBIGUOUS } else { model };
 
         let mut code = Code::with_room(64);
@@ -114,7 +130,7 @@ pub(crate) fn store(
             // No interface may have a built-in twice. No compiler makes these members of blocks, or entry points of one
             // function that read different variables.
             let mut own = None;
-            let cannot_share = entry_points.iter_mut().filter(same).any(|e| {
+            let cannot_share = same().filter_map(|n| entry_points.get(n)).any(|e| {
                 let variable = existing(index, &e.entry, want.built_in);
                 let other = variable.is_some_and(|variable| *own.get_or_insert(variable) != variable);
                 other || is_member(index, &e.entry, want.built_in)
@@ -130,9 +146,11 @@ pub(crate) fn store(
                     variable
                 })
             });
-            let lacking = |e: &&mut Interface<'_>| !e.entry.interface().contains(&variable);
-            for interface in entry_points.iter_mut().filter(same).filter(lacking) {
-                interface.added.push(variable);
+            for number in same() {
+                let interface = entry_points.get_mut(number);
+                if let Some(interface) = interface.filter(|e| !e.entry.interface().contains(&variable)) {
+                    interface.added.push(variable);
+                }
             }
             read(index, variable, want, &mut words, &mut code, globals);
         }
