@@ -9,7 +9,7 @@
 //! conditions that decide whether the loop is left, and in loops with a barrier so do plain loads of shared memory: any
 //! loop that sorts or sums in shared memory looks at it.
 
-use super::constructs::Constructs;
+use super::constructs::{Constructs, number_at};
 use super::region;
 use super::shared::{SharedReads, base};
 use crate::index::Index;
@@ -170,8 +170,10 @@ impl<'a, 'w> Loop<'a, 'w> {
             if is_read(&inst) {
                 return true;
             }
-            if inst.opcode() == op::Phi {
-                open.extend(constructs.and_then(|c| c.before(block)));
+            if inst.opcode() == op::Phi
+                && let Some(constructs) = constructs
+            {
+                constructs.choosing(index, self.blocks, (&inst, block), &mut reached, &mut open);
             }
             operands::visit_ids(&inst, 1, |i| {
                 let operand = inst.word(i);
@@ -184,12 +186,10 @@ impl<'a, 'w> Loop<'a, 'w> {
         false
     }
 
-    /// The instruction that makes a value, and its block, if it is in the loop.
-    fn inside(&self, id: Id) -> Option<(&Block, Inst<'w>)> {
+    /// The instruction that makes a value, and the number of its block, if it is in the loop.
+    fn inside(&self, id: Id) -> Option<(usize, Inst<'w>)> {
         let inst = self.index.def(id)?;
-        let after = self.blocks.partition_point(|b| b.offset <= inst.offset);
-        let block = self.blocks.get(after.checked_sub(1)?)?;
-        (inst.offset < block.end).then_some((block, inst))
+        Some((number_at(self.blocks, inst.offset)?, inst))
     }
 }
 
