@@ -83,8 +83,10 @@ struct Loop<'a, 'w> {
     /// By variable: what is stored to it, and in which block of the loop. A call that gets a pointer into it stores its
     /// result.
     stores: HashMap<Id, Vec<(Id, usize)>>,
-    /// Whether a function is called that reads what others write.
+    /// Whether a function is called that gives back what others write.
     calls_reader: bool,
+    /// Whether one is called that keeps it in a private variable.
+    calls_storer: bool,
     /// Whether there is a barrier.
     synchronizes: bool,
 }
@@ -98,6 +100,7 @@ impl<'a, 'w> Loop<'a, 'w> {
             blocks,
             stores: HashMap::default(),
             calls_reader: false,
+            calls_storer: false,
             synchronizes: false,
         };
         for (number, block) in blocks.iter().enumerate() {
@@ -110,6 +113,7 @@ impl<'a, 'w> Loop<'a, 'w> {
                     }
                     op::FunctionCall => {
                         all.calls_reader |= shared.calls_reader(&inst);
+                        all.calls_storer |= shared.calls_storer(&inst);
                         for argument in inst.from(4) {
                             let variable = base(index, *argument);
                             if is_variable(index.opcode(variable)) {
@@ -130,7 +134,7 @@ impl<'a, 'w> Loop<'a, 'w> {
         if self.depends(conditions.map(|i| i.word(1)).collect(), None) {
             return true;
         }
-        if !self.synchronizes && !self.calls_reader {
+        if !self.synchronizes && !self.calls_reader && !self.calls_storer {
             return false;
         }
         let constructs = Constructs::new(self.index, self.blocks);
@@ -161,7 +165,7 @@ impl<'a, 'w> Loop<'a, 'w> {
                         constructs.around(*block, &mut reached, &mut open);
                     }
                 }
-                if constructs.is_some() && self.calls_reader && self.shared.is_stored_to_outside(id, self.function) {
+                if constructs.is_some() && self.calls_storer && self.shared.is_stored_to_outside(id, self.function) {
                     return true;
                 }
                 continue;

@@ -11,14 +11,17 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 /// What functions do, themselves or in functions that they call.
 pub(crate) struct SharedReads<'a, 'w> {
     memory: Memory<'a, 'w>,
-    /// By function: what it gives back depends on memory that it reads in a way that sees what others write.
+    /// By function: its result, or what it stores through a pointer, depends on memory that it reads in a way that sees
+    /// what others write.
     reads: Vec<bool>,
+    /// By function: it, or one that it calls, stores what depends on such memory to a private variable.
+    stores: Vec<bool>,
     /// By function: it loads memory that others write, which it sees behind a barrier.
     loads: Vec<bool>,
     /// By function: it has a barrier.
     barriers: Vec<bool>,
-    /// Private variables that functions of `reads` store to themselves: one of these functions, and whether there are
-    /// more. Entry points, which nobody calls, are none of them.
+    /// Private variables that functions of `stores` store to which do so themselves: one of these functions, and whether
+    /// there are more. Entry points, which nobody calls, are none of them.
     private: HashMap<Id, (usize, bool)>,
 }
 
@@ -42,9 +45,10 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         }
         let [may_read, loads, barriers] =
             found.map(|seeds| graph.callers_closure(|f| seeds.get(f) == Some(&true), |_| true));
-        let reads = results::of_reads(index, &memory, &may_read);
+        let given = results::of_reads(index, &memory, &may_read);
         let mut private: HashMap<Id, (usize, bool)> = HashMap::default();
-        let mut stores_matter = reads.clone();
+        let stores = graph.callers_closure(|f| given.private.get(f) == Some(&true), |_| true);
+        let mut stores_matter = given.private;
         for entry in index.entry_points.iter().filter_map(|e| index.function_of(e.function)) {
             if let Some(matter) = stores_matter.get_mut(entry) {
                 *matter = false;
@@ -62,7 +66,8 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         }
         Some(Self {
             memory,
-            reads,
+            reads: given.results,
+            stores,
             loads,
             barriers,
             private,
@@ -77,6 +82,11 @@ impl<'a, 'w> SharedReads<'a, 'w> {
     /// Whether it calls a function that gives back what depends on such a read.
     pub(crate) fn calls_reader(&self, inst: &Inst<'_>) -> bool {
         self.calls_one_of(&self.reads, inst)
+    }
+
+    /// Whether it calls a function that keeps what depends on such a read in a private variable.
+    pub(crate) fn calls_storer(&self, inst: &Inst<'_>) -> bool {
+        self.calls_one_of(&self.stores, inst)
     }
 
     /// Whether it loads memory that others write, itself or in a function that it calls: what a barrier makes visible.
