@@ -166,6 +166,9 @@ const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER;
 const SHARED_TEXEL_FLAGS: u32 =
     image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE | image_operands::NON_PRIVATE_TEXEL;
 
+/// The `Dim` of input attachments.
+const SUBPASS_DATA: u32 = 6;
+
 fn is_coherent(kind: u32) -> bool {
     kind == decoration::Coherent || kind == decoration::Volatile
 }
@@ -206,10 +209,12 @@ impl<'a, 'w> Memory<'a, 'w> {
     pub(super) fn reads(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::Load => {
-                let flags = inst.word(4);
-                flags & SHARED_FLAGS != 0 && is_shared(self.index, inst.word(3)) || self.is_coherent(inst.word(3))
+                let (pointer, flags) = (inst.word(3), inst.word(4));
+                is_shared(self.index, pointer) && (flags & SHARED_FLAGS != 0 || self.is_coherent(pointer))
             }
-            op::ImageRead | op::ImageSparseRead => inst.word(5) & SHARED_TEXEL_FLAGS != 0,
+            op::ImageRead | op::ImageSparseRead => {
+                inst.word(5) & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(handle(self.index, inst.word(3)))
+            }
             opcode if is_atomic_read(opcode) => is_shared(self.index, inst.word(3)),
             _ => false,
         }
@@ -217,8 +222,10 @@ impl<'a, 'w> Memory<'a, 'w> {
 
     /// Loads of memory that other invocations can write, of whatever kind.
     fn loads(&self, inst: &Inst<'_>) -> bool {
-        if inst.opcode() != op::Load {
-            return false;
+        match inst.opcode() {
+            op::Load => {}
+            op::ImageRead | op::ImageSparseRead => return self.is_storage_image(inst.word(3)),
+            _ => return false,
         }
         let pointer = inst.word(3);
         let class = self.index.storage_class(self.index.type_of(pointer));
@@ -233,6 +240,13 @@ impl<'a, 'w> Memory<'a, 'w> {
         let is_uniform =
             class == Some(storage_class::Uniform) && self.index.decoration(block, decoration::BufferBlock).is_none();
         !is_uniform && !self.read_only.contains(&variable) && !self.read_only.contains(&block)
+    }
+
+    /// Whether others may write an image: input attachments are read by the same instruction.
+    fn is_storage_image(&self, image: Id) -> bool {
+        let variable = base(self.index, handle(self.index, image));
+        let is_attachment = |ty: Inst<'_>| ty.opcode() == op::TypeImage && ty.word(3) == SUBPASS_DATA;
+        !self.read_only.contains(&variable) && !self.index.def(self.index.type_of(image)).is_some_and(is_attachment)
     }
 
     /// Whether a pointer leads to something decorated `Coherent` or `Volatile`: the variable or a member on the way.
@@ -267,10 +281,25 @@ pub(super) fn is_private(index: &Index<'_>, variable: Id) -> bool {
     index.storage_class(index.type_of(variable)) == Some(storage_class::Private)
 }
 
+/// Whether others can write memory that a pointer leads to. What the class `UniformConstant` holds are handles, which say
+/// nothing of what is in an image.
 fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
     let class = index.storage_class(index.type_of(pointer));
     !matches!(
         class,
-        Some(storage_class::Function | storage_class::Private | storage_class::Input)
+        Some(storage_class::Function | storage_class::Private | storage_class::Input | storage_class::UniformConstant)
     )
+}
+
+/// The pointer through which the handle of an image was loaded, or what else it comes from.
+fn handle(index: &Index<'_>, image: Id) -> Id {
+    let mut at = image;
+    for _ in 0..16 {
+        match index.def(at) {
+            Some(inst) if inst.opcode() == op::CopyObject => at = inst.word(3),
+            Some(inst) if inst.opcode() == op::Load => return inst.word(3),
+            _ => break,
+        }
+    }
+    at
 }
