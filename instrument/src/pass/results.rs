@@ -1,16 +1,11 @@
 //! Which functions give back what depends on reads of memory that others write: as their result, through pointers that they
 //! are given, or in private variables.
-//!
-//! Values are followed back to what they are made of, and where there is a choice of several, to the conditions that choose.
-//! Where else an invocation goes does not matter: a function that counts with an atomic on its way, or logs something if
-//! there is room, gives back nothing of it.
 
-use super::constructs::{Constructs, number_at};
-use super::shared::{Memory, base, is_private};
+use super::origins::Body;
+use super::shared::Memory;
 use crate::index::Index;
-use crate::index::function::{Block, Function};
-use crate::spv::op::storage_class;
-use crate::spv::{Id, Inst, op, operands};
+use crate::index::callgraph::CallGraph;
+use crate::spv::Id;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// By function.
@@ -19,203 +14,121 @@ pub(super) struct Given {
     pub(super) results: Vec<bool>,
     /// What it stores to private variables does.
     pub(super) private: Vec<bool>,
+    /// It calls a function of `private`, or one that does.
+    pub(super) calls_private: Vec<bool>,
 }
 
-/// Only functions that `may_read` are looked at, each once: what they give depends on what others give that they call, and
-/// these are told when that is known.
-pub(super) fn of_reads(index: &Index<'_>, memory: &Memory<'_, '_>, may_read: &[bool]) -> Given {
+/// What is known of a function by now. When something becomes known, those whom it matters to are told.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fact {
+    Results,
+    Private,
+    CallsPrivate,
+}
+
+/// Only functions that `may_read` are looked at, each once. The cost is that of the functions and calls.
+pub(super) fn of_reads(index: &Index<'_>, graph: &CallGraph, memory: &Memory<'_, '_>, may_read: &[bool]) -> Given {
     let none = vec![false; index.functions.len()];
-    let mut given = [none.clone(), none];
-    // Callees whose results matter, with the function and which of `given` they matter for.
-    let mut needs: Vec<(usize, usize, usize)> = Vec::new();
+    let mut given = Given {
+        results: none.clone(),
+        private: none.clone(),
+        calls_private: none,
+    };
     let mut open = Vec::new();
+    let mut links = Links::default();
     for (number, function) in index.functions.iter().enumerate() {
         if may_read.get(number) != Some(&true) {
             continue;
         }
         let body = Body::new(index, function);
-        let results = body.made_of(memory, &body.returned, &body.parameters);
-        let private = body.made_of(memory, &[], &body.private);
-        for (kind, made_of) in [results, private].into_iter().enumerate() {
+        let both = [
+            (Fact::Results, body.results(memory)),
+            (Fact::Private, body.private(memory)),
+        ];
+        for (fact, made_of) in both {
             if made_of.reads {
-                open.push((number, kind));
-            }
-            needs.extend(made_of.callees.into_iter().map(|callee| (callee, number, kind)));
-        }
-    }
-    needs.sort_unstable();
-    while let Some((function, kind)) = open.pop() {
-        let Some(known) = given.get_mut(kind).and_then(|given| given.get_mut(function)) else {
-            continue;
-        };
-        // Only results are handed on.
-        if !std::mem::replace(known, true) && kind == 0 {
-            let first = needs.partition_point(|(callee, ..)| *callee < function);
-            let of_callee = needs.iter().skip(first).take_while(|(callee, ..)| *callee == function);
-            open.extend(of_callee.map(|(_, caller, kind)| (*caller, *kind)));
-        }
-    }
-    let [results, private] = given;
-    Given { results, private }
-}
-
-/// What values are made of.
-#[derive(Default)]
-struct MadeOf {
-    /// There is a read of memory that others write.
-    reads: bool,
-    /// Functions whose results there are.
-    callees: Vec<usize>,
-}
-
-/// A function, and what happens in it to variables.
-struct Body<'a, 'w> {
-    index: &'a Index<'w>,
-    blocks: Vec<&'a Block>,
-    constructs: Constructs,
-    /// By variable: what is stored to it, and in which block. A call that gets a pointer into it stores its result.
-    stores: HashMap<Id, Vec<(Id, usize)>>,
-    /// Values that are returned, with the blocks that return them.
-    returned: Vec<(Id, usize)>,
-    /// Parameters that are stored through.
-    parameters: Vec<Id>,
-    /// Private variables that are stored to.
-    private: Vec<Id>,
-}
-
-impl<'a, 'w> Body<'a, 'w> {
-    fn new(index: &'a Index<'w>, function: &Function) -> Self {
-        let blocks: Vec<&Block> = index.blocks_of(function).iter().collect();
-        let mut all = Self {
-            index,
-            constructs: Constructs::new(index, &blocks),
-            stores: HashMap::default(),
-            returned: Vec::new(),
-            parameters: Vec::new(),
-            private: Vec::new(),
-            blocks,
-        };
-        for (number, block) in all.blocks.iter().enumerate() {
-            for inst in index.body(block) {
-                match inst.opcode() {
-                    op::Store => {
-                        let variable = base(index, inst.word(1));
-                        if index.opcode(variable) == op::FunctionParameter {
-                            all.parameters.push(variable);
-                        } else if is_private(index, variable) {
-                            all.private.push(variable);
-                        }
-                        all.stores.entry(variable).or_default().push((inst.word(2), number));
-                    }
-                    op::FunctionCall => {
-                        for argument in inst.from(4) {
-                            let variable = base(index, *argument);
-                            all.stores.entry(variable).or_default().push((inst.result(), number));
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            let end = index.terminator(block);
-            if end.opcode() == op::ReturnValue {
-                all.returned.push((end.word(1), number));
-            }
-        }
-        all
-    }
-
-    /// Follows values back through data, and through what chooses where there is more than one value: several that are
-    /// returned, operands of a phi, several stores to a variable. The cost of all is that of the function.
-    fn made_of(&self, memory: &Memory<'_, '_>, returned: &[(Id, usize)], variables: &[Id]) -> MadeOf {
-        let mut found = MadeOf::default();
-        let mut open = variables.to_vec();
-        let mut reached = HashSet::default();
-        self.one_of(returned, self.differ(returned), &mut reached, &mut open);
-        let mut seen = HashSet::default();
-        while let Some(id) = open.pop() {
-            if !seen.insert(id) {
+                open.push((number, fact));
                 continue;
             }
-            if let Some(stores) = self.stores.get(&id) {
-                let are_chosen = self.is_own(id) && (self.has_value_before(id) || self.differ(stores));
-                self.one_of(stores, are_chosen, &mut reached, &mut open);
-            }
-            let Some((block, inst)) = self.inside(id) else { continue };
-            if memory.reads(&inst) {
-                found.reads = true;
-                break;
-            }
-            match inst.opcode() {
-                op::FunctionCall => found.callees.extend(self.index.function_of(inst.word(3))),
-                op::Phi => {
-                    let phi = (&inst, block);
-                    self.constructs
-                        .choosing(self.index, &self.blocks, phi, &mut reached, &mut open);
-                }
-                _ => {}
-            }
-            operands::visit_ids(&inst, 1, |i| {
-                open.push(inst.word(i));
-                if matches!(inst.opcode(), op::Load | op::FunctionCall) {
-                    open.push(base(self.index, inst.word(i)));
-                }
-            });
-        }
-        found
-    }
-
-    /// Adds values, and what chooses between them.
-    fn one_of(&self, values: &[(Id, usize)], are_chosen: bool, reached: &mut HashSet<usize>, open: &mut Vec<Id>) {
-        for (value, block) in values {
-            open.push(*value);
-            if are_chosen {
-                self.constructs.around(*block, reached, open);
+            links
+                .of_results
+                .extend(made_of.callees.into_iter().map(|c| (c, number, fact)));
+            for variable in made_of.variables {
+                links.looks.push((number, variable, fact));
+                links.by_variable.entry(variable).or_default().push((number, fact));
             }
         }
+        links.stores.extend(body.private.into_iter().map(|v| (number, v)));
+        links.callers.extend(
+            graph
+                .calls_in(number)
+                .filter_map(|call| Some((graph.callee(call)?, number))),
+        );
     }
+    links.of_results.sort_unstable();
+    links.callers.sort_unstable();
+    // Variables that functions of `private` store to. Entry points, which nobody calls, are none of these.
+    let mut variables = HashSet::default();
+    while let Some((function, fact)) = open.pop() {
+        let known = match fact {
+            Fact::Results => &mut given.results,
+            Fact::Private => &mut given.private,
+            Fact::CallsPrivate => &mut given.calls_private,
+        };
+        if known
+            .get_mut(function)
+            .is_none_or(|known| std::mem::replace(known, true))
+        {
+            continue;
+        }
+        let callers = run(&links.callers, function, |(callee, _)| *callee);
+        match fact {
+            Fact::Results => {
+                let told = run(&links.of_results, function, |(callee, ..)| *callee);
+                open.extend(told.map(|(_, caller, fact)| (*caller, *fact)));
+                continue;
+            }
+            Fact::Private => {
+                let is_called = callers.clone().next().is_some();
+                let stores = run(&links.stores, function, |(of, _)| *of).filter(|_| is_called);
+                for (_, variable) in stores {
+                    if variables.insert(*variable) {
+                        let looking = links.by_variable.get(variable).into_iter().flatten();
+                        open.extend(looking.filter(|(f, _)| given.calls_private.get(*f) == Some(&true)));
+                    }
+                }
+            }
+            Fact::CallsPrivate => {
+                let looks = run(&links.looks, function, |(of, ..)| *of);
+                open.extend(
+                    looks
+                        .filter(|(_, v, _)| variables.contains(v))
+                        .map(|(f, _, fact)| (*f, *fact)),
+                );
+            }
+        }
+        open.extend(callers.map(|(_, caller)| (*caller, Fact::CallsPrivate)));
+    }
+    given
+}
 
-    /// Whether there is more than one value. Loads of a variable that is stored to once at most, which is how compilers
-    /// write a parameter that is returned here and there, are one value.
-    fn differ(&self, values: &[(Id, usize)]) -> bool {
-        let mut values = values.iter().map(|(value, _)| self.same_as(*value));
-        let first = values.next();
-        values.any(|value| Some(value) != first)
-    }
+/// Whom a fact matters to. All but `by_variable` are sorted by the function that comes first.
+#[derive(Default)]
+struct Links {
+    /// Callees whose results matter, with the function and what it is of that they matter for.
+    of_results: Vec<(usize, usize, Fact)>,
+    /// Private variables that a function stores to.
+    stores: Vec<(usize, Id)>,
+    /// Private variables that a function looks at: where functions that it calls may have stored what they read.
+    looks: Vec<(usize, Id, Fact)>,
+    by_variable: HashMap<Id, Vec<(usize, Fact)>>,
+    /// Callee and caller of every call.
+    callers: Vec<(usize, usize)>,
+}
 
-    fn same_as(&self, value: Id) -> Id {
-        let variable = self
-            .index
-            .def(value)
-            .filter(|i| i.opcode() == op::Load)
-            .map(|i| i.word(3));
-        let constant = variable.filter(|variable| {
-            let stores = self.stores.get(variable).map_or(0, Vec::len);
-            let is_function = self.class(*variable) == Some(storage_class::Function);
-            is_function && (stores == 0 || stores == 1 && !self.has_value_before(*variable))
-        });
-        constant.unwrap_or(value)
-    }
-
-    /// Whether a variable has a value when nothing has been stored to it here.
-    fn has_value_before(&self, variable: Id) -> bool {
-        self.index.def(variable).is_some_and(|inst| {
-            inst.opcode() == op::FunctionParameter || inst.words.len() > 4 || is_private(self.index, variable)
-        })
-    }
-
-    /// Whether no other invocation sees a variable. Whether something is stored to any other memory chooses nothing.
-    fn is_own(&self, variable: Id) -> bool {
-        let class = self.class(variable);
-        matches!(class, Some(storage_class::Function | storage_class::Private))
-    }
-
-    fn class(&self, pointer: Id) -> Option<u32> {
-        self.index.storage_class(self.index.type_of(pointer))
-    }
-
-    /// The instruction that makes a value, and the number of its block, if it is in the function.
-    fn inside(&self, id: Id) -> Option<(usize, Inst<'w>)> {
-        let inst = self.index.def(id)?;
-        Some((number_at(&self.blocks, inst.offset)?, inst))
-    }
+/// Those of a sorted list that are of one function.
+fn run<T>(list: &[T], function: usize, of: impl Fn(&T) -> usize + Clone) -> impl Iterator<Item = &T> + Clone {
+    let first = list.partition_point(|entry| of(entry) < function);
+    let from = list.get(first..).unwrap_or(&[]).iter();
+    from.take_while(move |entry| of(entry) == function)
 }

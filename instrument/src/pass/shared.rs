@@ -45,9 +45,14 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         }
         let [may_read, loads, barriers] =
             found.map(|seeds| graph.callers_closure(|f| seeds.get(f) == Some(&true), |_| true));
-        let given = results::of_reads(index, &memory, &may_read);
+        let given = results::of_reads(index, graph, &memory, &may_read);
         let mut private: HashMap<Id, (usize, bool)> = HashMap::default();
-        let stores = graph.callers_closure(|f| given.private.get(f) == Some(&true), |_| true);
+        let stores = given
+            .private
+            .iter()
+            .zip(given.calls_private)
+            .map(|(itself, calls)| *itself || calls)
+            .collect();
         let mut stores_matter = given.private;
         for entry in index.entry_points.iter().filter_map(|e| index.function_of(e.function)) {
             if let Some(matter) = stores_matter.get_mut(entry) {
