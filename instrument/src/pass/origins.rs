@@ -5,7 +5,7 @@
 //! there is room, gives back nothing of it.
 
 use super::constructs::{Constructs, number_at};
-use super::shared::{Memory, base, is_private};
+use super::memory::{Memory, base, is_private};
 use crate::index::Index;
 use crate::index::function::{Block, Function};
 use crate::spv::op::storage_class;

@@ -10,8 +10,9 @@
 //! loop that sorts or sums in shared memory looks at it.
 
 use super::constructs::{Constructs, number_at};
+use super::memory::base;
 use super::region;
-use super::shared::{SharedReads, base};
+use super::shared::SharedReads;
 use crate::index::Index;
 use crate::index::callgraph::CallGraph;
 use crate::index::function::Block;

@@ -1,8 +1,8 @@
 //! Which functions give back what depends on reads of memory that others write: as their result, through pointers that they
 //! are given, or in private variables.
 
+use super::memory::Memory;
 use super::origins::Body;
-use super::shared::Memory;
 use crate::index::Index;
 use crate::index::callgraph::CallGraph;
 use crate::spv::Id;
@@ -26,7 +26,7 @@ enum Fact {
     CallsPrivate,
 }
 
-/// Only functions that `may_read` are looked at, each once. The cost is that of the functions and calls.
+/// Only functions that `may_read` and are called are looked at, each once: nobody gets anything from an entry point. The cost is that of the functions and calls.
 pub(super) fn of_reads(index: &Index<'_>, graph: &CallGraph, memory: &Memory<'_, '_>, may_read: &[bool]) -> Given {
     let none = vec![false; index.functions.len()];
     let mut given = Given {
@@ -34,10 +34,16 @@ pub(super) fn of_reads(index: &Index<'_>, graph: &CallGraph, memory: &Memory<'_,
         private: none.clone(),
         calls_private: none,
     };
+    let mut is_called = vec![false; index.functions.len()];
+    for callee in (0..index.calls.len()).filter_map(|call| graph.callee(call)) {
+        if let Some(is_called) = is_called.get_mut(callee) {
+            *is_called = true;
+        }
+    }
     let mut open = Vec::new();
     let mut links = Links::default();
     for (number, function) in index.functions.iter().enumerate() {
-        if may_read.get(number) != Some(&true) {
+        if may_read.get(number) != Some(&true) || is_called.get(number) != Some(&true) {
             continue;
         }
         let body = Body::new(index, function);
@@ -67,7 +73,7 @@ pub(super) fn of_reads(index: &Index<'_>, graph: &CallGraph, memory: &Memory<'_,
     }
     links.of_results.sort_unstable();
     links.callers.sort_unstable();
-    // Variables that functions of `private` store to. Entry points, which nobody calls, are none of these.
+    // Variables that functions of `private` store to.
     let mut variables = HashSet::default();
     while let Some((function, fact)) = open.pop() {
         let known = match fact {
@@ -89,9 +95,7 @@ pub(super) fn of_reads(index: &Index<'_>, graph: &CallGraph, memory: &Memory<'_,
                 continue;
             }
             Fact::Private => {
-                let is_called = callers.clone().next().is_some();
-                let stores = run(&links.stores, function, |(of, _)| *of).filter(|_| is_called);
-                for (_, variable) in stores {
+                for (_, variable) in run(&links.stores, function, |(of, _)| *of) {
                     if variables.insert(*variable) {
                         let looking = links.by_variable.get(variable).into_iter().flatten();
                         open.extend(looking.filter(|(f, _)| given.calls_private.get(*f) == Some(&true)));
@@ -127,7 +131,7 @@ struct Links {
 }
 
 /// Those of a sorted list that are of one function.
-fn run<T>(list: &[T], function: usize, of: impl Fn(&T) -> usize + Clone) -> impl Iterator<Item = &T> + Clone {
+fn run<T>(list: &[T], function: usize, of: impl Fn(&T) -> usize) -> impl Iterator<Item = &T> {
     let first = list.partition_point(|entry| of(entry) < function);
     let from = list.get(first..).unwrap_or(&[]).iter();
     from.take_while(move |entry| of(entry) == function)
