@@ -142,8 +142,8 @@ impl<'a, 'w> Body<'a, 'w> {
         }
     }
 
-    /// Whether there is more than one value. Loads of a variable that is stored to once at most, which is how compilers
-    /// write a parameter that is returned here and there, are one value.
+    /// Whether there is more than one value. Loads of a variable behind all stores to it are one: compilers write so what
+    /// is returned here and there.
     fn differ(&self, values: &[(Id, usize)]) -> bool {
         let mut values = values.iter().map(|(value, _)| self.same_as(*value));
         let first = values.next();
@@ -151,15 +151,11 @@ impl<'a, 'w> Body<'a, 'w> {
     }
 
     fn same_as(&self, value: Id) -> Id {
-        let variable = self
-            .index
-            .def(value)
-            .filter(|i| i.opcode() == op::Load)
-            .map(|i| i.word(3));
-        let constant = variable.filter(|variable| {
-            let stores = self.stores.get(variable).map_or(0, Vec::len);
-            let is_function = self.class(*variable) == Some(storage_class::Function);
-            is_function && (stores == 0 || stores == 1 && !self.has_value_before(*variable))
+        let constant = self.inside(value).and_then(|(block, inst)| {
+            let variable = inst.word(3);
+            let is_own = inst.opcode() == op::Load && self.class(variable) == Some(storage_class::Function);
+            let last = self.stores.get(&variable).and_then(|stores| stores.last());
+            (is_own && last.is_none_or(|(_, last)| *last < block)).then_some(variable)
         });
         constant.unwrap_or(value)
     }
