@@ -1,8 +1,8 @@
-//! Which selections of a loop decide what is done in it, and which decide whether it is left.
+//! Which selections of a loop or a function decide what is done in it, and which decide whether a loop is left.
 
 use crate::index::Index;
 use crate::index::function::Block;
-use crate::spv::{Id, op};
+use crate::spv::{Id, Inst, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// A selection: its condition, and the selection around it.
@@ -11,12 +11,12 @@ struct Construct {
     outer: Option<usize>,
 }
 
-/// The selections of a loop, as far as the order of its blocks shows them: a selection lasts from its header to its merge
+/// The selections of a loop or a function, as far as the order of its blocks shows them: a selection lasts from its header to its merge
 /// block. A merge block out of its place makes selections larger than they are.
 pub(crate) struct Constructs {
     all: Vec<Construct>,
     by_merge: HashMap<Id, usize>,
-    /// By block of the loop, the innermost selection around it.
+    /// By block, the innermost selection around it.
     of_block: Vec<Option<usize>>,
 }
 
@@ -49,7 +49,7 @@ impl Constructs {
         found
     }
 
-    /// Adds the conditions on which it depends whether a block of the loop is executed, by its number there. Selections
+    /// Adds the conditions on which it depends whether a block is executed, by its number. Selections
     /// that were `reached` before are left out, and what is around them: all calls together cost what there is.
     pub(crate) fn around(&self, block: usize, reached: &mut HashSet<usize>, conditions: &mut Vec<Id>) {
         let mut next = self.of_block.get(block).copied().flatten();
@@ -59,10 +59,36 @@ impl Constructs {
         }
     }
 
-    /// The condition of the selection that ends where a block begins: it chooses between the operands of its phis.
-    pub(crate) fn before(&self, block: &Block) -> Option<Id> {
-        let construct = self.all.get(*self.by_merge.get(&block.label)?)?;
-        Some(construct.condition)
+    /// Adds the conditions that choose between the operands of a phi, which stands in the block with this number: those
+    /// on which its predecessors are executed, and those of the predecessors' branches. None choose where all operands are
+    /// the same. Predecessors that are not among `blocks` and those that go back to a loop header are left out.
+    pub(crate) fn choosing(
+        &self,
+        index: &Index<'_>,
+        blocks: &[&Block],
+        (phi, number): (&Inst<'_>, usize),
+        reached: &mut HashSet<usize>,
+        conditions: &mut Vec<Id>,
+    ) {
+        let is_header = blocks
+            .get(number)
+            .and_then(|b| index.merge(b))
+            .is_some_and(|i| i.opcode() == op::LoopMerge);
+        let before = |pair: &&[Id]| {
+            let label = index.def(*pair.last()?)?;
+            let before = number_at(blocks, label.offset)?;
+            (!is_header || before < number).then_some(before)
+        };
+        let mut pairs = phi.from(3).chunks_exact(2).filter(|pair| before(pair).is_some());
+        let first = pairs.next().and_then(|pair| pair.first());
+        if pairs.all(|pair| pair.first() == first) {
+            return;
+        }
+        for before in phi.from(3).chunks_exact(2).filter_map(|pair| before(&pair)) {
+            self.around(before, reached, conditions);
+            let end = blocks.get(before).map(|b| index.terminator(b));
+            conditions.extend(end.filter(|i| is_conditional(i.opcode())).map(|i| i.word(1)));
+        }
     }
 
     /// Conditions that decide whether the loop is left: those of branches out of it, those around them, and those that
@@ -89,6 +115,12 @@ impl Constructs {
         }
         conditions
     }
+}
+
+/// The number of the block in which an instruction stands, among blocks in module order.
+pub(crate) fn number_at(blocks: &[&Block], offset: usize) -> Option<usize> {
+    let number = blocks.partition_point(|b| b.offset <= offset).checked_sub(1)?;
+    (offset < blocks.get(number)?.end).then_some(number)
 }
 
 fn is_conditional(opcode: u16) -> bool {

@@ -7,6 +7,8 @@ mod constructs;
 mod handles;
 pub(crate) mod loops;
 pub(crate) mod mark;
+mod memory;
+mod origins;
 pub(crate) mod outline;
 mod phi;
 pub(crate) mod plan;

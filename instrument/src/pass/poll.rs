@@ -9,9 +9,10 @@
 //! conditions that decide whether the loop is left, and in loops with a barrier so do plain loads of shared memory: any
 //! loop that sorts or sums in shared memory looks at it.
 
-use super::constructs::Constructs;
+use super::constructs::{Constructs, number_at};
+use super::memory::base;
 use super::region;
-use super::shared::{SharedReads, base};
+use super::shared::SharedReads;
 use crate::index::Index;
 use crate::index::callgraph::CallGraph;
 use crate::index::function::Block;
@@ -83,8 +84,10 @@ struct Loop<'a, 'w> {
     /// By variable: what is stored to it, and in which block of the loop. A call that gets a pointer into it stores its
     /// result.
     stores: HashMap<Id, Vec<(Id, usize)>>,
-    /// Whether a function is called that reads what others write.
+    /// Whether a function is called that gives back what others write.
     calls_reader: bool,
+    /// Whether one is called that keeps it in a private variable.
+    calls_storer: bool,
     /// Whether there is a barrier.
     synchronizes: bool,
 }
@@ -98,6 +101,7 @@ impl<'a, 'w> Loop<'a, 'w> {
             blocks,
             stores: HashMap::default(),
             calls_reader: false,
+            calls_storer: false,
             synchronizes: false,
         };
         for (number, block) in blocks.iter().enumerate() {
@@ -110,6 +114,7 @@ impl<'a, 'w> Loop<'a, 'w> {
                     }
                     op::FunctionCall => {
                         all.calls_reader |= shared.calls_reader(&inst);
+                        all.calls_storer |= shared.calls_storer(&inst);
                         for argument in inst.from(4) {
                             let variable = base(index, *argument);
                             if is_variable(index.opcode(variable)) {
@@ -130,7 +135,7 @@ impl<'a, 'w> Loop<'a, 'w> {
         if self.depends(conditions.map(|i| i.word(1)).collect(), None) {
             return true;
         }
-        if !self.synchronizes && !self.calls_reader {
+        if !self.synchronizes && !self.calls_reader && !self.calls_storer {
             return false;
         }
         let constructs = Constructs::new(self.index, self.blocks);
@@ -161,7 +166,7 @@ impl<'a, 'w> Loop<'a, 'w> {
                         constructs.around(*block, &mut reached, &mut open);
                     }
                 }
-                if constructs.is_some() && self.calls_reader && self.shared.is_stored_to_outside(id, self.function) {
+                if constructs.is_some() && self.calls_storer && self.shared.is_stored_to_outside(id, self.function) {
                     return true;
                 }
                 continue;
@@ -170,8 +175,10 @@ impl<'a, 'w> Loop<'a, 'w> {
             if is_read(&inst) {
                 return true;
             }
-            if inst.opcode() == op::Phi {
-                open.extend(constructs.and_then(|c| c.before(block)));
+            if inst.opcode() == op::Phi
+                && let Some(constructs) = constructs
+            {
+                constructs.choosing(index, self.blocks, (&inst, block), &mut reached, &mut open);
             }
             operands::visit_ids(&inst, 1, |i| {
                 let operand = inst.word(i);
@@ -184,12 +191,10 @@ impl<'a, 'w> Loop<'a, 'w> {
         false
     }
 
-    /// The instruction that makes a value, and its block, if it is in the loop.
-    fn inside(&self, id: Id) -> Option<(&Block, Inst<'w>)> {
+    /// The instruction that makes a value, and the number of its block, if it is in the loop.
+    fn inside(&self, id: Id) -> Option<(usize, Inst<'w>)> {
         let inst = self.index.def(id)?;
-        let after = self.blocks.partition_point(|b| b.offset <= inst.offset);
-        let block = self.blocks.get(after.checked_sub(1)?)?;
-        (inst.offset < block.end).then_some((block, inst))
+        Some((number_at(self.blocks, inst.offset)?, inst))
     }
 }
 

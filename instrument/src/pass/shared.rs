@@ -1,24 +1,26 @@
-//! Which reads see what other invocations write, and which functions contain any.
+//! Which functions read what other invocations write, and which have barriers.
 
+use super::memory::{Memory, base, is_barrier, is_private, may_read_shared_memory};
 use super::results;
+use crate::index::Index;
 use crate::index::callgraph::CallGraph;
-use crate::index::{Decoration, Index};
-use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
-use crate::spv::op::{decoration, image_operands, storage_class};
 use crate::spv::{Id, Inst, op};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashMap as HashMap;
 
 /// What functions do, themselves or in functions that they call.
 pub(crate) struct SharedReads<'a, 'w> {
     memory: Memory<'a, 'w>,
-    /// By function: what it gives back depends on memory that it reads in a way that sees what others write.
+    /// By function: its result, or what it stores through a pointer, depends on memory that it reads in a way that sees
+    /// what others write.
     reads: Vec<bool>,
+    /// By function: it, or one that it calls, stores what depends on such memory to a private variable.
+    stores: Vec<bool>,
     /// By function: it loads memory that others write, which it sees behind a barrier.
     loads: Vec<bool>,
     /// By function: it has a barrier.
     barriers: Vec<bool>,
-    /// Private variables that functions of `reads` store to themselves: one of these functions, and whether there are
-    /// more. Entry points, which nobody calls, are none of them.
+    /// Private variables that functions of `stores` store to which do so themselves: one of these functions, and whether
+    /// there are more.
     private: HashMap<Id, (usize, bool)>,
 }
 
@@ -42,16 +44,10 @@ impl<'a, 'w> SharedReads<'a, 'w> {
         }
         let [may_read, loads, barriers] =
             found.map(|seeds| graph.callers_closure(|f| seeds.get(f) == Some(&true), |_| true));
-        let reads = results::of_reads(index, &memory, &may_read);
+        let given = results::of_reads(index, graph, &memory, &may_read);
         let mut private: HashMap<Id, (usize, bool)> = HashMap::default();
-        let mut stores_matter = reads.clone();
-        for entry in index.entry_points.iter().filter_map(|e| index.function_of(e.function)) {
-            if let Some(matter) = stores_matter.get_mut(entry) {
-                *matter = false;
-            }
-        }
-        let functions = index.functions.iter().enumerate().zip(stores_matter);
-        for ((number, function), _) in functions.filter(|(_, matter)| *matter) {
+        let functions = index.functions.iter().enumerate();
+        for (number, function) in functions.filter(|(f, _)| given.private.get(*f) == Some(&true)) {
             let stores = index
                 .insts(function.offset, function.end)
                 .filter(|i| i.opcode() == op::Store);
@@ -60,9 +56,16 @@ impl<'a, 'w> SharedReads<'a, 'w> {
                 *more |= *first != number;
             }
         }
+        let stores = given
+            .private
+            .iter()
+            .zip(given.calls_private)
+            .map(|(itself, calls)| *itself || calls)
+            .collect();
         Some(Self {
             memory,
-            reads,
+            reads: given.results,
+            stores,
             loads,
             barriers,
             private,
@@ -77,6 +80,11 @@ impl<'a, 'w> SharedReads<'a, 'w> {
     /// Whether it calls a function that gives back what depends on such a read.
     pub(crate) fn calls_reader(&self, inst: &Inst<'_>) -> bool {
         self.calls_one_of(&self.reads, inst)
+    }
+
+    /// Whether it calls a function that keeps what depends on such a read in a private variable.
+    pub(crate) fn calls_storer(&self, inst: &Inst<'_>) -> bool {
+        self.calls_one_of(&self.stores, inst)
     }
 
     /// Whether it loads memory that others write, itself or in a function that it calls: what a barrier makes visible.
@@ -103,164 +111,4 @@ impl<'a, 'w> SharedReads<'a, 'w> {
                 .function_of(inst.word(3))
                 .is_some_and(|f| functions.get(f) == Some(&true))
     }
-}
-
-/// The variable or parameter that a pointer leads into.
-pub(crate) fn base(index: &Index<'_>, pointer: Id) -> Id {
-    let mut at = pointer;
-    for _ in 0..16 {
-        match index.def(at) {
-            Some(inst)
-                if matches!(
-                    inst.opcode(),
-                    op::AccessChain
-                        | op::InBoundsAccessChain
-                        | op::PtrAccessChain
-                        | op::InBoundsPtrAccessChain
-                        | op::CopyObject
-                ) =>
-            {
-                at = inst.word(3);
-            }
-            _ => break,
-        }
-    }
-    at
-}
-
-/// Whether anything in a module can be a read or a barrier that the other questions are about: in most modules nothing is.
-fn may_read_shared_memory(index: &Index<'_>) -> bool {
-    index.decorations.iter().any(|d| is_coherent(d.kind))
-        || index
-            .insts(index.sections.globals, index.words.len())
-            .any(|i| match i.opcode() {
-                op::Load => i.word(4) & SHARED_FLAGS != 0,
-                op::ImageRead | op::ImageSparseRead => i.word(5) & SHARED_TEXEL_FLAGS != 0,
-                op::ControlBarrier | op::MemoryBarrier => true,
-                opcode => is_atomic_read(opcode),
-            })
-}
-
-/// OpAtomicLoad to OpAtomicXor without OpAtomicStore, the flag, min/max and float atomics.
-fn is_atomic_read(opcode: u16) -> bool {
-    matches!(opcode, 227 | 229..=242 | 318 | 5614..=5615 | 6035)
-}
-
-fn is_barrier(inst: &Inst<'_>) -> bool {
-    matches!(inst.opcode(), op::ControlBarrier | op::MemoryBarrier)
-}
-
-/// Memory operands of loads that see what others write.
-const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER;
-/// The same of reads of images.
-const SHARED_TEXEL_FLAGS: u32 =
-    image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE | image_operands::NON_PRIVATE_TEXEL;
-
-fn is_coherent(kind: u32) -> bool {
-    kind == decoration::Coherent || kind == decoration::Volatile
-}
-
-/// Memory by what its declarations say of it.
-pub(super) struct Memory<'a, 'w> {
-    index: &'a Index<'w>,
-    /// Ids of which anything is decorated `Coherent` or `Volatile`, themselves or a member.
-    coherent: HashSet<Id>,
-    /// Ids that are decorated `NonWritable`, themselves or all of their members.
-    read_only: HashSet<Id>,
-}
-
-impl<'a, 'w> Memory<'a, 'w> {
-    fn new(index: &'a Index<'w>) -> Self {
-        let (mut coherent, mut read_only) = (HashSet::default(), HashSet::default());
-        for of_target in index.decorations.chunk_by(|a, b| a.target == b.target) {
-            let Some(Decoration { target, .. }) = of_target.first() else {
-                continue;
-            };
-            if of_target.iter().any(|d| is_coherent(d.kind)) {
-                coherent.insert(*target);
-            }
-            let mut of_kind = of_target.iter().filter(|d| d.kind == decoration::NonWritable);
-            let members = index.def(*target).map_or(0, |inst| inst.from(2).len());
-            if of_kind.clone().count() >= members.max(1) || of_kind.any(|d| d.member.is_none()) {
-                read_only.insert(*target);
-            }
-        }
-        Self {
-            index,
-            coherent,
-            read_only,
-        }
-    }
-
-    /// Atomic, volatile, coherent and non-private reads of memory that other invocations can write.
-    pub(super) fn reads(&self, inst: &Inst<'_>) -> bool {
-        match inst.opcode() {
-            op::Load => {
-                let flags = inst.word(4);
-                flags & SHARED_FLAGS != 0 && is_shared(self.index, inst.word(3)) || self.is_coherent(inst.word(3))
-            }
-            op::ImageRead | op::ImageSparseRead => inst.word(5) & SHARED_TEXEL_FLAGS != 0,
-            opcode if is_atomic_read(opcode) => is_shared(self.index, inst.word(3)),
-            _ => false,
-        }
-    }
-
-    /// Loads of memory that other invocations can write, of whatever kind.
-    fn loads(&self, inst: &Inst<'_>) -> bool {
-        if inst.opcode() != op::Load {
-            return false;
-        }
-        let pointer = inst.word(3);
-        let class = self.index.storage_class(self.index.type_of(pointer));
-        match class {
-            Some(storage_class::Workgroup | storage_class::PhysicalStorageBuffer) => return true,
-            Some(storage_class::StorageBuffer | storage_class::Uniform) => {}
-            _ => return false,
-        }
-        let variable = base(self.index, pointer);
-        let pointee = self.index.def(self.index.type_of(variable)).map_or(0, |t| t.word(3));
-        let block = self.index.under_arrays(pointee);
-        let is_uniform =
-            class == Some(storage_class::Uniform) && self.index.decoration(block, decoration::BufferBlock).is_none();
-        !is_uniform && !self.read_only.contains(&variable) && !self.read_only.contains(&block)
-    }
-
-    /// Whether a pointer leads to something decorated `Coherent` or `Volatile`: the variable or a member on the way.
-    fn is_coherent(&self, pointer: Id) -> bool {
-        if self.coherent.is_empty() {
-            return false;
-        }
-        let mut at = pointer;
-        for _ in 0..16 {
-            let Some(inst) = self.index.def(at) else { return false };
-            if self.coherent.contains(&at) {
-                return true;
-            }
-            match inst.opcode() {
-                op::AccessChain | op::InBoundsAccessChain | op::PtrAccessChain | op::InBoundsPtrAccessChain => {
-                    let base = inst.word(3);
-                    let pointee = self.index.def(self.index.type_of(base)).map_or(0, |t| t.word(3));
-                    if self.coherent.contains(&self.index.under_arrays(pointee)) {
-                        return true;
-                    }
-                    at = base;
-                }
-                op::CopyObject => at = inst.word(3),
-                _ => return false,
-            }
-        }
-        false
-    }
-}
-
-pub(super) fn is_private(index: &Index<'_>, variable: Id) -> bool {
-    index.storage_class(index.type_of(variable)) == Some(storage_class::Private)
-}
-
-fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
-    let class = index.storage_class(index.type_of(pointer));
-    !matches!(
-        class,
-        Some(storage_class::Function | storage_class::Private | storage_class::Input)
-    )
 }

@@ -95,7 +95,7 @@ pub(crate) mod execution_model {
 /// Storage classes.
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
-        Input Uniform Workgroup Private Function StorageBuffer
+        UniformConstant Input Uniform Workgroup Private Function StorageBuffer
         PhysicalStorageBuffer TaskPayloadWorkgroupEXT
     }
 }
