@@ -232,3 +232,45 @@ fn offsets_that_overflow_in_what_may_be_empty_are_refused() {
     ];
     assert_eq!(words(&by_hand(&declarations, &[(5121, &[9, 10])])), Verdict::Invalid);
 }
+
+/// Very many values of one structure with very many members, which a continue construct needs: each once had all members
+/// looked at.
+#[test]
+fn values_of_wide_structures_are_counted() {
+    assert_eq!(words(&of_wide_structures(200)), Verdict::Valid);
+    assert_eq!(words(&of_wide_structures(2000)), Verdict::Invalid);
+}
+
+fn of_wide_structures(values: u32) -> Vec<u8> {
+    let members: Vec<u32> = [vec![6], vec![3; 60_000]].concat();
+    let types: [(u16, &[u32]); 5] = [
+        (20, &[7]),
+        (41, &[7, 8]),
+        (43, &[3, 9, 1]),
+        (33, &[10, 1]),
+        (21, &[11, 16, 0]),
+    ];
+    let mut declarations: Vec<(u16, &[u32])> = types.to_vec();
+    declarations.push((30, &members));
+    let callee: [(u16, &[u32]); 4] = [(54, &[1, 12, 0, 10]), (248, &[13]), (5121, &[3, 9]), (56, &[])];
+    declarations.extend(callee);
+    let made: Vec<[u32; 2]> = (0..values).map(|i| [6, 1000 + i]).collect();
+    let used: Vec<[u32; 3]> = (0..values).map(|i| [6, 10_000 + i, 1000 + i]).collect();
+    let mut code: Vec<(u16, &[u32])> = made.iter().map(|value| (1, &value[..])).collect();
+    let head: [(u16, &[u32]); 7] = [
+        (249, &[20]),
+        (248, &[20]),
+        (246, &[21, 22, 0]),
+        (249, &[23]),
+        (248, &[23]),
+        (249, &[22]),
+        (248, &[22]),
+    ];
+    code.extend(head);
+    let calls: [(u16, &[u32]); 2] = [(57, &[1, 24, 12]), (57, &[1, 25, 12])];
+    code.extend(calls);
+    code.extend(used.iter().map(|value| (83, &value[..])));
+    let tail: [(u16, &[u32]); 3] = [(250, &[8, 20, 21]), (248, &[21]), (253, &[])];
+    code.extend(tail);
+    by_hand(&declarations, &code)
+}

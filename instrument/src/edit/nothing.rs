@@ -64,13 +64,18 @@ fn kind(index: &Index<'_>, globals: &mut Globals, ty: Id, depth: u32) -> Kind {
     let (parts, times): (&[Id], _) = match inst.opcode() {
         op::TypeBool | op::TypeInt | op::TypeFloat | op::TypeVector | op::TypeMatrix => return Kind::Null,
         op::TypeCooperativeMatrixKHR | op::TypeCooperativeMatrixNV => return Kind::Null,
-        op::TypePointer => return of_pointer(index, inst.word(2)),
+        op::TypePointer => (&[], None),
         op::TypeArray => (inst.words.get(2..3).unwrap_or(&[]), count(index, &inst)),
         op::TypeStruct => (inst.from(2), Some(1)),
         _ => return Kind::Undefined,
     };
     if let Some(known) = globals.nothings.get(&ty) {
         return *known;
+    }
+    if inst.opcode() == op::TypePointer {
+        let kind = of_pointer(index, inst.word(2));
+        globals.nothings.insert(ty, kind);
+        return kind;
     }
     let mut all = Kind::Null;
     for part in parts {

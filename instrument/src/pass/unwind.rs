@@ -85,13 +85,14 @@ impl Unwinder<'_, '_> {
 
     /// The payload that an entry point of task shaders gives to its mesh shaders.
     fn task_payload(&self, function: &Function) -> Option<Id> {
-        let mut entries = self.index.entry_points.iter();
-        let entry = entries.find(|e| e.function == function.id)?;
+        let mut entries = self.index.entry_points.iter().filter(|e| e.function == function.id);
+        let entry = entries.next()?;
         let is_payload = |id: &Id| {
             let variable = self.index.def(*id);
             variable.is_some_and(|v| v.opcode() == op::Variable && v.word(3) == storage_class::TaskPayloadWorkgroupEXT)
         };
-        entry.interface().iter().copied().find(is_payload)
+        let payload = entry.interface().iter().copied().find(is_payload)?;
+        entries.all(|e| e.interface().contains(&payload)).then_some(payload)
     }
 
     /// Tests the flag after calls and at the top of loops.

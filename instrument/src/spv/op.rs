@@ -18,7 +18,7 @@ from_spirv! { u16; Op:
     SpecConstantTrue SpecConstantFalse
     SpecConstantComposite SpecConstantOp
     Function FunctionParameter FunctionEnd FunctionCall Variable UntypedVariableKHR Load Store AccessChain
-    InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain ImageTexelPointer
+    InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain RawAccessChainNV ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString MemberDecorateIdEXT
     VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
@@ -72,7 +72,7 @@ pub(crate) mod capability {
 /// Decorations.
 pub(crate) mod decoration {
     from_spirv! { u32; Decoration:
-        SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent NonReadable Offset FPFastMathMode NoSignedWrap
+        SpecId Block RowMajor ArrayStride MatrixStride BuiltIn Volatile Coherent NonReadable NoContraction FPRoundingMode Offset FPFastMathMode NoSignedWrap
         NoUnsignedWrap NonWritable BufferBlock Aliased NonUniform AliasedPointer
     }
     pub(crate) const UTFEncodedKHR: u32 = 5145;

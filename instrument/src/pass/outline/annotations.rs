@@ -1,6 +1,7 @@
 //! Decorations of the ids that a new function has.
 
 use super::outliner::Outliner;
+use crate::edit::Edits;
 use crate::index::Index;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Inst, op};
@@ -44,6 +45,24 @@ impl Outliner<'_, '_> {
         }
     }
 
+    /// Removes from an id the decorations that say how its instruction computes: another one gives it now. What a group gives
+    /// stays.
+    pub(super) fn remove_decorations(&self, id: Id, edits: &mut Edits) {
+        for inst in self.annotations.of(id).filter(|inst| inst.opcode() == op::Decorate) {
+            let of_computing = matches!(
+                inst.word(2),
+                decoration::FPRoundingMode
+                    | decoration::FPFastMathMode
+                    | decoration::NoContraction
+                    | decoration::NoSignedWrap
+                    | decoration::NoUnsignedWrap
+            );
+            if of_computing {
+                edits.remove(inst.offset, inst.words.len());
+            }
+        }
+    }
+
     /// Decorates a parameter that takes `argument`: as its type demands, and with what says how memory is accessed.
     ///
     /// What points, or is pointed to as a pointer, into physical storage buffers must say whether other pointers lead to the
@@ -55,7 +74,9 @@ impl Outliner<'_, '_> {
             decoration::NonWritable,
             decoration::NonReadable,
         ];
-        for kind in of_memory {
+        // A variable of the function's own may say of itself what no parameter for it may.
+        let is_parameter = self.index.opcode(argument) == op::FunctionParameter;
+        for kind in of_memory.into_iter().filter(|_| is_parameter) {
             if self.index.decoration(argument, kind).is_some() {
                 self.globals.decorate(parameter, kind, &[]);
             }

@@ -28,6 +28,7 @@ mod narrow;
 mod outliner;
 mod reached;
 mod stay;
+mod types;
 mod uses;
 mod values;
 
@@ -47,6 +48,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use stay::may_stay;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use types::Types;
 
 const PASS: &str = "outline";
 
@@ -63,6 +65,7 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
     let mut edits = Edits::default();
     let mut globals: Option<Globals> = None;
     let mut annotations: Option<Annotations<'_>> = None;
+    let mut types: Option<Types> = None;
     for (number, function) in plan.touched(index) {
         let regions = outermost(regions(index, plan, number, function, outlined));
         if regions.is_empty() {
@@ -74,12 +77,14 @@ pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>
         for (region, uses) in regions.iter().zip(&uses) {
             let globals = globals.get_or_insert_with(|| Globals::new(index));
             let annotations = annotations.get_or_insert_with(|| Annotations::new(index));
+            let types = types.get_or_insert_with(|| Types::new(index));
             let id = Outliner {
                 index,
                 function,
                 region,
                 uses,
                 reached: &reached,
+                types,
                 annotations,
                 globals,
                 names: HashMap::default(),

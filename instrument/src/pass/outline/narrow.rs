@@ -6,13 +6,12 @@
 //! %wide = FConvert %float %half, call %outlined(%wide)        %outlined: %half = FConvert %half_type %wide, ..
 //! ```
 //!
-//! which gives the same value back, since every narrow number is one of 32 bits.
+//! which gives the same number back, since every narrow number is one of 32 bits.
 
 use super::PASS;
 use super::outliner::Outliner;
 use crate::edit::Code;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::op::capability;
 use crate::spv::{Id, op};
 
 /// How a narrow value crosses the border.
@@ -44,25 +43,25 @@ impl Outliner<'_, '_> {
     ///
     /// The type is a composite that holds narrow values, which can only be stored.
     pub(super) fn narrow(&mut self, ty: Id, offset: usize) -> Result<Option<Narrow>> {
+        if !self.types.are_narrow(ty) {
+            return Ok(None);
+        }
         let scalar = match self.index.opcode(ty) {
             op::TypeVector => self.index.part_type(ty, 0),
             _ => ty,
         };
-        if !self.is_narrow(scalar) {
-            return match self.holds_narrow(ty) {
-                false => Ok(None),
-                true => Err(Error::new(
+        let (mut wide, opcode) = match self.index.opcode(scalar) {
+            op::TypeFloat => (self.globals.float(32), op::FConvert),
+            op::TypeInt => (self.globals.uint(), op::SConvert),
+            _ => {
+                return Err(Error::new(
                     ErrorKind::Unsupported,
                     PASS,
                     offset as u32,
                     "a composite of 8- or 16-bit values that the module may only store is made on one side of a continue construct \
                      in which an invocation may abort and used on the other",
-                )),
-            };
-        }
-        let (mut wide, opcode) = match self.index.opcode(scalar) {
-            op::TypeFloat => (self.globals.float(32), op::FConvert),
-            _ => (self.globals.uint(), op::SConvert),
+                ));
+            }
         };
         if scalar != ty {
             let count = self.index.def(ty).map_or(0, |vector| vector.word(3));
@@ -71,33 +70,15 @@ impl Outliner<'_, '_> {
         Ok(Some(Narrow { ty, wide, opcode }))
     }
 
-    /// Whether a scalar type is one whose values can only be loaded, stored and converted.
-    fn is_narrow(&self, ty: Id) -> bool {
-        let Some(inst) = self.index.def(ty) else { return false };
-        let needed = match (inst.opcode(), inst.word(2)) {
-            // Formats with an encoding of their own come with the capability for their type.
-            (op::TypeFloat, 16) if inst.words.len() == 3 => capability::Float16,
-            (op::TypeInt, 16) => capability::Int16,
-            (op::TypeInt, 8) => capability::Int8,
-            _ => return false,
+    /// An undefined value of a type.
+    pub(super) fn undefined(&mut self, code: &mut Code, ty: Id, id: Id) -> Result<()> {
+        let Some(narrow) = self.narrow(ty, self.function.offset)? else {
+            code.op(op::Undef, &[ty, id]);
+            return Ok(());
         };
-        !self.index.has_capability(needed)
-    }
-
-    /// Whether a type has a narrow part. A few are looked at: types may hold others many times over.
-    fn holds_narrow(&self, ty: Id) -> bool {
-        const MAX_STEPS: u32 = 1 << 10;
-        let mut open = vec![ty];
-        for _ in 0..MAX_STEPS {
-            let Some(ty) = open.pop() else { return false };
-            let Some(inst) = self.index.def(ty) else { continue };
-            match inst.opcode() {
-                op::TypeVector | op::TypeMatrix | op::TypeArray => open.push(inst.word(2)),
-                op::TypeStruct => open.extend(inst.from(2)),
-                _ if self.is_narrow(ty) => return true,
-                _ => {}
-            }
-        }
-        false
+        let wide = self.globals.fresh();
+        code.op(op::Undef, &[narrow.wide, wide]);
+        narrow.narrow(code, wide, id);
+        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use super::annotations::Annotations;
 use super::narrow::Narrow;
 use super::reached::Reached;
+use super::types::Types;
 use super::uses::{Uses, block_that_defines};
 use super::values::{InnerPhi, Inputs, Outputs};
 use super::{PASS, Region};
@@ -25,6 +26,7 @@ pub(super) struct Outliner<'a, 'w> {
     pub(super) region: &'a Region,
     pub(super) uses: &'a Uses<'w>,
     pub(super) reached: &'a Reached,
+    pub(super) types: &'a Types,
     pub(super) annotations: &'a Annotations<'w>,
     pub(super) globals: &'a mut Globals,
     /// Names inside the new function of ids that have another one outside.
@@ -139,7 +141,7 @@ impl<'w> Outliner<'_, 'w> {
         }
         inner.label(entry);
         for (ty, name) in &inputs.undefined {
-            inner.op(op::Undef, &[*ty, *name]);
+            self.undefined(&mut inner, *ty, *name)?;
         }
         for (narrow, [.., parameter, name]) in &inputs.narrow {
             narrow.narrow(&mut inner, *parameter, *name);
@@ -204,7 +206,14 @@ impl<'w> Outliner<'_, 'w> {
         }
         remade.iter().for_each(|inst| outside.copy(inst));
         for (ty, id) in &undefined {
-            outside.op(op::Undef, &[*ty, *id]);
+            self.undefined(&mut outside, *ty, *id)?;
+        }
+        for id in outputs
+            .iter()
+            .map(|(_, id, _)| *id)
+            .chain(undefined.iter().map(|(_, id)| *id))
+        {
+            self.remove_decorations(id, edits);
         }
         outside.copy(&end);
 

@@ -92,7 +92,14 @@ impl<'w> Outliner<'_, 'w> {
             }
         }
         for id in unreached {
-            if let Some(inst) = self.lacking(id) {
+            let Some(inst) = self.lacking(id) else { continue };
+            if matches!(
+                inst.opcode(),
+                op::Variable | op::UntypedVariableKHR | op::FunctionParameter
+            ) {
+                // They dominate everything, and some instructions take nothing else.
+                self.need(id, inputs)?;
+            } else {
                 let name = self.globals.fresh();
                 self.names.insert(id, name);
                 inputs.undefined.push((inst.result_type(), name));
@@ -147,10 +154,16 @@ impl<'w> Outliner<'_, 'w> {
     fn must_be_remade(&self, inst: &Inst<'_>) -> bool {
         let ty = inst.result_type();
         match inst.opcode() {
+            // Only what is stored may say how it is rounded, and so must be made where it is stored.
+            op::FConvert => self
+                .index
+                .decoration(inst.result(), decoration::FPRoundingMode)
+                .is_some(),
+            op::CopyObject | op::CompositeExtract if self.types.have_built_ins(ty) => true,
             op::CopyObject | op::Undef => self.index.is_opaque(ty) || self.index.is_logical_pointer(ty),
             // No structure may hold one with built-ins, such as what goes out is put into.
-            op::Load if self.holds_built_ins(ty) => {
-                self.index.storage_class(self.index.type_of(inst.word(3))) == Some(storage_class::Input)
+            op::Load if self.index.storage_class(self.index.type_of(inst.word(3))) == Some(storage_class::Input) => {
+                self.types.have_built_ins(ty) || self.index.is_opaque(ty)
             }
             op::Load | op::Image | op::SampledImage | op::CompositeExtract | op::ConvertUToAccelerationStructureKHR => {
                 self.index.is_opaque(ty)
@@ -159,6 +172,7 @@ impl<'w> Outliner<'_, 'w> {
             | op::InBoundsAccessChain
             | op::PtrAccessChain
             | op::InBoundsPtrAccessChain
+            | op::RawAccessChainNV
             | op::UntypedAccessChainKHR
             | op::UntypedInBoundsAccessChainKHR
             | op::UntypedPtrAccessChainKHR
@@ -168,12 +182,6 @@ impl<'w> Outliner<'_, 'w> {
             | op::BufferPointerEXT => self.index.is_logical_pointer(ty),
             _ => false,
         }
-    }
-
-    fn holds_built_ins(&self, ty: Id) -> bool {
-        let element = self.index.under_arrays(ty);
-        let mut decorations = self.index.decorations_of(element);
-        decorations.any(|d| d.kind == decoration::BuiltIn && d.member.is_some())
     }
 
     /// What goes out, each in module order.
@@ -200,6 +208,8 @@ impl<'w> Outliner<'_, 'w> {
             } else if index.is_opaque(ty) {
                 "an image, a sampler or the like that a call gives in a continue construct in which an invocation may abort \
                  is used outside it"
+            } else if self.types.have_built_ins(ty) {
+                "a structure with built-ins that a continue construct in which an invocation may abort makes is used outside it"
             } else {
                 continue;
             };

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! The null value is one value at every use, so freezing it is no work, and what is computed from it is as stable. What is
-//! loaded from a variable without an initializer is undefined, so those that only the invocation sees begin as null. The
+//! loaded from a variable without an initializer is undefined, so those that only the invocation sees begin as null where
+//! there is a null value of their type. The
 //! arithmetic is made total only under the execution mode `ArithmeticPoisonKHR`, in which its undefined behaviour became
 //! poison, and only where no constant operand rules that behaviour out. `NoSignedWrap` and `NoUnsignedWrap` go then, since
 //! without them overflow wraps.
@@ -24,11 +25,14 @@ use crate::edit::{Code, Edits};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::Index;
 use crate::spv::op::{decoration, execution_mode, storage_class};
-use crate::spv::{Inst, op};
+use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashSet as HashSet;
 use total::{Declared, Total};
 
-/// More than devices with `VK_EXT_shader_long_vector` have.
+/// More components than any vector has whose count is a literal.
 const MAX_COMPONENTS: u32 = 4096;
+/// The same of all vector types together.
+const MAX_ALL_COMPONENTS: u32 = 1 << 18;
 
 /// Lowers a module that declares `PoisonFreezeKHR`.
 pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
@@ -51,6 +55,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         .iter()
         .any(|f| index.insts(f.offset, f.end).any(|i| i.opcode() == op::FreezeKHR));
     let mut declared = Declared::default();
+    let mut vectors = Vectors::default();
     for inst in index.globals() {
         if has_freeze && is_unset(&inst) {
             let null = globals.fresh();
@@ -74,7 +79,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
             edits.replace(inst.offset, inst.words.len(), &code.words);
         }
         if arithmetic && inst.opcode() == op::SpecConstantOp {
-            check_vectors(index, &inst)?;
+            vectors.check(index, &inst, inst.from(4))?;
             let total = Total {
                 index,
                 globals: &mut globals,
@@ -114,7 +119,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
                 code.op2(op::Variable, inst.from(1), &[null]);
             }
             opcode if arithmetic => {
-                check_vectors(index, &inst)?;
+                vectors.check(index, &inst, inst.from(3))?;
                 let total = Total {
                     index,
                     globals: &mut globals,
@@ -141,26 +146,38 @@ fn is_unset(inst: &Inst<'_>) -> bool {
         && matches!(inst.word(3), storage_class::Private | storage_class::Function)
 }
 
-/// Constants are made of as many components as the vectors of an instruction have.
-fn check_vectors(index: &Index<'_>, inst: &Inst<'_>) -> Result<()> {
-    let types = inst.from(3).iter().map(|operand| index.type_of(*operand));
-    let vectors = types.chain([inst.result_type()]).filter_map(|ty| index.def(ty));
-    let Some(vector) = vectors
-        .filter(|ty| ty.opcode() == op::TypeVector)
-        .find(|ty| ty.word(3) > MAX_COMPONENTS)
-    else {
-        return Ok(());
-    };
-    Err(Error::new(
-        ErrorKind::Unsupported,
-        "poison",
-        inst.offset as u32,
-        format!(
-            "%{} is a vector of {} components: under ArithmeticPoisonKHR vectors of up to {MAX_COMPONENTS} are lowered",
-            vector.word(1),
-            vector.word(3)
-        ),
-    ))
+/// Vector types that were looked at.
+#[derive(Default)]
+struct Vectors {
+    seen: HashSet<Id>,
+    components: u32,
+}
+
+impl Vectors {
+    /// Constants are made of as many components as the vectors of an instruction have.
+    fn check(&mut self, index: &Index<'_>, inst: &Inst<'_>, operands: &[Id]) -> Result<()> {
+        let types = operands.iter().map(|operand| index.type_of(*operand));
+        let vectors = types.chain([inst.result_type()]).filter_map(|ty| index.def(ty));
+        for vector in vectors.filter(|ty| ty.opcode() == op::TypeVector) {
+            let (ty, count) = (vector.word(1), vector.word(3));
+            if !self.seen.insert(ty) {
+                continue;
+            }
+            self.components = self.components.saturating_add(count);
+            if count > MAX_COMPONENTS || self.components > MAX_ALL_COMPONENTS {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    "poison",
+                    inst.offset as u32,
+                    format!(
+                        "%{ty} is a vector of {count} components: under ArithmeticPoisonKHR vectors of up to {MAX_COMPONENTS} are \
+                         lowered, and types of up to {MAX_ALL_COMPONENTS} together"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn drop_wrap_decorations(index: &Index<'_>, edits: &mut Edits) {
