@@ -1,4 +1,4 @@
-//! Keeping `OpPhi` right when the predecessor of a block changes its label.
+//! `OpPhi`: what belongs to which predecessor, and keeping it right when a predecessor changes its label.
 
 use crate::edit::{Code, Edits};
 use crate::index::Index;
@@ -51,6 +51,13 @@ impl PhiRenames {
             }
         }
     }
+}
+
+/// The predecessor by which a phi takes word `word`, or which the word is; `None` for the words before.
+pub(crate) fn predecessor(phi: &Inst<'_>, word: usize) -> Option<Id> {
+    const FIRST: usize = 3;
+    let operand = word.checked_sub(FIRST)?;
+    Some(phi.word(FIRST + (operand | 1)))
 }
 
 /// An `OpPhi` from (value, predecessor) pairs.

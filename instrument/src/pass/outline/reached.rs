@@ -5,7 +5,8 @@
 
 use crate::index::Index;
 use crate::index::function::Function;
-use crate::spv::{Id, Inst, op};
+use crate::pass::phi::predecessor;
+use crate::spv::{Inst, op};
 
 /// The reached blocks of a function.
 pub(super) struct Reached {
@@ -43,10 +44,8 @@ impl Reached {
         inst: &Inst<'_>,
         word: usize,
     ) -> bool {
-        if inst.opcode() != op::Phi || word < 3 {
-            return self.has(block);
-        }
-        let from: Id = inst.word(word + 1 - (word - 3) % 2);
-        self.has(block) && index.block_of_label(function, from).is_some_and(|from| self.has(from))
+        let from = (inst.opcode() == op::Phi).then(|| predecessor(inst, word)).flatten();
+        let comes = |from| index.block_of_label(function, from).is_some_and(|from| self.has(from));
+        self.has(block) && from.is_none_or(comes)
     }
 }

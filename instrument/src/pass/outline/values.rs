@@ -5,6 +5,7 @@ use super::narrow::Narrow;
 use super::outliner::Outliner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::function::Block;
+use crate::pass::phi::predecessor;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::inst_at;
 use crate::spv::{Id, Inst, op, operands};
@@ -68,7 +69,7 @@ impl<'w> Outliner<'_, 'w> {
                 let merges = block.label == self.region.target && inst.opcode() == op::Phi;
                 let mut used = Vec::new();
                 let known = operands::visit_ids(&inst, index.selector_words(&inst), |i| {
-                    if !merges || i >= 3 && self.is_region_label(inst.word(i + 1 - (i - 3) % 2)) {
+                    if !merges || predecessor(&inst, i).is_some_and(|from| self.is_region_label(from)) {
                         used.push((inst.word(i), self.reached.uses(index, self.function, number, &inst, i)));
                     }
                 });

@@ -26,7 +26,8 @@ enum Fact {
     CallsPrivate,
 }
 
-/// Only functions that `may_read` and are called are looked at, each once: nobody gets anything from an entry point. The cost is that of the functions and calls.
+/// Only functions that `may_read` and are called are looked at, each once: nobody gets anything from an entry point. The cost
+/// is that of the functions and calls.
 pub(super) fn of_reads(index: &Index<'_>, graph: &CallGraph, memory: &Memory<'_, '_>, may_read: &[bool]) -> Given {
     let none = vec![false; index.functions.len()];
     let mut given = Given {

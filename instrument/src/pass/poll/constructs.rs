@@ -11,8 +11,8 @@ struct Construct {
     outer: Option<usize>,
 }
 
-/// The selections of a loop or a function, as far as the order of its blocks shows them: a selection lasts from its header to its merge
-/// block. A merge block out of its place makes selections larger than they are.
+/// The selections of a loop or a function, as far as the order of its blocks shows them: a selection lasts from its header
+/// to its merge block. A merge block out of its place makes selections larger than they are.
 pub(crate) struct Constructs {
     all: Vec<Construct>,
     by_merge: HashMap<Id, usize>,
@@ -49,8 +49,8 @@ impl Constructs {
         found
     }
 
-    /// Adds the conditions on which it depends whether a block is executed, by its number. Selections
-    /// that were `reached` before are left out, and what is around them: all calls together cost what there is.
+    /// Adds the conditions on which it depends whether a block is executed, by its number. Selections that were `reached`
+    /// before are left out, and what is around them: all calls together cost what there is.
     pub(crate) fn around(&self, block: usize, reached: &mut HashSet<usize>, conditions: &mut Vec<Id>) {
         let mut next = self.of_block.get(block).copied().flatten();
         while let Some(construct) = next.filter(|c| reached.insert(*c)).and_then(|c| self.all.get(c)) {

@@ -8,16 +8,25 @@
 //! Reads that say themselves that they see what others write count in every condition. What functions read counts only in
 //! conditions that decide whether the loop is left, and in loops with a barrier so do plain loads of shared memory: any
 //! loop that sorts or sums in shared memory looks at it.
+//!
+//! `memory` knows which reads see what others write, `shared` which functions have any, `results` which of them give it to
+//! their callers, by what `origins` says their values are made of, and `constructs` which selections choose.
 
-use super::constructs::{Constructs, number_at};
-use super::memory::base;
+mod constructs;
+mod memory;
+mod origins;
+mod results;
+mod shared;
+
 use super::region;
-use super::shared::SharedReads;
 use crate::index::Index;
 use crate::index::callgraph::CallGraph;
 use crate::index::function::Block;
 use crate::spv::{Id, Inst, op, operands};
+use constructs::{Constructs, number_at};
+use memory::base;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use shared::SharedReads;
 use std::cell::OnceCell;
 
 /// Marks every loop header.
