@@ -242,35 +242,34 @@ fn values_of_wide_structures_are_counted() {
 }
 
 fn of_wide_structures(values: u32) -> Vec<u8> {
-    let members: Vec<u32> = [vec![6], vec![3; 60_000]].concat();
-    let types: [(u16, &[u32]); 5] = [
-        (20, &[7]),
-        (41, &[7, 8]),
-        (43, &[3, 9, 1]),
-        (33, &[10, 1]),
-        (21, &[11, 16, 0]),
+    let declarations = [
+        (20, vec![7]),
+        (41, vec![7, 8]),
+        (43, vec![3, 9, 1]),
+        (33, vec![10, 1]),
+        // A 16-bit type, whose values cannot be passed.
+        (21, vec![11, 16, 0]),
+        (30, [vec![6], vec![3; 60_000]].concat()),
+        // A function that aborts.
+        (54, vec![1, 12, 0, 10]),
+        (248, vec![13]),
+        (5121, vec![3, 9]),
+        (56, vec![]),
     ];
-    let mut declarations: Vec<(u16, &[u32])> = types.to_vec();
-    declarations.push((30, &members));
-    let callee: [(u16, &[u32]); 4] = [(54, &[1, 12, 0, 10]), (248, &[13]), (5121, &[3, 9]), (56, &[])];
-    declarations.extend(callee);
-    let made: Vec<[u32; 2]> = (0..values).map(|i| [6, 1000 + i]).collect();
-    let used: Vec<[u32; 3]> = (0..values).map(|i| [6, 10_000 + i, 1000 + i]).collect();
-    let mut code: Vec<(u16, &[u32])> = made.iter().map(|value| (1, &value[..])).collect();
-    let head: [(u16, &[u32]); 7] = [
-        (249, &[20]),
-        (248, &[20]),
-        (246, &[21, 22, 0]),
-        (249, &[23]),
-        (248, &[23]),
-        (249, &[22]),
-        (248, &[22]),
-    ];
-    code.extend(head);
-    let calls: [(u16, &[u32]); 2] = [(57, &[1, 24, 12]), (57, &[1, 25, 12])];
-    code.extend(calls);
-    code.extend(used.iter().map(|value| (83, &value[..])));
-    let tail: [(u16, &[u32]); 3] = [(250, &[8, 20, 21]), (248, &[21]), (253, &[])];
-    code.extend(tail);
-    by_hand(&declarations, &code)
+    let mut code: Vec<(u16, Vec<u32>)> = (0..values).map(|i| (1, vec![6, 1000 + i])).collect();
+    code.extend([
+        (249, vec![20]),
+        (248, vec![20]),
+        (246, vec![21, 22, 0]),
+        (249, vec![23]),
+        (248, vec![23]),
+        (249, vec![22]),
+        (248, vec![22]),
+        // Two calls: behind a single one the construct could stay.
+        (57, vec![1, 24, 12]),
+        (57, vec![1, 25, 12]),
+    ]);
+    code.extend((0..values).map(|i| (83, vec![6, 10_000 + i, 1000 + i])));
+    code.extend([(250, vec![8, 20, 21]), (248, vec![21]), (253, vec![])]);
+    by_hand(&borrowed(&declarations), &borrowed(&code))
 }
