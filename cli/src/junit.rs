@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::time::Duration;
+use vkabort_conform::show::escape;
 use vkabort_record::report::{Report, SiteReport};
 use vkabort_record::text::show_location;
 
@@ -55,25 +56,6 @@ pub fn document(program: &str, exit: Option<&str>, time: Duration, reports: &[Re
         );
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
-    out
-}
-
-/// Text as XML content or attribute. Characters that XML cannot hold become question marks.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\t' => out.push(c),
-            '\u{fffe}' | '\u{ffff}' => out.push('?'),
-            c if c.is_control() => out.push('?'),
-            c => out.push(c),
-        }
-    }
     out
 }
 

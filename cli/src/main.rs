@@ -6,7 +6,6 @@
 
 mod args;
 mod commands;
-mod conform;
 mod failure;
 mod io;
 mod junit;

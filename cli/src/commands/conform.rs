@@ -1,8 +1,6 @@
 //! `vkabort conform`: does what is installed keep to the specifications?
 
 use crate::args::ConformArgs;
-use crate::conform::checks::{self, Check};
-use crate::conform::{self, runner, show, verdict::Outcome};
 use crate::failure::{Failure, Result, code};
 use crate::launch::Stage;
 use crate::manifest::variable;
@@ -10,11 +8,13 @@ use crate::{io, locate};
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
+use vkabort_conform::checks::{self, Check};
+use vkabort_conform::{runner, show, verdict::Outcome};
 
 /// Does the checks.
 pub fn run(args: &ConformArgs) -> Result<ExitCode> {
     if let Some(name) = &args.check {
-        let line = conform::line_of(name, args.device.as_deref())
+        let line = vkabort_conform::line_of(name, args.device.as_deref())
             .ok_or_else(|| Failure::input(format!("no check is called `{name}`")))?;
         io::print(&format!("{line}\n"))?;
         return Ok(ExitCode::SUCCESS);
@@ -113,7 +113,7 @@ fn list(chosen: &[&Check], json: bool) -> Result<()> {
 /// The shaders as files, for compilers that are tried out without a device.
 fn write_shaders(folder: &str) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "made", &error))?;
-    for (name, words) in conform::shaders::all() {
+    for (name, words) in vkabort_conform::shaders::all() {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let path = format!("{folder}/{name}.spv");
         io::write(&path, &bytes)?;

@@ -1,8 +1,8 @@
 //! `VK_KHR_shader_constant_data` without aborts.
 
 use super::{Buffer, Check, Checked, Device, Enable, Gpu, Kernel, healthy, hold};
-use crate::conform::rules;
-use crate::conform::shaders::{COUNT, DATA_ID, LENGTH_ID, LOCAL, data, table};
+use crate::rules;
+use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, LOCAL, data, table};
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("constant_data.lookup_table", rules::DATA, lookup),

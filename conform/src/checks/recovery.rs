@@ -1,7 +1,7 @@
 //! Other devices, and life after a loss.
 
 use super::{Check, Checked, Device, Enable, Gpu, Message, hold, lost_by, runs, show};
-use crate::conform::rules;
+use crate::rules;
 use ash::vk;
 
 pub(super) const CHECKS: &[Check] = &[

@@ -1,9 +1,9 @@
 //! `vkGetDeviceFaultDebugInfoKHR`
 
 use super::{Check, Checked, Device, Enable, Gpu, Message, hex, hold, lost_by, show};
-use crate::conform::gpu::NOT_ENOUGH_SPACE;
-use crate::conform::rules;
-use crate::conform::verdict::should;
+use crate::gpu::NOT_ENOUGH_SPACE;
+use crate::rules;
+use crate::verdict::should;
 use ash::vk;
 
 pub(super) const CHECKS: &[Check] = &[

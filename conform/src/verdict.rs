@@ -20,7 +20,7 @@ pub type Checked<T = String> = Result<T, Stop>;
 macro_rules! hold {
     ($condition:expr, $($seen:tt)+) => {
         if !$condition {
-            return Err($crate::conform::verdict::Stop::Fail(format!($($seen)+)));
+            return Err($crate::verdict::Stop::Fail(format!($($seen)+)));
         }
     };
 }
@@ -28,7 +28,7 @@ macro_rules! hold {
 macro_rules! should {
     ($condition:expr, $($seen:tt)+) => {
         if !$condition {
-            return Err($crate::conform::verdict::Stop::Warn(format!($($seen)+)));
+            return Err($crate::verdict::Stop::Warn(format!($($seen)+)));
         }
     };
 }

@@ -3,7 +3,6 @@
 use super::checks::Check;
 use super::runner::Done;
 use super::verdict::Outcome;
-use crate::junit::escape;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -137,6 +136,25 @@ pub fn junit(all: &[Done]) -> String {
         };
     }
     out.push_str("  </testsuite>\n</testsuites>\n");
+    out
+}
+
+/// Text as XML content or attribute. Characters that XML cannot hold become question marks.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push(c),
+            '\u{fffe}' | '\u{ffff}' => out.push('?'),
+            c if c.is_control() => out.push('?'),
+            c => out.push(c),
+        }
+    }
     out
 }
 

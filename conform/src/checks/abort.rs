@@ -4,10 +4,10 @@ use super::{
     Buffer, Check, Checked, Device, Enable, GROUPS, Gpu, Kernel, Message, aborting, await_loss, hold, lose, lost_by,
     marked, part, runs,
 };
-use crate::conform::gpu::show;
-use crate::conform::rules;
-use crate::conform::shaders::{COUNT, LOCAL, MARK, waiting};
-use crate::conform::verdict::should;
+use crate::gpu::show;
+use crate::rules;
+use crate::shaders::{COUNT, LOCAL, MARK, waiting};
+use crate::verdict::should;
 use ash::vk;
 use std::time::{Duration, Instant};
 

@@ -4,9 +4,9 @@ use super::{
     Buffer, Check, Checked, Device, Enable, GROUPS, Gpu, Kernel, Message, aborting, await_loss, fine, hold, marked,
     show, skip,
 };
-use crate::conform::gpu::{Submission, Timeline};
-use crate::conform::rules;
-use crate::conform::verdict::should;
+use crate::gpu::{Submission, Timeline};
+use crate::rules;
+use crate::verdict::should;
 use ash::vk;
 use std::time::{Duration, Instant};
 

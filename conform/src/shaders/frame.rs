@@ -1,7 +1,7 @@
 //! What all shaders have: the types, the buffer and the number of the invocation.
 
 use super::{DATA_ID, LENGTH_ID, LOCAL, data};
-use crate::conform::spirv::{Assembler, Capability, Decoration, GLOBAL_INVOCATION_ID, Id, Op, StorageClass};
+use crate::spirv::{Assembler, Capability, Decoration, GLOBAL_INVOCATION_ID, Id, Op, StorageClass};
 
 /// A module with the types and the interface that all have.
 pub(super) struct Frame {

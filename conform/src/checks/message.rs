@@ -5,10 +5,10 @@ use super::{
     Buffer, Check, Checked, Device, Enable, GROUPS, Gpu, Kernel, Message, aborting, bytes, fine, hex, hold, lose,
     lost_by, marked, skip,
 };
-use crate::conform::gpu::Ask;
-use crate::conform::rules;
-use crate::conform::shaders::{COUNT, DATA_ID, LENGTH_ID, MARK, TEXT, data, holes_expected};
-use crate::conform::verdict::should;
+use crate::gpu::Ask;
+use crate::rules;
+use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, MARK, TEXT, data, holes_expected};
+use crate::verdict::should;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::lost("message.uint", rules::PAYLOAD, uint),

@@ -5,7 +5,7 @@ use super::khr::{
     ShaderConstantDataFeatures,
 };
 use super::{Checked, Fault, Gpu, Named, code};
-use crate::conform::verdict::Stop;
+use crate::verdict::Stop;
 use ash::vk;
 use std::ffi::CStr;
 use std::sync::Mutex;

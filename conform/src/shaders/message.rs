@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, spec_data};
 use super::{LENGTH_ID, Message, TEXT};
-use crate::conform::spirv::{Decoration, Id, Op, StorageClass, words};
+use crate::spirv::{Decoration, Id, Op, StorageClass, words};
 
 /// The message: its type and its value.
 pub(super) fn build(f: &mut Frame, message: Message, v: Id, i: Id) -> (Id, Id) {

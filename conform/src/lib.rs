@@ -2,6 +2,7 @@
 //!
 //! `checks` has what is checked, over `gpu`, which is all of Vulkan that is used, with `shaders`, assembled by `spirv`.
 //! `runner` does each check in a process of its own; `show` has the table, the JSON and the JUnit document.
+#![deny(unsafe_code)]
 
 pub mod checks;
 // Vulkan is called from here.

@@ -2,7 +2,7 @@
 
 use super::khr::{FaultCommands, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo};
 use super::{Checked, Named, show};
-use crate::conform::verdict::{Stop, hold};
+use crate::verdict::{Stop, hold};
 use ash::vk;
 use std::ptr;
 

@@ -5,8 +5,8 @@ use super::{
     Buffer, Check, Checked, Device, Enable, FINITE, Fault, GROUPS, Gpu, Kernel, Message, aborting, hold, lose, lost_by,
     marked, show,
 };
-use crate::conform::rules;
-use crate::conform::verdict::should;
+use crate::rules;
+use crate::verdict::should;
 use ash::vk;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};

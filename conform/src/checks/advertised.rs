@@ -2,8 +2,8 @@
 
 use super::super::gpu::khr::{DEVICE_FAULT_NAME, EXTENSION_NAMES, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME};
 use super::{Check, Checked, Device, Enable, Gpu, hold, runs, show, skip};
-use crate::conform::gpu::Ask;
-use crate::conform::rules;
+use crate::gpu::Ask;
+use crate::rules;
 use ash::vk;
 use std::collections::BTreeSet;
 

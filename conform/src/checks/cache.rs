@@ -2,8 +2,8 @@
 
 use super::super::gpu::Cache;
 use super::{Buffer, Check, Checked, Device, Enable, Gpu, Kernel, Message, aborting, marked};
-use crate::conform::rules;
-use crate::conform::verdict::should;
+use crate::rules;
+use crate::verdict::should;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 pub(super) const CHECKS: &[Check] = &[

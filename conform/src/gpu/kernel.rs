@@ -2,7 +2,7 @@
 
 use super::device::Made;
 use super::{Checked, Device, Named, code};
-use crate::conform::verdict::Stop;
+use crate::verdict::Stop;
 use ash::vk;
 
 /// A storage buffer of words that the host sees all the time.
