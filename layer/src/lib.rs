@@ -20,27 +20,13 @@
 #![allow(non_snake_case)]
 
 mod arena;
-mod chain;
-mod dispatch;
-mod dump;
-mod entry;
-mod fault;
-mod ffi;
+mod device;
+mod device_loss;
 mod intercept;
+mod loader;
 mod locks;
-mod log;
-mod lost;
-mod native;
-mod pin;
-mod plan;
-mod probe;
-mod readback;
-mod registry;
 mod report;
 mod settings;
-mod shader;
-mod state;
-mod suspects;
 
 use std::ffi::CStr;
 

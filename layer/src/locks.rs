@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 
-use crate::lost::RETRY;
+use crate::device_loss::RETRY;
 
 /// Locks a mutex, if nobody has it.
 pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {

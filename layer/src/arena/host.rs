@@ -10,7 +10,7 @@
 
 use super::memory::{self, Choice, Wish};
 use super::{Arena, Block, Extra, Parts, Setup, Source};
-use crate::log::Level;
+use crate::report::log::Level;
 use crate::settings::{ControlBlock, Memory};
 use ash::vk;
 use std::ptr::NonNull;

@@ -10,7 +10,7 @@
 //! these accesses would cross the bus, so the block goes into the GPU's own memory, if the host sees that. A loss may take it
 //! away: what the host needs is in the records' buffer (see [`vkabort_record::layout`]).
 
-use crate::log::{Level, Log};
+use crate::report::log::{Level, Log};
 use crate::settings::{ControlBlock, Memory};
 use ash::vk::{self, MemoryPropertyFlags as Property};
 use std::cmp::Reverse;

@@ -5,21 +5,22 @@
 //! where the driver takes it; elsewhere `bufferDeviceAddressCaptureReplay`, asking for the address that an earlier run was given; else
 //! whatever the driver gives. Which memory it is: [`memory`].
 
+mod address_cache;
+mod buffer_builder;
+mod capture_address;
 #[cfg(unix)]
 mod host;
-mod kept;
 mod lock;
 pub mod memory;
-mod opaque;
-mod parts;
+pub mod readback;
 mod replay;
 
-use crate::dispatch::DeviceTable;
-use crate::log::{Level, Log};
-use crate::state::PhysicalDevice;
+use crate::device::state::PhysicalDevice;
+use crate::loader::dispatch::DeviceTable;
+use crate::report::log::{Level, Log};
 use ash::vk::{self, MemoryPropertyFlags as Property};
+use buffer_builder::{Block, Extra, Parts, Refused};
 use memory::Wish;
-use parts::{Block, Extra, Parts, Refused};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_instrument as instrument;
@@ -107,7 +108,7 @@ pub struct Arena {
     source: Source,
     #[cfg(unix)]
     host: Vec<host::Mapping>,
-    kept: Option<kept::Kept>,
+    kept: Option<address_cache::Kept>,
 }
 
 // SAFETY: the memory is shared with the GPU anyway: all access goes through atomics and volatile copies.
@@ -291,7 +292,12 @@ impl<'a> Made<'a> {
         Ok(made)
     }
 
-    fn into_arena(self, setup: &Setup<'_>, source: Source, kept: Option<kept::Kept>) -> Result<Arena, Refused> {
+    fn into_arena(
+        self,
+        setup: &Setup<'_>,
+        source: Source,
+        kept: Option<address_cache::Kept>,
+    ) -> Result<Arena, Refused> {
         // Both addresses first: what is not a block yet is destroyed on the way out.
         self.records.address(setup)?;
         let (control, why_before) = match self.control {

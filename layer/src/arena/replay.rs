@@ -13,11 +13,11 @@
 //! Arenas of devices that live at the same time have different addresses, each with a file of its own. Both buffers of an
 //! arena with a control block of its own are asked for, or none.
 
-use super::kept::Kept;
-use super::opaque::{Opaque, Opaques};
-use super::parts::{Extra, Refused};
+use super::address_cache::Kept;
+use super::buffer_builder::{Extra, Refused};
+use super::capture_address::{Opaque, Opaques};
 use super::{AddressApi, Arena, Made, Setup, Source, memory};
-use crate::log::Level;
+use crate::report::log::Level;
 use crate::settings::{ControlBlock, Memory};
 use ash::vk;
 use std::fmt::Write as _;
@@ -85,7 +85,7 @@ pub fn create(setup: &Setup<'_>) -> Result<Arena, String> {
     if setup.api == AddressApi::Ext || !setup.capture_replay {
         return Err("the driver cannot give the same address again".to_owned());
     }
-    let folder = super::kept::folder()?;
+    let folder = super::address_cache::folder()?;
     let stem = stem(setup);
     let apart = wants_control(setup);
     let mut least = 0;

@@ -1,18 +1,19 @@
 //! `VkDevice`.
 
-use super::activate::{activate, families, memory_types, wish};
 use super::{MISSING, command, guarded, wait};
 use crate::arena::memory;
-use crate::chain;
-use crate::dispatch::{DestroyTable, DeviceTable};
-use crate::ffi::{self, LayerDeviceCreateInfo};
+use crate::device::activate::{activate, families, memory_types, wish};
+use crate::device::create_info::{self as plan, Plan};
+use crate::device::probe;
+use crate::device::state::submit_counters as suspects;
+use crate::device::state::{Active, Device, Instance};
+use crate::device_loss::Patience;
 use crate::intercept::physical_device::reports_masked;
-use crate::log::Level;
-use crate::lost::Patience;
-use crate::plan::{self, Plan};
-use crate::registry::{self, HandleMap, device_of, dispatch_key};
-use crate::state::{Active, Device, Instance};
-use crate::{probe, suspects};
+use crate::loader::chain;
+use crate::loader::dispatch::{DestroyTable, DeviceTable};
+use crate::loader::ffi::{self, LayerDeviceCreateInfo};
+use crate::loader::registry::{self, HandleMap, device_of, dispatch_key};
+use crate::report::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -211,8 +212,8 @@ pub unsafe extern "system" fn destroy(device: vk::Device, allocator: *const vk::
 /// # Safety
 /// Nothing submitted may still use the fences.
 unsafe fn destroy_fences(
-    queues: &HandleMap<crate::state::Queue>,
-    pool: &crate::state::FencePool,
+    queues: &HandleMap<crate::device::state::Queue>,
+    pool: &crate::device::state::FencePool,
     device: vk::Device,
     next: &DeviceTable,
 ) {

@@ -1,12 +1,12 @@
 //! `VK_KHR_device_fault`.
 
 use super::{MISSING, command};
-use crate::chain::for_each_output;
-use crate::fault::description;
-use crate::ffi::{ERROR_NOT_ENOUGH_SPACE, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, stype};
-use crate::lost::Patience;
-use crate::registry::device_of;
-use crate::state::{Active, Device, Outcome};
+use crate::device::state::{Active, Device, Outcome};
+use crate::device_loss::Patience;
+use crate::loader::chain::for_each_output;
+use crate::loader::ffi::{ERROR_NOT_ENOUGH_SPACE, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, stype};
+use crate::loader::registry::device_of;
+use crate::report::driver_fault::description;
 use ash::vk;
 use std::slice;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! `VkEvent`.
 
 use super::{MISSING, command};
-use crate::lost::Patience;
-use crate::registry::device_of;
+use crate::device_loss::Patience;
+use crate::loader::registry::device_of;
 use ash::vk;
 
 pub unsafe extern "system" fn status(device: vk::Device, event: vk::Event) -> vk::Result {

@@ -1,8 +1,8 @@
 //! `VkFence`.
 
 use super::{MISSING, command, wait};
-use crate::lost::Patience;
-use crate::registry::device_of;
+use crate::device_loss::Patience;
+use crate::loader::registry::device_of;
 use ash::vk;
 
 pub unsafe extern "system" fn status(device: vk::Device, fence: vk::Fence) -> vk::Result {

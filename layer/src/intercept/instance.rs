@@ -1,14 +1,15 @@
 //! `VkInstance`.
 
 use super::{MISSING, command, guarded};
-use crate::chain;
-use crate::dispatch::InstanceTable;
-use crate::ffi::{self, LayerInstanceCreateInfo};
-use crate::log::{Level, Log};
-use crate::registry::{self, dispatch_key};
+use crate::LAYER_NAME;
+use crate::device::state::{Instance, Messenger};
+use crate::loader::chain;
+use crate::loader::dispatch::InstanceTable;
+use crate::loader::ffi::{self, LayerInstanceCreateInfo};
+use crate::loader::pin_libraries as pin;
+use crate::loader::registry::{self, dispatch_key};
+use crate::report::log::{Level, Log};
 use crate::settings::{Emulation, Settings, Sources};
-use crate::state::{Instance, Messenger};
-use crate::{LAYER_NAME, pin};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};

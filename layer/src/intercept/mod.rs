@@ -4,7 +4,6 @@
 //! device does not lose its physical device (`vkCreateDevice` must then succeed, and is here for another reason;
 //! `vkAcquireWinrtDisplayNV` and `vkGetWinrtDisplayNV` pass). No command-buffer function is here.
 
-mod activate;
 mod debug_utils;
 mod device;
 mod device_fault;
@@ -24,8 +23,8 @@ pub mod stages;
 mod swapchain;
 mod wait;
 
-use crate::dispatch::find_destroy;
-use crate::ffi;
+use crate::loader::dispatch::find_destroy;
+use crate::loader::ffi;
 use ash::vk;
 use std::ffi::CStr;
 use std::mem::transmute;
@@ -71,21 +70,21 @@ macro_rules! intercepts {
             })*
             // SAFETY: as above.
             find_destroy(name).map(|own| unsafe {
-                (Kind::Device, transmute::<crate::dispatch::PfnDestroy, unsafe extern "system" fn()>(own))
+                (Kind::Device, transmute::<crate::loader::dispatch::PfnDestroy, unsafe extern "system" fn()>(own))
             })
         }
     };
 }
 
 intercepts! {
-    Instance vkGetInstanceProcAddr: vk::PFN_vkGetInstanceProcAddr = crate::entry::get_instance_proc_addr,
+    Instance vkGetInstanceProcAddr: vk::PFN_vkGetInstanceProcAddr = crate::loader::entry::get_instance_proc_addr,
     Instance vkCreateInstance: vk::PFN_vkCreateInstance = instance::create,
     Instance vkDestroyInstance: vk::PFN_vkDestroyInstance = instance::destroy,
     Instance vkEnumerateInstanceExtensionProperties: vk::PFN_vkEnumerateInstanceExtensionProperties = instance::enumerate_extensions,
     Instance vkEnumerateInstanceLayerProperties: vk::PFN_vkEnumerateInstanceLayerProperties = instance::enumerate_layers,
     Instance vkCreateDebugUtilsMessengerEXT: vk::PFN_vkCreateDebugUtilsMessengerEXT = debug_utils::create_messenger,
     Instance vkDestroyDebugUtilsMessengerEXT: vk::PFN_vkDestroyDebugUtilsMessengerEXT = debug_utils::destroy_messenger,
-    Instance vk_layerGetPhysicalDeviceProcAddr: ffi::PfnGetPhysicalDeviceProcAddr = crate::entry::get_physical_device_proc_addr,
+    Instance vk_layerGetPhysicalDeviceProcAddr: ffi::PfnGetPhysicalDeviceProcAddr = crate::loader::entry::get_physical_device_proc_addr,
 
     PhysicalDevice vkCreateDevice: vk::PFN_vkCreateDevice = device::create,
     PhysicalDevice vkEnumerateDeviceExtensionProperties: vk::PFN_vkEnumerateDeviceExtensionProperties = physical_device::enumerate_extensions,
@@ -97,7 +96,7 @@ intercepts! {
     PhysicalDevice vkGetPhysicalDeviceToolProperties: vk::PFN_vkGetPhysicalDeviceToolProperties = physical_device::tool_properties,
     PhysicalDevice vkGetPhysicalDeviceToolPropertiesEXT: vk::PFN_vkGetPhysicalDeviceToolProperties = physical_device::tool_properties_ext,
 
-    AlwaysDevice vkGetDeviceProcAddr: vk::PFN_vkGetDeviceProcAddr = crate::entry::get_device_proc_addr,
+    AlwaysDevice vkGetDeviceProcAddr: vk::PFN_vkGetDeviceProcAddr = crate::loader::entry::get_device_proc_addr,
     AlwaysDevice vkDestroyDevice: vk::PFN_vkDestroyDevice = device::destroy,
     Device vkDeviceWaitIdle: vk::PFN_vkDeviceWaitIdle = device::wait_idle,
 

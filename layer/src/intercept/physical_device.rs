@@ -2,13 +2,15 @@
 
 use super::instance::{copy_text, fill, own_properties};
 use super::{MISSING, command, guarded};
-use crate::chain::{for_each_output, hiding};
-use crate::dispatch::InstanceTable;
-use crate::ffi::{FaultFeatures, FaultProperties, OneFeature, SPEC_VERSION, ShaderAbortProperties, stype};
-use crate::registry::instance_of;
+use crate::LAYER_NAME;
+use crate::device::probe;
+use crate::device::state::Instance;
+use crate::loader::chain::{for_each_output, hiding};
+use crate::loader::dispatch::InstanceTable;
+use crate::loader::ffi::{FaultFeatures, FaultProperties, OneFeature, SPEC_VERSION, ShaderAbortProperties, stype};
+use crate::loader::registry::instance_of;
+use crate::report::driver_fault as fault;
 use crate::settings::OnAbort;
-use crate::state::Instance;
-use crate::{LAYER_NAME, fault, probe};
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;

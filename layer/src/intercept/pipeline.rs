@@ -3,8 +3,8 @@
 
 use super::stages::{CreateInfo, Creation};
 use super::{MISSING, command, guarded};
-use crate::registry::device_of;
-use crate::state::{Active, Device, lock};
+use crate::device::state::{Active, Device, lock};
+use crate::loader::registry::device_of;
 use ash::vk;
 use std::slice;
 

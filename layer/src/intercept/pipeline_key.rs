@@ -3,8 +3,8 @@
 
 use super::stages::{CreateInfo, Creation};
 use super::{MISSING, command, guarded};
-use crate::ffi::{PipelineBinaryCreateInfo, PipelineCreateInfo, stype};
-use crate::registry::device_of;
+use crate::loader::ffi::{PipelineBinaryCreateInfo, PipelineCreateInfo, stype};
+use crate::loader::registry::device_of;
 use ash::vk::{self, TaggedStructure};
 use std::ffi::c_void;
 use std::ptr;

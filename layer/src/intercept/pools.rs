@@ -1,7 +1,7 @@
 //! Functions that free or reset many objects at once. On a device that could not be drained they do nothing.
 
 use super::{MISSING, command, guarded};
-use crate::registry::device_of;
+use crate::loader::registry::device_of;
 use ash::vk;
 
 pub unsafe extern "system" fn free_command_buffers(

@@ -1,8 +1,8 @@
 //! `VkQueryPool`.
 
 use super::{MISSING, command};
-use crate::lost::Patience;
-use crate::registry::device_of;
+use crate::device_loss::Patience;
+use crate::loader::registry::device_of;
 use ash::vk;
 use std::ffi::c_void;
 use std::time::Duration;

@@ -1,12 +1,12 @@
 //! `VkQueue`.
 
 use super::{MISSING, command, guarded, wait};
-use crate::dispatch::DeviceTable;
-use crate::ffi::PfnQueueSetPerfHint;
-use crate::lost::Patience;
-use crate::registry::device_of;
-use crate::state::{Device, Place};
-use crate::suspects;
+use crate::device::state::submit_counters as suspects;
+use crate::device::state::{Device, Place};
+use crate::device_loss::Patience;
+use crate::loader::dispatch::DeviceTable;
+use crate::loader::ffi::PfnQueueSetPerfHint;
+use crate::loader::registry::device_of;
 use ash::vk;
 use std::ffi::c_void;
 

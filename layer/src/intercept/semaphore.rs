@@ -1,9 +1,9 @@
 //! `VkSemaphore`, timelines.
 
 use super::{MISSING, command, wait as waits};
-use crate::dispatch::DeviceTable;
-use crate::lost::Patience;
-use crate::registry::device_of;
+use crate::device_loss::Patience;
+use crate::loader::dispatch::DeviceTable;
+use crate::loader::registry::device_of;
 use ash::vk;
 
 unsafe fn counter_value_by(

@@ -1,9 +1,9 @@
 //! `VkShaderModule`.
 
 use super::{MISSING, command, guarded};
-use crate::registry::device_of;
-use crate::shader::{Rewritten, words_of};
-use crate::state::{Active, Device};
+use crate::device::shader::{Rewritten, words_of};
+use crate::device::state::{Active, Device};
+use crate::loader::registry::device_of;
 use ash::vk;
 use std::collections::BTreeMap;
 

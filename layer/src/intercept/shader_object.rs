@@ -1,9 +1,9 @@
 //! `VkShaderEXT`.
 
 use super::{MISSING, command};
-use crate::registry::device_of;
-use crate::shader::{Rewritten, Specialization, specialization, words_of};
-use crate::state::Device;
+use crate::device::shader::{Rewritten, Specialization, specialization, words_of};
+use crate::device::state::Device;
+use crate::loader::registry::device_of;
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
 use std::slice;

@@ -4,9 +4,9 @@
 //! again with that data), and modules that are chained into a stage instead of being objects.
 
 use super::MISSING;
-use crate::chain::{self, ChainCopy, Edit};
-use crate::shader::{Rewritten, Specialization, specialization, words_of};
-use crate::state::{Active, Device, Module};
+use crate::device::shader::{Rewritten, Specialization, specialization, words_of};
+use crate::device::state::{Active, Device, Module};
+use crate::loader::chain::{self, ChainCopy, Edit};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::any::Any;
 use std::ptr;

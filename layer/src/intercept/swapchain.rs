@@ -1,9 +1,9 @@
 //! `VkSwapchainKHR`.
 
 use super::{MISSING, command, wait};
-use crate::ffi::PresentWait2Info;
-use crate::lost::Patience;
-use crate::registry::device_of;
+use crate::device_loss::Patience;
+use crate::loader::ffi::PresentWait2Info;
+use crate::loader::registry::device_of;
 use ash::vk;
 use std::ffi::c_void;
 

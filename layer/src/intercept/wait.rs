@@ -1,7 +1,7 @@
 //! Waits that end in finite time: a long wait goes to the driver in slices, with a look at the device in between.
 
-use crate::lost::{Patience, SLICE};
-use crate::state::{Active, Device, lock};
+use crate::device::state::{Active, Device, lock};
+use crate::device_loss::{Patience, SLICE};
 use ash::vk;
 use std::ptr;
 use std::time::{Duration, Instant};

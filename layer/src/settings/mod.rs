@@ -9,7 +9,7 @@ mod source;
 
 pub use source::Sources;
 
-use crate::log::{Format, Level};
+use crate::report::log::{Format, Level};
 use reader::Reader;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -4,7 +4,8 @@ use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::{LAYER_NAME, chain};
+use crate::LAYER_NAME;
+use crate::loader::chain;
 
 /// The layer's name in `vk_layer_settings.txt`: lower case, without `VK_LAYER_`.
 const FILE_PREFIX: &str = "vkabort_shader_abort.";

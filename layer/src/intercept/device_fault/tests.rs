@@ -1,7 +1,7 @@
 use super::*;
-use crate::fault::report;
-use crate::ffi::fault_flag;
-use crate::state::{Active, Extensions};
+use crate::device::state::{Active, Extensions};
+use crate::loader::ffi::fault_flag;
+use crate::report::driver_fault::report;
 use std::ptr;
 
 fn active(vendor_binary: bool) -> Active {

@@ -1,10 +1,10 @@
 use super::*;
-use crate::dispatch::{DestroyTable, DeviceTable, InstanceTable};
-use crate::log::{Format, Level, Log};
-use crate::lost::Loss;
-use crate::registry::{self, HandleMap, dispatch_key};
+use crate::device::state::{Active, Device, Extensions, Instance};
+use crate::device_loss::Loss;
+use crate::loader::dispatch::{DestroyTable, DeviceTable, InstanceTable};
+use crate::loader::registry::{self, HandleMap, dispatch_key};
+use crate::report::log::{Format, Level, Log};
 use crate::settings::Settings;
-use crate::state::{Active, Device, Extensions, Instance};
 use ash::vk::Handle;
 use std::cell::Cell;
 use std::collections::HashMap;

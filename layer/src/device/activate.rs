@@ -1,0 +1,132 @@
+//! What a device with emulated extensions needs: its arena, and how modules are rewritten for it.
+
+use crate::arena::memory::Wish;
+use crate::arena::{Arena, Setup};
+use crate::device::create_info::Plan;
+use crate::device::state::{Active, Instance, PhysicalDevice};
+use crate::loader::dispatch::DeviceTable;
+use crate::loader::registry;
+use crate::report::log::Level;
+use crate::settings::{OnAbort, Settings};
+use ash::vk;
+use vkabort_instrument::{Options, Trap};
+
+/// Makes what a device with emulated extensions needs.
+///
+/// # Safety
+/// `device` was just made from `plan` by the next layer, whose function `next_gdpa` is.
+pub unsafe fn activate(
+    instance: &Instance,
+    physical: &PhysicalDevice,
+    plan: &Plan,
+    (types, wish): (&vk::PhysicalDeviceMemoryProperties, Wish),
+    device: vk::Device,
+    next_gdpa: vk::PFN_vkGetDeviceProcAddr,
+) -> Result<Active, String> {
+    // SAFETY: the caller vouches for the device and the function.
+    let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
+    let settings = &instance.settings;
+    let mut active = Active {
+        emulated: plan.emulated,
+        ext_fault: plan.ext_fault,
+        vendor_binary: plan.vendor_binary,
+        report_masked: plan.report_masked,
+        options: options(instance, settings, physical),
+        families: families(instance, physical.handle),
+        ..Active::watching(plan.enabled)
+    };
+    if plan.emulated.abort {
+        let arena = Arena::create(&Setup {
+            device,
+            next: &next,
+            physical,
+            types,
+            wish: Wish {
+                device_coherent: plan.device_coherent,
+                ..wish
+            },
+            families: &plan.families,
+            bytes: settings.arena_size,
+            api: plan.api,
+            capture_replay: plan.capture_replay,
+            import: plan.import,
+            alone: registry::devices().values().is_empty(),
+            log: &instance.log,
+        })?;
+        active.options.arena = arena.options();
+        for (subject, text) in arena.describe() {
+            instance
+                .log
+                .line(Level::Info, &format!("device {device:?}: {subject}: {text}"));
+        }
+        if let Some(unfixed) = arena.unfixed() {
+            instance.log.line(Level::Warning, &unfixed);
+        }
+        active.arena = Some(arena);
+    }
+    Ok(active)
+}
+
+/// The memory types of a physical device.
+pub fn memory_types(instance: &Instance, physical: vk::PhysicalDevice) -> vk::PhysicalDeviceMemoryProperties {
+    let mut types = vk::PhysicalDeviceMemoryProperties::default();
+    if let Some(get) = instance.next.vkGetPhysicalDeviceMemoryProperties {
+        // SAFETY: a valid physical device, and a structure of ours.
+        unsafe { get(physical, &mut types) };
+    }
+    types
+}
+
+/// Which memory an arena on this physical device is to have.
+pub fn wish(instance: &Instance, physical: &PhysicalDevice) -> Wish {
+    Wish {
+        memory: instance.settings.memory,
+        control: instance.settings.control_block,
+        discrete: physical.discrete,
+        device_coherent: physical.device_coherent,
+    }
+}
+
+/// What the queue families of a physical device can do.
+pub fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueFlags> {
+    let Some(get) = instance.next.vkGetPhysicalDeviceQueueFamilyProperties else {
+        return Vec::new();
+    };
+    let mut count = 0;
+    // SAFETY: a valid physical device; asks for the count.
+    unsafe { get(physical, &mut count, std::ptr::null_mut()) };
+    let mut list = vec![vk::QueueFamilyProperties::default(); count as usize];
+    // SAFETY: the list has as many elements as the count says.
+    unsafe { get(physical, &mut count, list.as_mut_ptr()) };
+    list.truncate(count as usize);
+    list.iter().map(|family| family.queue_flags).collect()
+}
+
+/// How modules are rewritten.
+fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) -> Options {
+    let refused = if physical.cpu {
+        // There the fault would be the process's own, and nothing would end the loop.
+        Some("on a CPU driver, where they would end or hang the process")
+    } else if settings.on_abort == OnAbort::Continue {
+        Some("with on_abort = continue, which keeps the device")
+    } else {
+        None
+    };
+    let mut trap = settings.trap;
+    if trap != Trap::Return
+        && let Some(refused) = refused
+    {
+        let text = format!("trap = fault and trap = hang are refused {refused}: using trap = return");
+        instance.log.line(Level::Error, &text);
+        trap = Trap::Return;
+    }
+    Options {
+        trap,
+        hang_iterations: settings.hang_iterations,
+        loop_poll: settings.loop_poll,
+        max_message_bytes: settings.max_message_size,
+        max_sites: settings.max_sites,
+        memory_barriers: !physical.cpu,
+        ..Options::default()
+    }
+}

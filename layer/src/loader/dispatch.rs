@@ -1,0 +1,210 @@
+//! Tables of the next layer's functions. Every entry is optional: a driver may lack any of them, and a missing
+//! function must be a decision of the caller, not a crash.
+
+use crate::loader::ffi;
+use ash::vk;
+use std::ffi::CStr;
+
+macro_rules! next_table {
+    ($(#[$doc:meta])* $table:ident { $($function:ident: $pfn:ty,)* }) => {
+        $(#[$doc])*
+        #[allow(non_snake_case, missing_docs)]
+        #[derive(Default)]
+        pub struct $table { $(pub $function: Option<$pfn>,)* }
+
+        impl $table {
+            /// Asks `get` for every function of the table.
+            ///
+            /// # Safety
+            /// `get` must answer each name with a function of that name's type, or none.
+            pub unsafe fn load(get: impl Fn(&CStr) -> vk::PFN_vkVoidFunction) -> Self {
+                Self {
+                    $($function: {
+                        const NAME: &CStr = match CStr::from_bytes_with_nul(
+                            concat!(stringify!($function), "\0").as_bytes(),
+                        ) {
+                            Ok(name) => name,
+                            Err(_) => panic!("a function name"),
+                        };
+                        // SAFETY: the caller vouches that the function has the type its name stands for.
+                        get(NAME).map(|f| unsafe {
+                            std::mem::transmute::<unsafe extern "system" fn(), $pfn>(f)
+                        })
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+next_table! {
+    /// Instance and physical-device functions, resolved once when the instance is created: a later lookup gives our own
+    /// functions on old loaders.
+    InstanceTable {
+        vkDestroyInstance: vk::PFN_vkDestroyInstance,
+        vkCreateDevice: vk::PFN_vkCreateDevice,
+        vkEnumerateDeviceExtensionProperties: vk::PFN_vkEnumerateDeviceExtensionProperties,
+        vkGetPhysicalDeviceProperties: vk::PFN_vkGetPhysicalDeviceProperties,
+        vkGetPhysicalDeviceFeatures: vk::PFN_vkGetPhysicalDeviceFeatures,
+        vkGetPhysicalDeviceQueueFamilyProperties: vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties,
+        vkGetPhysicalDeviceMemoryProperties: vk::PFN_vkGetPhysicalDeviceMemoryProperties,
+        vkGetPhysicalDeviceFeatures2: vk::PFN_vkGetPhysicalDeviceFeatures2,
+        vkGetPhysicalDeviceFeatures2KHR: vk::PFN_vkGetPhysicalDeviceFeatures2,
+        vkGetPhysicalDeviceProperties2: vk::PFN_vkGetPhysicalDeviceProperties2,
+        vkGetPhysicalDeviceProperties2KHR: vk::PFN_vkGetPhysicalDeviceProperties2,
+        vkGetPhysicalDeviceExternalBufferProperties: vk::PFN_vkGetPhysicalDeviceExternalBufferProperties,
+        vkGetPhysicalDeviceToolProperties: vk::PFN_vkGetPhysicalDeviceToolProperties,
+        vkGetPhysicalDeviceToolPropertiesEXT: vk::PFN_vkGetPhysicalDeviceToolProperties,
+        vkCreateDebugUtilsMessengerEXT: vk::PFN_vkCreateDebugUtilsMessengerEXT,
+        vkDestroyDebugUtilsMessengerEXT: vk::PFN_vkDestroyDebugUtilsMessengerEXT,
+    }
+}
+
+impl InstanceTable {
+    /// `vkGetPhysicalDeviceFeatures2` by either name.
+    pub fn features2(&self) -> Option<vk::PFN_vkGetPhysicalDeviceFeatures2> {
+        self.vkGetPhysicalDeviceFeatures2
+            .or(self.vkGetPhysicalDeviceFeatures2KHR)
+    }
+
+    /// `vkGetPhysicalDeviceProperties2` by either name.
+    pub fn properties2(&self) -> Option<vk::PFN_vkGetPhysicalDeviceProperties2> {
+        self.vkGetPhysicalDeviceProperties2
+            .or(self.vkGetPhysicalDeviceProperties2KHR)
+    }
+}
+
+next_table! {
+    /// Device functions that the layer calls or forwards.
+    DeviceTable {
+        vkDestroyDevice: vk::PFN_vkDestroyDevice,
+        vkDeviceWaitIdle: vk::PFN_vkDeviceWaitIdle,
+        vkGetDeviceQueue: vk::PFN_vkGetDeviceQueue,
+        vkGetDeviceQueue2: vk::PFN_vkGetDeviceQueue2,
+        vkQueueSubmit: vk::PFN_vkQueueSubmit,
+        vkQueueSubmit2: vk::PFN_vkQueueSubmit2,
+        vkQueueSubmit2KHR: vk::PFN_vkQueueSubmit2,
+        vkQueueBindSparse: vk::PFN_vkQueueBindSparse,
+        vkQueueWaitIdle: vk::PFN_vkQueueWaitIdle,
+        vkQueuePresentKHR: vk::PFN_vkQueuePresentKHR,
+        vkQueueSetPerfHintQCOM: ffi::PfnQueueSetPerfHint,
+        vkCreateFence: vk::PFN_vkCreateFence,
+        vkDestroyFence: vk::PFN_vkDestroyFence,
+        vkResetFences: vk::PFN_vkResetFences,
+        vkGetFenceStatus: vk::PFN_vkGetFenceStatus,
+        vkWaitForFences: vk::PFN_vkWaitForFences,
+        vkGetSemaphoreCounterValue: vk::PFN_vkGetSemaphoreCounterValue,
+        vkGetSemaphoreCounterValueKHR: vk::PFN_vkGetSemaphoreCounterValue,
+        vkWaitSemaphores: vk::PFN_vkWaitSemaphores,
+        vkWaitSemaphoresKHR: vk::PFN_vkWaitSemaphores,
+        vkGetEventStatus: vk::PFN_vkGetEventStatus,
+        vkGetQueryPoolResults: vk::PFN_vkGetQueryPoolResults,
+        vkCreateSwapchainKHR: vk::PFN_vkCreateSwapchainKHR,
+        vkCreateSharedSwapchainsKHR: vk::PFN_vkCreateSharedSwapchainsKHR,
+        vkAcquireNextImageKHR: vk::PFN_vkAcquireNextImageKHR,
+        vkAcquireNextImage2KHR: vk::PFN_vkAcquireNextImage2KHR,
+        vkGetSwapchainStatusKHR: vk::PFN_vkGetSwapchainStatusKHR,
+        vkGetSwapchainCounterEXT: vk::PFN_vkGetSwapchainCounterEXT,
+        vkWaitForPresentKHR: vk::PFN_vkWaitForPresentKHR,
+        vkWaitForPresent2KHR: ffi::PfnWaitForPresent2,
+        vkGetRefreshCycleDurationGOOGLE: vk::PFN_vkGetRefreshCycleDurationGOOGLE,
+        vkGetPastPresentationTimingGOOGLE: vk::PFN_vkGetPastPresentationTimingGOOGLE,
+        vkGetPastPresentationTimingEXT: ffi::PfnGetPastPresentationTimingExt,
+        vkCreateShaderModule: vk::PFN_vkCreateShaderModule,
+        vkDestroyShaderModule: vk::PFN_vkDestroyShaderModule,
+        vkGetShaderModuleCreateInfoIdentifierEXT: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT,
+        vkCreateGraphicsPipelines: vk::PFN_vkCreateGraphicsPipelines,
+        vkCreateComputePipelines: vk::PFN_vkCreateComputePipelines,
+        vkCreateRayTracingPipelinesKHR: vk::PFN_vkCreateRayTracingPipelinesKHR,
+        vkCreateRayTracingPipelinesNV: vk::PFN_vkCreateRayTracingPipelinesNV,
+        vkGetPipelineKeyKHR: ffi::PfnGetPipelineKey,
+        vkCreatePipelineBinariesKHR: ffi::PfnCreatePipelineBinaries,
+        vkGetPipelineIndirectMemoryRequirementsNV: vk::PFN_vkGetPipelineIndirectMemoryRequirementsNV,
+        vkCreateShadersEXT: vk::PFN_vkCreateShadersEXT,
+        vkGetShaderBinaryDataEXT: vk::PFN_vkGetShaderBinaryDataEXT,
+        vkDestroyDeferredOperationKHR: vk::PFN_vkDestroyDeferredOperationKHR,
+        vkSetDebugUtilsObjectNameEXT: vk::PFN_vkSetDebugUtilsObjectNameEXT,
+        vkGetDeviceFaultReportsKHR: ffi::PfnGetDeviceFaultReports,
+        vkGetDeviceFaultDebugInfoKHR: ffi::PfnGetDeviceFaultDebugInfo,
+        vkGetDeviceFaultInfoEXT: vk::PFN_vkGetDeviceFaultInfoEXT,
+        vkFreeCommandBuffers: vk::PFN_vkFreeCommandBuffers,
+        vkFreeDescriptorSets: vk::PFN_vkFreeDescriptorSets,
+        vkResetCommandPool: vk::PFN_vkResetCommandPool,
+        vkResetDescriptorPool: vk::PFN_vkResetDescriptorPool,
+        vkCreateBuffer: vk::PFN_vkCreateBuffer,
+        vkDestroyBuffer: vk::PFN_vkDestroyBuffer,
+        vkGetBufferMemoryRequirements: vk::PFN_vkGetBufferMemoryRequirements,
+        vkBindBufferMemory: vk::PFN_vkBindBufferMemory,
+        vkAllocateMemory: vk::PFN_vkAllocateMemory,
+        vkFreeMemory: vk::PFN_vkFreeMemory,
+        vkMapMemory: vk::PFN_vkMapMemory,
+        vkGetBufferDeviceAddress: vk::PFN_vkGetBufferDeviceAddress,
+        vkGetBufferDeviceAddressKHR: vk::PFN_vkGetBufferDeviceAddress,
+        vkGetBufferDeviceAddressEXT: vk::PFN_vkGetBufferDeviceAddress,
+        vkGetBufferOpaqueCaptureAddress: vk::PFN_vkGetBufferOpaqueCaptureAddress,
+        vkGetBufferOpaqueCaptureAddressKHR: vk::PFN_vkGetBufferOpaqueCaptureAddress,
+        vkGetDeviceMemoryOpaqueCaptureAddress: vk::PFN_vkGetDeviceMemoryOpaqueCaptureAddress,
+        vkGetDeviceMemoryOpaqueCaptureAddressKHR: vk::PFN_vkGetDeviceMemoryOpaqueCaptureAddress,
+        vkGetMemoryHostPointerPropertiesEXT: vk::PFN_vkGetMemoryHostPointerPropertiesEXT,
+    }
+}
+
+/// A function that destroys an object: all have this shape, since handles that are not dispatchable are 64 bits wide.
+pub type PfnDestroy =
+    unsafe extern "system" fn(device: vk::Device, object: u64, allocator: *const vk::AllocationCallbacks<'_>);
+
+/// Defines the table of functions that destroy or free one object, and an intercept of each.
+macro_rules! destroy_table {
+    ($($function:ident)*) => {
+        next_table! {
+            /// Functions that destroy one object. Intercepted so that nothing is freed under a driver that could not be drained.
+            DestroyTable { $($function: PfnDestroy,)* }
+        }
+
+        #[allow(non_snake_case)]
+        mod destroys {
+            use super::*;
+            $(
+                pub unsafe extern "system" fn $function(
+                    device: vk::Device,
+                    object: u64,
+                    allocator: *const vk::AllocationCallbacks<'_>,
+                ) {
+                    crate::intercept::guarded((), || {
+                        // SAFETY: a valid device.
+                        if let Some(known) = unsafe { crate::loader::registry::device_of(device) }
+                            && !known.is_undrained()
+                            && let Some(next) = known.destroy.$function
+                        {
+                            // SAFETY: forwarded as it came.
+                            unsafe { next(device, object, allocator) };
+                        }
+                    });
+                }
+            )*
+        }
+
+        /// The intercept of a function that destroys one object.
+        pub fn find_destroy(name: &[u8]) -> Option<PfnDestroy> {
+            $(if name == stringify!($function).as_bytes() {
+                return Some(destroys::$function);
+            })*
+            None
+        }
+    };
+}
+
+destroy_table! {
+    vkDestroyAccelerationStructureKHR vkDestroyAccelerationStructureNV vkDestroyBuffer vkDestroyBufferView
+    vkDestroyCommandPool vkDestroyCuFunctionNVX vkDestroyCuModuleNVX vkDestroyCudaFunctionNV vkDestroyCudaModuleNV
+    vkDestroyDataGraphPipelineSessionARM vkDestroyDescriptorPool vkDestroyDescriptorSetLayout
+    vkDestroyDescriptorUpdateTemplate vkDestroyDescriptorUpdateTemplateKHR vkDestroyEvent vkDestroyGpaSessionAMD vkDestroyShaderInstrumentationARM
+    vkDestroyBufferCollectionFUCHSIA vkDestroyFence vkDestroyFramebuffer vkDestroyImage vkDestroyImageView
+    vkDestroyIndirectCommandsLayoutEXT vkDestroyIndirectCommandsLayoutNV vkDestroyIndirectExecutionSetEXT
+    vkDestroyMicromapEXT vkDestroyOpticalFlowSessionNV vkDestroyPipeline vkDestroyPipelineBinaryKHR
+    vkDestroyPipelineCache vkDestroyPipelineLayout vkDestroyPrivateDataSlot vkDestroyPrivateDataSlotEXT
+    vkDestroyQueryPool vkDestroyRenderPass vkDestroySampler vkDestroySamplerYcbcrConversion
+    vkDestroySamplerYcbcrConversionKHR vkDestroySemaphore vkDestroyShaderEXT vkDestroySwapchainKHR vkDestroyTensorARM
+    vkDestroyTensorViewARM vkDestroyValidationCacheEXT vkDestroyVideoSessionKHR vkDestroyVideoSessionParametersKHR
+    vkFreeMemory
+}
