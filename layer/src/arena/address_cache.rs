@@ -5,7 +5,7 @@
 //! process's own. Whoever writes holds it alone. So of two first runs the second finds what the first has written, and an
 //! address that is refused while nobody else holds the file is one that the driver will not give any more.
 
-use super::capture_address::{Opaques, parse, show};
+use super::capture_address::{CaptureAddresses, parse, show};
 use super::lock;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -38,12 +38,12 @@ enum Held {
 }
 
 /// A file in use.
-pub struct Kept {
+pub struct AddressFile {
     slot: Slot,
     path: PathBuf,
     file: Option<File>,
     held: Held,
-    known: Option<Opaques>,
+    known: Option<CaptureAddresses>,
     refused: u32,
     /// Why it cannot be written.
     problem: Option<String>,
@@ -59,7 +59,7 @@ pub fn folder() -> Result<PathBuf, String> {
     Ok(cache.join("vkabort"))
 }
 
-impl Kept {
+impl AddressFile {
     /// The first file that this process does not use, from number `least` on.
     pub fn open(folder: &Path, stem: &str, least: u32) -> Result<Self, String> {
         let slot = Slot::take(stem, least).ok_or("too many devices live at the same time")?;
@@ -129,7 +129,7 @@ impl Kept {
     }
 
     /// The addresses in it.
-    pub fn known(&self) -> Option<Opaques> {
+    pub fn known(&self) -> Option<CaptureAddresses> {
         self.known
     }
 
@@ -156,7 +156,7 @@ impl Kept {
     }
 
     /// Keeps new addresses.
-    pub fn store(&mut self, found: Opaques) -> Result<(), String> {
+    pub fn store(&mut self, found: CaptureAddresses) -> Result<(), String> {
         if let Some(problem) = &self.problem {
             return Err(problem.clone());
         }
@@ -189,7 +189,7 @@ impl Kept {
         self.held = Held::Shared;
     }
 
-    fn write(&mut self, known: Option<Opaques>, refused: u32) -> Result<(), String> {
+    fn write(&mut self, known: Option<CaptureAddresses>, refused: u32) -> Result<(), String> {
         let (Some(file), Some(known)) = (&mut self.file, known) else {
             return Err("there is no file".to_owned());
         };

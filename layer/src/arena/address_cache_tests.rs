@@ -1,4 +1,4 @@
-use super::super::capture_address::Opaque;
+use super::super::capture_address::CaptureAddress;
 use super::*;
 
 /// A folder that goes with the test.
@@ -11,10 +11,10 @@ impl Folder {
         Self(path)
     }
 
-    fn open(&self) -> Kept {
+    fn open(&self) -> AddressFile {
         // A stem for each folder: the slots are the whole process's.
         let stem = self.0.file_name().map(|name| name.to_string_lossy().into_owned());
-        Kept::open(&self.0, &stem.unwrap_or_default(), 0).expect("64 slots")
+        AddressFile::open(&self.0, &stem.unwrap_or_default(), 0).expect("64 slots")
     }
 }
 
@@ -24,16 +24,16 @@ impl Drop for Folder {
     }
 }
 
-const FIRST: Opaques = Opaques {
-    records: Opaque {
+const FIRST: CaptureAddresses = CaptureAddresses {
+    records: CaptureAddress {
         buffer: 0xFFFF_8000_1234_0000,
         memory: 7,
     },
     control: None,
 };
-const SECOND: Opaques = Opaques {
-    records: Opaque { buffer: 1, memory: 0 },
-    control: Some(Opaque { buffer: 0, memory: 9 }),
+const SECOND: CaptureAddresses = CaptureAddresses {
+    records: CaptureAddress { buffer: 1, memory: 0 },
+    control: Some(CaptureAddress { buffer: 0, memory: 9 }),
 };
 
 #[test]

@@ -44,7 +44,7 @@ impl From<&str> for Refused {
 }
 
 /// A buffer with its memory. Destroyed when dropped.
-pub struct Parts<'a> {
+pub struct PendingBuffer<'a> {
     device: vk::Device,
     next: &'a DeviceTable,
     /// The buffer.
@@ -57,7 +57,7 @@ pub struct Parts<'a> {
     pub base: Option<NonNull<u8>>,
 }
 
-impl Drop for Parts<'_> {
+impl Drop for PendingBuffer<'_> {
     fn drop(&mut self) {
         // SAFETY: nothing was submitted yet; null is allowed.
         unsafe { destroy(self.device, self.next, self.buffer, self.memory) };
@@ -78,7 +78,7 @@ unsafe fn destroy(device: vk::Device, next: &DeviceTable, buffer: vk::Buffer, me
     }
 }
 
-impl<'a> Parts<'a> {
+impl<'a> PendingBuffer<'a> {
     /// A buffer of so many bytes, in memory of the type that `choose` says, given those that the buffer can be in.
     pub fn create(
         setup: &Setup<'a>,

@@ -14,23 +14,23 @@ use std::fmt::Write as _;
 
 /// Opaque addresses of a buffer and its memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Opaque {
+pub struct CaptureAddress {
     pub buffer: u64,
     pub memory: u64,
 }
 
 /// Those of an arena.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Opaques {
-    pub records: Opaque,
+pub struct CaptureAddresses {
+    pub records: CaptureAddress,
     /// Of a control block with a buffer of its own.
-    pub control: Option<Opaque>,
+    pub control: Option<CaptureAddress>,
 }
 
 /// The text of a file.
-pub fn show(known: &Opaques, refused: u32) -> String {
+pub fn show(known: &CaptureAddresses, refused: u32) -> String {
     let mut text = String::from("vkabort 1\n");
-    let mut line = |name, opaque: &Opaque| {
+    let mut line = |name, opaque: &CaptureAddress| {
         let _ = writeln!(text, "{name} {:x} {:x}", opaque.buffer, opaque.memory);
     };
     line("records", &known.records);
@@ -44,7 +44,7 @@ pub fn show(known: &Opaques, refused: u32) -> String {
 }
 
 /// The addresses in a file, and how often they were refused.
-pub fn parse(text: &str) -> Option<(Option<Opaques>, u32)> {
+pub fn parse(text: &str) -> Option<(Option<CaptureAddresses>, u32)> {
     let mut lines = text.lines();
     if lines.next()? != "vkabort 1" || !text.ends_with('\n') {
         return None;
@@ -56,13 +56,13 @@ pub fn parse(text: &str) -> Option<(Option<Opaques>, u32)> {
         let mut number = || u64::from_str_radix(words.next()?, 16).ok();
         match name {
             "records" | "control" => {
-                let opaque = Opaque {
+                let opaque = CaptureAddress {
                     buffer: number()?,
                     memory: number()?,
                 };
                 let part = if name == "records" { &mut records } else { &mut control };
                 // Zero asks for any address.
-                if part.replace(opaque).is_some() || opaque == Opaque::default() {
+                if part.replace(opaque).is_some() || opaque == CaptureAddress::default() {
                     return None;
                 }
             }
@@ -74,5 +74,5 @@ pub fn parse(text: &str) -> Option<(Option<Opaques>, u32)> {
         }
     }
     let records = records?;
-    Some((Some(Opaques { records, control }), refused))
+    Some((Some(CaptureAddresses { records, control }), refused))
 }

@@ -8,8 +8,8 @@
 //! the first free one of a row of places; what else may stand there is never touched, since the kernel is asked to
 //! fail rather than to replace it.
 
-use super::memory::{self, Choice, Wish};
-use super::{Arena, Block, Extra, Parts, Setup, Source};
+use super::memory::{self, Choice, MemoryPreference};
+use super::{Arena, Block, Extra, PendingBuffer, Setup, Source};
 use crate::report::log::Level;
 use crate::settings::{ControlBlock, Memory};
 use ash::vk;
@@ -109,11 +109,11 @@ pub fn memory_types(setup: &Setup<'_>, mapping: &Mapping) -> Option<u32> {
 pub fn create(setup: &Setup<'_>) -> Option<Arena> {
     let imported = if setup.import { imported(setup) } else { None };
     let mut arena = imported.or_else(|| bare(setup))?;
-    if setup.wish.memory != Memory::Auto {
+    if setup.preference.memory != Memory::Auto {
         let text = "memory makes no difference on a CPU driver: messages go to memory of the host's at a fixed place";
         setup.log.line(Level::Error, text);
     }
-    if setup.wish.control == ControlBlock::Device {
+    if setup.preference.control == ControlBlock::Device {
         // Nothing is nearer there: it is for seeing how such arenas work.
         match Mapping::at_fixed_place(u64::from(CONTROL_BYTES)) {
             Some(mapping) => {
@@ -143,7 +143,7 @@ fn bare(setup: &Setup<'_>) -> Option<Arena> {
         bytes: GRANULE as u32,
         ..*setup
     };
-    let mut probe = Parts::create(&ordinary, ordinary.bytes, Extra::default(), of(setup)).ok()?;
+    let mut probe = PendingBuffer::create(&ordinary, ordinary.bytes, Extra::default(), of(setup)).ok()?;
     let address = probe.address(&ordinary).ok()?;
     probe.map(&ordinary).ok()?;
     if probe.base?.as_ptr() as u64 != address {
@@ -162,7 +162,7 @@ fn imported(setup: &Setup<'_>) -> Option<Arena> {
         ..Extra::default()
     };
     // Declared after `mapping`, so that on failure the driver lets go of the pages before they are unmapped.
-    let mut parts = Parts::create(setup, setup.bytes, extra, of(setup)).ok()?;
+    let mut parts = PendingBuffer::create(setup, setup.bytes, extra, of(setup)).ok()?;
     parts.base = mapping.as_ref().map(Mapping::base);
     let address = parts.address(setup).ok()?;
     if address != parts.base?.as_ptr() as u64 {
@@ -174,11 +174,11 @@ fn imported(setup: &Setup<'_>) -> Option<Arena> {
 
 /// The best type for the host's own memory.
 fn of<'a>(setup: &'a Setup<'_>) -> impl Fn(u32) -> Result<Choice, String> + 'a {
-    let wish = Wish {
+    let preference = MemoryPreference {
         memory: Memory::Auto,
-        ..setup.wish
+        ..setup.preference
     };
-    move |allowed| memory::records(setup.types, allowed, &wish).ok_or_else(|| "no memory type will do".to_owned())
+    move |allowed| memory::records(setup.types, allowed, &preference).ok_or_else(|| "no memory type will do".to_owned())
 }
 
 fn arena(setup: &Setup<'_>, records: Block, source: Source, mapping: Mapping) -> Arena {

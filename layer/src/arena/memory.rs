@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 
 /// What decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct MemoryPreference {
     /// The setting `memory`.
     pub memory: Memory,
     /// The setting `control_block`.
@@ -42,10 +42,10 @@ pub struct Choice {
 type Types = vk::PhysicalDeviceMemoryProperties;
 
 /// The types of `allowed` that an arena can be in at all.
-fn usable(types: &Types, allowed: u32, wish: &Wish) -> impl Iterator<Item = (u32, Property)> {
+fn usable(types: &Types, allowed: u32, preference: &MemoryPreference) -> impl Iterator<Item = (u32, Property)> {
     let needed = Property::HOST_VISIBLE | Property::HOST_COHERENT;
     let mut excluded = Property::PROTECTED | Property::LAZILY_ALLOCATED;
-    if !wish.device_coherent {
+    if !preference.device_coherent {
         excluded |= UNCACHED;
     }
     let all = types.memory_types_as_slice().iter().map(|kind| kind.property_flags);
@@ -70,7 +70,7 @@ fn fits(memory: Memory, flags: Property) -> bool {
 }
 
 /// The type for records. `None`: none is host-visible and coherent, or none is what the setting asks for.
-pub fn records(types: &Types, allowed: u32, wish: &Wish) -> Option<Choice> {
+pub fn records(types: &Types, allowed: u32, preference: &MemoryPreference) -> Option<Choice> {
     let rank = |(index, flags): &(u32, Property)| {
         (
             !flags.contains(Property::DEVICE_LOCAL),
@@ -79,9 +79,9 @@ pub fn records(types: &Types, allowed: u32, wish: &Wish) -> Option<Choice> {
             Reverse(*index),
         )
     };
-    let candidates = usable(types, allowed, wish).filter(|(_, flags)| fits(wish.memory, *flags));
+    let candidates = usable(types, allowed, preference).filter(|(_, flags)| fits(preference.memory, *flags));
     let (index, flags) = candidates.max_by_key(rank)?;
-    let why = if wish.memory != Memory::Auto {
+    let why = if preference.memory != Memory::Auto {
         "the setting `memory` asks for it"
     } else if flags.contains(Property::DEVICE_LOCAL) {
         "no other memory is host-visible and coherent"
@@ -94,17 +94,22 @@ pub fn records(types: &Types, allowed: u32, wish: &Wish) -> Option<Choice> {
 }
 
 /// The type for a control block of its own, or why it stands before the records.
-pub fn control(types: &Types, allowed: u32, wish: &Wish, records: Property) -> Result<Choice, &'static str> {
-    let why = match wish.control {
+pub fn control(
+    types: &Types,
+    allowed: u32,
+    preference: &MemoryPreference,
+    records: Property,
+) -> Result<Choice, &'static str> {
+    let why = match preference.control {
         ControlBlock::Host => return Err("the setting `control_block` asks for it"),
         ControlBlock::Device => "the setting `control_block` asks for it",
-        ControlBlock::Auto if !wish.discrete => return Err("there is no bus between the device and its memory"),
+        ControlBlock::Auto if !preference.discrete => return Err("there is no bus between the device and its memory"),
         ControlBlock::Auto if records.contains(Property::DEVICE_LOCAL) => {
             return Err("the records are in device memory");
         }
         ControlBlock::Auto => "atomics stay off the bus",
     };
-    let local = usable(types, allowed, wish).filter(|(_, flags)| flags.contains(Property::DEVICE_LOCAL));
+    let local = usable(types, allowed, preference).filter(|(_, flags)| flags.contains(Property::DEVICE_LOCAL));
     let rank = |(index, flags): &(u32, Property)| (flags.intersects(UNCACHED), Reverse(*index));
     let found = local
         .max_by_key(rank)
@@ -113,22 +118,22 @@ pub fn control(types: &Types, allowed: u32, wish: &Wish, records: Property) -> R
 }
 
 /// Whether an arena would take memory that needs `deviceCoherentMemory`.
-pub fn wants_device_coherent(types: &Types, wish: &Wish) -> bool {
-    let wish = Wish {
+pub fn wants_device_coherent(types: &Types, preference: &MemoryPreference) -> bool {
+    let preference = MemoryPreference {
         device_coherent: true,
-        ..*wish
+        ..*preference
     };
-    let records = records(types, u32::MAX, &wish);
+    let records = records(types, u32::MAX, &preference);
     let flags = records.map_or(Property::empty(), |choice| choice.flags);
-    let control = control(types, u32::MAX, &wish, flags);
+    let control = control(types, u32::MAX, &preference, flags);
     flags.intersects(UNCACHED) || control.is_ok_and(|choice| choice.flags.intersects(UNCACHED))
 }
 
 /// Takes back what the device does not offer of the user's wishes, and says what there is.
-pub fn settle(types: &Types, wish: &Wish, log: &Log) -> Wish {
-    let mut settled = *wish;
+pub fn settle(types: &Types, preference: &MemoryPreference, log: &Log) -> MemoryPreference {
+    let mut settled = *preference;
     let offered = || {
-        let all = usable(types, u32::MAX, wish).map(|(index, flags)| format!("{index} ({flags:?})"));
+        let all = usable(types, u32::MAX, preference).map(|(index, flags)| format!("{index} ({flags:?})"));
         match all.collect::<Vec<_>>() {
             none if none.is_empty() => "no type that an arena can be in".to_owned(),
             all => format!("memory types {}", all.join(", ")),
@@ -139,11 +144,11 @@ pub fn settle(types: &Types, wish: &Wish, log: &Log) -> Wish {
         log.line(Level::Error, &text);
     };
     let chosen = records(types, u32::MAX, &settled);
-    if chosen.is_none() && wish.memory != Memory::Auto {
-        refuse(&format!("memory = {}", wish.memory.name()));
+    if chosen.is_none() && preference.memory != Memory::Auto {
+        refuse(&format!("memory = {}", preference.memory.name()));
         settled.memory = Memory::Auto;
     }
-    if wish.control == ControlBlock::Device && control(types, u32::MAX, &settled, Property::empty()).is_err() {
+    if preference.control == ControlBlock::Device && control(types, u32::MAX, &settled, Property::empty()).is_err() {
         refuse("control_block = device");
         settled.control = ControlBlock::Auto;
     }

@@ -14,7 +14,7 @@ fn types(kinds: &[Property]) -> Types {
     types
 }
 
-const WISH: Wish = Wish {
+const WISH: MemoryPreference = MemoryPreference {
     memory: Memory::Auto,
     control: ControlBlock::Auto,
     discrete: true,
@@ -52,7 +52,7 @@ fn records_go_to_coherent_cached_host_memory_if_there_is_any() {
     ] {
         assert_eq!(index(records(&types, allowed, &WISH)), expected, "{allowed:b}");
     }
-    let coherent = Wish {
+    let coherent = MemoryPreference {
         device_coherent: true,
         ..WISH
     };
@@ -61,7 +61,7 @@ fn records_go_to_coherent_cached_host_memory_if_there_is_any() {
 
 #[test]
 fn memory_that_the_device_does_not_cache_is_best_where_it_may_be_used() {
-    let coherent = Wish {
+    let coherent = MemoryPreference {
         device_coherent: true,
         ..WISH
     };
@@ -74,7 +74,7 @@ fn memory_that_the_device_does_not_cache_is_best_where_it_may_be_used() {
     assert!(!wants_device_coherent(&ordinary, &WISH));
     // Uncached memory of the GPU's own is not worth a feature when neither part of the arena goes there.
     let far = types(&[VISIBLE, LOCAL | VISIBLE, LOCAL | VISIBLE | UNCACHED]);
-    let host = Wish {
+    let host = MemoryPreference {
         control: ControlBlock::Host,
         ..WISH
     };
@@ -86,7 +86,7 @@ fn the_control_block_is_apart_only_where_a_bus_is_saved() {
     let discrete = types(&[LOCAL, LOCAL | VISIBLE, VISIBLE | CACHED]);
     let found = control(&discrete, u32::MAX, &WISH, VISIBLE | CACHED);
     assert_eq!(found.map(|c| c.index), Ok(1));
-    let integrated = Wish {
+    let integrated = MemoryPreference {
         discrete: false,
         ..WISH
     };
@@ -100,7 +100,7 @@ fn the_control_block_is_apart_only_where_a_bus_is_saved() {
         "a type that buffers cannot be in"
     );
     assert!(control(&types(&[LOCAL, VISIBLE]), u32::MAX, &WISH, VISIBLE).is_err());
-    let forced = Wish {
+    let forced = MemoryPreference {
         control: ControlBlock::Device,
         ..integrated
     };
@@ -110,12 +110,12 @@ fn the_control_block_is_apart_only_where_a_bus_is_saved() {
 #[test]
 fn the_setting_takes_what_it_names() {
     let of = |memory| {
-        let wish = Wish {
+        let preference = MemoryPreference {
             memory,
             device_coherent: true,
             ..WISH
         };
-        index(records(&amd(), u32::MAX, &wish))
+        index(records(&amd(), u32::MAX, &preference))
     };
     let all = [Memory::Cached, Memory::Uncached, Memory::DeviceCoherent, Memory::Device].map(of);
     assert_eq!(all, [Some(3), Some(2), Some(7), Some(1)]);
@@ -126,14 +126,14 @@ fn a_wish_that_the_device_cannot_grant_is_taken_back() {
     let log = Log::new(Level::Off, Format::Text, None);
     let poor = types(&[LOCAL, VISIBLE]);
     for memory in [Memory::Cached, Memory::DeviceCoherent, Memory::Device] {
-        let wish = Wish {
+        let preference = MemoryPreference {
             memory,
             control: ControlBlock::Device,
             ..WISH
         };
-        assert_eq!(settle(&poor, &wish, &log), WISH, "{memory:?}");
+        assert_eq!(settle(&poor, &preference, &log), WISH, "{memory:?}");
     }
-    let granted = Wish {
+    let granted = MemoryPreference {
         memory: Memory::Uncached,
         control: ControlBlock::Host,
         ..WISH

@@ -19,8 +19,8 @@ use crate::device::state::PhysicalDevice;
 use crate::loader::dispatch::DeviceTable;
 use crate::report::log::{Level, Log};
 use ash::vk::{self, MemoryPropertyFlags as Property};
-use buffer_builder::{Block, Extra, Parts, Refused};
-use memory::Wish;
+use buffer_builder::{Block, Extra, PendingBuffer, Refused};
+use memory::MemoryPreference;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_instrument as instrument;
@@ -79,7 +79,7 @@ pub struct Setup<'a> {
     /// Its memory types.
     pub types: &'a vk::PhysicalDeviceMemoryProperties,
     /// Which of them are wanted.
-    pub wish: Wish,
+    pub preference: MemoryPreference,
     /// Queue families that the device has queues of.
     pub families: &'a [u32],
     /// Bytes of the arena.
@@ -108,7 +108,7 @@ pub struct Arena {
     source: Source,
     #[cfg(unix)]
     host: Vec<host::Mapping>,
-    kept: Option<address_cache::Kept>,
+    kept: Option<address_cache::AddressFile>,
 }
 
 // SAFETY: the memory is shared with the GPU anyway: all access goes through atomics and volatile copies.
@@ -128,23 +128,30 @@ impl Arena {
         {
             return Ok(arena);
         }
-        let wish = memory::settle(setup.types, &setup.wish, setup.log);
-        let setup = &Setup { wish, ..*setup };
+        let preference = memory::settle(setup.types, &setup.preference, setup.log);
+        let setup = &Setup { preference, ..*setup };
         let failed = match Self::at_best_address(setup) {
             Ok(arena) => return Ok(arena),
             Err(failed) => failed.reason,
         };
-        let auto = Wish {
+        let auto = MemoryPreference {
             memory: crate::settings::Memory::Auto,
-            ..wish
+            ..preference
         };
-        if auto == wish {
+        if auto == preference {
             return Err(failed);
         }
         // There is such memory, and perhaps not enough of it.
-        let text = format!("memory = {} cannot be done: {failed}; using auto", wish.memory.name());
+        let text = format!(
+            "memory = {} cannot be done: {failed}; using auto",
+            preference.memory.name()
+        );
         setup.log.line(Level::Error, &text);
-        Self::at_best_address(&Setup { wish: auto, ..*setup }).map_err(|refused| refused.reason)
+        Self::at_best_address(&Setup {
+            preference: auto,
+            ..*setup
+        })
+        .map_err(|refused| refused.reason)
     }
 
     fn at_best_address(setup: &Setup<'_>) -> Result<Self, Refused> {
@@ -152,7 +159,7 @@ impl Arena {
             Ok(arena) => return Ok(arena),
             Err(why) => why,
         };
-        let made = Made::create(setup, replay::Asked::Nothing)?;
+        let made = PendingArena::create(setup, replay::AddressRequest::Nothing)?;
         made.into_arena(setup, Source::Driver(why), None)
     }
 
@@ -250,26 +257,26 @@ impl Arena {
 }
 
 /// The buffers of an arena that is being made.
-struct Made<'a> {
-    records: Parts<'a>,
-    control: Result<Parts<'a>, &'static str>,
+struct PendingArena<'a> {
+    records: PendingBuffer<'a>,
+    control: Result<PendingBuffer<'a>, &'static str>,
 }
 
-impl<'a> Made<'a> {
+impl<'a> PendingArena<'a> {
     /// Makes what the wish says, at the addresses that are asked for. Only a control block that has no address to be at may
     /// be missing.
-    fn create(setup: &Setup<'a>, asked: replay::Asked) -> Result<Self, Refused> {
+    fn create(setup: &Setup<'a>, asked: replay::AddressRequest) -> Result<Self, Refused> {
         let types = setup.types;
-        let records = Parts::create(setup, setup.bytes, asked.of_records(), |allowed| {
-            memory::records(types, allowed, &setup.wish)
+        let records = PendingBuffer::create(setup, setup.bytes, asked.of_records(), |allowed| {
+            memory::records(types, allowed, &setup.preference)
                 .ok_or_else(|| "no memory type is host-visible and coherent".to_owned())
         })?;
         let flags = records.choice().map_or(Property::empty(), |choice| choice.flags);
-        let control = match memory::control(types, u32::MAX, &setup.wish, flags) {
+        let control = match memory::control(types, u32::MAX, &setup.preference, flags) {
             Err(why) => Err(why),
             Ok(_) => {
-                let choose = |allowed| memory::control(types, allowed, &setup.wish, flags).map_err(str::to_owned);
-                match Parts::create(setup, CONTROL_BYTES, asked.of_control(), choose) {
+                let choose = |allowed| memory::control(types, allowed, &setup.preference, flags).map_err(str::to_owned);
+                match PendingBuffer::create(setup, CONTROL_BYTES, asked.of_control(), choose) {
                     Err(refused) if asked.is_address() => return Err(refused),
                     Err(refused) => Err(done_without(setup, &refused.reason)),
                     Ok(parts) => Ok(parts),
@@ -296,7 +303,7 @@ impl<'a> Made<'a> {
         self,
         setup: &Setup<'_>,
         source: Source,
-        kept: Option<address_cache::Kept>,
+        kept: Option<address_cache::AddressFile>,
     ) -> Result<Arena, Refused> {
         // Both addresses first: what is not a block yet is destroyed on the way out.
         self.records.address(setup)?;

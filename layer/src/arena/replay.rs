@@ -13,10 +13,10 @@
 //! Arenas of devices that live at the same time have different addresses, each with a file of its own. Both buffers of an
 //! arena with a control block of its own are asked for, or none.
 
-use super::address_cache::Kept;
+use super::address_cache::AddressFile;
 use super::buffer_builder::{Extra, Refused};
-use super::capture_address::{Opaque, Opaques};
-use super::{AddressApi, Arena, Made, Setup, Source, memory};
+use super::capture_address::{CaptureAddress, CaptureAddresses};
+use super::{AddressApi, Arena, PendingArena, Setup, Source, memory};
 use crate::report::log::Level;
 use crate::settings::{ControlBlock, Memory};
 use ash::vk;
@@ -29,16 +29,16 @@ const TAKEN: vk::Result = vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
 
 /// Which addresses an arena is to have.
 #[derive(Clone, Copy)]
-pub enum Asked {
+pub enum AddressRequest {
     /// Any.
     Nothing,
     /// Any that can be asked for again.
     Capture,
     /// These.
-    Addresses(Opaques),
+    Addresses(CaptureAddresses),
 }
 
-impl Asked {
+impl AddressRequest {
     pub fn of_records(self) -> Extra<'static> {
         self.extra(|known| Some(known.records))
     }
@@ -47,7 +47,7 @@ impl Asked {
         self.extra(|known| known.control)
     }
 
-    fn extra(self, part: impl Fn(Opaques) -> Option<Opaque>) -> Extra<'static> {
+    fn extra(self, part: impl Fn(CaptureAddresses) -> Option<CaptureAddress>) -> Extra<'static> {
         let known = match self {
             Self::Nothing => return Extra::default(),
             Self::Capture => None,
@@ -90,7 +90,7 @@ pub fn create(setup: &Setup<'_>) -> Result<Arena, String> {
     let apart = wants_control(setup);
     let mut least = 0;
     for _ in 0..ATTEMPTS {
-        let mut kept = Kept::open(&folder, &stem, least)?;
+        let mut kept = AddressFile::open(&folder, &stem, least)?;
         least = kept.number() + 1;
         if let Some(known) = kept.known().filter(|known| known.control.is_some() == apart) {
             match at(setup, known) {
@@ -101,7 +101,7 @@ pub fn create(setup: &Setup<'_>) -> Result<Arena, String> {
                 }
                 Err(refused) => {
                     let taken = refused.result == TAKEN;
-                    if !taken && Made::create(setup, Asked::Capture).is_err() {
+                    if !taken && PendingArena::create(setup, AddressRequest::Capture).is_err() {
                         return Err(refused.reason);
                     }
                     if !kept.was_refused(taken && setup.alone) {
@@ -122,15 +122,15 @@ pub fn create(setup: &Setup<'_>) -> Result<Arena, String> {
     ))
 }
 
-fn at<'a>(setup: &Setup<'a>, known: Opaques) -> Result<Made<'a>, Refused> {
-    let made = Made::create(setup, Asked::Addresses(known))?;
+fn at<'a>(setup: &Setup<'a>, known: CaptureAddresses) -> Result<PendingArena<'a>, Refused> {
+    let made = PendingArena::create(setup, AddressRequest::Addresses(known))?;
     made.records.address(setup)?;
     Ok(made)
 }
 
 /// A new address, and kept.
-fn captured(setup: &Setup<'_>, mut kept: Kept, apart: bool) -> Result<Arena, String> {
-    let made = Made::create(setup, Asked::Capture).map_err(|refused| refused.reason)?;
+fn captured(setup: &Setup<'_>, mut kept: AddressFile, apart: bool) -> Result<Arena, String> {
+    let made = PendingArena::create(setup, AddressRequest::Capture).map_err(|refused| refused.reason)?;
     let found = opaques(setup, &made).ok_or("the driver lacks vkGetBufferOpaqueCaptureAddress")?;
     let stored = match found.control.is_some() == apart {
         true => kept.store(found),
@@ -144,7 +144,7 @@ fn captured(setup: &Setup<'_>, mut kept: Kept, apart: bool) -> Result<Arena, Str
 }
 
 /// What the driver calls the addresses of both buffers.
-fn opaques(setup: &Setup<'_>, made: &Made<'_>) -> Option<Opaques> {
+fn opaques(setup: &Setup<'_>, made: &PendingArena<'_>) -> Option<CaptureAddresses> {
     let next = setup.next;
     let of_buffer = next
         .vkGetBufferOpaqueCaptureAddress
@@ -157,13 +157,13 @@ fn opaques(setup: &Setup<'_>, made: &Made<'_>) -> Option<Opaques> {
         let memory = vk::DeviceMemoryOpaqueCaptureAddressInfo::default().memory(memory);
         // SAFETY: both were made with the capture flags.
         unsafe {
-            Opaque {
+            CaptureAddress {
                 buffer: of_buffer(setup.device, &buffer),
                 memory: of_memory(setup.device, &memory),
             }
         }
     };
-    Some(Opaques {
+    Some(CaptureAddresses {
         records: of(made.records.buffer, made.records.memory),
         control: made.control.as_ref().ok().map(|parts| of(parts.buffer, parts.memory)),
     })
@@ -171,8 +171,8 @@ fn opaques(setup: &Setup<'_>, made: &Made<'_>) -> Option<Opaques> {
 
 /// Whether the arena of such a device has a control block of its own, where nothing is refused.
 fn wants_control(setup: &Setup<'_>) -> bool {
-    let records = memory::records(setup.types, u32::MAX, &setup.wish);
-    records.is_some_and(|records| memory::control(setup.types, u32::MAX, &setup.wish, records.flags).is_ok())
+    let records = memory::records(setup.types, u32::MAX, &setup.preference);
+    records.is_some_and(|records| memory::control(setup.types, u32::MAX, &setup.preference, records.flags).is_ok())
 }
 
 /// Names of the files begin with the device, the driver, and everything else that the buffers are made with: an address is
@@ -183,15 +183,15 @@ fn stem(setup: &Setup<'_>) -> String {
         let _ = write!(stem, "{byte:02x}");
     }
     let _ = write!(stem, "-{}", setup.bytes);
-    if setup.wish.memory != Memory::Auto {
-        let _ = write!(stem, "-{}", setup.wish.memory.name());
+    if setup.preference.memory != Memory::Auto {
+        let _ = write!(stem, "-{}", setup.preference.memory.name());
     }
-    match setup.wish.control {
+    match setup.preference.control {
         ControlBlock::Auto => {}
         ControlBlock::Device => stem += "-control_device",
         ControlBlock::Host => stem += "-control_host",
     }
-    if setup.wish.device_coherent {
+    if setup.preference.device_coherent {
         stem += "-device_coherent";
     }
     if setup.families.len() > 1 {

@@ -1,9 +1,9 @@
 //! What a device with emulated extensions needs: its arena, and how modules are rewritten for it.
 
-use crate::arena::memory::Wish;
+use crate::arena::memory::MemoryPreference;
 use crate::arena::{Arena, Setup};
-use crate::device::create_info::Plan;
-use crate::device::state::{Active, Instance, PhysicalDevice};
+use crate::device::create_info::EditedCreateInfo;
+use crate::device::state::{AbortState, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::registry;
 use crate::report::log::Level;
@@ -14,46 +14,46 @@ use vkabort_instrument::{Options, Trap};
 /// Makes what a device with emulated extensions needs.
 ///
 /// # Safety
-/// `device` was just made from `plan` by the next layer, whose function `next_gdpa` is.
+/// `device` was just made from `edited` by the next layer, whose function `next_gdpa` is.
 pub unsafe fn activate(
     instance: &Instance,
     physical: &PhysicalDevice,
-    plan: &Plan,
-    (types, wish): (&vk::PhysicalDeviceMemoryProperties, Wish),
+    edited: &EditedCreateInfo,
+    (types, preference): (&vk::PhysicalDeviceMemoryProperties, MemoryPreference),
     device: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-) -> Result<Active, String> {
+) -> Result<AbortState, String> {
     // SAFETY: the caller vouches for the device and the function.
     let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
     let settings = &instance.settings;
-    let mut active = Active {
-        emulated: plan.emulated,
-        ext_fault: plan.ext_fault,
-        vendor_binary: plan.vendor_binary,
-        report_masked: plan.report_masked,
+    let mut state = AbortState {
+        emulated: edited.emulated,
+        ext_fault: edited.ext_fault,
+        vendor_binary: edited.vendor_binary,
+        report_masked: edited.report_masked,
         options: options(instance, settings, physical),
         families: families(instance, physical.handle),
-        ..Active::watching(plan.enabled)
+        ..AbortState::watching(edited.enabled)
     };
-    if plan.emulated.abort {
+    if edited.emulated.abort {
         let arena = Arena::create(&Setup {
             device,
             next: &next,
             physical,
             types,
-            wish: Wish {
-                device_coherent: plan.device_coherent,
-                ..wish
+            preference: MemoryPreference {
+                device_coherent: edited.device_coherent,
+                ..preference
             },
-            families: &plan.families,
+            families: &edited.families,
             bytes: settings.arena_size,
-            api: plan.api,
-            capture_replay: plan.capture_replay,
-            import: plan.import,
+            api: edited.api,
+            capture_replay: edited.capture_replay,
+            import: edited.import,
             alone: registry::devices().values().is_empty(),
             log: &instance.log,
         })?;
-        active.options.arena = arena.options();
+        state.options.arena = arena.options();
         for (subject, text) in arena.describe() {
             instance
                 .log
@@ -62,9 +62,9 @@ pub unsafe fn activate(
         if let Some(unfixed) = arena.unfixed() {
             instance.log.line(Level::Warning, &unfixed);
         }
-        active.arena = Some(arena);
+        state.arena = Some(arena);
     }
-    Ok(active)
+    Ok(state)
 }
 
 /// The memory types of a physical device.
@@ -78,8 +78,8 @@ pub fn memory_types(instance: &Instance, physical: vk::PhysicalDevice) -> vk::Ph
 }
 
 /// Which memory an arena on this physical device is to have.
-pub fn wish(instance: &Instance, physical: &PhysicalDevice) -> Wish {
-    Wish {
+pub fn memory_preference(instance: &Instance, physical: &PhysicalDevice) -> MemoryPreference {
+    MemoryPreference {
         memory: instance.settings.memory,
         control: instance.settings.control_block,
         discrete: physical.discrete,

@@ -1,6 +1,6 @@
 //! From the application's SPIR-V to the driver's.
 
-use crate::device::state::{Active, Device, Module};
+use crate::device::state::{AbortState, Device, Module};
 use crate::report::log::Level;
 use ash::vk;
 use std::borrow::Cow;
@@ -41,22 +41,22 @@ impl Device {
     /// What the command has to return. The reason is in the log.
     pub fn rewrite(
         &self,
-        active: &Active,
+        state: &AbortState,
         words: &[u32],
         specialization: BTreeMap<u32, Vec<u8>>,
     ) -> Result<Rewritten, vk::Result> {
         let uses = Uses::of(words);
-        if !uses.concern(active) {
-            let native = uses.abort && active.enabled.abort && !active.emulated.abort;
-            let known = native.then(|| self.known(active, words)).flatten();
+        if !uses.concern(state) {
+            let native = uses.abort && state.enabled.abort && !state.emulated.abort;
+            let known = native.then(|| self.known(state, words)).flatten();
             return Ok(known.map_or(Rewritten::Unchanged, |module| Rewritten::Known { module }));
         }
         let options = if specialization.is_empty() {
-            Cow::Borrowed(&active.options)
+            Cow::Borrowed(&state.options)
         } else {
             Cow::Owned(Options {
                 specialization,
-                ..active.options.clone()
+                ..state.options.clone()
             })
         };
         match instrument(words, &options) {
@@ -82,7 +82,7 @@ impl Device {
                     rewritten: dump.then(|| new.words.clone()),
                     data_spec_ids: new.data_spec_ids,
                 });
-                active.modules.add(&module);
+                state.modules.add(&module);
                 Ok(Rewritten::Changed {
                     words: new.words,
                     module,
@@ -100,7 +100,7 @@ impl Device {
 
 impl Device {
     /// What is to be remembered of a module whose aborts the driver runs: its messages are decoded by it.
-    fn known(&self, active: &Active, words: &[u32]) -> Option<Arc<Module>> {
+    fn known(&self, state: &AbortState, words: &[u32]) -> Option<Arc<Module>> {
         let log = &self.instance.log;
         let options = Options {
             // The limit is the driver's own.
@@ -122,7 +122,7 @@ impl Device {
                         &format!("module {hash}: left to the driver, {count} abort sites"),
                     );
                 }
-                active.modules.add(&module);
+                state.modules.add(&module);
                 Some(module)
             }
             Err(error) => {
@@ -162,8 +162,8 @@ impl Uses {
     }
 
     /// Whether the layer has to lower something on this device.
-    fn concern(self, active: &Active) -> bool {
-        let emulated = active.emulated;
+    fn concern(self, state: &AbortState) -> bool {
+        let emulated = state.emulated;
         self.abort && emulated.abort
             || self.constant_data && emulated.constant_data
             // No Vulkan extension brings it: whoever enables ours gets it along.

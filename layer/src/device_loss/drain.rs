@@ -1,7 +1,7 @@
 //! Waiting until all queues are at rest: a fence behind everything that was submitted to each.
 
 use super::{RETRY, SLICE};
-use crate::device::state::{Active, Device, Queue, Work};
+use crate::device::state::{AbortState, Device, Queue, Work};
 use crate::locks::try_lock;
 use ash::vk;
 use std::ptr;
@@ -32,7 +32,7 @@ impl Device {
     /// Waits for everything submitted. `look` runs again and again meanwhile, `at_rest` when all queues are idle and locked.
     pub fn drain(
         &self,
-        active: &Active,
+        state: &AbortState,
         deadline: Instant,
         limit: Option<Instant>,
         look: impl Fn(),
@@ -43,7 +43,7 @@ impl Device {
             look();
             let mut marks = Vec::new();
             let mut busy = false;
-            for queue in active.queues.values() {
+            for queue in state.queues.values() {
                 match try_lock(&queue.work) {
                     Some(mut work) => match self.mark(&queue, &mut work) {
                         Ok(true) => marks.push(queue.mark),
@@ -53,7 +53,7 @@ impl Device {
                     None => busy = true,
                 }
             }
-            if marks.is_empty() && !busy && active.queues.frozen(|queues| all_idle(queues, &mut at_rest)) {
+            if marks.is_empty() && !busy && state.queues.frozen(|queues| all_idle(queues, &mut at_rest)) {
                 return Drained::AtRest;
             }
             let now = Instant::now();

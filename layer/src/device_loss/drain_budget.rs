@@ -7,7 +7,7 @@ const GRACE: Duration = Duration::from_millis(100);
 
 /// How long a command may be kept to bring a loss to its end.
 #[derive(Clone, Copy, Debug)]
-pub enum Patience {
+pub enum DrainBudget {
     /// One look.
     Poll,
     /// A short while: the command reports completed work.
@@ -18,7 +18,7 @@ pub enum Patience {
     Drain,
 }
 
-impl Patience {
+impl DrainBudget {
     /// Until when, if not for ever.
     pub fn limit(self) -> Option<Instant> {
         match self {

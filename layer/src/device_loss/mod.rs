@@ -14,11 +14,11 @@
 mod drain;
 mod drain_budget;
 
-pub use drain_budget::Patience;
+pub use drain_budget::DrainBudget;
 
 use crate::arena::readback::Extent;
 use crate::device::state::submit_counters as suspects;
-use crate::device::state::{Active, Device, Outcome, Queue, create_fence, lock};
+use crate::device::state::{AbortState, Device, Outcome, Queue, create_fence, lock};
 use crate::locks::lock_until;
 use crate::report::{self, Cause};
 use crate::settings::OnAbort;
@@ -95,38 +95,38 @@ impl Loss {
 impl Device {
     /// Whether commands have to fail.
     pub fn is_lost(&self) -> bool {
-        self.active.as_ref().is_some_and(|active| active.loss.is_lost())
+        self.state.as_ref().is_some_and(|state| state.loss.is_lost())
     }
 
     /// Runs a command that may report the loss, on a device that is not lost yet.
-    pub fn checked(&self, patience: Patience, call: impl FnOnce() -> vk::Result) -> vk::Result {
+    pub fn checked(&self, budget: DrainBudget, call: impl FnOnce() -> vk::Result) -> vk::Result {
         if self.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        self.observe(call(), patience)
+        self.observe(call(), budget)
     }
 
     /// Looks at the device after a command, and replaces the command's result if the device is lost.
-    pub fn observe(&self, result: vk::Result, patience: Patience) -> vk::Result {
-        match &self.active {
-            Some(active) if result == vk::Result::ERROR_DEVICE_LOST || active.aborted() => {
-                self.observe_loss(active, result, patience)
+    pub fn observe(&self, result: vk::Result, budget: DrainBudget) -> vk::Result {
+        match &self.state {
+            Some(state) if result == vk::Result::ERROR_DEVICE_LOST || state.aborted() => {
+                self.observe_loss(state, result, budget)
             }
             _ => result,
         }
     }
 
     #[cold]
-    fn observe_loss(&self, active: &Active, result: vk::Result, patience: Patience) -> vk::Result {
+    fn observe_loss(&self, state: &AbortState, result: vk::Result, budget: DrainBudget) -> vk::Result {
         if result == vk::Result::ERROR_DEVICE_LOST {
-            self.lose_with_driver(active);
+            self.lose_with_driver(state);
             return result;
         }
-        let patience = match patience {
-            Patience::Poll if result == vk::Result::SUCCESS => Patience::Grace,
+        let budget = match budget {
+            DrainBudget::Poll if result == vk::Result::SUCCESS => DrainBudget::Grace,
             other => other,
         };
-        if self.advance(active, patience) {
+        if self.advance(state, budget) {
             vk::Result::ERROR_DEVICE_LOST
         } else {
             result
@@ -135,53 +135,53 @@ impl Device {
 
     /// Forwards an operation on a queue, unless the device is sealed.
     pub fn on_queue(&self, queue: vk::Queue, call: impl FnOnce() -> vk::Result) -> vk::Result {
-        let Some(active) = &self.active else {
+        let Some(state) = &self.state else {
             return call();
         };
-        if active.loss.is_lost() {
+        if state.loss.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        match active.on_queue(self, queue, call) {
-            Some(result) => self.observe(result, Patience::Drain),
-            None => self.wait_for_loss(active),
+        match state.on_queue(self, queue, call) {
+            Some(result) => self.observe(result, DrainBudget::Drain),
+            None => self.wait_for_loss(state),
         }
     }
 
     /// The answer of a command that found the device sealed.
-    pub fn wait_for_loss(&self, active: &Active) -> vk::Result {
-        drop(lock(&active.loss.drain));
+    pub fn wait_for_loss(&self, state: &AbortState) -> vk::Result {
+        drop(lock(&state.loss.drain));
         vk::Result::ERROR_DEVICE_LOST
     }
 
     /// Brings the handling of an abort forward. True: the device is lost.
-    pub fn advance(&self, active: &Active, patience: Patience) -> bool {
-        let loss = &active.loss;
+    pub fn advance(&self, state: &AbortState, budget: DrainBudget) -> bool {
+        let loss = &state.loss;
         if loss.is_lost() {
             return true;
         }
-        let limit = patience.limit();
+        let limit = budget.limit();
         let Some(mut drain) = lock_until(&loss.drain, limit) else {
             return false;
         };
         if loss.is_lost() {
             return true;
         }
-        if !active.aborted() {
+        if !state.aborted() {
             return false;
         }
         match self.instance.settings.on_abort {
-            OnAbort::Lose => self.lose(active, &mut drain, limit),
+            OnAbort::Lose => self.lose(state, &mut drain, limit),
             OnAbort::Continue => {
-                self.report_and_go_on(active, &mut drain, limit);
+                self.report_and_go_on(state, &mut drain, limit);
                 false
             }
         }
     }
 
-    fn lose(&self, active: &Active, drain: &mut Option<Instant>, limit: Option<Instant>) -> bool {
-        let loss = &active.loss;
+    fn lose(&self, state: &AbortState, drain: &mut Option<Instant>, limit: Option<Instant>) -> bool {
+        let loss = &state.loss;
         loss.state.store(QUIESCING, Ordering::Release);
-        let first = match active.options.trap {
+        let first = match state.options.trap {
             Trap::Return => self.instance.settings.drain_timeout,
             // First the driver is to lose the device.
             Trap::Fault | Trap::Hang => self.instance.settings.trap_timeout,
@@ -189,14 +189,14 @@ impl Device {
         let deadline = *drain.get_or_insert_with(|| Instant::now() + first);
         let lost = Cell::new(false);
         let at_rest = |_: &[Arc<Queue>]| {
-            lost.set(active.options.trap != Trap::Return && self.driver_has_lost());
+            lost.set(state.options.trap != Trap::Return && self.driver_has_lost());
             loss.state.store(SEALED, Ordering::Release);
         };
-        let mut drained = self.drain(active, deadline, limit, || {}, at_rest);
-        if matches!(drained, Drained::GivenUp) && active.options.trap == Trap::Hang {
+        let mut drained = self.drain(state, deadline, limit, || {}, at_rest);
+        if matches!(drained, Drained::GivenUp) && state.options.trap == Trap::Hang {
             // The driver has no watchdog, or a patient one. The loops end now, if they see what the host writes.
             let deadline = deadline + self.instance.settings.drain_timeout;
-            drained = self.drain(active, deadline, limit, || active.end_hang(), at_rest);
+            drained = self.drain(state, deadline, limit, || state.end_hang(), at_rest);
         }
         let cause = match drained {
             Drained::NotYet => return false,
@@ -209,88 +209,85 @@ impl Device {
             }
         };
         loss.state.store(SEALED, Ordering::Release);
-        self.conclude(active, cause);
+        self.conclude(state, cause);
         true
     }
 
     /// The driver said `VK_ERROR_DEVICE_LOST`: whatever was submitted counts as completed.
-    fn lose_with_driver(&self, active: &Active) {
-        let _drain = lock(&active.loss.drain);
-        if !active.loss.is_lost() {
-            active.loss.state.store(SEALED, Ordering::Release);
-            self.conclude(active, Cause::Driver);
+    fn lose_with_driver(&self, state: &AbortState) {
+        let _drain = lock(&state.loss.drain);
+        if !state.loss.is_lost() {
+            state.loss.state.store(SEALED, Ordering::Release);
+            self.conclude(state, Cause::Driver);
         }
     }
 
     /// Takes the snapshot, tells everybody, and publishes the loss. Once per device, under the drain's lock.
-    fn conclude(&self, active: &Active, cause: Cause) {
-        let conclusion = report::conclude(self, active, cause);
-        let _ = active.loss.outcome.set(conclusion.outcome);
-        if active.enabled.fault {
-            active.faults.push(conclusion.faults);
+    fn conclude(&self, state: &AbortState, cause: Cause) {
+        let conclusion = report::conclude(self, state, cause);
+        let _ = state.loss.outcome.set(conclusion.outcome);
+        if state.enabled.fault {
+            state.faults.push(conclusion.faults);
         }
-        active.loss.state.store(LOST, Ordering::Release);
-        active.faults.push([]);
+        state.loss.state.store(LOST, Ordering::Release);
+        state.faults.push([]);
     }
 
     /// `on_abort = continue`: reports what is new and, once the queues are at rest, empties the arena.
-    fn report_and_go_on(&self, active: &Active, drain: &mut Option<Instant>, limit: Option<Instant>) {
-        let Some(arena) = &active.arena else {
+    fn report_and_go_on(&self, state: &AbortState, drain: &mut Option<Instant>, limit: Option<Instant>) {
+        let Some(arena) = &state.arena else {
             return;
         };
         let now = Instant::now();
         let deadline = *drain.get_or_insert_with(|| now + self.instance.settings.drain_timeout);
         let mut records = None;
-        let state = self.drain(
-            active,
+        let drained = self.drain(
+            state,
             deadline,
             limit,
             || {},
             |queues| {
-                records = Some((
-                    arena.read(Extent::From(active.loss.reported())),
-                    active.suspects(queues),
-                ));
+                records = Some((arena.read(Extent::From(state.loss.reported())), state.suspects(queues)));
                 suspects::before(queues.to_vec()).ended_well();
                 arena.reset();
-                active.loss.reported.store(0, Ordering::Relaxed);
+                state.loss.reported.store(0, Ordering::Relaxed);
             },
         );
-        match state {
+        match drained {
             Drained::NotYet | Drained::DriverLost => return,
             Drained::AtRest => *drain = None,
             Drained::GivenUp => {
-                let read = arena.read(Extent::From(active.loss.reported()));
-                active.loss.reported.store(read.end, Ordering::Relaxed);
-                records = Some((read, active.suspects(&active.queues.values())));
+                let read = arena.read(Extent::From(state.loss.reported()));
+                state.loss.reported.store(read.end, Ordering::Relaxed);
+                records = Some((read, state.suspects(&state.queues.values())));
                 *drain = Some(Instant::now() + self.instance.settings.drain_timeout);
             }
         }
         if let Some((read, suspects)) = records {
-            report::go_on(self, active, &read.records, suspects);
+            report::go_on(self, state, &read.records, suspects);
         }
     }
 
     /// Gives a device that could not be drained a second chance, as long as the first: at its destruction nobody submits
     /// any more. What was leaked since the loss stays leaked.
     pub fn drain_again(&self) {
-        let Some(active) = &self.active else { return };
-        let _drain = lock(&active.loss.drain);
+        let Some(state) = &self.state else { return };
+        let _drain = lock(&state.loss.drain);
         let deadline = Instant::now() + self.instance.settings.drain_timeout;
-        let state = self.drain(
-            active,
+        let drained = self.drain(
+            state,
             deadline,
             None,
-            || active.end_hang(),
-            |_| active.loss.undrained.store(false, Ordering::Release),
+            || state.end_hang(),
+            |_| state.loss.undrained.store(false, Ordering::Release),
         );
-        if matches!(state, Drained::DriverLost) {
-            active.loss.undrained.store(false, Ordering::Release);
+        if matches!(drained, Drained::DriverLost) {
+            state.loss.undrained.store(false, Ordering::Release);
         }
     }
 }
 
-impl Active {
+impl AbortState {
     /// Some invocation has aborted: two loads, one of mapped memory. It stays so when the loops of `trap = hang` are ended,
     /// and when the driver's loss takes the memory away.
     pub fn aborted(&self) -> bool {

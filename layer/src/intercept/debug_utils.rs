@@ -63,13 +63,13 @@ pub unsafe extern "system" fn set_object_name(
         };
         // SAFETY: a valid structure by the API's rules; the name is null or a C string.
         unsafe {
-            if let (Some(active), Some(info)) = (&known.active, info.as_ref()) {
+            if let (Some(state), Some(info)) = (&known.state, info.as_ref()) {
                 let name = if info.p_object_name.is_null() {
                     String::new()
                 } else {
                     CStr::from_ptr(info.p_object_name).to_string_lossy().into_owned()
                 };
-                active.names.set(info.object_type, info.object_handle, name);
+                state.names.set(info.object_type, info.object_handle, name);
             }
             next(device, info)
         }

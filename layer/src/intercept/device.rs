@@ -2,12 +2,12 @@
 
 use super::{MISSING, command, guarded, wait};
 use crate::arena::memory;
-use crate::device::activate::{activate, families, memory_types, wish};
-use crate::device::create_info::{self as plan, Plan};
+use crate::device::activate::{activate, families, memory_preference, memory_types};
+use crate::device::create_info::{self, EditedCreateInfo};
 use crate::device::probe;
 use crate::device::state::submit_counters as suspects;
-use crate::device::state::{Active, Device, Instance};
-use crate::device_loss::Patience;
+use crate::device::state::{AbortState, Device, Instance};
+use crate::device_loss::DrainBudget;
 use crate::intercept::physical_device::reports_masked;
 use crate::loader::chain;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
@@ -45,7 +45,7 @@ pub unsafe extern "system" fn create(
             let Some(shared) = shared(instance) else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
-            let enabled = plan::enabled(given);
+            let enabled = create_info::enabled(given);
             if enabled.is_empty() {
                 let result = create(physical, info, allocator, device);
                 if result == vk::Result::SUCCESS {
@@ -62,22 +62,22 @@ pub unsafe extern "system" fn create(
                 // All the driver's own: forwarded as it is, and watched for a loss to report.
                 let result = create(physical, info, allocator, device);
                 if result == vk::Result::SUCCESS {
-                    let active = Active {
+                    let state = AbortState {
                         families: families(instance, physical),
-                        ..Active::watching(enabled)
+                        ..AbortState::watching(enabled)
                     };
-                    remember(shared, *device, next_gdpa, Some(active));
+                    remember(shared, *device, next_gdpa, Some(state));
                 }
                 return result;
             }
             let types = memory_types(instance, physical);
-            let wish = wish(instance, &known);
-            let wanted = plan::Wanted {
+            let preference = memory_preference(instance, &known);
+            let wanted = create_info::Wanted {
                 report_masked: reports_masked(instance),
-                device_coherent: memory::wants_device_coherent(&types, &wish),
+                device_coherent: memory::wants_device_coherent(&types, &preference),
             };
-            let plan = match Plan::new(given, &known, emulated, wanted) {
-                Ok(plan) => plan,
+            let edited = match EditedCreateInfo::new(given, &known, emulated, wanted) {
+                Ok(edited) => edited,
                 Err(refusal) => {
                     instance
                         .log
@@ -85,13 +85,13 @@ pub unsafe extern "system" fn create(
                     return refusal.result;
                 }
             };
-            let result = create(physical, &plan.create_info(given), allocator, device);
+            let result = create(physical, &edited.create_info(given), allocator, device);
             if result != vk::Result::SUCCESS {
                 return result;
             }
-            match activate(instance, &known, &plan, (&types, wish), *device, next_gdpa) {
-                Ok(active) => {
-                    remember(shared, *device, next_gdpa, Some(active));
+            match activate(instance, &known, &edited, (&types, preference), *device, next_gdpa) {
+                Ok(state) => {
+                    remember(shared, *device, next_gdpa, Some(state));
                     vk::Result::SUCCESS
                 }
                 Err(reason) => {
@@ -138,7 +138,7 @@ unsafe fn remember(
     instance: Arc<Instance>,
     device: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-    active: Option<Active>,
+    state: Option<AbortState>,
 ) {
     // SAFETY: the caller vouches for the device and the function.
     unsafe {
@@ -149,7 +149,7 @@ unsafe fn remember(
             next: DeviceTable::load(get),
             destroy: DestroyTable::load(get),
             next_gdpa,
-            active,
+            state,
         };
         registry::devices().insert(dispatch_key(device.as_raw()), Arc::new(known));
     }
@@ -163,11 +163,11 @@ pub unsafe extern "system" fn destroy(device: vk::Device, allocator: *const vk::
         // SAFETY: a valid device.
         let key = unsafe { dispatch_key(device.as_raw()) };
         // SAFETY: as above.
-        if let Some((known, active)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.active.as_ref()?)))
-            && active.aborted()
+        if let Some((known, state)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.state.as_ref()?)))
+            && state.aborted()
         {
             // An application that never looked is told all the same.
-            known.advance(active, Patience::Drain);
+            known.advance(state, DrainBudget::Drain);
         }
         // SAFETY: as above.
         if let Some(known) = unsafe { device_of(device) }
@@ -182,22 +182,22 @@ pub unsafe extern "system" fn destroy(device: vk::Device, allocator: *const vk::
         };
         let undrained = known.is_undrained();
         let Device {
-            next, active, instance, ..
+            next, state, instance, ..
         } = known;
-        if let Some(active) = active {
+        if let Some(state) = state {
             if undrained {
                 instance.leaked.store(true, Ordering::Release);
-                if let Some(arena) = active.arena {
+                if let Some(arena) = state.arena {
                     arena.leak();
                 }
-                std::mem::forget(active.deferred);
+                std::mem::forget(state.deferred);
                 return;
             }
-            drop(active.deferred.into_inner());
+            drop(state.deferred.into_inner());
             // SAFETY: the application has waited for its work, or the drain has.
             unsafe {
-                destroy_fences(&active.queues, &active.fences, device, &next);
-                if let Some(arena) = active.arena {
+                destroy_fences(&state.queues, &state.fences, device, &next);
+                if let Some(arena) = state.arena {
                     arena.destroy(device, &next);
                 }
             }
@@ -233,24 +233,24 @@ pub unsafe extern "system" fn wait_idle(device: vk::Device) -> vk::Result {
         let Some((known, next)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkDeviceWaitIdle?))) else {
             return MISSING;
         };
-        let Some(active) = &known.active else {
+        let Some(state) = &known.state else {
             // SAFETY: forwarded as it came.
             return unsafe { next(device) };
         };
-        let before = suspects::before(active.queues.values());
-        if active.arena.is_none() {
+        let before = suspects::before(state.queues.values());
+        if state.arena.is_none() {
             // SAFETY: forwarded as it came.
-            let result = known.checked(Patience::Poll, || unsafe { next(device) });
+            let result = known.checked(DrainBudget::Poll, || unsafe { next(device) });
             return before.told(result);
         }
         if known.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        let result = match wait::for_queues(known, active, &before.used()) {
+        let result = match wait::for_queues(known, state, &before.used()) {
             // SAFETY: forwarded as it came; the queues' locks keep a drain off them.
-            vk::Result::SUCCESS => wait::with_all_queues(active, || unsafe { next(device) }),
+            vk::Result::SUCCESS => wait::with_all_queues(state, || unsafe { next(device) }),
             other => other,
         };
-        before.told(known.observe(result, Patience::Drain))
+        before.told(known.observe(result, DrainBudget::Drain))
     })
 }

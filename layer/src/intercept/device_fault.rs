@@ -1,8 +1,8 @@
 //! `VK_KHR_device_fault`.
 
 use super::{MISSING, command};
-use crate::device::state::{Active, Device, Outcome};
-use crate::device_loss::Patience;
+use crate::device::state::{AbortState, Device, Outcome};
+use crate::device_loss::DrainBudget;
 use crate::loader::chain::for_each_output;
 use crate::loader::ffi::{ERROR_NOT_ENOUGH_SPACE, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, stype};
 use crate::loader::registry::device_of;
@@ -32,26 +32,26 @@ pub unsafe extern "system" fn reports(
             return MISSING;
         };
         let native = known.next.vkGetDeviceFaultReportsKHR;
-        let Some(active) = &known.active else {
+        let Some(state) = &known.state else {
             // SAFETY: forwarded as it came.
             return native.map_or(MISSING, |next| unsafe { next(device, timeout, count, infos) });
         };
-        if active.emulated.fault || active.emulated.abort {
-            wait_for_reports(known, active, timeout);
-            if active.faults.len() > 0 || active.emulated.fault {
+        if state.emulated.fault || state.emulated.abort {
+            wait_for_reports(known, state, timeout);
+            if state.faults.len() > 0 || state.emulated.fault {
                 // SAFETY: null or as many elements as the count says.
-                return unsafe { hand_out(active, count, infos) };
+                return unsafe { hand_out(state, count, infos) };
             }
         }
         // The driver has the extension itself, and nothing of ours is to be told: what time is left was spent waiting.
-        let left = if active.emulated.abort { 0 } else { timeout };
+        let left = if state.emulated.abort { 0 } else { timeout };
         // SAFETY: forwarded as it came, but for the timeout.
         native.map_or(MISSING, |next| unsafe { next(device, left, count, infos) })
     })
 }
 
 /// Blocks until there is a report of ours, or the driver's, or the time is over.
-fn wait_for_reports(device: &Device, active: &Active, timeout: u64) {
+fn wait_for_reports(device: &Device, state: &AbortState, timeout: u64) {
     let began = Instant::now();
     let deadline = began
         .checked_add(Duration::from_nanos(timeout))
@@ -59,16 +59,16 @@ fn wait_for_reports(device: &Device, active: &Active, timeout: u64) {
     let mut asked_driver = began;
     loop {
         let now = Instant::now();
-        if active.aborted() && !active.loss.is_lost() {
+        if state.aborted() && !state.loss.is_lost() {
             // A look costs no time; more only if the caller has it.
-            let patience = deadline.map_or(Patience::Drain, |at| Patience::Until(at.max(now)));
-            device.advance(active, patience);
+            let budget = deadline.map_or(DrainBudget::Drain, |at| DrainBudget::Until(at.max(now)));
+            device.advance(state, budget);
         }
-        if active.faults.len() > 0 {
+        if state.faults.len() > 0 {
             return;
         }
         let now = Instant::now();
-        if active.loss.is_lost() {
+        if state.loss.is_lost() {
             let left = deadline.map_or(AFTER_THE_LAST, |at| at.saturating_duration_since(now));
             std::thread::sleep(left.min(AFTER_THE_LAST));
             return;
@@ -76,15 +76,15 @@ fn wait_for_reports(device: &Device, active: &Active, timeout: u64) {
         if deadline.is_some_and(|at| now >= at) {
             return;
         }
-        if !active.emulated.fault && native_has_reports(device) {
+        if !state.emulated.fault && native_has_reports(device) {
             return;
         }
         if now - asked_driver >= DRIVER_SLICE {
             asked_driver = now;
-            look_at_driver(device, active);
+            look_at_driver(device, state);
         }
         let left = deadline.map_or(SLICE, |at| at.saturating_duration_since(now));
-        active.faults.wait(left.min(SLICE));
+        state.faults.wait(left.min(SLICE));
     }
 }
 
@@ -98,32 +98,32 @@ fn native_has_reports(device: &Device) -> bool {
 }
 
 /// A loss of the driver's own shows in the status of any fence.
-fn look_at_driver(device: &Device, active: &Active) {
+fn look_at_driver(device: &Device, state: &AbortState) {
     let Some(status) = device.next.vkGetFenceStatus else {
         return;
     };
-    if let Some(fence) = active.fences.take(device.handle, &device.next) {
+    if let Some(fence) = state.fences.take(device.handle, &device.next) {
         // SAFETY: a fence of ours on our device.
         let result = unsafe { status(device.handle, fence) };
-        active.fences.put_back(device.handle, &device.next, fence);
+        state.fences.put_back(device.handle, &device.next, fence);
         if result == vk::Result::ERROR_DEVICE_LOST {
-            let _ = device.observe(result, Patience::Poll);
+            let _ = device.observe(result, DrainBudget::Poll);
         }
     }
 }
 
 /// # Safety
 /// `infos` must be null or have `count` elements.
-unsafe fn hand_out(active: &Active, count: &mut u32, infos: *mut FaultInfo) -> vk::Result {
+unsafe fn hand_out(state: &AbortState, count: &mut u32, infos: *mut FaultInfo) -> vk::Result {
     if infos.is_null() {
-        *count = u32::try_from(active.faults.len()).unwrap_or(u32::MAX);
+        *count = u32::try_from(state.faults.len()).unwrap_or(u32::MAX);
         return if *count == 0 {
             vk::Result::TIMEOUT
         } else {
             vk::Result::SUCCESS
         };
     }
-    let taken = active.faults.take(*count as usize);
+    let taken = state.faults.take(*count as usize);
     // SAFETY: the caller vouches for the elements; at most `count` were taken.
     let room = unsafe { slice::from_raw_parts_mut(infos, taken.reports.len()) };
     for (to, from) in room.iter_mut().zip(&taken.reports) {
@@ -149,22 +149,22 @@ pub unsafe extern "system" fn debug_info(device: vk::Device, info: *mut FaultDeb
             return MISSING;
         };
         let native = known.next.vkGetDeviceFaultDebugInfoKHR;
-        let Some(active) = &known.active else {
+        let Some(state) = &known.state else {
             // SAFETY: forwarded as it came.
             return native.map_or(MISSING, |next| unsafe { next(device, info) });
         };
-        if active.aborted() {
-            known.advance(active, Patience::Drain);
+        if state.aborted() {
+            known.advance(state, DrainBudget::Drain);
         }
-        let ours = active.loss.outcome().filter(|outcome| !outcome.message_data.is_empty());
-        if !active.emulated.fault && (ours.is_none() || !active.emulated.abort) {
+        let ours = state.loss.outcome().filter(|outcome| !outcome.message_data.is_empty());
+        if !state.emulated.fault && (ours.is_none() || !state.emulated.abort) {
             // SAFETY: forwarded as it came.
             return native.map_or(MISSING, |next| unsafe { next(device, info) });
         }
         let nothing = Outcome::default();
-        let outcome = active.loss.outcome().unwrap_or(&nothing);
+        let outcome = state.loss.outcome().unwrap_or(&nothing);
         // SAFETY: the structures and their arrays are valid by the API's rules.
-        unsafe { answer(active, outcome, info) }
+        unsafe { answer(state, outcome, info) }
     })
 }
 
@@ -181,7 +181,7 @@ pub unsafe extern "system" fn info_ext(
         let Some((known, next)) = known.and_then(|d| Some((d, d.next.vkGetDeviceFaultInfoEXT?))) else {
             return MISSING;
         };
-        let ours = known.active.as_ref().and_then(|active| active.loss.outcome());
+        let ours = known.state.as_ref().and_then(|state| state.loss.outcome());
         match (ours, counts_given) {
             (Some(outcome), Some(counts)) if !outcome.by_driver => {
                 counts.address_info_count = 0;
@@ -200,7 +200,7 @@ pub unsafe extern "system" fn info_ext(
 
 /// # Safety
 /// `info` and its chain must be valid, and every array as long as its size says.
-unsafe fn answer(active: &Active, outcome: &Outcome, info: &mut FaultDebugInfo) -> vk::Result {
+unsafe fn answer(state: &AbortState, outcome: &Outcome, info: &mut FaultDebugInfo) -> vk::Result {
     let mut result = vk::Result::SUCCESS;
     // SAFETY: the caller vouches for the chain; the types say what the nodes are.
     unsafe {
@@ -215,7 +215,7 @@ unsafe fn answer(active: &Active, outcome: &Outcome, info: &mut FaultDebugInfo) 
                 node.message_data_size = written as u64;
             }
         });
-        if !active.vendor_binary {
+        if !state.vendor_binary {
             info.vendor_binary_size = 0;
             return result;
         }

@@ -1,7 +1,7 @@
 //! `VkEvent`.
 
 use super::{MISSING, command};
-use crate::device_loss::Patience;
+use crate::device_loss::DrainBudget;
 use crate::loader::registry::device_of;
 use ash::vk;
 
@@ -10,7 +10,7 @@ pub unsafe extern "system" fn status(device: vk::Device, event: vk::Event) -> vk
         // SAFETY: a valid device.
         match unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkGetEventStatus?))) {
             // SAFETY: forwarded as it came.
-            Some((known, next)) => known.checked(Patience::Poll, || unsafe { next(device, event) }),
+            Some((known, next)) => known.checked(DrainBudget::Poll, || unsafe { next(device, event) }),
             None => MISSING,
         }
     })

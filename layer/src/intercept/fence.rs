@@ -1,7 +1,7 @@
 //! `VkFence`.
 
 use super::{MISSING, command, wait};
-use crate::device_loss::Patience;
+use crate::device_loss::DrainBudget;
 use crate::loader::registry::device_of;
 use ash::vk;
 
@@ -10,7 +10,7 @@ pub unsafe extern "system" fn status(device: vk::Device, fence: vk::Fence) -> vk
         // SAFETY: a valid device.
         match unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkGetFenceStatus?))) {
             // SAFETY: forwarded as it came.
-            Some((known, next)) => known.checked(Patience::Poll, || unsafe { next(device, fence) }),
+            Some((known, next)) => known.checked(DrainBudget::Poll, || unsafe { next(device, fence) }),
             None => MISSING,
         }
     })

@@ -3,7 +3,7 @@
 
 use super::stages::{CreateInfo, Creation};
 use super::{MISSING, command, guarded};
-use crate::device::state::{Active, Device, lock};
+use crate::device::state::{AbortState, Device, lock};
 use crate::loader::registry::device_of;
 use ash::vk;
 use std::slice;
@@ -25,13 +25,13 @@ unsafe fn refuse(pipelines: *mut vk::Pipeline, count: u32, error: vk::Result) ->
 /// `infos` and `pipelines` must have `count` valid elements, and `next` must be the next layer's command.
 unsafe fn create<I: CreateInfo>(
     known: &Device,
-    active: &Active,
+    state: &AbortState,
     operation: vk::DeferredOperationKHR,
     (infos, count): (*const I, u32),
     pipelines: *mut vk::Pipeline,
     next: impl FnOnce(*const I) -> vk::Result,
 ) -> vk::Result {
-    let mut creation = Creation::new(known, active);
+    let mut creation = Creation::new(known, state);
     // SAFETY: the caller vouches for the arrays.
     unsafe {
         let mut copies = slice::from_raw_parts(infos, count as usize).to_vec();
@@ -49,7 +49,7 @@ unsafe fn create<I: CreateInfo>(
         } else if creation.changed {
             let mut kept = std::mem::take(&mut creation.kept);
             kept.keep_infos(copies);
-            lock(&active.deferred).entry(operation).or_default().push(kept);
+            lock(&state.deferred).entry(operation).or_default().push(kept);
         }
         result
     }
@@ -74,13 +74,13 @@ macro_rules! create_at_once {
                         return MISSING;
                     };
                     let next = |infos: *const vk::$info<'_>| next(device, cache, count, infos, allocator, pipelines);
-                    let (Some(active), false) = (&known.active, infos.is_null()) else {
+                    let (Some(state), false) = (&known.state, infos.is_null()) else {
                         return next(infos);
                     };
                     let given = (infos.cast::<vk::$info<'static>>(), count);
                     create(
                         known,
-                        active,
+                        state,
                         vk::DeferredOperationKHR::null(),
                         given,
                         pipelines,
@@ -116,11 +116,11 @@ pub unsafe extern "system" fn create_ray_tracing(
             let Some((known, next)) = found else {
                 return MISSING;
             };
-            let (Some(active), false) = (&known.active, infos.is_null()) else {
+            let (Some(state), false) = (&known.state, infos.is_null()) else {
                 return next(device, operation, cache, count, infos, allocator, pipelines);
             };
             let given = (infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>(), count);
-            create(known, active, operation, given, pipelines, |infos| {
+            create(known, state, operation, given, pipelines, |infos| {
                 next(device, operation, cache, count, infos, allocator, pipelines)
             })
         }
@@ -141,8 +141,8 @@ pub unsafe extern "system" fn destroy_deferred_operation(
             // SAFETY: forwarded as it came.
             unsafe { next(device, operation, allocator) };
         }
-        if let Some(active) = &known.active {
-            drop(lock(&active.deferred).remove(&operation));
+        if let Some(state) = &known.state {
+            drop(lock(&state.deferred).remove(&operation));
         }
     });
 }

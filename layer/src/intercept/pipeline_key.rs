@@ -73,10 +73,10 @@ pub unsafe extern "system" fn key(device: vk::Device, info: *const PipelineCreat
         };
         // SAFETY: all as the API has it.
         unsafe {
-            let Some(active) = &known.active else {
+            let Some(state) = &known.state else {
                 return next(device, info, key);
             };
-            let mut creation = Creation::new(known, active);
+            let mut creation = Creation::new(known, state);
             match edit(&mut creation, info) {
                 Ok(Some(edited)) => next(device, &edited, key),
                 Ok(None) => next(device, info, key),
@@ -101,10 +101,10 @@ pub unsafe extern "system" fn create_binaries(
         };
         // SAFETY: all as the API has it.
         unsafe {
-            let (Some(active), Some(given)) = (&known.active, info.as_ref()) else {
+            let (Some(state), Some(given)) = (&known.state, info.as_ref()) else {
                 return next(device, info, allocator, binaries);
             };
-            let mut creation = Creation::new(known, active);
+            let mut creation = Creation::new(known, state);
             match edit(&mut creation, given.pipeline_create_info) {
                 Ok(Some(edited)) => {
                     let mut copy = *given;
@@ -133,11 +133,11 @@ pub unsafe extern "system" fn indirect_memory_requirements(
         };
         // SAFETY: all as the API has it.
         unsafe {
-            if let (Some(active), Some(given)) = (
-                &known.active,
+            if let (Some(state), Some(given)) = (
+                &known.state,
                 info.cast::<vk::ComputePipelineCreateInfo<'static>>().as_ref(),
             ) {
-                let mut creation = Creation::new(known, active);
+                let mut creation = Creation::new(known, state);
                 let mut copy = *given;
                 if copy.edit(&mut creation, &mut Vec::new()).is_ok() && creation.changed {
                     return next(device, &copy, requirements);

@@ -1,7 +1,7 @@
 //! `VkQueryPool`.
 
 use super::{MISSING, command};
-use crate::device_loss::Patience;
+use crate::device_loss::DrainBudget;
 use crate::loader::registry::device_of;
 use ash::vk;
 use std::ffi::c_void;
@@ -33,8 +33,8 @@ pub unsafe extern "system" fn results(
         // SAFETY: forwarded as it came, but for the flags.
         let read = |flags| unsafe { next(device, pool, first, count, size, data, stride, flags) };
         let waits = flags.contains(vk::QueryResultFlags::WAIT);
-        let Some((active, _)) = known.arena().filter(|_| waits) else {
-            return known.checked(Patience::Poll, || read(flags));
+        let Some((state, _)) = known.arena().filter(|_| waits) else {
+            return known.checked(DrainBudget::Poll, || read(flags));
         };
         if known.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
@@ -44,9 +44,9 @@ pub unsafe extern "system" fn results(
         loop {
             let result = read(once);
             if result != vk::Result::NOT_READY {
-                return known.observe(result, Patience::Drain);
+                return known.observe(result, DrainBudget::Drain);
             }
-            if active.aborted() && known.advance(active, Patience::Drain) {
+            if state.aborted() && known.advance(state, DrainBudget::Drain) {
                 return vk::Result::ERROR_DEVICE_LOST;
             }
             std::thread::sleep(pause);

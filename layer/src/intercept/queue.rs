@@ -3,7 +3,7 @@
 use super::{MISSING, command, guarded, wait};
 use crate::device::state::submit_counters as suspects;
 use crate::device::state::{Device, Place};
-use crate::device_loss::Patience;
+use crate::device_loss::DrainBudget;
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::ffi::PfnQueueSetPerfHint;
 use crate::loader::registry::device_of;
@@ -48,9 +48,9 @@ pub unsafe extern "system" fn get2(device: vk::Device, info: *const vk::DeviceQu
 /// `queue` must be null or valid.
 unsafe fn found(device: &Device, queue: *const vk::Queue, place: Place) {
     // SAFETY: the caller vouches for the pointer.
-    if let (Some(active), Some(queue)) = (&device.active, unsafe { queue.as_ref() })
+    if let (Some(state), Some(queue)) = (&device.state, unsafe { queue.as_ref() })
         && *queue != vk::Queue::null()
-        && let Some(queue) = active.queue(device, *queue)
+        && let Some(queue) = state.queue(device, *queue)
     {
         let _ = queue.place.set(place);
     }
@@ -58,10 +58,10 @@ unsafe fn found(device: &Device, queue: *const vk::Queue, place: Place) {
 
 /// Counts a submission for reports, if it has command buffers.
 fn note(device: &Device, queue: vk::Queue, commands: impl Iterator<Item = u32>) {
-    if let Some(active) = &device.active
+    if let Some(state) = &device.state
         && commands.max().unwrap_or(0) > 0
     {
-        active.submits_work(device, queue);
+        state.submits_work(device, queue);
     }
 }
 
@@ -162,28 +162,28 @@ pub unsafe extern "system" fn wait_idle(queue: vk::Queue) -> vk::Result {
         let Some(next) = device.next.vkQueueWaitIdle else {
             return MISSING;
         };
-        let Some(active) = &device.active else {
+        let Some(state) = &device.state else {
             // SAFETY: forwarded as it came.
             return unsafe { next(queue) };
         };
-        let before = suspects::before(active.only(queue));
-        if active.arena.is_none() {
+        let before = suspects::before(state.only(queue));
+        if state.arena.is_none() {
             // SAFETY: forwarded as it came.
-            let result = device.checked(Patience::Poll, || unsafe { next(queue) });
+            let result = device.checked(DrainBudget::Poll, || unsafe { next(queue) });
             return before.told(result);
         }
         if device.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        let result = match wait::for_queues(device, active, &[queue]) {
+        let result = match wait::for_queues(device, state, &[queue]) {
             vk::Result::SUCCESS => {
                 // SAFETY: forwarded as it came; the queue's lock keeps a drain off it.
-                match active.on_queue(device, queue, || unsafe { next(queue) }) {
-                    Some(result) => device.observe(result, Patience::Drain),
-                    None => device.wait_for_loss(active),
+                match state.on_queue(device, queue, || unsafe { next(queue) }) {
+                    Some(result) => device.observe(result, DrainBudget::Drain),
+                    None => device.wait_for_loss(state),
                 }
             }
-            other => device.observe(other, Patience::Drain),
+            other => device.observe(other, DrainBudget::Drain),
         };
         before.told(result)
     })

@@ -1,7 +1,7 @@
 //! `VkSemaphore`, timelines.
 
 use super::{MISSING, command, wait as waits};
-use crate::device_loss::Patience;
+use crate::device_loss::DrainBudget;
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::registry::device_of;
 use ash::vk;
@@ -16,7 +16,7 @@ unsafe fn counter_value_by(
         // SAFETY: a valid device.
         match unsafe { device_of(device) }.and_then(|d| Some((d, which(&d.next)?))) {
             // SAFETY: forwarded as it came.
-            Some((known, next)) => known.checked(Patience::Poll, || unsafe { next(device, semaphore, value) }),
+            Some((known, next)) => known.checked(DrainBudget::Poll, || unsafe { next(device, semaphore, value) }),
             None => MISSING,
         }
     })

@@ -2,7 +2,7 @@
 
 use super::{MISSING, command, guarded};
 use crate::device::shader::{Rewritten, words_of};
-use crate::device::state::{Active, Device};
+use crate::device::state::{AbortState, Device};
 use crate::loader::registry::device_of;
 use ash::vk;
 use std::collections::BTreeMap;
@@ -21,15 +21,15 @@ pub unsafe extern "system" fn create(
         };
         // SAFETY: valid by the API's rules, and only borrowed during the call.
         unsafe {
-            match (&known.active, info.as_ref()) {
-                (Some(active), Some(given)) => match rewrite(known, active, given) {
+            match (&known.state, info.as_ref()) {
+                (Some(state), Some(given)) => match rewrite(known, state, given) {
                     Ok(Rewritten::Unchanged) => next(device, info, allocator, module),
                     Ok(Rewritten::Known { module: kept }) => {
                         let result = next(device, info, allocator, module);
                         if result == vk::Result::SUCCESS
                             && let Some(handle) = module.as_ref()
                         {
-                            active.modules.bind(*handle, kept);
+                            state.modules.bind(*handle, kept);
                         }
                         result
                     }
@@ -39,7 +39,7 @@ pub unsafe extern "system" fn create(
                         if result == vk::Result::SUCCESS
                             && let Some(handle) = module.as_ref()
                         {
-                            active.modules.bind(*handle, kept);
+                            state.modules.bind(*handle, kept);
                         }
                         result
                     }
@@ -55,12 +55,12 @@ pub unsafe extern "system" fn create(
 /// `info` must be valid.
 unsafe fn rewrite(
     device: &Device,
-    active: &Active,
+    state: &AbortState,
     info: &vk::ShaderModuleCreateInfo<'_>,
 ) -> Result<Rewritten, vk::Result> {
     // SAFETY: the caller vouches for the code.
     let words = unsafe { words_of(info.p_code, info.code_size) };
-    device.rewrite(active, &words, BTreeMap::new())
+    device.rewrite(state, &words, BTreeMap::new())
 }
 
 /// A create-info with other words.
@@ -81,8 +81,8 @@ pub unsafe extern "system" fn destroy(
         let Some(known) = (unsafe { device_of(device) }) else {
             return;
         };
-        if let Some(active) = &known.active {
-            active.modules.unbind(module);
+        if let Some(state) = &known.state {
+            state.modules.unbind(module);
         }
         if !known.is_undrained()
             && let Some(next) = known.next.vkDestroyShaderModule
@@ -108,8 +108,8 @@ pub unsafe extern "system" fn create_info_identifier(
         };
         // SAFETY: valid by the API's rules, and only borrowed during the call.
         unsafe {
-            if let (Some(active), Some(given)) = (&known.active, info.as_ref())
-                && let Ok(Rewritten::Changed { words, .. }) = rewrite(known, active, given)
+            if let (Some(state), Some(given)) = (&known.state, info.as_ref())
+                && let Ok(Rewritten::Changed { words, .. }) = rewrite(known, state, given)
             {
                 next(device, &with_words(given, &words), identifier);
             } else {

@@ -23,7 +23,7 @@ pub unsafe extern "system" fn create(
         let Some((known, next)) = found.and_then(|d| Some((d, d.next.vkCreateShadersEXT?))) else {
             return MISSING;
         };
-        let (Some(active), false) = (&known.active, infos.is_null()) else {
+        let (Some(state), false) = (&known.state, infos.is_null()) else {
             // SAFETY: forwarded as it came.
             return unsafe { next(device, count, infos, allocator, shaders) };
         };
@@ -48,7 +48,7 @@ pub unsafe extern "system" fn create(
                     specialization(copy.p_specialization_info),
                 )
             };
-            match known.rewrite(active, &words, data) {
+            match known.rewrite(state, &words, data) {
                 Ok(Rewritten::Unchanged) => {}
                 Ok(Rewritten::Known { module }) => kept.push((index, Vec::new(), None, module)),
                 Ok(Rewritten::Changed { words, module }) => {
@@ -75,7 +75,7 @@ pub unsafe extern "system" fn create(
             // SAFETY: the application gives that many.
             let handle = unsafe { *shaders.add(index) };
             if handle != vk::ShaderEXT::null() && result.as_raw() >= 0 {
-                active.modules.used_by(
+                state.modules.used_by(
                     vk::ObjectType::SHADER_EXT,
                     handle.as_raw(),
                     vec![module.sites.module_hash],
@@ -118,10 +118,10 @@ pub unsafe extern "system" fn binary_data(
         };
         // SAFETY: forwarded as it came.
         let result = unsafe { next(device, shader, size, data) };
-        if let Some((active, arena)) = known.arena()
+        if let Some((state, arena)) = known.arena()
             && result == vk::Result::SUCCESS
             && !data.is_null()
-            && !active
+            && !state
                 .modules
                 .made_from(vk::ObjectType::SHADER_EXT, shader.as_raw())
                 .is_empty()

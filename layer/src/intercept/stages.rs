@@ -5,7 +5,7 @@
 
 use super::MISSING;
 use crate::device::shader::{Rewritten, Specialization, specialization, words_of};
-use crate::device::state::{Active, Device, Module};
+use crate::device::state::{AbortState, Device, Module};
 use crate::loader::chain::{self, ChainCopy, Edit};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::any::Any;
@@ -55,7 +55,7 @@ impl Rewrites {
 /// One creation command.
 pub struct Creation<'a> {
     device: &'a Device,
-    active: &'a Active,
+    state: &'a AbortState,
     /// What edited create-infos point to.
     pub kept: Rewrites,
     /// Something was edited: the application's own create-infos will not do.
@@ -114,10 +114,10 @@ impl CreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
 
 impl<'a> Creation<'a> {
     /// Nothing is edited yet.
-    pub fn new(device: &'a Device, active: &'a Active) -> Self {
+    pub fn new(device: &'a Device, state: &'a AbortState) -> Self {
         Self {
             device,
-            active,
+            state,
             kept: Rewrites::default(),
             changed: false,
         }
@@ -131,7 +131,7 @@ impl<'a> Creation<'a> {
         // SAFETY: the caller vouches for the stage.
         unsafe {
             if stage.module != vk::ShaderModule::null() {
-                let Some(module) = self.active.modules.bound(stage.module) else {
+                let Some(module) = self.state.modules.bound(stage.module) else {
                     return Ok(());
                 };
                 hashes.push(module.sites.module_hash);
@@ -143,7 +143,7 @@ impl<'a> Creation<'a> {
             };
             let words = words_of(inline.p_code, inline.code_size);
             let data = specialization(stage.p_specialization_info);
-            match self.device.rewrite(self.active, &words, data)? {
+            match self.device.rewrite(self.state, &words, data)? {
                 Rewritten::Unchanged => Ok(()),
                 Rewritten::Known { module } => {
                     hashes.push(module.sites.module_hash);
@@ -172,7 +172,7 @@ impl<'a> Creation<'a> {
         if !module.data_spec_ids.iter().any(|id| data.contains_key(id)) {
             return Ok(());
         }
-        match self.device.rewrite(self.active, original, data)? {
+        match self.device.rewrite(self.state, original, data)? {
             Rewritten::Unchanged | Rewritten::Known { .. } => Ok(()),
             Rewritten::Changed { words, .. } => {
                 let info = vk::ShaderModuleCreateInfo::default().code(&words);
@@ -304,11 +304,7 @@ impl<'a> Creation<'a> {
         }
         // SAFETY: the caller vouches for the array.
         for library in unsafe { slice::from_raw_parts(info.p_libraries, info.library_count as usize) } {
-            hashes.extend(
-                self.active
-                    .modules
-                    .made_from(vk::ObjectType::PIPELINE, library.as_raw()),
-            );
+            hashes.extend(self.state.modules.made_from(vk::ObjectType::PIPELINE, library.as_raw()));
         }
     }
 
@@ -323,7 +319,7 @@ impl<'a> Creation<'a> {
             if pipeline != vk::Pipeline::null() {
                 modules.sort_unstable();
                 modules.dedup();
-                self.active
+                self.state
                     .modules
                     .used_by(vk::ObjectType::PIPELINE, pipeline.as_raw(), modules);
             }

@@ -1,7 +1,7 @@
 //! `VkSwapchainKHR`.
 
 use super::{MISSING, command, wait};
-use crate::device_loss::Patience;
+use crate::device_loss::DrainBudget;
 use crate::loader::ffi::PresentWait2Info;
 use crate::loader::registry::device_of;
 use ash::vk;
@@ -15,7 +15,7 @@ macro_rules! checked {
                 // SAFETY: a valid device.
                 match unsafe { device_of(device) }.and_then(|d| Some((d, d.next.$next?))) {
                     // SAFETY: forwarded as it came.
-                    Some((known, next)) => known.checked(Patience::Poll, || unsafe { next(device, $($argument),*) }),
+                    Some((known, next)) => known.checked(DrainBudget::Poll, || unsafe { next(device, $($argument),*) }),
                     None => MISSING,
                 }
             })
@@ -32,11 +32,11 @@ macro_rules! creating {
                 let Some((known, next)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.next.$next?))) else {
                     return MISSING;
                 };
-                match known.checked(Patience::Poll, || vk::Result::SUCCESS) {
+                match known.checked(DrainBudget::Poll, || vk::Result::SUCCESS) {
                     // SAFETY: forwarded as it came.
                     vk::Result::SUCCESS => match unsafe { next(device, $($argument),*) } {
                         vk::Result::SUCCESS => vk::Result::SUCCESS,
-                        error => known.observe(error, Patience::Poll),
+                        error => known.observe(error, DrainBudget::Poll),
                     },
                     lost => lost,
                 }

@@ -1,7 +1,7 @@
 //! Waits that end in finite time: a long wait goes to the driver in slices, with a look at the device in between.
 
-use crate::device::state::{Active, Device, lock};
-use crate::device_loss::{Patience, SLICE};
+use crate::device::state::{AbortState, Device, lock};
+use crate::device_loss::{DrainBudget, SLICE};
 use ash::vk;
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -12,15 +12,15 @@ pub fn sliced(device: &Device, timeout: u64, mut wait: impl FnMut(u64) -> vk::Re
     if device.is_lost() {
         return vk::Result::ERROR_DEVICE_LOST;
     }
-    let Some((active, _)) = device.arena() else {
-        return device.observe(wait(timeout), Patience::Poll);
+    let Some((state, _)) = device.arena() else {
+        return device.observe(wait(timeout), DrainBudget::Poll);
     };
     // Timeouts beyond what a clock can count never come.
     let deadline = Instant::now().checked_add(Duration::from_nanos(timeout));
     let infinite = timeout == u64::MAX || deadline.is_none();
-    let patience = match deadline {
-        Some(deadline) if !infinite => Patience::Until(deadline),
-        _ => Patience::Drain,
+    let budget = match deadline {
+        Some(deadline) if !infinite => DrainBudget::Until(deadline),
+        _ => DrainBudget::Drain,
     };
     loop {
         let left = match deadline {
@@ -37,22 +37,22 @@ pub fn sliced(device: &Device, timeout: u64, mut wait: impl FnMut(u64) -> vk::Re
         let result = wait(slice);
         let over = result == vk::Result::TIMEOUT || result == vk::Result::NOT_READY;
         if !over {
-            return device.observe(result, max(patience));
+            return device.observe(result, max(budget));
         }
         if last {
-            return device.observe(result, Patience::Poll);
+            return device.observe(result, DrainBudget::Poll);
         }
-        if active.aborted() && device.advance(active, patience) {
+        if state.aborted() && device.advance(state, budget) {
             return vk::Result::ERROR_DEVICE_LOST;
         }
     }
 }
 
 /// Completed work deserves a moment for the loss to become visible.
-fn max(patience: Patience) -> Patience {
-    match patience {
-        Patience::Drain => Patience::Drain,
-        _ => Patience::Grace,
+fn max(budget: DrainBudget) -> DrainBudget {
+    match budget {
+        DrainBudget::Drain => DrainBudget::Drain,
+        _ => DrainBudget::Grace,
     }
 }
 
@@ -60,29 +60,29 @@ fn max(patience: Patience) -> Patience {
 ///
 /// `VK_SUCCESS` says that an ordinary wait will now return at once. None of the application's threads may be submitting
 /// to these queues: that is a rule of the commands that wait for idle queues.
-pub fn for_queues(device: &Device, active: &Active, queues: &[vk::Queue]) -> vk::Result {
+pub fn for_queues(device: &Device, state: &AbortState, queues: &[vk::Queue]) -> vk::Result {
     let (Some(submit), Some(wait)) = (device.next.vkQueueSubmit, device.next.vkWaitForFences) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     let mut fences = Vec::new();
     let mut result = vk::Result::SUCCESS;
     for queue in queues {
-        let Some(fence) = active.fences.take(device.handle, &device.next) else {
+        let Some(fence) = state.fences.take(device.handle, &device.next) else {
             result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
             break;
         };
         // SAFETY: the fence is ours and unsignalled; the queue's lock is held.
-        let submitted = active.on_queue(device, *queue, || unsafe { submit(*queue, 0, ptr::null(), fence) });
+        let submitted = state.on_queue(device, *queue, || unsafe { submit(*queue, 0, ptr::null(), fence) });
         match submitted {
             Some(vk::Result::SUCCESS) => fences.push(fence),
             Some(error) => {
-                active.fences.abandon(fence);
+                state.fences.abandon(fence);
                 result = error;
                 break;
             }
             None => {
-                active.fences.abandon(fence);
-                result = device.wait_for_loss(active);
+                state.fences.abandon(fence);
+                result = device.wait_for_loss(state);
                 break;
             }
         }
@@ -96,17 +96,17 @@ pub fn for_queues(device: &Device, active: &Active, queues: &[vk::Queue]) -> vk:
     for fence in fences {
         // After a loss the fence may still be pending.
         if result == vk::Result::SUCCESS {
-            active.fences.put_back(device.handle, &device.next, fence);
+            state.fences.put_back(device.handle, &device.next, fence);
         } else {
-            active.fences.abandon(fence);
+            state.fences.abandon(fence);
         }
     }
     result
 }
 
 /// Runs `call` with the locks of all queues held, so that a drain cannot submit meanwhile.
-pub fn with_all_queues<R>(active: &Active, call: impl FnOnce() -> R) -> R {
-    let queues = active.queues.values();
+pub fn with_all_queues<R>(state: &AbortState, call: impl FnOnce() -> R) -> R {
+    let queues = state.queues.values();
     let _held: Vec<_> = queues.iter().map(|queue| lock(&queue.work)).collect();
     call()
 }

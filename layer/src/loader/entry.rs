@@ -98,13 +98,13 @@ pub unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *co
         match intercept::find(asked) {
             Some((Kind::AlwaysDevice, own)) => Some(own),
             Some((Kind::Instance | Kind::PhysicalDevice, _)) => None,
-            Some((Kind::Device, own)) => match &known.active {
+            Some((Kind::Device, own)) => match &known.state {
                 // Ours only where there is something to wrap: a missing function must stay missing.
                 Some(_) => next().map(|_| own),
                 None => next(),
             },
-            Some((Kind::Fault, own)) => match &known.active {
-                Some(active) if active.enabled.fault => Some(own),
+            Some((Kind::Fault, own)) => match &known.state {
+                Some(state) if state.enabled.fault => Some(own),
                 _ => next(),
             },
             None => next(),

@@ -6,7 +6,7 @@
 use super::{driver_fault as fault, dump, native};
 use crate::arena::Arena;
 use crate::arena::readback::Extent;
-use crate::device::state::{Active, Device, Messenger, Module, Outcome, lock};
+use crate::device::state::{AbortState, Device, Messenger, Module, Outcome, lock};
 use crate::loader::ffi::{FaultInfo, fault_flag};
 use crate::report::log::{Format, Level};
 use ash::vk;
@@ -39,33 +39,33 @@ pub struct Conclusion {
 }
 
 /// Takes the snapshot of a device that is being lost and delivers the report.
-pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
+pub fn conclude(device: &Device, state: &AbortState, cause: Cause) -> Conclusion {
     // With `on_abort = continue` some may have been reported and still be there: the queues never came to rest.
-    let from = active.loss.reported();
+    let from = state.loss.reported();
     let extent = match cause {
         Cause::Abort { .. } => Extent::From(from),
         Cause::Driver => Extent::AllFrom(from),
     };
-    let records = active
+    let records = state
         .arena
         .as_ref()
         .map_or_else(Records::default, |arena| arena.read(extent).records);
     let own = message_data(records.records.iter().map(|r| r.payload.as_slice()));
-    let group = active.loss.next_group();
+    let group = state.loss.next_group();
     let mut driver = match cause {
-        Cause::Driver if active.emulated.fault => fault::ask_driver(device, active, group),
+        Cause::Driver if state.emulated.fault => fault::ask_driver(device, state, group),
         _ => fault::DriverFault::default(),
     };
-    let options = options(device, active, active.suspects(&active.queues.values()));
+    let options = options(device, state, state.suspects(&state.queues.values()));
     let (mut report, message_data) = if own.is_empty() && cause == Cause::Driver {
-        let native = native::messages(device, active);
-        let modules: Vec<ModuleInfo> = active.modules.all().iter().map(|m| info(active, m)).collect();
+        let native = native::messages(device, state);
+        let modules: Vec<ModuleInfo> = state.modules.all().iter().map(|m| info(state, m)).collect();
         (
             Report::from_payloads(split(&native).payloads, &modules, &options),
             native,
         )
     } else {
-        (build(active, &records, &options), own)
+        (build(state, &records, &options), own)
     };
     report.summary.driver = driver.lines();
     let first = report.first_message();
@@ -80,15 +80,9 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
             device.instance.log.line(Level::Error, &text);
         }
     } else {
-        deliver(
-            device,
-            active,
-            &report,
-            &records,
-            (&message_data, &driver.vendor_binary),
-        );
+        deliver(device, state, &report, &records, (&message_data, &driver.vendor_binary));
     }
-    if active.options.trap != Trap::Return && cause == (Cause::Abort { drained: true }) {
+    if state.options.trap != Trap::Return && cause == (Cause::Abort { drained: true }) {
         let text = "the driver has not lost the device by the trap: the layer reports the loss";
         device.instance.log.line(Level::Warning, text);
     }
@@ -100,12 +94,12 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
         );
     }
     // A driver with VK_KHR_device_fault of its own reports its own losses.
-    let faults = if cause == Cause::Driver && !active.emulated.fault && first.is_none() {
+    let faults = if cause == Cause::Driver && !state.emulated.fault && first.is_none() {
         Vec::new()
     } else {
         let mut flags = fault_flag::DEVICE_LOST;
         // A loop was to call the driver's watchdog, and the driver blames no access to memory.
-        let hung = active.options.trap == Trap::Hang && cause == Cause::Driver && !records.records.is_empty();
+        let hung = state.options.trap == Trap::Hang && cause == Cause::Driver && !records.records.is_empty();
         if hung && !driver.reports.iter().any(|r| r.flags & fault_flag::MEMORY_ADDRESS != 0) {
             flags |= fault_flag::WATCHDOG_TIMEOUT;
         }
@@ -124,45 +118,45 @@ pub fn conclude(device: &Device, active: &Active, cause: Cause) -> Conclusion {
 }
 
 /// `on_abort = continue`: delivers the report of what is new, and a fault report that is not a loss.
-pub fn go_on(device: &Device, active: &Active, records: &Records, suspects: Vec<QueueUse>) {
-    let report = build(active, records, &options(device, active, suspects));
+pub fn go_on(device: &Device, state: &AbortState, records: &Records, suspects: Vec<QueueUse>) {
+    let report = build(state, records, &options(device, state, suspects));
     if report.is_empty() {
         return;
     }
     let data = message_data(records.records.iter().map(|r| r.payload.as_slice()));
-    deliver(device, active, &report, records, (&data, &[]));
-    if active.report_masked
+    deliver(device, state, &report, records, (&data, &[]));
+    if state.report_masked
         && let Some(text) = report.first_message()
     {
-        active.faults.push([fault::report(active.loss.next_group(), 0, &text)]);
+        state.faults.push([fault::report(state.loss.next_group(), 0, &text)]);
     }
 }
 
-fn options(device: &Device, active: &Active, suspects: Vec<QueueUse>) -> ReportOptions {
+fn options(device: &Device, state: &AbortState, suspects: Vec<QueueUse>) -> ReportOptions {
     use vk::Handle as _;
     ReportOptions {
-        arena_bytes: active.arena.as_ref().map(|arena| u64::from(arena.bytes())),
-        device: active.names.get(vk::ObjectType::DEVICE, device.handle.as_raw()),
+        arena_bytes: state.arena.as_ref().map(|arena| u64::from(arena.bytes())),
+        device: state.names.get(vk::ObjectType::DEVICE, device.handle.as_raw()),
         queues: suspects,
         ..ReportOptions::default()
     }
 }
 
-fn build(active: &Active, records: &Records, options: &ReportOptions) -> Report {
-    let known = |hash: ModuleHash| match active.modules.find(hash) {
-        Some(module) => info(active, &module),
+fn build(state: &AbortState, records: &Records, options: &ReportOptions) -> Report {
+    let known = |hash: ModuleHash| match state.modules.find(hash) {
+        Some(module) => info(state, &module),
         None => ModuleInfo::default(),
     };
     Report::build(records, &known, options)
 }
 
 /// What is known of a module: its sites, its name, and the names of what was made from it.
-fn info(active: &Active, module: &Module) -> ModuleInfo {
+fn info(state: &AbortState, module: &Module) -> ModuleInfo {
     let names = |kind| -> Vec<String> {
-        let users = active.modules.users(module.sites.module_hash, kind);
+        let users = state.modules.users(module.sites.module_hash, kind);
         users
             .into_iter()
-            .filter_map(|handle| active.names.get(kind, handle))
+            .filter_map(|handle| state.names.get(kind, handle))
             .collect()
     };
     let mut pipelines = names(vk::ObjectType::PIPELINE);
@@ -177,16 +171,16 @@ fn info(active: &Active, module: &Module) -> ModuleInfo {
 }
 
 /// `raw`: the messages, and the driver's crash dump.
-fn deliver(device: &Device, active: &Active, report: &Report, records: &Records, raw: (&[u8], &[u8])) {
+fn deliver(device: &Device, state: &AbortState, report: &Report, records: &Records, raw: (&[u8], &[u8])) {
     let instance = &device.instance;
     let mut told = report.clone();
     instance.settings.filter.apply(&mut told);
     // What a user does not want to hear of is only counted beside what he does.
     if !told.sites.is_empty() || report.sites.is_empty() {
-        tell(device, active, &told);
+        tell(device, state, &told);
     }
     if let Some(folder) = &instance.settings.dump_dir
-        && let Err(error) = dump::write(folder, active, report, records, raw)
+        && let Err(error) = dump::write(folder, state, report, records, raw)
     {
         instance
             .log
@@ -195,7 +189,7 @@ fn deliver(device: &Device, active: &Active, report: &Report, records: &Records,
 }
 
 /// Writes to the log and calls the messengers.
-fn tell(device: &Device, active: &Active, report: &Report) {
+fn tell(device: &Device, state: &AbortState, report: &Report) {
     let instance = &device.instance;
     if instance.log.takes(Level::Error) {
         match instance.log.format() {
@@ -206,7 +200,7 @@ fn tell(device: &Device, active: &Active, report: &Report) {
             }
         }
     }
-    if let Some(unfixed) = active.arena.as_ref().and_then(Arena::unfixed) {
+    if let Some(unfixed) = state.arena.as_ref().and_then(Arena::unfixed) {
         instance.log.line(Level::Warning, &unfixed);
     }
     to_messengers(device, &report.text(false));

@@ -1,6 +1,6 @@
 //! Fault reports in the form of `VK_KHR_device_fault`, also from a driver that has only `VK_EXT_device_fault`.
 
-use crate::device::state::{Active, Device};
+use crate::device::state::{AbortState, Device};
 use crate::loader::ffi::{FaultAddressInfo, FaultInfo, FaultVendorInfo, fault_flag, stype};
 use ash::vk;
 use std::ffi::c_char;
@@ -103,8 +103,8 @@ fn access(info: &FaultAddressInfo) -> &'static str {
 }
 
 /// Asks `VK_EXT_device_fault`. The device must be lost by the driver's own account.
-pub fn ask_driver(device: &Device, active: &Active, group: u64) -> DriverFault {
-    let (true, Some(get)) = (active.ext_fault, device.next.vkGetDeviceFaultInfoEXT) else {
+pub fn ask_driver(device: &Device, state: &AbortState, group: u64) -> DriverFault {
+    let (true, Some(get)) = (state.ext_fault, device.next.vkGetDeviceFaultInfoEXT) else {
         return DriverFault::default();
     };
     let mut counts = vk::DeviceFaultCountsEXT::default();
@@ -114,7 +114,7 @@ pub fn ask_driver(device: &Device, active: &Active, group: u64) -> DriverFault {
     }
     counts.address_info_count = counts.address_info_count.min(MAX_DRIVER_RECORDS);
     counts.vendor_info_count = counts.vendor_info_count.min(MAX_DRIVER_RECORDS);
-    let binary_size = if active.vendor_binary {
+    let binary_size = if state.vendor_binary {
         counts.vendor_binary_size
     } else {
         0

@@ -1,6 +1,6 @@
 //! `dump_dir`: everything about an abort in one folder, to be looked at elsewhere and later.
 
-use crate::device::state::Active;
+use crate::device::state::AbortState;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -31,7 +31,7 @@ fn fresh(folder: &Path, name: &str) -> io::Result<PathBuf> {
 /// The folder or a file in it could not be written.
 pub fn write(
     folder: &Path,
-    active: &Active,
+    state: &AbortState,
     report: &Report,
     records: &Records,
     raw: (&[u8], &[u8]),
@@ -50,7 +50,7 @@ pub fn write(
     let recorded = records.records.iter().map(|r| r.module_hash);
     let matched = report.sites.iter().filter_map(|site| site.module_hash);
     let hashes: BTreeSet<_> = recorded.chain(matched).collect();
-    for module in hashes.into_iter().filter_map(|hash| active.modules.find(hash)) {
+    for module in hashes.into_iter().filter_map(|hash| state.modules.find(hash)) {
         let name = module.sites.module_hash;
         if let Ok(sites) = serde_json::to_vec_pretty(&*module.sites) {
             fs::write(to.join(format!("{name}.sites.json")), sites)?;

@@ -1,6 +1,6 @@
 //! Drivers with `VK_KHR_shader_abort` of their own: what they recorded.
 
-use crate::device::state::{Active, Device};
+use crate::device::state::{AbortState, Device};
 use crate::loader::ffi::{self, stype};
 use ash::vk;
 use std::ptr;
@@ -9,8 +9,8 @@ use std::ptr;
 const MOST_BYTES: usize = 64 << 20;
 
 /// The message data of a lost device, as `vkGetDeviceFaultDebugInfoKHR` gives it; none, if the driver has no aborts.
-pub fn messages(device: &Device, active: &Active) -> Vec<u8> {
-    let native = active.enabled.without(active.emulated);
+pub fn messages(device: &Device, state: &AbortState) -> Vec<u8> {
+    let native = state.enabled.without(state.emulated);
     let (true, Some(get)) = (native.abort && native.fault, device.next.vkGetDeviceFaultDebugInfoKHR) else {
         return Vec::new();
     };

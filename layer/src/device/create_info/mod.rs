@@ -8,7 +8,7 @@ use crate::device::state::{Extensions, PhysicalDevice};
 use crate::loader::chain::{ChainCopy, Edit};
 use crate::loader::ffi::stype;
 use ash::vk::{self, StructureType, TaggedStructure};
-use requested_features::Asked;
+use requested_features::RequestedFeatures;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use std::slice;
@@ -23,7 +23,7 @@ pub struct Refusal {
 }
 
 /// An edited create-info and what it turns on.
-pub struct Plan {
+pub struct EditedCreateInfo {
     chain: ChainCopy,
     extensions: Vec<*const c_char>,
     features: Option<Box<vk::PhysicalDeviceFeatures>>,
@@ -98,7 +98,7 @@ fn is_ours(emulated: Extensions, s_type: StructureType) -> bool {
         || (emulated.constant_data && s_type == stype::SHADER_CONSTANT_DATA_FEATURES)
 }
 
-impl Plan {
+impl EditedCreateInfo {
     /// Edits a create-info.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Plan {
         let names = unsafe { names(info) };
         let has = |name: &CStr| names.contains(&name);
         // SAFETY: as above.
-        let asked = unsafe { Asked::read(head, device, emulated, wanted.report_masked) }?;
+        let asked = unsafe { RequestedFeatures::read(head, device, emulated, wanted.report_masked) }?;
 
         let arena = emulated.abort;
         let device_coherent = arena && wanted.device_coherent && device.device_coherent;
@@ -148,7 +148,7 @@ impl Plan {
                 unknown.0.as_raw()
             ),
         })?;
-        let mut plan = Self {
+        let mut edited = Self {
             chain,
             extensions: names
                 .iter()
@@ -169,18 +169,18 @@ impl Plan {
             report_masked: asked.report_masked,
         };
         if arena {
-            plan.turn_on_addresses(device, has);
-            plan.turn_on_device_scope(device);
-            plan.turn_on_stores(info);
-            plan.import = device.imports && plan.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
+            edited.turn_on_addresses(device, has);
+            edited.turn_on_device_scope(device);
+            edited.turn_on_stores(info);
+            edited.import = device.imports && edited.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
         }
         if device_coherent {
-            plan.turn_on_device_coherent(device, has);
+            edited.turn_on_device_coherent(device, has);
         }
         if ext_fault {
-            plan.turn_on_driver_faults(device, has);
+            edited.turn_on_driver_faults(device, has);
         }
-        Ok(plan)
+        Ok(edited)
     }
 
     /// The edited create-info. It borrows from the plan and from the original.

@@ -8,14 +8,14 @@ use ash::vk::{self, TaggedStructure};
 use std::ffi::c_void;
 
 /// What the application's own feature structs ask of the layer.
-pub struct Asked {
+pub struct RequestedFeatures {
     /// `deviceFaultVendorBinary`.
     pub vendor_binary: bool,
     /// `deviceFaultReportMasked`.
     pub report_masked: bool,
 }
 
-impl Asked {
+impl RequestedFeatures {
     /// Reads them.
     ///
     /// # Errors

@@ -83,12 +83,12 @@ impl App {
     }
 }
 
-fn plan(info: &vk::DeviceCreateInfo<'_>, device: &PhysicalDevice) -> Result<Plan, Refusal> {
+fn plan(info: &vk::DeviceCreateInfo<'_>, device: &PhysicalDevice) -> Result<EditedCreateInfo, Refusal> {
     // SAFETY: the tests build valid create-infos.
-    unsafe { Plan::new(info, device, Extensions::ALL, Wanted::default()) }
+    unsafe { EditedCreateInfo::new(info, device, Extensions::ALL, Wanted::default()) }
 }
 
-fn planned_names(plan: &Plan, info: &vk::DeviceCreateInfo<'_>) -> Vec<String> {
+fn planned_names(plan: &EditedCreateInfo, info: &vk::DeviceCreateInfo<'_>) -> Vec<String> {
     // SAFETY: as above.
     unsafe { names(&plan.create_info(info)) }
         .iter()
@@ -183,8 +183,8 @@ fn memory_that_the_device_does_not_cache_is_turned_on_where_it_is_wanted() {
             ..Wanted::default()
         };
         // SAFETY: as above.
-        let plan =
-            unsafe { Plan::new(&info, &device, Extensions::ALL, wanted) }.unwrap_or_else(|r| panic!("{}", r.reason));
+        let plan = unsafe { EditedCreateInfo::new(&info, &device, Extensions::ALL, wanted) }
+            .unwrap_or_else(|r| panic!("{}", r.reason));
         let names = planned_names(&plan, &info);
         assert_eq!(
             names.contains(&"VK_AMD_device_coherent_memory".to_owned()),
@@ -235,7 +235,8 @@ fn only_what_is_emulated_is_taken_out() {
         ..Extensions::default()
     };
     // SAFETY: as above.
-    let plan = unsafe { Plan::new(&info, &device(vk::API_VERSION_1_3, &[]), abort_only, Wanted::default()) };
+    let plan =
+        unsafe { EditedCreateInfo::new(&info, &device(vk::API_VERSION_1_3, &[]), abort_only, Wanted::default()) };
     let plan = plan.unwrap_or_else(|r| panic!("{}", r.reason));
     let mut left = planned_names(&plan, &info);
     left.sort();

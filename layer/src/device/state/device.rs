@@ -24,11 +24,11 @@ pub struct Device {
     /// The next layer's `vkGetDeviceProcAddr`.
     pub next_gdpa: vk::PFN_vkGetDeviceProcAddr,
     /// None: the device does not use the extensions, and everything passes.
-    pub active: Option<Active>,
+    pub state: Option<AbortState>,
 }
 
 /// What is kept for a device that uses the extensions.
-pub struct Active {
+pub struct AbortState {
     /// Extensions that the application enabled.
     pub enabled: Extensions,
     /// Those of them that the layer provides.
@@ -61,7 +61,7 @@ pub struct Active {
     pub deferred: Mutex<HashMap<vk::DeferredOperationKHR, Vec<Rewrites>>>,
 }
 
-impl Active {
+impl AbortState {
     /// State for a device on which nothing is emulated.
     pub fn watching(enabled: Extensions) -> Self {
         Self {
@@ -87,12 +87,12 @@ impl Active {
 impl Device {
     /// The driver may still be using the device's objects: none of them may be destroyed.
     pub fn is_undrained(&self) -> bool {
-        self.active.as_ref().is_some_and(|active| active.loss.is_undrained())
+        self.state.as_ref().is_some_and(|state| state.loss.is_undrained())
     }
 
     /// The state of a device that uses the extensions and whose aborts the layer handles.
-    pub fn arena(&self) -> Option<(&Active, &Arena)> {
-        let active = self.active.as_ref()?;
-        Some((active, active.arena.as_ref()?))
+    pub fn arena(&self) -> Option<(&AbortState, &Arena)> {
+        let state = self.state.as_ref()?;
+        Some((state, state.arena.as_ref()?))
     }
 }

@@ -9,7 +9,7 @@ mod queue;
 pub mod submit_counters;
 
 pub use binaries::Binaries;
-pub use device::{Active, Device};
+pub use device::{AbortState, Device};
 pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use module::{Module, Modules};
 pub use names::Names;

@@ -1,7 +1,7 @@
 //! Queues, and the fences with which the layer watches them.
 
 use super::lock;
-use crate::device::state::submit_counters::Trail;
+use crate::device::state::submit_counters::SubmitCounters;
 use crate::loader::dispatch::DeviceTable;
 use ash::vk;
 use std::ptr;
@@ -18,7 +18,7 @@ pub struct Queue {
     /// has to serialise the queue anyway: there is no contention without a drain.
     pub work: Mutex<Work>,
     /// For finding the queue of an abort.
-    pub trail: Trail,
+    pub counters: SubmitCounters,
     /// Where it comes from, once the application has asked for it.
     pub place: OnceLock<Place>,
 }
@@ -112,7 +112,7 @@ impl Queue {
             handle,
             mark,
             work: Mutex::new(Work::default()),
-            trail: Trail::default(),
+            counters: SubmitCounters::default(),
             place: OnceLock::new(),
         }
     }

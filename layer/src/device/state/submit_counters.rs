@@ -7,7 +7,7 @@
 //!
 //! Cost of a submission: a lookup without a lock, and one atomic add to a counter of its queue.
 
-use crate::device::state::{Active, Device, Queue, lock};
+use crate::device::state::{AbortState, Device, Queue, lock};
 use ash::vk::{self, Handle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use vkabort_record::report::QueueUse;
 
 /// What has been submitted to a queue for its shaders to run.
 #[derive(Default)]
-pub struct Trail {
+pub struct SubmitCounters {
     /// Submissions with command buffers so far.
     submitted: AtomicU64,
     /// As many of them are known to have ended well.
@@ -23,9 +23,9 @@ pub struct Trail {
 }
 
 /// How much had been submitted to queues before a wait for them began.
-pub struct Before(Vec<(Arc<Queue>, u64)>);
+pub struct WaitMark(Vec<(Arc<Queue>, u64)>);
 
-impl Before {
+impl WaitMark {
     /// Those of the queues that were used at all.
     pub fn used(&self) -> Vec<vk::Queue> {
         let used = self.0.iter().filter(|(queue, _)| lock(&queue.work).submitted > 0);
@@ -43,25 +43,25 @@ impl Before {
     /// The wait was over and nothing had aborted.
     pub fn ended_well(self) {
         for (queue, submitted) in self.0 {
-            queue.trail.well.fetch_max(submitted, Ordering::Relaxed);
+            queue.counters.well.fetch_max(submitted, Ordering::Relaxed);
         }
     }
 }
 
 /// What has been submitted to these queues.
-pub fn before(queues: Vec<Arc<Queue>>) -> Before {
+pub fn before(queues: Vec<Arc<Queue>>) -> WaitMark {
     let count = |queue: Arc<Queue>| {
-        let submitted = queue.trail.submitted.load(Ordering::Relaxed);
+        let submitted = queue.counters.submitted.load(Ordering::Relaxed);
         (queue, submitted)
     };
-    Before(queues.into_iter().map(count).collect())
+    WaitMark(queues.into_iter().map(count).collect())
 }
 
-impl Active {
+impl AbortState {
     /// Counts a submission with command buffers.
     pub fn submits_work(&self, device: &Device, queue: vk::Queue) {
         if let Some(queue) = self.queue(device, queue) {
-            queue.trail.submitted.fetch_add(1, Ordering::Relaxed);
+            queue.counters.submitted.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -74,7 +74,7 @@ impl Active {
 
     /// The queues of `queues` on which a shader may have aborted, in the order of families and indices.
     pub fn suspects(&self, queues: &[Arc<Queue>]) -> Vec<QueueUse> {
-        let mut suspects: Vec<&Arc<Queue>> = queues.iter().filter(|queue| queue.trail.is_open()).collect();
+        let mut suspects: Vec<&Arc<Queue>> = queues.iter().filter(|queue| queue.counters.is_open()).collect();
         suspects.sort_by_key(|queue| queue.place.get().copied());
         suspects.into_iter().map(|queue| self.describe(queue)).collect()
     }
@@ -97,7 +97,7 @@ impl Active {
     }
 }
 
-impl Trail {
+impl SubmitCounters {
     fn is_open(&self) -> bool {
         self.submitted.load(Ordering::Relaxed) > self.well.load(Ordering::Relaxed)
     }
@@ -114,38 +114,38 @@ mod tests {
         Arc::new(queue)
     }
 
-    fn names(active: &Active, queues: &[Arc<Queue>]) -> Vec<String> {
-        active.suspects(queues).into_iter().map(|queue| queue.name).collect()
+    fn names(state: &AbortState, queues: &[Arc<Queue>]) -> Vec<String> {
+        state.suspects(queues).into_iter().map(|queue| queue.name).collect()
     }
 
     #[test]
     fn a_queue_is_suspect_from_a_submission_until_a_wait_ends_well() {
-        let active = Active {
+        let state = AbortState {
             families: vec![
                 vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE,
                 vk::QueueFlags::TRANSFER,
             ],
-            ..Active::watching(Default::default())
+            ..AbortState::watching(Default::default())
         };
         let queues = [queue(0x30, 1, 0), queue(0x20, 0, 1), queue(0x10, 0, 0)];
-        assert!(active.suspects(&queues).is_empty(), "nothing was submitted");
+        assert!(state.suspects(&queues).is_empty(), "nothing was submitted");
         for queue in &queues {
-            queue.trail.submitted.fetch_add(2, Ordering::Relaxed);
+            queue.counters.submitted.fetch_add(2, Ordering::Relaxed);
         }
-        active.names.set(vk::ObjectType::QUEUE, 0x20, "compute".into());
+        state.names.set(vk::ObjectType::QUEUE, 0x20, "compute".into());
         assert_eq!(
-            names(&active, &queues),
+            names(&state, &queues),
             ["(family 0, index 0)", "compute", "(family 1, index 0)"]
         );
-        let transfer = &active.suspects(&queues)[2];
+        let transfer = &state.suspects(&queues)[2];
         assert!(!transfer.graphics && !transfer.compute);
 
         let waiting = before(queues.to_vec());
         // What is submitted during the wait is not waited for.
-        queues[1].trail.submitted.fetch_add(1, Ordering::Relaxed);
+        queues[1].counters.submitted.fetch_add(1, Ordering::Relaxed);
         waiting.ended_well();
-        assert_eq!(names(&active, &queues), ["compute"]);
+        assert_eq!(names(&state, &queues), ["compute"]);
         before(queues.to_vec()).ended_well();
-        assert!(active.suspects(&queues).is_empty());
+        assert!(state.suspects(&queues).is_empty());
     }
 }

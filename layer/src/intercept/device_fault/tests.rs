@@ -1,15 +1,15 @@
 use super::*;
-use crate::device::state::{Active, Extensions};
+use crate::device::state::{AbortState, Extensions};
 use crate::loader::ffi::fault_flag;
 use crate::report::driver_fault::report;
 use std::ptr;
 
-fn active(vendor_binary: bool) -> Active {
-    Active {
+fn abort_state(vendor_binary: bool) -> AbortState {
+    AbortState {
         emulated: Extensions::ALL,
         ext_fault: vendor_binary,
         vendor_binary,
-        ..Active::watching(Extensions::ALL)
+        ..AbortState::watching(Extensions::ALL)
     }
 }
 
@@ -22,22 +22,22 @@ fn blank() -> FaultInfo {
 
 #[test]
 fn reports_are_counted_then_handed_out_once_and_the_rest_of_the_array_is_left_alone() {
-    let active = active(false);
+    let state = abort_state(false);
     let mut count = 5;
     // SAFETY: the arrays are as long as the counts say.
     unsafe {
-        assert_eq!(hand_out(&active, &mut count, ptr::null_mut()), vk::Result::TIMEOUT);
+        assert_eq!(hand_out(&state, &mut count, ptr::null_mut()), vk::Result::TIMEOUT);
         assert_eq!(count, 0);
-        active
+        state
             .faults
             .push([report(1, 0, "a"), report(1, fault_flag::DEVICE_LOST, "b")]);
-        assert_eq!(hand_out(&active, &mut count, ptr::null_mut()), vk::Result::SUCCESS);
+        assert_eq!(hand_out(&state, &mut count, ptr::null_mut()), vk::Result::SUCCESS);
         assert_eq!(count, 2);
         let mut room = [blank(); 3];
         count = 0;
-        assert_eq!(hand_out(&active, &mut count, room.as_mut_ptr()), vk::Result::INCOMPLETE);
+        assert_eq!(hand_out(&state, &mut count, room.as_mut_ptr()), vk::Result::INCOMPLETE);
         count = 1;
-        assert_eq!(hand_out(&active, &mut count, room.as_mut_ptr()), vk::Result::INCOMPLETE);
+        assert_eq!(hand_out(&state, &mut count, room.as_mut_ptr()), vk::Result::INCOMPLETE);
         assert_eq!((count, room[0].group_id, room[0].flags), (1, 1, 0));
         assert_eq!(
             room[0].next,
@@ -46,19 +46,19 @@ fn reports_are_counted_then_handed_out_once_and_the_rest_of_the_array_is_left_al
         );
         assert_eq!(room[1].group_id, 77);
         count = 3;
-        assert_eq!(hand_out(&active, &mut count, room.as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!(hand_out(&state, &mut count, room.as_mut_ptr()), vk::Result::SUCCESS);
         assert_eq!(
             (count, room[0].flags, room[1].group_id),
             (1, fault_flag::DEVICE_LOST, 77)
         );
         count = 3;
-        assert_eq!(hand_out(&active, &mut count, room.as_mut_ptr()), vk::Result::TIMEOUT);
+        assert_eq!(hand_out(&state, &mut count, room.as_mut_ptr()), vk::Result::TIMEOUT);
         assert_eq!(count, 0);
     }
 }
 
 fn ask(
-    active: &Active,
+    state: &AbortState,
     outcome: &Outcome,
     messages: Option<&mut [u8]>,
     binary: Option<&mut [u8]>,
@@ -78,35 +78,35 @@ fn ask(
         vendor_binary_data: data.cast(),
     };
     // SAFETY: structures and arrays of ours, as long as their sizes say.
-    let result = unsafe { answer(active, outcome, &mut info) };
+    let result = unsafe { answer(state, outcome, &mut info) };
     (result, node.message_data_size, info.vendor_binary_size)
 }
 
 #[test]
 fn messages_are_sized_filled_and_cut_without_overrun() {
-    let active = active(false);
+    let state = abort_state(false);
     let outcome = Outcome {
         message_data: (0..20).collect(),
         vendor_binary: vec![9; 8],
         ..Outcome::default()
     };
-    assert_eq!(ask(&active, &outcome, None, None), (vk::Result::SUCCESS, 20, 0));
+    assert_eq!(ask(&state, &outcome, None, None), (vk::Result::SUCCESS, 20, 0));
     let mut room = [0xEE; 24];
     assert_eq!(
-        ask(&active, &outcome, Some(&mut room[..20]), None),
+        ask(&state, &outcome, Some(&mut room[..20]), None),
         (vk::Result::SUCCESS, 20, 0)
     );
     assert_eq!(room[19], 19);
     assert_eq!(room[20], 0xEE);
     let mut short = [0xEE; 24];
     assert_eq!(
-        ask(&active, &outcome, Some(&mut short[..9]), None),
+        ask(&state, &outcome, Some(&mut short[..9]), None),
         (vk::Result::INCOMPLETE, 9, 0)
     );
     assert_eq!((short[8], short[9]), (8, 0xEE));
     let mut large = [0xEE; 24];
     assert_eq!(
-        ask(&active, &outcome, Some(&mut large), None),
+        ask(&state, &outcome, Some(&mut large), None),
         (vk::Result::SUCCESS, 20, 0)
     );
     assert_eq!(large[20], 0xEE);
@@ -115,7 +115,7 @@ fn messages_are_sized_filled_and_cut_without_overrun() {
 #[test]
 fn a_healthy_device_has_no_messages() {
     assert_eq!(
-        ask(&active(false), &Outcome::default(), None, None),
+        ask(&abort_state(false), &Outcome::default(), None, None),
         (vk::Result::SUCCESS, 0, 0)
     );
 }
@@ -127,7 +127,7 @@ fn a_crash_dump_is_whole_or_not_there() {
         vendor_binary: vec![9; 8],
         ..Outcome::default()
     };
-    let with = active(true);
+    let with = abort_state(true);
     assert_eq!(ask(&with, &outcome, None, None), (vk::Result::SUCCESS, 0, 8));
     let mut short = [0; 7];
     assert_eq!(
@@ -140,7 +140,7 @@ fn a_crash_dump_is_whole_or_not_there() {
     assert_eq!(room, [9; 8]);
     let mut unwanted = [0; 8];
     assert_eq!(
-        ask(&active(false), &outcome, None, Some(&mut unwanted)),
+        ask(&abort_state(false), &outcome, None, Some(&mut unwanted)),
         (vk::Result::SUCCESS, 0, 0)
     );
     assert_eq!(unwanted, [0; 8]);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::device::state::{Active, Device, Extensions, Instance};
+use crate::device::state::{AbortState, Device, Extensions, Instance};
 use crate::device_loss::Loss;
 use crate::loader::dispatch::{DestroyTable, DeviceTable, InstanceTable};
 use crate::loader::registry::{self, HandleMap, dispatch_key};
@@ -71,7 +71,7 @@ fn device(object: &mut usize) -> vk::Device {
         leaked: AtomicBool::new(false),
         binaries: Default::default(),
     };
-    let active = Active {
+    let state = AbortState {
         enabled: Extensions::ALL,
         emulated: Extensions::ALL,
         arena: None,
@@ -99,7 +99,7 @@ fn device(object: &mut usize) -> vk::Device {
         // SAFETY: no function is given.
         destroy: unsafe { DestroyTable::load(|_| None) },
         next_gdpa: no_device_function,
-        active: Some(active),
+        state: Some(state),
     };
     // SAFETY: the object stands where the handle says.
     let key = unsafe { dispatch_key(handle.as_raw()) };
