@@ -6,9 +6,10 @@
 //! every machine. It never panics, and its output is valid whenever its input is.
 #![forbid(unsafe_code)]
 
+mod analysis;
 mod edit;
 mod error;
-mod index;
+
 mod options;
 mod pass;
 mod pipeline;

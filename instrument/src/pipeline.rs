@@ -1,15 +1,15 @@
 //! The order of the passes.
 
+use crate::analysis::callgraph::CallGraph;
+use crate::analysis::exit_plan::ExitPlan;
+use crate::analysis::index::Index;
+use crate::analysis::waiting_loops::WaitingLoops;
 use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Index;
-use crate::index::callgraph::CallGraph;
 use crate::options::Options;
 use crate::pass::abort::Lowered;
-use crate::pass::mark::Numbers;
-use crate::pass::plan::Plan;
-use crate::pass::poll::Judged;
-use crate::pass::{abort, constant_data, loops, mark, outline, poison, strip};
+use crate::pass::site_numbering::SiteOperand;
+use crate::pass::{abort, constant_data, loop_normalize, outline, poison, site_numbering, strip};
 use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::{HEADER_WORDS, Insts, header};
 use crate::spv::{Id, op};
@@ -89,7 +89,7 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
     check(&index)?;
     let hash = module_hash(original, options);
     let offsets: Vec<usize> = index.aborts().collect();
-    Ok(Some(mark::sites(
+    Ok(Some(site_numbering::sites(
         &index,
         &CallGraph::new(&index),
         options,
@@ -106,25 +106,25 @@ fn lower_aborts(
     offsets: &[usize],
     sites: &mut SiteTable,
 ) -> Result<(Vec<u32>, bool)> {
-    let plan = Plan::new(&index, options, &Judged::default());
-    *sites = mark::sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
-    let mut edits = loops::normalize(&index, &plan)?;
+    let plan = ExitPlan::new(&index, options, &WaitingLoops::default());
+    *sites = site_numbering::sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
+    let mut edits = loop_normalize::normalize(&index, &plan)?;
     if edits.is_empty() && !outline::is_needed(&index, &plan) {
-        let Lowered { edits, tables } = abort::lower(&index, &plan, options, sites, Numbers::InOrder)?;
+        let Lowered { edits, tables } = abort::lower(&index, &plan, options, sites, SiteOperand::InOrder)?;
         let words = index.words;
         // An index is about as large as its module: none outlives its use.
         drop((index, plan));
         return Ok((edits.apply(words, "abort")?, tables));
     }
-    edits.append(&mark::mark(&index));
-    let judged = plan.judged(&index);
+    edits.append(&site_numbering::mark(&index));
+    let waiting_loops = plan.waiting_loops(&index);
     let mut words = edits.apply(index.words, "loops")?;
     drop((index, plan));
     let mut outlined: HashSet<Id> = HashSet::default();
     for _ in 0..MAX_ROUNDS {
         let index = Index::new(&words)?;
-        let plan = Plan::new(&index, options, &judged);
-        let edits = loops::normalize(&index, &plan)?;
+        let plan = ExitPlan::new(&index, options, &waiting_loops);
+        let edits = loop_normalize::normalize(&index, &plan)?;
         if !edits.is_empty() {
             words = edits.apply_within(words, "loops")?;
             continue;
@@ -134,7 +134,7 @@ fn lower_aborts(
             words = edits.apply_within(words, "outline")?;
             continue;
         }
-        let Lowered { edits, tables } = abort::lower(&index, &plan, options, sites, Numbers::Marked)?;
+        let Lowered { edits, tables } = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
         drop((index, plan));
         return Ok((edits.apply_within(words, "abort")?, tables));
     }

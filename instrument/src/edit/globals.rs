@@ -2,12 +2,12 @@
 //!
 //! Types that must be unique in a module are found before they are added, and so are constants.
 
-use super::nothing::Kind;
-use super::{Code, Edits, Ids};
-use crate::index::Index;
+use super::placeholder::Kind;
+use super::{Edits, Ids};
+use crate::analysis::index::Index;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::MAX_BOUND;
-use crate::spv::{Id, op};
+use crate::spv::{Code, Id, op};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap as HashMap, FxHasher};
 use smallvec::SmallVec;

@@ -1,13 +1,12 @@
 //! Edits keyed by offset, and the module that they make.
 
-pub(crate) mod code;
 pub(crate) mod globals;
-pub(crate) mod nothing;
+pub(crate) mod phi;
+pub(crate) mod placeholder;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::Id;
 use crate::spv::words::{BOUND, MAX_BOUND};
-pub(crate) use code::Code;
 use std::ops::Range;
 
 /// Fresh result ids, upwards from a module's bound.

@@ -7,14 +7,14 @@
 //! Only what is still used: messages have taken their bytes already, and `strip` removes what they leave behind. The
 //! data of a specialised constant comes from the options.
 
-use crate::edit::{Code, Edits, Ids};
+use crate::analysis::index::Index;
+use crate::analysis::index::constant::literal_words;
+use crate::edit::{Edits, Ids};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Index;
-use crate::index::constant::literal_words;
 use crate::options::Options;
 use crate::spv::op::decoration;
 use crate::spv::words::MAX_INST_WORDS;
-use crate::spv::{Id, Inst, op};
+use crate::spv::{Code, Id, Inst, op};
 use rustc_hash::FxHashSet as HashSet;
 
 const PASS: &str = "constant_data";

@@ -5,11 +5,11 @@
 //! strings run on devices without `shaderInt8`. Everything else that the application left unused stays: only what has
 //! lost a use, and what that leads to, is looked at.
 
-use crate::edit::{Code, Edits};
-use crate::index::Index;
+use crate::analysis::index::Index;
+use crate::edit::Edits;
 use crate::spv::op::capability;
 use crate::spv::words::Insts;
-use crate::spv::{Id, Inst, literal, op, operands};
+use crate::spv::{Code, Id, Inst, literal, op, operands};
 use std::ops::Range;
 
 /// Extensions whose capabilities are lowered.

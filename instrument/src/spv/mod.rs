@@ -1,9 +1,11 @@
 //! SPIR-V at the level of words: instructions, opcodes, where operands are ids.
 
+mod code;
 pub(crate) mod literal;
 pub(crate) mod op;
 mod operand_table;
 pub(crate) mod operands;
 pub(crate) mod words;
 
+pub(crate) use code::Code;
 pub(crate) use words::{Id, Inst};

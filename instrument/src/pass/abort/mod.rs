@@ -13,40 +13,32 @@
 //! Stores before the abort stand; nothing of the invocation follows it. Helper invocations of a fragment shader cannot
 //! write: they only end. The passes `loops` and `outline` have made every abort's surroundings such that it can leave.
 
-mod array;
-mod functions;
-mod identity;
-mod payload;
-mod pending;
-pub(crate) mod runtime;
-mod scalar;
-mod size;
-mod source;
-mod trap;
-mod variable;
-mod writer;
+mod message;
+mod rematerialize_handles;
+mod runtime;
+mod unwind;
 
-use super::mark::Numbers;
-use super::plan::Plan;
+use super::site_numbering::SiteOperand;
 use super::strip;
-use super::unwind::{Leaving, Unwinder};
+use crate::analysis::exit_plan::ExitPlan;
+use crate::analysis::index::Index;
+use crate::analysis::index::function::{Block, Function};
 use crate::edit::globals::Globals;
-use crate::edit::{Code, Edits, Rank};
+use crate::edit::{Edits, Rank};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Index;
-use crate::index::function::{Block, Function};
 use crate::options::Options;
 use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::{MAX_INST_WORDS, version};
-use crate::spv::{Id, op};
+use crate::spv::{Code, Id, op};
+use unwind::{Leaving, Unwinder};
 
-use functions::NO_RECORD;
-use identity::Interface;
+use message::source::Sources;
+use message::writer::{Start, Writer};
 use runtime::Runtime;
+use runtime::functions::NO_RECORD;
+use runtime::identity::{self, Interface};
 use smallvec::SmallVec;
-use source::Sources;
 use vkabort_record::site::{Site, SiteId, SiteTable};
-use writer::{Start, Writer};
 
 /// What lowering makes of a module.
 pub(crate) struct Lowered {
@@ -58,10 +50,10 @@ pub(crate) struct Lowered {
 /// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used.
 pub(crate) fn lower(
     index: &Index<'_>,
-    plan: &Plan,
+    plan: &ExitPlan,
     options: &Options,
     sites: &SiteTable,
-    numbers: Numbers,
+    numbers: SiteOperand,
 ) -> Result<Lowered> {
     let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_OF_AN_ABORT);
     let mut globals = Globals::new(index);
@@ -85,8 +77,8 @@ pub(crate) fn lower(
                 continue;
             }
             let site = match numbers {
-                Numbers::InOrder => lowered,
-                Numbers::Marked => abort.word(3),
+                SiteOperand::InOrder => lowered,
+                SiteOperand::Marked => abort.word(3),
             };
             lowered += 1;
             lost.extend([abort.word(2), abort.word(1)]);
@@ -206,7 +198,7 @@ fn declare(index: &Index<'_>, function: &Function, variables: &[(Id, Id)], edits
 }
 
 /// Entry points from which an abort or a polling loop can be reached.
-fn reaching_entry_points<'w>(index: &Index<'w>, plan: &Plan) -> Vec<Interface<'w>> {
+fn reaching_entry_points<'w>(index: &Index<'w>, plan: &ExitPlan) -> Vec<Interface<'w>> {
     let mut reached = vec![false; index.entry_points.len()];
     for (number, _) in plan.touched(index) {
         let reach = plan.graph.reach.get(number);

@@ -1,8 +1,8 @@
 //! Decorations of the ids that a new function has.
 
 use super::outliner::Outliner;
+use crate::analysis::index::Index;
 use crate::edit::Edits;
-use crate::index::Index;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Inst, op};
 

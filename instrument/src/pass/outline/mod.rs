@@ -24,28 +24,28 @@
 //! which nothing but them takes out of the region.
 
 mod annotations;
+mod in_place;
 mod narrow;
 mod outliner;
 mod reached;
-mod stay;
 mod types;
 mod uses;
 mod values;
 
-use super::phi::PhiRenames;
-use super::plan::Plan;
-use super::region;
+use crate::analysis::exit_plan::ExitPlan;
+use crate::analysis::index::Index;
+use crate::analysis::index::function::{Block, Function};
+use crate::analysis::loops;
 use crate::edit::Edits;
 use crate::edit::globals::Globals;
+use crate::edit::phi::PhiRenames;
 use crate::error::Result;
-use crate::index::Index;
-use crate::index::function::{Block, Function};
 use crate::spv::Id;
 use annotations::Annotations;
+use in_place::may_stay;
 use outliner::Outliner;
 use reached::Reached;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use stay::may_stay;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use types::Types;
@@ -53,7 +53,7 @@ use types::Types;
 const PASS: &str = "outline";
 
 /// Whether anything has to be moved.
-pub(crate) fn is_needed(index: &Index<'_>, plan: &Plan) -> bool {
+pub(crate) fn is_needed(index: &Index<'_>, plan: &ExitPlan) -> bool {
     let touched = plan.touched(index);
     let mut functions = touched.map(|(number, function)| regions(index, plan, number, function, &HashSet::default()));
     functions.any(|regions| !regions.is_empty())
@@ -61,7 +61,7 @@ pub(crate) fn is_needed(index: &Index<'_>, plan: &Plan) -> bool {
 
 /// Moves the outermost regions that need it; inner ones follow in the next round. `outlined` holds the functions made so
 /// far: a region that only calls one of them stays, as do those that [`may_stay`] finds.
-pub(crate) fn outline(index: &Index<'_>, plan: &Plan, outlined: &mut HashSet<Id>) -> Result<Edits> {
+pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet<Id>) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut globals: Option<Globals> = None;
     let mut annotations: Option<Annotations<'_>> = None;
@@ -121,14 +121,20 @@ fn outermost(regions: Vec<Region>) -> Vec<Region> {
 }
 
 /// The continue constructs of a function in which an invocation may abort, apart from those that can stay.
-fn regions(index: &Index<'_>, plan: &Plan, number: usize, function: &Function, outlined: &HashSet<Id>) -> Vec<Region> {
+fn regions(
+    index: &Index<'_>,
+    plan: &ExitPlan,
+    number: usize,
+    function: &Function,
+    outlined: &HashSet<Id>,
+) -> Vec<Region> {
     let mut regions: Vec<Region> = Vec::new();
     for header in index.blocks_of(function) {
-        let Some((merge, target)) = region::loop_merge(index, header) else {
+        let Some((merge, target)) = loops::loop_merge(index, header) else {
             continue;
         };
-        let blocks = region::continue_blocks(index, function, header.label, merge, target);
-        let dirty = blocks.iter().any(|b| region::may_abort(index, plan, number, *b));
+        let blocks = loops::continue_blocks(index, function, header.label, merge, target);
+        let dirty = blocks.iter().any(|b| loops::may_abort(index, plan, number, *b));
         if dirty && target != header.label && !may_stay(index, plan, number, header.label, &blocks, outlined) {
             regions.push(Region {
                 header: header.label,

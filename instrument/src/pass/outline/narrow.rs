@@ -10,9 +10,8 @@
 
 use super::PASS;
 use super::outliner::Outliner;
-use crate::edit::Code;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::{Id, op};
+use crate::spv::{Code, Id, op};
 
 /// How a narrow value crosses the border.
 #[derive(Clone, Copy)]

@@ -7,13 +7,13 @@ use super::types::Types;
 use super::uses::{Uses, block_that_defines};
 use super::values::{InnerPhi, Inputs, Outputs};
 use super::{PASS, Region};
+use crate::analysis::index::Index;
+use crate::analysis::index::function::{Block, Function};
+use crate::edit::Edits;
 use crate::edit::globals::Globals;
-use crate::edit::{Code, Edits};
+use crate::edit::phi::{PhiRenames, phi};
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Index;
-use crate::index::function::{Block, Function};
-use crate::pass::phi::{PhiRenames, phi};
-use crate::spv::{Id, Inst, op};
+use crate::spv::{Code, Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
 /// Parameters of a function and members of a structure (SPIR-V specification, universal limits).

@@ -3,9 +3,9 @@
 //! Values may be used in the others, and by phis for ways from there, where they do not dominate the use. Nobody sees such a
 //! use, so across the border of a region it gets an undefined value.
 
-use crate::index::Index;
-use crate::index::function::Function;
-use crate::pass::phi::predecessor;
+use crate::analysis::index::Index;
+use crate::analysis::index::function::Function;
+use crate::edit::phi::predecessor;
 use crate::spv::{Inst, op};
 
 /// The reached blocks of a function.

@@ -1,6 +1,6 @@
 //! Types that cannot cross the border of a region as they are.
 
-use crate::index::Index;
+use crate::analysis::index::Index;
 use crate::spv::op::{capability, decoration};
 use crate::spv::{Id, op};
 use rustc_hash::FxHashSet as HashSet;

@@ -2,8 +2,8 @@
 
 use super::Region;
 use super::reached::Reached;
-use crate::index::Index;
-use crate::index::function::Function;
+use crate::analysis::index::Index;
+use crate::analysis::index::function::Function;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::FxHashSet as HashSet;
 

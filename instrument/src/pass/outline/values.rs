@@ -3,9 +3,9 @@
 use super::PASS;
 use super::narrow::Narrow;
 use super::outliner::Outliner;
+use crate::analysis::index::function::Block;
+use crate::edit::phi::predecessor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::function::Block;
-use crate::pass::phi::predecessor;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::inst_at;
 use crate::spv::{Id, Inst, op, operands};

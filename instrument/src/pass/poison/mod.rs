@@ -17,17 +17,17 @@
 //! without them overflow wraps.
 
 mod bounds;
-mod total;
+mod total_arithmetic;
 
+use crate::analysis::index::Index;
+use crate::edit::Edits;
 use crate::edit::globals::Globals;
-use crate::edit::nothing;
-use crate::edit::{Code, Edits};
+use crate::edit::placeholder;
 use crate::error::{Error, ErrorKind, Result};
-use crate::index::Index;
 use crate::spv::op::{decoration, execution_mode, storage_class};
-use crate::spv::{Id, Inst, op};
+use crate::spv::{Code, Id, Inst, op};
 use rustc_hash::FxHashSet as HashSet;
-use total::{Declared, Total};
+use total_arithmetic::{Declared, Total};
 
 /// More components than any vector has whose count is a literal.
 const MAX_COMPONENTS: u32 = 4096;
@@ -60,7 +60,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         if has_freeze && is_unset(&inst) {
             let null = globals.fresh();
             let pointee = index.def(inst.result_type()).map_or(0, |pointer| pointer.word(3));
-            if nothing::has_null(index, &mut globals, pointee) {
+            if placeholder::has_null(index, &mut globals, pointee) {
                 let mut code = Code::default();
                 code.op(op::ConstantNull, &[pointee, null]);
                 code.op2(op::Variable, inst.from(1), &[null]);
@@ -70,7 +70,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         if matches!(inst.opcode(), op::PoisonKHR | op::Undef) {
             let ty = inst.result_type();
             let opcode = match inst.opcode() {
-                _ if nothing::has_null(index, &mut globals, ty) => op::ConstantNull,
+                _ if placeholder::has_null(index, &mut globals, ty) => op::ConstantNull,
                 op::PoisonKHR => op::Undef,
                 _ => continue,
             };
@@ -95,7 +95,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
         let (ty, result) = (inst.result_type(), inst.result());
         let mut code = Code::default();
         match inst.opcode() {
-            op::PoisonKHR | op::Undef => match nothing::defined(index, &mut globals, &mut code, ty) {
+            op::PoisonKHR | op::Undef => match placeholder::stable_placeholder(index, &mut globals, &mut code, ty) {
                 Some(value) => code.op(op::CopyObject, &[ty, result, value]),
                 None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, &[ty, result]),
                 None => continue,
@@ -106,13 +106,13 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
                     .def(inst.word(3))
                     .filter(|v| matches!(v.opcode(), op::PoisonKHR | op::Undef));
                 let is_global = undefined.is_some_and(|v| v.offset < index.sections.globals);
-                let stable = is_global.then(|| nothing::defined(index, &mut globals, &mut code, ty));
+                let stable = is_global.then(|| placeholder::stable_placeholder(index, &mut globals, &mut code, ty));
                 let stable = stable.flatten().unwrap_or(inst.word(3));
                 code.op(op::CopyObject, &[ty, result, stable]);
             }
             op::Variable if has_freeze && is_unset(&inst) => {
                 let pointee = index.def(ty).map_or(0, |pointer| pointer.word(3));
-                if !nothing::has_null(index, &mut globals, pointee) {
+                if !placeholder::has_null(index, &mut globals, pointee) {
                     continue;
                 }
                 let null = globals.null(pointee);

@@ -1,0 +1,275 @@
+//! Layout of message types: offsets and strides from decorations, liberally.
+//!
+//! Real producers leave gaps. An array without `ArrayStride` is tightly packed (glslang's strings); a structure whose
+//! members have no `Offset` and a matrix without `MatrixStride` have scalar layout (modules without `Shader`); members may
+//! overlap and stand at odd offsets (glslang before 16.6).
+
+use crate::analysis::index::Index;
+use crate::analysis::index::constant;
+use crate::analysis::index::names::Names;
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::Options;
+use crate::spv::op::{decoration, fp_encoding, storage_class};
+use crate::spv::{Id, op};
+use vkabort_record::encoding::Encoding;
+use vkabort_record::site::{Length, Member, Type};
+
+const PASS: &str = "layout";
+/// Nesting deeper than this is refused: no compiler comes near, and recursion stays bounded.
+const MAX_DEPTH: u32 = 64;
+/// Types with more parts than this are refused: a message of the default size with a part per byte fits.
+const MAX_PARTS: u32 = 1 << 17;
+/// Structures, arrays and scalars that may come on each byte of the largest message.
+const STEPS_OF_A_BYTE: u32 = 16;
+
+/// Lays out message types.
+pub(crate) struct Layouts<'a, 'w> {
+    pub(crate) index: &'a Index<'w>,
+    pub(crate) names: &'a Names,
+    pub(crate) options: &'a Options,
+}
+
+/// Layout decorations that a structure's member passes on to the matrices in it.
+#[derive(Clone, Copy, Default)]
+struct Inherited {
+    matrix_stride: Option<u32>,
+    row_major: bool,
+}
+
+impl Layouts<'_, '_> {
+    /// The layout of a message type. `offset` is the abort's, for errors.
+    pub(crate) fn message(&self, ty: Id, offset: usize) -> Result<Type> {
+        let mut parts = 0;
+        let layout = self
+            .lay_out(ty, Inherited::default(), MAX_DEPTH, &mut parts)
+            .map_err(|mut error| {
+                error.offset = Some(offset as u32);
+                error
+            })?;
+        let limit = self.options.max_message_bytes;
+        let size = largest(&layout);
+        if size > limit {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                PASS,
+                offset as u32,
+                format!("the message has {size} bytes, more than the limit of {limit} (maxShaderAbortMessageSize)"),
+            ));
+        }
+        let Work { scalars, steps } = work(&layout);
+        if scalars > limit.into() || steps > MAX_PARTS.max(limit.saturating_mul(STEPS_OF_A_BYTE)).into() {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                PASS,
+                offset as u32,
+                format!("the message has {scalars} scalars, which lie over each other in {size} bytes"),
+            ));
+        }
+        Ok(layout)
+    }
+
+    fn lay_out(&self, id: Id, inherited: Inherited, depth: u32, parts: &mut u32) -> Result<Type> {
+        let fail = |kind, what: String| Err(Error::new(kind, PASS, None, what));
+        *parts += 1;
+        let Some(depth) = depth.checked_sub(1).filter(|_| *parts <= MAX_PARTS) else {
+            return fail(
+                ErrorKind::Limit,
+                format!("message type %{id} is nested too deeply or has too many parts"),
+            );
+        };
+        let Some(inst) = self.index.def(id) else {
+            return fail(ErrorKind::Invalid, format!("message type %{id} is not defined"));
+        };
+        let encoded = |encoding| Type::EncodedFloat { encoding };
+        let unsupported = |what: &str| fail(ErrorKind::Unsupported, format!("message type %{id} contains {what}"));
+        Ok(match inst.opcode() {
+            op::TypeBool => Type::Bool,
+            op::TypeInt => match inst.word(2) {
+                bits @ (8 | 16 | 32 | 64) => Type::Int {
+                    bits,
+                    signed: inst.word(3) != 0,
+                },
+                bits => return unsupported(&format!("an integer of {bits} bits")),
+            },
+            op::TypeFloat => match (inst.word(2), inst.words.len()) {
+                (bits @ (16 | 32 | 64), 3) => Type::Float { bits },
+                (16, 4) if inst.word(3) == fp_encoding::BFloat16KHR => encoded(Encoding::Bf16),
+                (8, 4) if inst.word(3) == fp_encoding::Float8E4M3EXT => encoded(Encoding::F8E4M3),
+                (8, 4) if inst.word(3) == fp_encoding::Float8E5M2EXT => encoded(Encoding::F8E5M2),
+                (bits, _) => return unsupported(&format!("a float of {bits} bits with an encoding of its own")),
+            },
+            op::TypePointer if inst.word(2) == storage_class::PhysicalStorageBuffer => Type::Pointer,
+            op::TypeVector => {
+                let component = Box::new(self.lay_out(inst.word(2), inherited, depth, parts)?);
+                let is_scalar = matches!(
+                    *component,
+                    Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. } | Type::Pointer
+                );
+                if !is_scalar {
+                    return fail(ErrorKind::Invalid, format!("the components of %{id} are no scalars"));
+                }
+                match inst.word(3) {
+                    count @ 2..=16 => Type::Vector { count, component },
+                    count => return unsupported(&format!("a vector of {count} components")),
+                }
+            }
+            op::TypeMatrix => {
+                let column = self.lay_out(inst.word(2), inherited, depth, parts)?;
+                let (Type::Vector { count: rows, component }, columns @ 2..=16) = (column, inst.word(3)) else {
+                    return fail(ErrorKind::Invalid, format!("matrix type %{id} has no columns"));
+                };
+                let row_major = inherited.row_major;
+                let line = component.size().saturating_mul(if row_major { columns } else { rows });
+                let stride = inherited.matrix_stride.unwrap_or(line);
+                Type::Matrix {
+                    columns,
+                    rows,
+                    component,
+                    stride,
+                    row_major,
+                }
+            }
+            op::TypeArray => {
+                let element = Box::new(self.lay_out(inst.word(2), inherited, depth, parts)?);
+                let Some(length) = self.index.length(inst.word(3), self.options) else {
+                    return unsupported("an array whose length is not a constant that can be evaluated here");
+                };
+                let stride = self
+                    .index
+                    .decoration(id, decoration::ArrayStride)
+                    .unwrap_or_else(|| element.size());
+                let utf = self.index.decoration(id, decoration::UTFEncodedKHR).is_some();
+                let bytes = length.value().saturating_mul(stride.into());
+                let (Ok(count), true) = (u32::try_from(length.value()), bytes <= u32::MAX.into()) else {
+                    return fail(ErrorKind::Limit, format!("array type %{id} has {bytes} bytes"));
+                };
+                let length = match length {
+                    constant::Length::Fixed(_) => Length::Constant(count),
+                    constant::Length::Specialised { spec_id, .. } => Length::Specialised {
+                        spec_id,
+                        default: count,
+                    },
+                };
+                Type::Array {
+                    length,
+                    stride,
+                    element,
+                    utf,
+                }
+            }
+            op::TypeStruct => {
+                let mut members: Vec<Member> = Vec::with_capacity(inst.words.len().saturating_sub(2));
+                for (number, member) in inst.from(2).iter().enumerate() {
+                    let number = number as u32;
+                    let decorated = |kind| self.index.member_decoration(id, number, kind);
+                    let inherited = Inherited {
+                        matrix_stride: decorated(decoration::MatrixStride),
+                        row_major: decorated(decoration::RowMajor).is_some(),
+                    };
+                    let ty = self.lay_out(*member, inherited, depth, parts)?;
+                    let offset = decorated(decoration::Offset).unwrap_or_else(|| {
+                        let end = members.last().map_or(0, |m| m.offset.saturating_add(m.ty.size()));
+                        end.checked_next_multiple_of(scalar_alignment(&ty)).unwrap_or(u32::MAX)
+                    });
+                    members.push(Member {
+                        name: self.names.member(self.index, id, number),
+                        offset,
+                        ty,
+                    });
+                }
+                Type::Struct {
+                    name: self.names.name(self.index, id),
+                    members,
+                }
+            }
+            op::TypeRuntimeArray => return unsupported("an array without a length"),
+            op::TypePointer => return unsupported("a pointer that is not a physical one"),
+            _ => return fail(ErrorKind::Invalid, format!("%{id} is not a concrete type")),
+        })
+    }
+}
+
+/// Elements of an array for which code is made: for one even where there are none until a pipeline says so.
+fn elements(length: Length) -> u32 {
+    match length {
+        Length::Constant(count) => count,
+        Length::Specialised { default, .. } => default.max(1),
+    }
+}
+
+/// Bytes that parts of a type stand in, wherever code is made for them. At least [`Type::size`].
+fn largest(ty: &Type) -> u32 {
+    match ty {
+        Type::Array {
+            length,
+            stride,
+            element,
+            ..
+        } => match elements(*length) {
+            0 => 0,
+            count => stride.saturating_mul(count - 1).saturating_add(largest(element)),
+        },
+        Type::Struct { members, .. } => {
+            let ends = members.iter().map(|m| m.offset.saturating_add(largest(&m.ty)));
+            ends.max().unwrap_or(0)
+        }
+        _ => ty.size(),
+    }
+}
+
+/// Whether there is anything to write in a part of a message.
+pub(crate) fn holds_scalar(ty: &Type) -> bool {
+    match ty {
+        Type::Array { element, .. } => holds_scalar(element),
+        Type::Struct { members, .. } => members.iter().any(|m| holds_scalar(&m.ty)),
+        _ => true,
+    }
+}
+
+/// What writing a part takes at most, where everything is written one by one.
+struct Work {
+    scalars: u64,
+    /// Scalars and what holds them.
+    steps: u64,
+}
+
+/// Where strides are too small, or 0, there may be very many scalars in few bytes.
+fn work(ty: &Type) -> Work {
+    let of_scalars = |scalars| Work {
+        scalars,
+        steps: scalars + 1,
+    };
+    match ty {
+        Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. } | Type::Pointer => of_scalars(1),
+        Type::Vector { count, .. } => of_scalars((*count).into()),
+        Type::Matrix { columns, rows, .. } => of_scalars(u64::from(*columns) * u64::from(*rows)),
+        // Elements without scalars are passed over.
+        Type::Array { length, element, .. } => match (work(element), u64::from(elements(*length))) {
+            (Work { scalars: 0, .. }, _) => of_scalars(0),
+            (Work { scalars, steps }, count) => Work {
+                scalars: scalars.saturating_mul(count),
+                steps: steps.saturating_mul(count).saturating_add(1),
+            },
+        },
+        Type::Struct { members, .. } => members.iter().fold(of_scalars(0), |all, member| {
+            let one = work(&member.ty);
+            Work {
+                scalars: all.scalars.saturating_add(one.scalars),
+                steps: all.steps.saturating_add(one.steps),
+            }
+        }),
+    }
+}
+
+/// Bytes of the widest scalar in a type, at least 1.
+fn scalar_alignment(ty: &Type) -> u32 {
+    match ty {
+        Type::Int { bits, .. } | Type::Float { bits } => (bits / 8).max(1),
+        Type::EncodedFloat { encoding } => encoding.bits() / 8,
+        Type::Bool => 4,
+        Type::Pointer => 8,
+        Type::Vector { component, .. } | Type::Matrix { component, .. } => scalar_alignment(component),
+        Type::Array { element, .. } => scalar_alignment(element),
+        Type::Struct { members, .. } => members.iter().map(|m| scalar_alignment(&m.ty)).max().unwrap_or(1),
+    }
+}

@@ -1,0 +1,62 @@
+//! The leading string of a message, where the module knows it.
+
+use crate::analysis::index::Index;
+use crate::spv::{Id, op};
+
+/// The text that a message begins with: an array of bytes, or of `uint`s as Slang packs them, whose bytes are constants and
+/// UTF-8 up to trailing NULs.
+pub(crate) fn text(index: &Index<'_>, message: Id) -> Option<String> {
+    let mut bytes = bytes(index, leading(index, message)?)?;
+    while bytes.last() == Some(&0) {
+        bytes.pop();
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    let printable = text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t' | '\r'));
+    (!text.is_empty() && printable).then_some(text)
+}
+
+/// The first member of a message, or the message itself if it is an array.
+fn leading(index: &Index<'_>, message: Id) -> Option<Id> {
+    let mut id = message;
+    for _ in 0..16 {
+        let inst = index.def(id)?;
+        if index.opcode(inst.result_type()) == op::TypeArray {
+            return Some(id);
+        }
+        id = match inst.opcode() {
+            op::CopyObject | op::CopyLogical | op::CompositeConstruct | op::ConstantComposite => inst.word(3),
+            _ => return None,
+        };
+    }
+    None
+}
+
+fn bytes(index: &Index<'_>, id: Id) -> Option<Vec<u8>> {
+    let mut inst = index.def(id)?;
+    while matches!(inst.opcode(), op::CopyObject | op::CopyLogical) {
+        inst = index.def(inst.word(3)).filter(|next| next.offset < inst.offset)?;
+    }
+    let element = index
+        .def(index.part_type(inst.result_type(), 0))
+        .filter(|t| t.opcode() == op::TypeInt)?;
+    match (inst.opcode(), element.word(2)) {
+        (op::ConstantDataKHR | op::SpecConstantDataKHR, 8 | 32) => {
+            Some(inst.from(3).iter().flat_map(|w| w.to_le_bytes()).collect())
+        }
+        (op::ConstantComposite, bits @ (8 | 32)) => {
+            let mut all = Vec::new();
+            for part in inst.from(3) {
+                let part = index.def(*part)?;
+                let value = match part.opcode() {
+                    op::Constant => part.word(3),
+                    op::ConstantNull => 0,
+                    _ => return None,
+                };
+                let width = bits as usize / 8;
+                all.extend(value.to_le_bytes().into_iter().take(width));
+            }
+            Some(all)
+        }
+        _ => None,
+    }
+}

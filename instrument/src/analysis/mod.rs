@@ -1,0 +1,9 @@
+//! Facts about a module. Analyses read an immutable index; none changes a module or imports a pass.
+
+pub(crate) mod callgraph;
+pub(crate) mod exit_plan;
+pub(crate) mod index;
+pub(crate) mod loops;
+pub(crate) mod message_layout;
+pub(crate) mod message_text;
+pub(crate) mod waiting_loops;

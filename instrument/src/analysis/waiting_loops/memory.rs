@@ -1,0 +1,196 @@
+//! Which instructions see what other invocations write.
+
+use crate::analysis::index::{Decoration, Index};
+use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
+use crate::spv::op::{decoration, image_operands, storage_class};
+use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashSet as HashSet;
+
+/// The variable or parameter that a pointer leads into.
+pub(super) fn base(index: &Index<'_>, pointer: Id) -> Id {
+    let mut at = pointer;
+    for _ in 0..16 {
+        match index.def(at) {
+            Some(inst)
+                if matches!(
+                    inst.opcode(),
+                    op::AccessChain
+                        | op::InBoundsAccessChain
+                        | op::PtrAccessChain
+                        | op::InBoundsPtrAccessChain
+                        | op::CopyObject
+                ) =>
+            {
+                at = inst.word(3);
+            }
+            _ => break,
+        }
+    }
+    at
+}
+
+/// Whether anything in a module can be a read or a barrier that the other questions are about: in most modules nothing is.
+pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
+    index.decorations.iter().any(|d| is_coherent(d.kind))
+        || index
+            .insts(index.sections.globals, index.words.len())
+            .any(|i| match i.opcode() {
+                op::Load => i.word(4) & SHARED_FLAGS != 0,
+                op::ImageRead | op::ImageSparseRead => i.word(5) & SHARED_TEXEL_FLAGS != 0,
+                op::ControlBarrier | op::MemoryBarrier => true,
+                opcode => is_atomic_read(opcode),
+            })
+}
+
+/// OpAtomicLoad to OpAtomicXor without OpAtomicStore, the flag, min/max and float atomics.
+fn is_atomic_read(opcode: u16) -> bool {
+    matches!(opcode, 227 | 229..=242 | 318 | 5614..=5615 | 6035)
+}
+
+pub(super) fn is_barrier(inst: &Inst<'_>) -> bool {
+    matches!(inst.opcode(), op::ControlBarrier | op::MemoryBarrier)
+}
+
+/// Memory operands of loads that see what others write.
+const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER;
+/// The same of reads of images.
+const SHARED_TEXEL_FLAGS: u32 =
+    image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE | image_operands::NON_PRIVATE_TEXEL;
+
+/// The `Dim` of input attachments.
+const SUBPASS_DATA: u32 = 6;
+
+fn is_coherent(kind: u32) -> bool {
+    kind == decoration::Coherent || kind == decoration::Volatile
+}
+
+/// Memory by what its declarations say of it.
+pub(super) struct Memory<'a, 'w> {
+    pub(super) index: &'a Index<'w>,
+    /// Ids of which anything is decorated `Coherent` or `Volatile`, themselves or a member.
+    coherent: HashSet<Id>,
+    /// Ids that are decorated `NonWritable`, themselves or all of their members.
+    read_only: HashSet<Id>,
+}
+
+impl<'a, 'w> Memory<'a, 'w> {
+    pub(super) fn new(index: &'a Index<'w>) -> Self {
+        let (mut coherent, mut read_only) = (HashSet::default(), HashSet::default());
+        for of_target in index.decorations.chunk_by(|a, b| a.target == b.target) {
+            let Some(Decoration { target, .. }) = of_target.first() else {
+                continue;
+            };
+            if of_target.iter().any(|d| is_coherent(d.kind)) {
+                coherent.insert(*target);
+            }
+            let mut of_kind = of_target.iter().filter(|d| d.kind == decoration::NonWritable);
+            let members = index.def(*target).map_or(0, |inst| inst.from(2).len());
+            if of_kind.clone().count() >= members.max(1) || of_kind.any(|d| d.member.is_none()) {
+                read_only.insert(*target);
+            }
+        }
+        Self {
+            index,
+            coherent,
+            read_only,
+        }
+    }
+
+    /// Atomic, volatile, coherent and non-private reads of memory that other invocations can write.
+    pub(super) fn reads(&self, inst: &Inst<'_>) -> bool {
+        match inst.opcode() {
+            op::Load => {
+                let (pointer, flags) = (inst.word(3), inst.word(4));
+                is_shared(self.index, pointer) && (flags & SHARED_FLAGS != 0 || self.is_coherent(pointer))
+            }
+            op::ImageRead | op::ImageSparseRead => {
+                inst.word(5) & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(handle(self.index, inst.word(3)))
+            }
+            opcode if is_atomic_read(opcode) => is_shared(self.index, inst.word(3)),
+            _ => false,
+        }
+    }
+
+    /// Loads of memory that other invocations can write, of whatever kind.
+    pub(super) fn loads(&self, inst: &Inst<'_>) -> bool {
+        match inst.opcode() {
+            op::Load => {}
+            op::ImageRead | op::ImageSparseRead => return self.is_storage_image(inst.word(3)),
+            _ => return false,
+        }
+        let pointer = inst.word(3);
+        let class = self.index.storage_class(self.index.type_of(pointer));
+        match class {
+            Some(storage_class::Workgroup | storage_class::PhysicalStorageBuffer) => return true,
+            Some(storage_class::StorageBuffer | storage_class::Uniform) => {}
+            _ => return false,
+        }
+        let variable = base(self.index, pointer);
+        let pointee = self.index.def(self.index.type_of(variable)).map_or(0, |t| t.word(3));
+        let block = self.index.under_arrays(pointee);
+        let is_uniform =
+            class == Some(storage_class::Uniform) && self.index.decoration(block, decoration::BufferBlock).is_none();
+        !is_uniform && !self.read_only.contains(&variable) && !self.read_only.contains(&block)
+    }
+
+    /// Whether others may write an image: input attachments are read by the same instruction.
+    fn is_storage_image(&self, image: Id) -> bool {
+        let variable = base(self.index, handle(self.index, image));
+        let is_attachment = |ty: Inst<'_>| ty.opcode() == op::TypeImage && ty.word(3) == SUBPASS_DATA;
+        !self.read_only.contains(&variable) && !self.index.def(self.index.type_of(image)).is_some_and(is_attachment)
+    }
+
+    /// Whether a pointer leads to something decorated `Coherent` or `Volatile`: the variable or a member on the way.
+    fn is_coherent(&self, pointer: Id) -> bool {
+        if self.coherent.is_empty() {
+            return false;
+        }
+        let mut at = pointer;
+        for _ in 0..16 {
+            let Some(inst) = self.index.def(at) else { return false };
+            if self.coherent.contains(&at) {
+                return true;
+            }
+            match inst.opcode() {
+                op::AccessChain | op::InBoundsAccessChain | op::PtrAccessChain | op::InBoundsPtrAccessChain => {
+                    let base = inst.word(3);
+                    let pointee = self.index.def(self.index.type_of(base)).map_or(0, |t| t.word(3));
+                    if self.coherent.contains(&self.index.under_arrays(pointee)) {
+                        return true;
+                    }
+                    at = base;
+                }
+                op::CopyObject => at = inst.word(3),
+                _ => return false,
+            }
+        }
+        false
+    }
+}
+
+pub(super) fn is_private(index: &Index<'_>, variable: Id) -> bool {
+    index.storage_class(index.type_of(variable)) == Some(storage_class::Private)
+}
+
+/// Whether others can write memory that a pointer leads to. What the class `UniformConstant` holds are handles, which say
+/// nothing of what is in an image.
+fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
+    let class = index.storage_class(index.type_of(pointer));
+    !matches!(
+        class,
+        Some(storage_class::Function | storage_class::Private | storage_class::Input | storage_class::UniformConstant)
+    )
+}
+
+/// The pointer through which the handle of an image was loaded, or what else it comes from.
+fn handle(index: &Index<'_>, image: Id) -> Id {
+    let mut at = image;
+    for _ in 0..16 {
+        match index.def(at) {
+            Some(inst) if inst.opcode() == op::CopyObject => at = inst.word(3),
+            Some(inst) if inst.opcode() == op::Load => return inst.word(3),
+            _ => break,
+        }
+    }
+    at
+}

@@ -1,0 +1,67 @@
+//! `OpPhi`: what belongs to which predecessor, and keeping it right when a predecessor changes its label.
+
+use crate::analysis::index::Index;
+use crate::analysis::index::function::Function;
+use crate::edit::Edits;
+use crate::spv::{Code, Id, Inst, op};
+use rustc_hash::FxHashMap as HashMap;
+
+/// For an edge into a block (first) from a predecessor (second): the predecessor's new label.
+#[derive(Debug, Default)]
+pub(crate) struct PhiRenames {
+    renames: HashMap<(Id, Id), Id>,
+}
+
+impl PhiRenames {
+    /// The edge `from` -> `block` now comes from `to`.
+    pub(crate) fn edge(&mut self, block: Id, from: Id, to: Id) {
+        self.renames.insert((block, from), to);
+    }
+
+    /// All edges out of the block `from`, whose terminator is now in the block `to`.
+    pub(crate) fn moved(&mut self, successors: &[Id], from: Id, to: Id) {
+        for successor in successors {
+            self.edge(*successor, from, to);
+        }
+    }
+
+    /// `phi`, of the block `block`, with its predecessors renamed; `None` if it stays as it is.
+    fn renamed(&self, block: Id, phi: &Inst<'_>) -> Option<Vec<u32>> {
+        let mut words = phi.words.to_vec();
+        let mut changed = false;
+        for label in words.iter_mut().skip(4).step_by(2) {
+            if let Some(to) = self.renames.get(&(block, *label)) {
+                *label = *to;
+                changed = true;
+            }
+        }
+        changed.then_some(words)
+    }
+
+    /// Edits the phis of a function.
+    pub(crate) fn apply(&self, index: &Index<'_>, function: &Function, edits: &mut Edits) {
+        if self.renames.is_empty() {
+            return;
+        }
+        for block in index.blocks_of(function) {
+            for phi in index.body(block).filter(|i| i.opcode() == op::Phi) {
+                if let Some(words) = self.renamed(block.label, &phi) {
+                    edits.replace(phi.offset, words.len(), &words);
+                }
+            }
+        }
+    }
+}
+
+/// The predecessor by which a phi takes word `word`, or which the word is; `None` for the words before.
+pub(crate) fn predecessor(phi: &Inst<'_>, word: usize) -> Option<Id> {
+    const FIRST: usize = 3;
+    let operand = word.checked_sub(FIRST)?;
+    Some(phi.word(FIRST + (operand | 1)))
+}
+
+/// An `OpPhi` from (value, predecessor) pairs.
+pub(crate) fn phi(code: &mut Code, ty: Id, result: Id, pairs: &[(Id, Id)]) {
+    let operands: Vec<u32> = pairs.iter().flat_map(|(value, label)| [*value, *label]).collect();
+    code.op2(op::Phi, &[ty, result], &operands);
+}

@@ -1,0 +1,174 @@
+//! SiteOperand the aborts of a module and collects what is known of them.
+//!
+//! Where a pass is about to move code, `AbortKHR %type %message` becomes `AbortKHR %type %message site` first: the number
+//! goes with the instruction wherever passes move it. The extra operand never leaves the rewriter.
+
+use crate::analysis::callgraph::CallGraph;
+use crate::analysis::index::Index;
+use crate::analysis::index::constant::Length;
+use crate::analysis::index::debug::{Inlined, Position};
+use crate::analysis::index::names::Names;
+use crate::analysis::index::text::Texts;
+use crate::analysis::message_layout::Layouts;
+use crate::analysis::message_text;
+use crate::edit::Edits;
+use crate::error::Result;
+use crate::options::Options;
+use crate::spv::op::execution_mode;
+use crate::spv::{Code, Id, op};
+use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
+
+/// The built-in that a workgroup's size may be a constant of.
+const WORKGROUP_SIZE: u32 = 25;
+
+/// Longest call chain in a site.
+const MAX_FRAMES: usize = 64;
+
+/// How the aborts of a module as it stands are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SiteOperand {
+    /// They stand in the order of their sites.
+    InOrder,
+    /// Each has its site as an operand.
+    Marked,
+}
+
+/// Gives every abort its number as an operand.
+pub(crate) fn mark(index: &Index<'_>) -> Edits {
+    let mut edits = Edits::default();
+    for (number, offset) in (0..).zip(index.aborts()) {
+        let abort = index.inst(offset);
+        let mut code = Code::default();
+        code.op(op::AbortKHR, &[abort.word(1), abort.word(2), number]);
+        edits.replace(offset, abort.words.len(), &code.words);
+    }
+    edits
+}
+
+/// Describes the aborts in module order. `offsets` are where they stand in the module as given.
+pub(crate) fn sites(
+    index: &Index<'_>,
+    graph: &CallGraph,
+    options: &Options,
+    hash: ModuleHash,
+    offsets: &[usize],
+) -> Result<SiteTable> {
+    let names = Names::new(index);
+    let layouts = Layouts {
+        index,
+        names: &names,
+        options,
+    };
+    let mut texts = Texts::default();
+    let mut sites = Vec::with_capacity(offsets.len());
+    for (number, function) in index.functions.iter().enumerate() {
+        // The same for all aborts of a function.
+        let mut around = None;
+        for block in index.blocks_of(function) {
+            let abort = index.terminator(block);
+            if abort.opcode() != op::AbortKHR {
+                continue;
+            }
+            let offset = offsets.get(sites.len()).copied().unwrap_or(abort.offset);
+            let position = index.position(block, abort.offset);
+            let mut frames = frames(index, &names, function.id, &position, &mut texts);
+            let here = frames.remove(0);
+            let around = around.get_or_insert_with(|| callers(index, graph, &names, number, &mut texts));
+            frames.reserve_exact(around.len());
+            frames.extend_from_slice(around);
+            frames.truncate(MAX_FRAMES);
+            frames.reverse();
+            sites.push(Site {
+                id: SiteId(sites.len() as u32),
+                word_offset: offset as u32,
+                function: here.function,
+                entry_points: graph
+                    .reach
+                    .get(number)
+                    .map(|r| r.entry_points.clone())
+                    .unwrap_or_default(),
+                callers: frames,
+                location: here.location,
+                message: layouts.message(abort.word(1), offset)?,
+                text: message_text::text(index, abort.word(2)),
+            });
+        }
+    }
+    let entry_points = index
+        .entry_points
+        .iter()
+        .map(|entry| EntryPoint {
+            name: entry.name(),
+            execution_model: entry.model,
+            local_size: local_size(index, options, entry.function),
+        })
+        .collect();
+    Ok(SiteTable {
+        module_hash: hash,
+        entry_points,
+        sites,
+    })
+}
+
+/// The functions around a position in a function, innermost first: those that were inlined there, and itself.
+fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_>, texts: &mut Texts) -> Vec<Frame> {
+    let chain = index.inlined(position, texts);
+    let last = chain.len().saturating_sub(1);
+    let frame = |(at, inlined): (usize, Inlined)| Frame {
+        function: match inlined.function {
+            // Its own name is known better from `OpName`, also where the debug information is wrong.
+            _ if at == last => names.function(index, function),
+            Some(name) => name,
+            None => "(inlined)".to_owned(),
+        },
+        location: inlined.location,
+    };
+    chain.into_iter().enumerate().map(frame).collect()
+}
+
+/// The functions on a shortest way from a function to an entry point, innermost first.
+fn callers(index: &Index<'_>, graph: &CallGraph, names: &Names, function: usize, texts: &mut Texts) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let mut at = function;
+    while let Some(call) = graph.reach.get(at).and_then(|r| r.via).and_then(|c| index.calls.get(c)) {
+        if frames.len() >= MAX_FRAMES {
+            break;
+        }
+        let block = index.blocks.get(call.block);
+        let position = block.map_or_else(Position::default, |block| index.position(block, call.offset));
+        let caller = index.functions.get(call.caller).map_or(0, |f| f.id);
+        frames.extend(self::frames(index, names, caller, &position, texts));
+        at = call.caller;
+    }
+    frames.shrink_to_fit();
+    frames
+}
+
+fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u32; 3]> {
+    let mode = index.execution_modes.iter().find(|m| {
+        m.word(1) == function && matches!(m.word(2), execution_mode::LocalSize | execution_mode::LocalSizeId)
+    })?;
+    let words = [mode.word(3), mode.word(4), mode.word(5)];
+    // A constant decorated WorkgroupSize takes the mode's place.
+    let decorated = index
+        .decorations
+        .iter()
+        .find(|d| d.kind == op::decoration::BuiltIn && d.value == WORKGROUP_SIZE);
+    match decorated.and_then(|d| index.def(d.target)) {
+        Some(constant) => constants(index, options, constant.from(3)),
+        None if mode.word(2) == execution_mode::LocalSize => Some(words),
+        None => constants(index, options, &words),
+    }
+}
+
+/// Three constants, if nothing specialises them.
+fn constants(index: &Index<'_>, options: &Options, ids: &[u32]) -> Option<[u32; 3]> {
+    let mut sizes = [0; 3];
+    for (size, id) in sizes.iter_mut().zip(ids) {
+        match index.length(*id, options)? {
+            Length::Fixed(value) => *size = u32::try_from(value).ok()?,
+            Length::Specialised { .. } => return None,
+        }
+    }
+    (ids.len() == 3).then_some(sizes)
+}
