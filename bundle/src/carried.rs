@@ -5,11 +5,11 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use vkabort_test_kit::archive;
+use vkabort_test_kit::bundle::{COMMAND, DRIVER};
+use vkabort_test_kit::drivers::Driver;
+use vkabort_test_kit::layer::{self, LIBRARY, Layer};
 use vkabort_tests::harness::Stand;
-use xtask::bundle::{COMMAND, DRIVER};
-use xtask::drivers::Driver;
-use xtask::layer::{self, LIBRARY, Layer};
-use xtask::pack;
 
 /// The unpacked files.
 pub struct Carried {
@@ -30,7 +30,7 @@ impl Carried {
     ///
     /// The file is damaged, or there is no room.
     pub fn unpack(folder: &Path) -> Result<Self> {
-        pack::unpack(&std::env::current_exe()?, folder)?;
+        archive::unpack(&std::env::current_exe()?, folder)?;
         for name in ["logs", "processes", "temporary"] {
             fs::create_dir_all(folder.join(name))?;
         }

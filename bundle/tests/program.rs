@@ -173,11 +173,11 @@ fn where_temporary_files_cannot_be_it_goes_elsewhere() -> Result<()> {
 fn other_distributions_have_all_libraries_that_it_needs() -> Result<()> {
     for file in [
         Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")),
-        &xtask::layer::build()?.library,
-        &xtask::layer::build_driver_library()?,
-        &xtask::layer::build_command()?,
+        &vkabort_test_kit::layer::build()?.library,
+        &vkabort_test_kit::layer::build_driver_library()?,
+        &vkabort_test_kit::layer::build_command()?,
     ] {
-        let said = xtask::portable::check(file).map_or_else(|error| error.to_string(), |_| String::new());
+        let said = vkabort_test_kit::portability::check(file).map_or_else(|error| error.to_string(), |_| String::new());
         ensure!(said.is_empty() || said.contains("it needs glibc"), "{said}");
     }
     Ok(())

@@ -59,7 +59,7 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
 fn every_check_of_conform_is_in_a_part() -> Result<()> {
     let machine = Machine::with_own("")?;
     let ran = machine.run(&["--parts"])?;
-    let command = xtask::layer::build_command()?;
+    let command = vkabort_test_kit::layer::build_command()?;
     let list = Command::new(command).args(["conform", "--list", "--json"]).output()?;
     let list: Vec<Json> = serde_json::from_slice(&list.stdout)?;
     for name in list.iter().filter_map(|check| check["name"].as_str()) {

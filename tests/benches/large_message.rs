@@ -13,17 +13,17 @@
 
 use anyhow::{Context as _, Result};
 use std::process::ExitCode;
+use vkabort_test_kit::drivers::Known;
 use vkabort_tests::harness::Placement;
 use vkabort_tests::measure::again;
 use vkabort_tests::measure::large_message::{by_value, create, shader};
-use xtask::drivers::Known;
 
 fn main() -> ExitCode {
     again::main(start, measure)
 }
 
 fn start() -> Result<()> {
-    let layer = xtask::layer::build()?;
+    let layer = vkabort_test_kit::layer::build()?;
     for known in [Known::Lavapipe, Known::LavapipeBackports] {
         match known.find() {
             Ok(driver) => again::again(&driver, &layer, Placement::Alone, &[])?,

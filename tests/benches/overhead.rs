@@ -12,10 +12,10 @@
 use anyhow::{Context as _, Result};
 use criterion::{BenchmarkId, Criterion};
 use std::process::ExitCode;
+use vkabort_test_kit::drivers::Known;
 use vkabort_tests::harness::Placement;
 use vkabort_tests::measure::again;
 use vkabort_tests::measure::calls::{Calls, WAYS, shaders};
-use xtask::drivers::Known;
 
 fn main() -> ExitCode {
     again::main(start, measure)
@@ -23,8 +23,8 @@ fn main() -> ExitCode {
 
 /// Runs this program again for each driver, with the layer where the loader finds it and nothing activates it.
 fn start() -> Result<()> {
-    let layer = xtask::layer::build()?;
-    let mut drivers = vec![xtask::layer::build_driver()?];
+    let layer = vkabort_test_kit::layer::build()?;
+    let mut drivers = vec![vkabort_test_kit::layer::build_driver()?];
     drivers.extend(
         Known::Lavapipe
             .find()
@@ -45,7 +45,7 @@ const WAY: &str = "BENCH_WAY";
 
 fn measure(driver: &str) -> Result<()> {
     let mut criterion = Criterion::default()
-        .output_directory(&xtask::target().join("criterion"))
+        .output_directory(&vkabort_test_kit::target().join("criterion"))
         .configure_from_args();
     let way = std::env::var(WAY).ok().and_then(|way| way.parse().ok());
     let way = way.and_then(|way: usize| WAYS.get(way).copied());

@@ -5,8 +5,8 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use xtask::drivers::{Driver, Known};
-use xtask::layer::Layer;
+use vkabort_test_kit::drivers::{Driver, Known};
+use vkabort_test_kit::layer::Layer;
 
 /// What every such test needs.
 pub struct Stand {
@@ -26,8 +26,8 @@ impl Stand {
     /// A build fails.
     pub fn new() -> Result<Self> {
         Ok(Self {
-            layer: xtask::layer::build()?,
-            command: xtask::layer::build_command()?,
+            layer: vkabort_test_kit::layer::build()?,
+            command: vkabort_test_kit::layer::build_command()?,
             scratch: Scratch::new()?,
         })
     }

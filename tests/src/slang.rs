@@ -42,7 +42,7 @@ impl Slang {
         if files::are_carried() {
             return Err(Skip("the Slang compiler is not carried along".into()).into());
         }
-        let path = xtask::slang::find().map_err(anyhow::Error::msg)?;
+        let path = vkabort_test_kit::slang::find().map_err(anyhow::Error::msg)?;
         // SAFETY: the library's initialisers need nothing, and the signatures are those of its header `slang.h`.
         unsafe {
             let library = Library::new(&path).with_context(|| format!("cannot load {}", path.display()))?;

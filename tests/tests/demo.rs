@@ -2,13 +2,13 @@
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
+use vkabort_test_kit::drivers::Known;
 use vkabort_tests::harness::{Ended, Placement, Scratch, environment, run_within};
-use xtask::drivers::Known;
 
 /// Runs the demo on each driver that is there.
 fn on_every_driver(placement: Placement, check: fn(&Ended) -> Result<()>) -> Result<()> {
-    let layer = xtask::layer::build()?;
-    let program = xtask::layer::build_demo()?;
+    let layer = vkabort_test_kit::layer::build()?;
+    let program = vkabort_test_kit::layer::build_demo()?;
     for known in Known::ALL {
         let Ok(driver) = known.find() else { continue };
         let scratch = Scratch::new()?;

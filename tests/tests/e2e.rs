@@ -8,7 +8,8 @@ use vkabort_tests::{cases, harness};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let built = xtask::layer::build().and_then(|layer| Ok((layer, xtask::layer::build_driver()?)));
+    let built =
+        vkabort_test_kit::layer::build().and_then(|layer| Ok((layer, vkabort_test_kit::layer::build_driver()?)));
     let (layer, own) = match built {
         Ok(built) => built,
         Err(error) => {

@@ -10,7 +10,10 @@ const CACHE_DATA: &str = "own_binaries::pipeline_cache_data";
 
 /// Runs a case in `scratch`, whose home it shares with others that do. What it prints.
 fn run(scratch: &Scratch, settings: &str) -> Result<String> {
-    let (layer, driver) = (xtask::layer::build()?, xtask::layer::build_driver()?);
+    let (layer, driver) = (
+        vkabort_test_kit::layer::build()?,
+        vkabort_test_kit::layer::build_driver()?,
+    );
     let environment = environment(&driver, &layer, Placement::Alone, &scratch.0)?;
     let mut command = environment.command(Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")))?;
     command.arg(CACHE_DATA).env(DRIVER_SETTINGS, settings);
@@ -34,8 +37,8 @@ fn cpu_drivers_have_a_fixed_address() -> Result<()> {
 
 /// The layer's library, as its manifest names it.
 fn library() -> Result<PathBuf> {
-    let folder = xtask::layer::build()?.explicit;
-    let manifest = fs::read_to_string(folder.join(format!("{}.json", xtask::layer::NAME)))?;
+    let folder = vkabort_test_kit::layer::build()?.explicit;
+    let manifest = fs::read_to_string(folder.join(format!("{}.json", vkabort_test_kit::layer::NAME)))?;
     let after = manifest.split("\"library_path\": \"").nth(1).context("no library")?;
     Ok(after.split('"').next().context("no library")?.into())
 }
@@ -43,9 +46,12 @@ fn library() -> Result<PathBuf> {
 /// What `vkabort doctor` says of the driver.
 fn doctor(settings: &str) -> Result<String> {
     let scratch = Scratch::new()?;
-    let (layer, driver) = (xtask::layer::build()?, xtask::layer::build_driver()?);
+    let (layer, driver) = (
+        vkabort_test_kit::layer::build()?,
+        vkabort_test_kit::layer::build_driver()?,
+    );
     let environment = environment(&driver, &layer, Placement::WithoutLayer, &scratch.0)?;
-    let mut command = environment.command(&xtask::layer::build_command()?)?;
+    let mut command = environment.command(&vkabort_test_kit::layer::build_command()?)?;
     command
         .args(["doctor", "--layer"])
         .arg(library()?)

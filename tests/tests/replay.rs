@@ -27,7 +27,10 @@ impl Home {
 
     /// Runs a case on a driver with these settings, in a folder of its own. What it prints, and its log.
     fn say(&self, case: &str, settings: &str, more: impl FnOnce(&mut Command)) -> Result<(String, String)> {
-        let (layer, driver) = (xtask::layer::build()?, xtask::layer::build_driver()?);
+        let (layer, driver) = (
+            vkabort_test_kit::layer::build()?,
+            vkabort_test_kit::layer::build_driver()?,
+        );
         let own = Scratch::new()?;
         let environment = environment(&driver, &layer, Placement::Alone, &own.0)?;
         let mut command = environment.command(Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")))?;

@@ -3,11 +3,11 @@
 //! Downloads use package lists of their own, made from the mirrors that the machine is configured for, so that neither
 //! root nor any change to the system's apt is needed.
 
-use crate::process;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use vkabort_test_kit::process;
 
 /// Installs packages, or says how when this process may not.
 ///

@@ -1,11 +1,12 @@
 //! `cargo xtask demo`: a shader aborts on this machine, and its messages are read back.
 
-use crate::drivers::{self, Driver, Known};
-use crate::environment::{Environment, Validation};
-use crate::{debian, layer, process, provision, target};
+use crate::{debian, provision};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::ExitStatus;
+use vkabort_test_kit::drivers::{self, Driver, Known};
+use vkabort_test_kit::environment::{Environment, Validation};
+use vkabort_test_kit::{layer, process, target};
 
 /// The demo's exit code where there is no Vulkan device.
 const NO_DEVICE: i32 = 3;

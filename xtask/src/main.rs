@@ -5,9 +5,16 @@
     reason = "commands talk to the person who runs them"
 )]
 
+mod bundle;
+mod debian;
+mod demo;
+mod provision;
+mod slang;
+mod test;
+
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
-use xtask::environment;
+use vkabort_test_kit::{environment, layer};
 
 /// The commands of the vkabort repository.
 #[derive(Parser)]
@@ -70,7 +77,7 @@ fn main() -> ExitCode {
                 Validation::Below => environment::Validation::Below,
                 Validation::Above => environment::Validation::Above,
             };
-            xtask::demo::demo(&driver, place, without_layer).map(|status| {
+            demo::demo(&driver, place, without_layer).map(|status| {
                 let code = status.code().and_then(|code| u8::try_from(code).ok());
                 if code.is_none() {
                     eprintln!("The demo ended with {status}.");
@@ -78,26 +85,26 @@ fn main() -> ExitCode {
                 ExitCode::from(code.unwrap_or(1))
             })
         }
-        Task::Layer => xtask::layer::build().map(|layer| {
+        Task::Layer => layer::build().map(|layer| {
             println!("# Named by the program's environment:");
             println!(
                 "VK_ADD_LAYER_PATH={} VK_INSTANCE_LAYERS={} PROGRAM",
                 layer.explicit.display(),
-                xtask::layer::NAME
+                layer::NAME
             );
             println!("# The same as an implicit layer, which stands above all others (loaders since 1.3.296):");
             println!(
                 "VK_ADD_IMPLICIT_LAYER_PATH={}/vulkan/implicit_layer.d {}=1 PROGRAM",
                 layer.implicit.display(),
-                xtask::layer::ENABLE
+                layer::ENABLE
             );
             ExitCode::SUCCESS
         }),
-        Task::Test => xtask::test::test().map(|()| ExitCode::SUCCESS),
-        Task::Bench => xtask::test::bench().map(|()| ExitCode::SUCCESS),
-        Task::Bundle => xtask::bundle::bundle().map(|()| ExitCode::SUCCESS),
-        Task::Drivers { newest } => xtask::provision::provision(newest).map(|()| {
-            xtask::provision::report();
+        Task::Test => test::test().map(|()| ExitCode::SUCCESS),
+        Task::Bench => test::bench().map(|()| ExitCode::SUCCESS),
+        Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
+        Task::Drivers { newest } => provision::provision(newest).map(|()| {
+            provision::report();
             ExitCode::SUCCESS
         }),
     };

@@ -1,13 +1,14 @@
-//! Brings the drivers that [`crate::drivers`] looks for.
+//! Brings the drivers that [`vkabort_test_kit::drivers`] looks for.
 
 use crate::debian::{self, Archive};
-use crate::drivers::{Known, has_loader};
-use crate::{process, slang, store};
+use crate::slang as slang_download;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use vkabort_test_kit::drivers::{self, Known, has_loader};
+use vkabort_test_kit::{process, slang, store};
 
 /// Brings everything that the tests need, and the newest drivers too if asked. What is there already stays.
 ///
@@ -22,7 +23,7 @@ pub fn provision(newest: bool) -> Result<()> {
         }
         bring(known, &mut archive)?;
     }
-    slang::bring()
+    slang_download::bring()
 }
 
 /// Brings one driver, if it is not there. `archive` is opened when first needed.
@@ -156,7 +157,7 @@ pub fn report() {
             Err(reason) => println!("{}: {reason}", known.name()),
         }
     }
-    match crate::drivers::validation_layer(None) {
+    match drivers::validation_layer(None) {
         Ok(folder) => println!("validation layer: {}", folder.display()),
         Err(reason) => println!("validation layer: {reason}"),
     }

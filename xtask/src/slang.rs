@@ -1,46 +1,12 @@
-//! The Slang compiler: the library that the PyPI package slangpy carries.
+//! Downloads the Slang compiler from the PyPI package slangpy.
 
-use crate::{debian, process, store};
+use crate::debian;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// How its file name starts; a version follows.
-const LIBRARY: &str = "libslang-compiler.so";
-
-/// Where it is kept.
-fn folder() -> PathBuf {
-    store().join("slang")
-}
-
-/// The compiler's library.
-///
-/// # Errors
-///
-/// It is not there: the text says which command brings it.
-pub fn find() -> Result<PathBuf, String> {
-    let mut found: Vec<PathBuf> = fs::read_dir(folder())
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| file_name(path).starts_with(LIBRARY))
-        .collect();
-    found.sort();
-    let missing = || {
-        format!(
-            "there is no Slang compiler in {}; `cargo xtask drivers` brings it",
-            folder().display()
-        )
-    };
-    found.pop().ok_or_else(missing)
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name()
-        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
+use vkabort_test_kit::process;
+use vkabort_test_kit::slang::{file_name, find, folder};
 
 /// Brings it, if it is not there.
 ///

@@ -1,10 +1,11 @@
 //! `cargo xtask test` sets up what is missing and runs everything that must hold; `bench` measures.
 
-use crate::drivers::Known;
-use crate::{debian, process, provision, root, slang};
+use crate::{debian, provision};
 use anyhow::{Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use vkabort_test_kit::drivers::Known;
+use vkabort_test_kit::{process, root, slang};
 
 /// Runs every check. Stops at the first that fails.
 ///

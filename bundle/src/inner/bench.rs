@@ -6,13 +6,13 @@ use crate::parts::Bench;
 use crate::results::{Comparison, Line, Reach, Time};
 use anyhow::{Context, Result, bail, ensure};
 use std::time::Duration;
+use vkabort_test_kit::layer::VARIABLES;
 use vkabort_tests::files;
 use vkabort_tests::harness::{DEVICE, Placement, Scratch, environment, run_within};
 use vkabort_tests::measure::calls::{self, WAYS};
 use vkabort_tests::measure::kernel::{self, Place};
 use vkabort_tests::measure::large_message;
 use vkabort_tests::measure::loss::{self, What};
-use xtask::layer::VARIABLES;
 
 /// What a measurement may take.
 const LIMIT: Duration = Duration::from_secs(25);

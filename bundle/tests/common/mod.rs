@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use vkabort_test_kit::drivers::Known;
 use vkabort_tests::harness::{DRIVER_SETTINGS, Scratch, drivers_are_required};
-use xtask::drivers::Known;
 
 /// The program with the files that it carries, as `cargo xtask bundle` packs them.
 pub fn bundle() -> Result<&'static Path> {
@@ -15,8 +15,8 @@ pub fn bundle() -> Result<&'static Path> {
     let packed = PACKED.get_or_init(|| {
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("vkabort-bundle");
         let pack = |out: &Path| -> Result<()> {
-            let files = xtask::bundle::files()?.carried()?;
-            xtask::pack::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &files, out)
+            let files = vkabort_test_kit::bundle::files()?.carried()?;
+            vkabort_test_kit::archive::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &files, out)
         };
         pack(&out).map(|()| out).map_err(|error| format!("{error:#}"))
     });
@@ -25,12 +25,12 @@ pub fn bundle() -> Result<&'static Path> {
 
 /// Another such program, of which these files are not what they should be.
 pub fn with_damage(paths: &[&str], out: &Path) -> Result<()> {
-    let mut carried = xtask::bundle::files()?.carried()?;
+    let mut carried = vkabort_test_kit::bundle::files()?.carried()?;
     for path in paths {
         let file = carried.iter_mut().find(|file| file.path == *path);
         file.context("no such file")?.bytes = b"something else".to_vec();
     }
-    xtask::pack::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &carried, out)
+    vkabort_test_kit::archive::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &carried, out)
 }
 
 /// The machine that the program is carried to: it has these drivers, and a folder for temporary files.
@@ -47,7 +47,7 @@ impl Machine {
     pub fn with_own(settings: &'static str) -> Result<Self> {
         let machine = Self {
             scratch: Scratch::new()?,
-            drivers: vec![xtask::layer::build_driver()?.manifest],
+            drivers: vec![vkabort_test_kit::layer::build_driver()?.manifest],
             own: settings,
         };
         fs::create_dir_all(machine.temporary())?;

@@ -9,8 +9,8 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::time::Duration;
-use xtask::drivers::Driver;
-use xtask::layer::{Layer, NATIVE_VARIABLES, VARIABLES};
+use vkabort_test_kit::drivers::Driver;
+use vkabort_test_kit::layer::{Layer, NATIVE_VARIABLES, VARIABLES};
 
 /// The signal of `std::process::abort`.
 const SIGABRT: i32 = 6;

@@ -14,9 +14,9 @@ pub use trials::{drivers_are_required, print_skipped, trials};
 use crate::case::Layers;
 use anyhow::Result;
 use std::path::Path;
-use xtask::drivers::{self, Driver};
-use xtask::environment::{Environment, Validation};
-use xtask::layer::Layer;
+use vkabort_test_kit::drivers::{self, Driver};
+use vkabort_test_kit::environment::{Environment, Validation};
+use vkabort_test_kit::layer::Layer;
 
 /// The variable that the tests' own driver reads.
 pub const DRIVER_SETTINGS: &str = "VKABORT_TEST_DRIVER";

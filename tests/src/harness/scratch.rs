@@ -21,7 +21,7 @@ impl Scratch {
     ///
     /// It cannot be made.
     pub fn new() -> Result<Self> {
-        Self::below(&xtask::target().join("vkabort/e2e"))
+        Self::below(&vkabort_test_kit::target().join("vkabort/e2e"))
     }
 
     /// A fresh folder below another.

@@ -5,8 +5,8 @@ use crate::case::{Case, Only};
 use libtest_mimic::{Failed, Trial};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use xtask::drivers::{Driver, Known};
-use xtask::layer::Layer;
+use vkabort_test_kit::drivers::{Driver, Known};
+use vkabort_test_kit::layer::Layer;
 
 /// Cases that did not apply, with the reason.
 static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -4,8 +4,8 @@
 use crate::harness::{Placement, Scratch, environment};
 use anyhow::{Context as _, Result, bail};
 use std::process::ExitCode;
-use xtask::drivers::Driver;
-use xtask::layer::Layer;
+use vkabort_test_kit::drivers::Driver;
+use vkabort_test_kit::layer::Layer;
 
 /// Set in the process that measures: the driver's name.
 const INNER: &str = "BENCH_DRIVER";
@@ -39,7 +39,7 @@ pub fn again(driver: &Driver, layer: &Layer, placement: Placement, variables: &[
         .env(INNER, &driver.name)
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .env("VK_LAYER_PATH", &layer.explicit)
-        .env("CARGO_TARGET_DIR", xtask::target())
+        .env("CARGO_TARGET_DIR", vkabort_test_kit::target())
         .current_dir(here)
         .status()
         .context("cannot start the measurement")?;

@@ -64,7 +64,7 @@ impl Calls {
         unsafe {
             let entry = ash::Entry::load()?;
             let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-            let layer = CString::new(xtask::layer::NAME)?;
+            let layer = CString::new(vkabort_test_kit::layer::NAME)?;
             let layers = if way.layer { vec![layer.as_ptr()] } else { Vec::new() };
             let info = vk::InstanceCreateInfo::default()
                 .application_info(&application)

@@ -133,7 +133,11 @@ fn artifact(package: &str, name: &str) -> Result<PathBuf> {
 }
 
 /// Builds what these words ask for and returns the library or program that a target of this name makes.
-pub(crate) fn built(words: &[&str], name: &str) -> Result<PathBuf> {
+///
+/// # Errors
+///
+/// The build fails, or has no such target.
+pub fn built(words: &[&str], name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command

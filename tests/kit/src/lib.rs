@@ -1,0 +1,31 @@
+//! Helpers shared by the project's commands, its end-to-end tests, the conformance runner and the on-machine runner:
+//! builds of the layer, test drivers, and the environment that shows a program exactly one driver and the chosen layers.
+//!
+//! No C++ dependency and no command line.
+
+pub mod archive;
+pub mod bundle;
+pub mod drivers;
+pub mod environment;
+pub mod layer;
+pub mod portability;
+pub mod process;
+pub mod slang;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+pub fn root() -> PathBuf {
+    let kit = Path::new(env!("CARGO_MANIFEST_DIR"));
+    kit.ancestors().nth(2).unwrap_or(kit).to_path_buf()
+}
+
+/// Folder of downloads and unpacked drivers. Git ignores it.
+pub fn store() -> PathBuf {
+    root().join(".vkabort")
+}
+
+/// Cargo's target folder: `CARGO_TARGET_DIR`, or `target` in the repository.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
+}
