@@ -7,7 +7,7 @@ use crate::manifest::variable;
 use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::CStr;
-use vkabort_demo::khr::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
+use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 
 /// The extensions that the layer provides.
 pub const EXTENSIONS: [&CStr; 3] = [

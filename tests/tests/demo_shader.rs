@@ -12,7 +12,7 @@ const BLESS: &str = "VKABORT_BLESS";
 
 #[test]
 fn the_demos_spirv_is_what_its_glsl_compiles_to() -> Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../demo/shaders");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/demo/shaders");
     let source = folder.join("look_up.comp");
     let words = glsl::compile_file(&source, VulkanVersion::Vulkan1_1, SpirvVersion::SPIRV1_3)?;
     compare(&folder.join("look_up.spv"), &words)?;

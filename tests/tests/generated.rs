@@ -106,7 +106,7 @@ fn shaders(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 fn rewrites_of_real_shaders_with_planted_aborts_are_valid() -> Result<()> {
     let mut paths = Vec::new();
     shaders(&glsl::folder(), &mut paths)?;
-    shaders(&glsl::folder().join("../../demo/shaders"), &mut paths)?;
+    shaders(&glsl::folder().join("../../examples/demo/shaders"), &mut paths)?;
     paths.sort();
     ensure!(paths.len() > 10, "only {} shaders found", paths.len());
     let targets = [

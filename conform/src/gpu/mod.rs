@@ -12,7 +12,7 @@ pub use device::{Device, Enable};
 pub use fault::Fault;
 pub use instance::{Ask, Gpu};
 pub use kernel::{Buffer, Cache, Kernel, Submission, Timeline};
-pub use vkabort_demo::khr;
+pub use vk_ext as khr;
 
 use super::verdict::{Checked, Stop};
 use ash::vk;

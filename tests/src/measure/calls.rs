@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result};
 use ash::vk;
 use std::ffi::CString;
 use std::time::{Duration, Instant};
+use vk_ext as khr;
 use vkabort_demo::choose::choose;
-use vkabort_demo::khr;
 
 /// How a device comes about.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ pub use graphics::{Pass, Stage, Way};
 pub use image::Image;
 pub use ray::{RAY_STAGES, Rays, groups};
 pub use scene::Scene;
-pub use vkabort_demo::khr;
+pub use vk_ext as khr;
 
 use ash::vk::Result as VkResult;
 

@@ -3,7 +3,8 @@
 use crate::Failure;
 use ash::vk;
 use std::ffi::CStr;
-use vkabort_demo::{choose, khr};
+use vk_ext as khr;
+use vkabort_demo::choose;
 
 /// An instance and the device that it picked.
 pub struct Gpu {

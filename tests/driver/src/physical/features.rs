@@ -3,7 +3,7 @@
 use super::known;
 use crate::settings::Settings;
 use ash::vk::{self, TaggedStructure};
-use vkabort_demo::khr;
+use vk_ext as khr;
 
 fn core(settings: &Settings) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {

@@ -5,7 +5,7 @@ use crate::device::{Device, known};
 use ash::vk::{self, DeviceFaultAddressTypeEXT as Kind, TaggedStructure};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
-use vkabort_demo::khr::{FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
+use vk_ext::{FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
 use vkabort_record::snapshot::message_data;
 
 /// What there is to say.

@@ -5,4 +5,3 @@
 
 pub mod choose;
 pub mod decode;
-pub mod khr;

@@ -16,7 +16,8 @@ use dispatch::{Dispatch, INVOCATIONS, TABLE, table_entry};
 use gpu::Gpu;
 use std::fmt;
 use std::process::ExitCode;
-use vkabort_demo::{decode, khr};
+use vk_ext as khr;
+use vkabort_demo::decode;
 
 /// Why the program stopped.
 enum Failure {

@@ -11,7 +11,7 @@ use crate::instance::PhysicalDevice;
 use crate::settings::Settings;
 use ash::vk::{self, Handle, MemoryPropertyFlags as Property};
 use std::ffi::{CStr, c_char};
-use vkabort_demo::khr;
+use vk_ext as khr;
 
 /// The physical device behind a handle.
 ///

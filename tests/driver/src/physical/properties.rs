@@ -3,7 +3,7 @@
 use super::{copy_text, known};
 use crate::instance::PhysicalDevice;
 use ash::vk::{self, TaggedStructure};
-use vkabort_demo::khr;
+use vk_ext as khr;
 
 /// `maxShaderAbortMessageSize` where the driver has the extension itself: another one than the layer's.
 const MAX_MESSAGE: u64 = 1 << 20;
