@@ -3,7 +3,7 @@
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use vkabort_instrument::{LoopPoll, Trap};
-use vkabort_record::filter::Filter;
+use vkabort_record::report::Filter;
 
 /// Makes shader aborts (VK_KHR_shader_abort, OpAbortKHR) work and readable on every Vulkan driver.
 #[derive(Parser)]
@@ -407,7 +407,7 @@ fn parse_specialization(text: &str) -> Result<(u32, Vec<u8>), String> {
         .split_once('=')
         .ok_or("expected ID=HEXBYTES, for example 7=6d736700")?;
     let id = id.parse().map_err(|_| format!("`{id}` is no SpecId"))?;
-    let bytes = vkabort_record::string::unhex(digits)
+    let bytes = vkabort_record::escape::unhex(digits)
         .ok_or_else(|| format!("`{digits}` is no sequence of bytes in hexadecimal, two digits each"))?;
     Ok((id, bytes))
 }

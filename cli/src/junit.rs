@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 use vkabort_conform::show::escape;
-use vkabort_record::report::{Report, SiteReport};
-use vkabort_record::text::show_location;
+use vkabort_record::report::{Report, SiteReport, show_location};
 
 /// One test case for the program and one, failed, for every site that aborted.
 pub fn document(program: &str, exit: Option<&str>, time: Duration, reports: &[Report]) -> String {
@@ -62,7 +61,7 @@ pub fn document(program: &str, exit: Option<&str>, time: Duration, reports: &[Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vkabort_record::fallback::decode;
+    use vkabort_record::message::Message;
     use vkabort_record::report::Sample;
 
     #[test]
@@ -72,7 +71,7 @@ mod tests {
             function: Some("check<T>".into()),
             samples: vec![Sample {
                 invocation: None,
-                message: decode(b"a < b & \"c\""),
+                message: Message::unknown(b"a < b & \"c\""),
             }],
             ..SiteReport::default()
         });

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         Command::Conform(args) => commands::conform::run(&args),
         Command::Install(args) => commands::install::install(&args),
         Command::Uninstall(args) => commands::install::uninstall(&args),
-        Command::Schema => io::print(vkabort_record::json::SCHEMA).map(|()| ExitCode::SUCCESS),
+        Command::Schema => io::print(vkabort_record::report::json::SCHEMA).map(|()| ExitCode::SUCCESS),
         Command::Completions(args) => commands::completions::run(&args),
     };
     match result {

@@ -158,7 +158,7 @@ fn try_device(instance: &ash::Instance, handle: vk::PhysicalDevice) -> String {
 }
 
 fn text(name: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
-    name.map(|name| vkabort_record::string::escape(name.to_bytes()))
+    name.map(|name| vkabort_record::escape::escape_bytes(name.to_bytes()))
         .unwrap_or_default()
 }
 

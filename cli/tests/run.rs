@@ -5,7 +5,7 @@ mod common;
 
 use common::{folder, run_in};
 use std::path::{Path, PathBuf};
-use vkabort_record::fallback::decode;
+use vkabort_record::message::Message;
 use vkabort_record::report::{Report, Sample, SiteReport};
 
 fn report(text: &[u8]) -> String {
@@ -15,7 +15,7 @@ fn report(text: &[u8]) -> String {
         function: Some("check".into()),
         samples: vec![Sample {
             invocation: None,
-            message: decode(text),
+            message: Message::unknown(text),
         }],
         ..SiteReport::default()
     });

@@ -114,7 +114,7 @@ fn child(command: &mut Command, limit: Duration) -> Result<(Verdict, Option<Json
     let detail = if last.is_empty() {
         how
     } else {
-        format!("{how}: {}", vkabort_record::string::one_line(last))
+        format!("{how}: {}", vkabort_record::escape::one_line(last))
     };
     let outcome = Outcome::Crash;
     Ok((Verdict { outcome, detail }, None))

@@ -1,11 +1,11 @@
 //! One message: what it says, by which knowledge, and its bytes.
 
+use crate::decode::convention;
 use crate::decode::{Decoded, Field, Value, decode, decode_with};
-use crate::fallback;
+use crate::escape::{escape_bytes, printable};
 use crate::format::apply;
-use crate::show::{show, show_field};
+use crate::format::value_display::{show, show_field};
 use crate::site::{Site, Type};
-use crate::string::{escape, printable};
 use serde::{Deserialize, Serialize};
 
 /// Where the meaning of the bytes came from.
@@ -33,17 +33,17 @@ pub struct Message {
     /// Every value with its type, name and offset.
     pub value: Value,
     /// Bytes that no value covers.
-    #[serde(with = "crate::json_value::hex_bytes")]
+    #[serde(with = "crate::report::value_json::hex_bytes")]
     pub rest: Vec<u8>,
     /// The whole payload.
-    #[serde(with = "crate::json_value::hex_bytes")]
+    #[serde(with = "crate::report::value_json::hex_bytes")]
     pub bytes: Vec<u8>,
 }
 
 impl Message {
     /// Decodes `bytes` by the site that wrote them.
     pub fn of_site(site: &Site, bytes: &[u8]) -> Self {
-        let held = |text: &str| escape(bytes).starts_with(&printable(text));
+        let held = |text: &str| escape_bytes(bytes).starts_with(&printable(text));
         let leads_with_text = site.text.as_deref().is_some_and(held);
         Self::from_decoded(decode_with(&site.message, bytes, leads_with_text), bytes)
     }
@@ -55,7 +55,7 @@ impl Message {
 
     /// Decodes `bytes` of which nothing is known.
     pub fn unknown(bytes: &[u8]) -> Self {
-        fallback::decode(bytes)
+        convention::decode(bytes)
     }
 
     fn from_decoded(decoded: Decoded, bytes: &[u8]) -> Self {

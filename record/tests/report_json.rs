@@ -6,9 +6,9 @@
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 use vkabort_record::encoding::Encoding;
-use vkabort_record::filter::Filter;
-use vkabort_record::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::layout::Identity;
+use vkabort_record::report::Filter;
+use vkabort_record::report::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::site::{EntryPoint, Frame, Length, Location, Member, ModuleHash, Site, SiteId, SiteTable, Type};
 use vkabort_record::snapshot::{Record, Records};

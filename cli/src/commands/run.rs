@@ -14,8 +14,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
+use vkabort_record::escape::one_line;
 use vkabort_record::report::Report;
-use vkabort_record::string::one_line;
 
 /// How often the log is looked at.
 const POLL: Duration = Duration::from_millis(20);

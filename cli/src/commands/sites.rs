@@ -8,9 +8,9 @@ use crate::tables;
 use std::fmt::Write;
 use std::process::ExitCode;
 use vkabort_instrument::Options;
+use vkabort_record::escape::one_line;
+use vkabort_record::report::show_location;
 use vkabort_record::site::{EntryPoint, Length, Site, SiteTable, Type, stage_name};
-use vkabort_record::string::one_line;
-use vkabort_record::text::show_location;
 
 /// Lists the abort sites of modules.
 pub fn run(args: &SitesArgs) -> Result<ExitCode> {

@@ -254,6 +254,6 @@ impl Gpu {
 fn device_name(properties: &vk::PhysicalDeviceProperties) -> String {
     properties
         .device_name_as_c_str()
-        .map(|name| vkabort_record::string::escape(name.to_bytes()))
+        .map(|name| vkabort_record::escape::escape_bytes(name.to_bytes()))
         .unwrap_or_default()
 }

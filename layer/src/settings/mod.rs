@@ -14,8 +14,8 @@ use reader::Reader;
 use std::path::PathBuf;
 use std::time::Duration;
 use vkabort_instrument::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Trap};
-use vkabort_record::filter::Filter;
 use vkabort_record::layout::DEFAULT_MAX_MESSAGE_BYTES;
+use vkabort_record::report::Filter;
 
 /// Which extensions the layer provides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

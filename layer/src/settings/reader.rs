@@ -2,7 +2,7 @@
 
 use super::Sources;
 use std::path::PathBuf;
-use vkabort_record::filter::Filter;
+use vkabort_record::report::Filter;
 
 /// Reads settings one by one.
 pub struct Reader<'a> {

@@ -7,11 +7,11 @@
 //! bytes or, as glslang did before 16.6, to 4; `%f` as 32 or 64 bits; `%hd` at its width or widened to 32 bits.
 
 use crate::decode::{Field, Value};
+use crate::escape::{escape_bytes, hex, is_text, trim_padding};
 use crate::format::apply;
+use crate::format::specifier::{Conversion, Piece, parse};
 use crate::message::{Decoding, Message};
 use crate::scalar::{Scalar, f16_to_f64, sign_extend, uint_from_bytes};
-use crate::specifier::{Conversion, Piece, parse};
-use crate::string::{escape, hex, is_text, trim_padding};
 
 /// How the arguments may be laid out.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ fn leading_text(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 fn conventional(bytes: &[u8], text: &[u8]) -> Message {
-    let format = escape(text);
+    let format = escape_bytes(text);
     let conversions: Vec<Conversion<'_>> = parse(&format)
         .into_iter()
         .filter_map(|piece| match piece {
@@ -117,7 +117,7 @@ fn arguments(bytes: &[u8], start: usize, conversions: &[Conversion<'_>], layout:
             fields.push(Field {
                 name: None,
                 offset: at as u32,
-                value: Value::Text(escape(trim_padding(tail.get(..length).unwrap_or_default()))),
+                value: Value::Text(escape_bytes(trim_padding(tail.get(..length).unwrap_or_default()))),
             });
             at = at.saturating_add(length + 1).next_multiple_of(4).min(bytes.len());
             continue;

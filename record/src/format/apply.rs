@@ -4,11 +4,11 @@
 //! float it is, with a note. Nothing is dropped: arguments that no specifier wants are appended, and a specifier that
 //! finds no argument stays where it is, marked.
 
-use crate::convert::{self, Field};
 use crate::decode::{self, Value};
+use crate::format::printf::{self, Field};
+use crate::format::specifier::{Conversion, Piece, parse};
+use crate::format::value_display::{show, show_named};
 use crate::scalar::{Scalar, sign_extend};
-use crate::show::{show, show_named};
-use crate::specifier::{Conversion, Piece, parse};
 use std::collections::VecDeque;
 
 /// What stands behind a specifier, or for a value, that the message does not hold.
@@ -95,7 +95,7 @@ impl Formatter {
                 if conversion.letter != 's' {
                     self.mismatch(conversion, "a string");
                 }
-                self.push(&convert::text(conversion.field, &text));
+                self.push(&printf::text(conversion.field, &text));
                 false
             }
             Some(other) => {
@@ -158,17 +158,17 @@ impl Formatter {
         let text = match (conversion.letter, scalar) {
             ('x' | 'X' | 'o' | 'd' | 'i' | 'u' | 'c' | 'p', Scalar::Float { .. } | Scalar::EncodedFloat { .. }) => {
                 self.mismatch(conversion, &format!("a float ({})", scalar.type_name()));
-                convert::text(unprecise(field), &scalar.to_string())
+                printf::text(unprecise(field), &scalar.to_string())
             }
-            ('x' | 'X' | 'o', _) => convert::pattern(field, conversion.letter, scalar.pattern().unwrap_or(0)),
-            ('p', _) => convert::pointer(field, scalar.pattern().unwrap_or(0)),
-            ('c', _) => convert::text(field, &character(scalar)),
+            ('x' | 'X' | 'o', _) => printf::pattern(field, conversion.letter, scalar.pattern().unwrap_or(0)),
+            ('p', _) => printf::pointer(field, scalar.pattern().unwrap_or(0)),
+            ('c', _) => printf::text(field, &character(scalar)),
             ('d' | 'i' | 'u', Scalar::Int { value, .. }) => {
                 let signed = conversion.letter != 'u';
                 if !signed && value < 0 {
                     self.mismatch(conversion, &format!("negative ({})", scalar.type_name()));
                 }
-                convert::decimal(if signed { field } else { unsigned }, value < 0, value.unsigned_abs())
+                printf::decimal(if signed { field } else { unsigned }, value < 0, value.unsigned_abs())
             }
             ('d' | 'i' | 'u', _) => {
                 let value = scalar.pattern().unwrap_or(0);
@@ -176,18 +176,18 @@ impl Formatter {
                 if signed && sign_extend(value, scalar.bits()) < 0 {
                     self.mismatch(conversion, &format!("unsigned ({})", scalar.type_name()));
                 }
-                convert::decimal(if signed { field } else { unsigned }, false, value)
+                printf::decimal(if signed { field } else { unsigned }, false, value)
             }
             ('s', _) => {
                 self.mismatch(conversion, &format!("no string ({})", scalar.type_name()));
-                convert::text(unprecise(field), &scalar.to_string())
+                printf::text(unprecise(field), &scalar.to_string())
             }
             (letter, Scalar::Float { value, .. } | Scalar::EncodedFloat { value, .. }) => {
-                convert::float(field, letter, value)
+                printf::float(field, letter, value)
             }
             _ => {
                 self.mismatch(conversion, &format!("no float ({})", scalar.type_name()));
-                convert::text(unprecise(field), &scalar.to_string())
+                printf::text(unprecise(field), &scalar.to_string())
             }
         };
         self.push(&text);
@@ -272,11 +272,11 @@ fn takes_l(conversion: &Conversion<'_>, scalar: Scalar) -> bool {
 fn character(scalar: Scalar) -> String {
     let code = scalar.pattern().unwrap_or(0);
     match u32::try_from(code).ok().and_then(char::from_u32) {
-        Some(c) => crate::string::printable(c.encode_utf8(&mut [0; 4])),
+        Some(c) => crate::escape::printable(c.encode_utf8(&mut [0; 4])),
         None => format!("\\u{{{code:x}}}"),
     }
 }
 
 #[cfg(test)]
-#[path = "format_tests.rs"]
+#[path = "apply_tests.rs"]
 mod tests;

@@ -1,9 +1,11 @@
 //! From records, or from bare messages, to a [`Report`].
 
 use crate::layout::Identity;
-use crate::matching::{Origin, match_payload};
 use crate::message::Message;
-use crate::report::{Extent, Invocation, ModuleInfo, Report, ReportOptions, Sample, SiteReport, StageReport, Summary};
+use crate::report::data::{
+    Extent, Invocation, ModuleInfo, Report, ReportOptions, Sample, SiteReport, StageReport, Summary,
+};
+use crate::report::site_match::{Origin, match_payload};
 use crate::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable, stage_name};
 use crate::snapshot::{Record, Records};
 use std::collections::{HashMap, HashSet};
@@ -274,5 +276,5 @@ fn extent(records: &[&Record]) -> Option<Extent> {
 }
 
 #[cfg(test)]
-#[path = "gather_tests.rs"]
+#[path = "build_tests.rs"]
 mod tests;

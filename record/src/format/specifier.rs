@@ -8,7 +8,7 @@
 //! A 64-bit integer may also be spelled with the length behind: `%ul`, `%xl`, `%dl`. That `l` is part of the specifier only
 //! where the argument has 64 bits, so [`Piece::Conversion`] says whether one follows and leaves it in the text.
 
-use crate::convert::{Field, MAX_FIELD};
+use crate::format::printf::{Field, MAX_FIELD};
 
 /// A piece of a format string.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! The report as text for people: the message first, then where, who and how often.
 
+use crate::escape::{hex, one_line};
 use crate::message::{Decoding, Message};
-use crate::phrase::{module, objects, show_id, who};
-pub use crate::phrase::{show_invocation, show_location};
-use crate::report::{Extent, Invocation, Report, SiteReport, Summary};
+use crate::report::data::{Extent, Invocation, Report, SiteReport, Summary};
+use crate::report::phrases::{module, objects, show_id, show_invocation, show_location, who};
 use crate::site::Location;
-use crate::string::{hex, one_line};
 use std::fmt::Write;
 
 /// Bytes of a message without any known meaning that are spelled out.

@@ -266,7 +266,7 @@ fn list(json: Json) -> Result<Vec<Json>, String> {
 
 /// Bytes as a string of hexadecimal digits.
 pub mod hex_bytes {
-    use crate::string::{hex, unhex};
+    use crate::escape::{hex, unhex};
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -4,7 +4,7 @@
 //! `record/schema/report.schema.json` describes them;
 //! [`SCHEMA_VERSION`] grows when a key changes its meaning or goes away. The reader knows every key and refuses others.
 
-use crate::report::{Report, SiteReport, Summary};
+use crate::report::data::{Report, SiteReport, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The JSON Schema of a line.
-pub const SCHEMA: &str = include_str!("../schema/report.schema.json");
+pub const SCHEMA: &str = include_str!("../../schema/report.schema.json");
 
 /// Why a line could not be read.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 //! The type decides, the bytes are foreign: a payload that is too short yields the values that are there and the
 //! bytes that are left, and no type makes the result larger than the payload by more than a constant factor.
 
+use crate::escape::{escape_bytes, is_packed_text, is_text, trim_padding};
 use crate::scalar::{Scalar, f16_to_f64, sign_extend, uint_from_bytes};
 use crate::site::{Length, Type};
-use crate::string::{escape, is_packed_text, is_text, trim_padding};
 use std::collections::BTreeSet;
 
 /// Types nested deeper than this are left as bytes: shaders do not, and JSON readers stop at 128 levels.
@@ -380,10 +380,10 @@ impl Decoder<'_> {
         if held.len() < wanted {
             self.gap(end as u32);
         }
-        Some(Value::Text(escape(trim_padding(held))))
+        Some(Value::Text(escape_bytes(trim_padding(held))))
     }
 }
 
 #[cfg(test)]
-#[path = "decode_tests.rs"]
+#[path = "payload_tests.rs"]
 mod tests;

@@ -3,7 +3,7 @@
 
 /// `bytes` as text that is safe to print: UTF-8 as it is, invalid bytes and control characters as `\xNN`.
 /// Line feeds and tabs stay.
-pub fn escape(bytes: &[u8]) -> String {
+pub fn escape_bytes(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         escape_controls(chunk.valid(), &mut text);
@@ -77,12 +77,12 @@ mod tests {
 
     #[test]
     fn invalid_utf8_and_controls_are_escaped() {
-        assert_eq!(escape("größer".as_bytes()), "größer");
-        assert_eq!(escape(b"a\xff\xfeb"), "a\\xff\\xfeb");
-        assert_eq!(escape(b"cut \xe2\x82"), "cut \\xe2\\x82");
-        assert_eq!(escape(b"\x1b[31mred\x00!\n\t"), "\\x1b[31mred\\x00!\n\t");
+        assert_eq!(escape_bytes("größer".as_bytes()), "größer");
+        assert_eq!(escape_bytes(b"a\xff\xfeb"), "a\\xff\\xfeb");
+        assert_eq!(escape_bytes(b"cut \xe2\x82"), "cut \\xe2\\x82");
+        assert_eq!(escape_bytes(b"\x1b[31mred\x00!\n\t"), "\\x1b[31mred\\x00!\n\t");
         assert_eq!(one_line("a\nb\tc\x1b"), "a\\nb\\tc\\x1b");
-        assert_eq!(escape("\u{202e}x\u{9b}".as_bytes()), "\\u{202e}x\\u{9b}");
+        assert_eq!(escape_bytes("\u{202e}x\u{9b}".as_bytes()), "\\u{202e}x\\u{9b}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Values as people read them, where no format string says how.
 
 use crate::decode::{Field, Value};
+use crate::escape::one_line;
 use crate::scalar::Scalar;
-use crate::string::one_line;
 
 /// Elements of an array that are spelled out; the rest is counted. The JSON report has all of them.
 const SHOWN_ELEMENTS: usize = 16;

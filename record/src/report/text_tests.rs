@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::layout::Identity;
-use crate::report::{ModuleInfo, QueueUse, ReportOptions};
+use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
 use crate::site::{EntryPoint, Frame, Length, Member, ModuleHash, Site, SiteId, SiteTable, Type};
 use crate::snapshot::{Record, Records};
 use std::sync::Arc;

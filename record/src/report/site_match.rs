@@ -1,9 +1,9 @@
 //! Which site wrote a message that does not say so: a driver's own debug info has payloads and nothing else.
 
 use crate::decode::fits;
-use crate::report::ModuleInfo;
+use crate::escape::trim_padding;
+use crate::report::data::ModuleInfo;
 use crate::site::{Site, SiteTable, Type};
-use crate::string::trim_padding;
 
 /// A site that may have written a message.
 #[derive(Clone, Copy)]

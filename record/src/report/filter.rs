@@ -8,7 +8,7 @@
 //! reported. In a pattern `*` stands for any text and `?` for any character. `file` is compared with the path, with its
 //! last part, and with both followed by `:line`.
 
-use crate::report::{Report, SiteReport};
+use crate::report::data::{Report, SiteReport};
 use std::str::FromStr;
 
 /// Rules in order.
@@ -149,7 +149,7 @@ fn matches(pattern: &[char], text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Sample;
+    use crate::report::data::Sample;
     use crate::site::Location;
 
     fn site(function: &str, line: u32, message: &[u8]) -> SiteReport {
@@ -166,7 +166,7 @@ mod tests {
             invocations: 10,
             samples: vec![Sample {
                 invocation: None,
-                message: crate::fallback::decode(message),
+                message: crate::decode::convention::decode(message),
             }],
             ..SiteReport::default()
         }

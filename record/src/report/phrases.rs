@@ -1,8 +1,8 @@
 //! The phrases that the text of a report consists of: who, on what, where.
 
-use crate::report::{Invocation, SiteReport};
+use crate::escape::one_line;
+use crate::report::data::{Invocation, SiteReport};
 use crate::site::{Frame, Location};
-use crate::string::one_line;
 
 /// `compute entry point `main`, module "cull" (hash), function `check` called from `main` (file:line)`
 pub(crate) fn who(site: &SiteReport) -> Option<String> {
