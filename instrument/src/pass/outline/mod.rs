@@ -23,14 +23,14 @@
 //! region are dropped: their scopes belong to the function that they came from. So are those outside that name a value
 //! which nothing but them takes out of the region.
 
-mod annotations;
+mod decorations;
 mod in_place;
-mod narrow;
-mod outliner;
-mod reached;
-mod types;
+mod inputs;
+mod outline_region;
+mod reachability;
+mod type_limits;
 mod uses;
-mod values;
+mod widening;
 
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::Index;
@@ -41,14 +41,14 @@ use crate::edit::globals::Globals;
 use crate::edit::phi::PhiRenames;
 use crate::error::Result;
 use crate::spv::Id;
-use annotations::Annotations;
+use decorations::Annotations;
 use in_place::may_stay;
-use outliner::Outliner;
-use reached::Reached;
+use outline_region::Outliner;
+use reachability::Reached;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use types::Types;
+use type_limits::Types;
 
 const PASS: &str = "outline";
 

@@ -1,7 +1,7 @@
 //! What the rest of a function takes from its regions.
 
 use super::Region;
-use super::reached::Reached;
+use super::reachability::Reached;
 use crate::analysis::index::Index;
 use crate::analysis::index::function::Function;
 use crate::spv::{Id, Inst, op, operands};

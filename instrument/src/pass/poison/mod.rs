@@ -16,7 +16,7 @@
 //! poison, and only where no constant operand rules that behaviour out. `NoSignedWrap` and `NoUnsignedWrap` go then, since
 //! without them overflow wraps.
 
-mod bounds;
+mod float_bounds;
 mod total_arithmetic;
 
 use crate::analysis::index::Index;

@@ -3,7 +3,7 @@
 //! What an `OpSpecConstantOp` needs stands before it among the global declarations, where types that the module declares
 //! further down cannot be named. So its divisor is chosen without Booleans.
 
-use super::bounds::float;
+use super::float_bounds::float;
 use crate::analysis::index::Index;
 use crate::edit::globals::Globals;
 use crate::spv::{Code, Id, Inst, op};

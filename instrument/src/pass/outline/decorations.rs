@@ -1,6 +1,6 @@
 //! Decorations of the ids that a new function has.
 
-use super::outliner::Outliner;
+use super::outline_region::Outliner;
 use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::spv::op::{decoration, storage_class};

@@ -1,8 +1,8 @@
 //! Which values a region takes and gives back, and which are made again on the other side.
 
 use super::PASS;
-use super::narrow::Narrow;
-use super::outliner::Outliner;
+use super::outline_region::Outliner;
+use super::widening::Narrow;
 use crate::analysis::index::function::Block;
 use crate::edit::phi::predecessor;
 use crate::error::{Error, ErrorKind, Result};

@@ -9,7 +9,7 @@
 //! which gives the same number back, since every narrow number is one of 32 bits.
 
 use super::PASS;
-use super::outliner::Outliner;
+use super::outline_region::Outliner;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::{Code, Id, op};
 

@@ -1,11 +1,11 @@
 //! Moves one region into a function.
 
-use super::annotations::Annotations;
-use super::narrow::Narrow;
-use super::reached::Reached;
-use super::types::Types;
+use super::decorations::Annotations;
+use super::inputs::{InnerPhi, Inputs, Outputs};
+use super::reachability::Reached;
+use super::type_limits::Types;
 use super::uses::{Uses, block_that_defines};
-use super::values::{InnerPhi, Inputs, Outputs};
+use super::widening::Narrow;
 use super::{PASS, Region};
 use crate::analysis::index::Index;
 use crate::analysis::index::function::{Block, Function};
