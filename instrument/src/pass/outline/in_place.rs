@@ -1,4 +1,8 @@
-//! Which continue constructs can stay where they are.
+//! Decides which continue constructs stay in place.
+//!
+//! A construct of one block stays if an invocation that aborts in a call of it can run on to the back edge: what follows
+//! the call has no visible effect, and no undefined behaviour for the placeholder that the call returns. `unwind` then takes
+//! the back edge. A region that was outlined leaves such a block behind.
 
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::{Decoration, Index};
@@ -8,10 +12,9 @@ use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// Whether a region can stay where it is: one block, in which an invocation that has aborted in a call can go on to the
-/// back edge to `header`. What follows the call must then do nothing that anyone else sees, and nothing that is undefined
-/// for the null value that the call gives back. What an outlined region leaves behind is such a block too.
-pub(super) fn may_stay(
+/// Whether the continue construct with `blocks`, of the loop with header `header`, can stay in place. `outlined` holds the
+/// functions made by earlier rounds.
+pub(super) fn can_stay(
     index: &Index<'_>,
     plan: &ExitPlan,
     function: usize,
@@ -26,7 +29,7 @@ pub(super) fn may_stay(
     let Some(block) = index.blocks.get(*number).filter(|_| !plan.polled(*number)) else {
         return false;
     };
-    // In a valid module it does; in another one, many headers may name the same block.
+    // Always true in a valid module. In others, many headers may name the same block as their continue target.
     if !index.successors(block).contains(&header) {
         return false;
     }
@@ -44,11 +47,11 @@ pub(super) fn may_stay(
         .all(|inst| is_harmless(index, &inst))
 }
 
-/// Whether an instruction computes something that is defined whatever its operands are, or reads or writes a variable that
-/// is the invocation's own.
+/// Whether an instruction is defined for all operands and has no effect but its result, or accesses a variable of the
+/// invocation.
 fn is_harmless(index: &Index<'_>, inst: &Inst<'_>) -> bool {
-    // Left out: what divides, shifts, picks by an index or makes integers of floats, and what is decorated as never to
-    // overflow or to give NaN. There are operands for which compilers may do anything.
+    // Excluded: division, shifts, dynamic indexing and float-to-integer conversion, which are undefined for some operands,
+    // and results decorated never to overflow or never to be NaN.
     const TOTAL: [RangeInclusive<u16>; 12] = [
         op::VectorShuffle..=op::CopyObject,
         op::ConvertSToF..=op::FConvert,
@@ -63,23 +66,23 @@ fn is_harmless(index: &Index<'_>, inst: &Inst<'_>) -> bool {
         op::NoLine..=op::NoLine,
         op::CopyLogical..=op::CopyLogical,
     ];
-    let own = |pointer| {
+    let is_own_variable = |pointer| {
         let variable = index.def(pointer).filter(|def| def.opcode() == op::Variable);
         let class = variable.map(|def| def.word(3));
         matches!(class, Some(storage_class::Function | storage_class::Private))
     };
     match inst.opcode() {
-        op::Load => own(inst.word(3)),
-        op::Store => own(inst.word(1)),
+        op::Load => is_own_variable(inst.word(3)),
+        op::Store => is_own_variable(inst.word(1)),
         opcode => {
-            let total = TOTAL.iter().any(|opcodes| opcodes.contains(&opcode));
-            let promised = |d: &Decoration| {
+            let is_total = TOTAL.iter().any(|opcodes| opcodes.contains(&opcode));
+            let restricts_operands = |d: &Decoration| {
                 matches!(
                     d.kind,
                     decoration::NoSignedWrap | decoration::NoUnsignedWrap | decoration::FPFastMathMode
                 )
             };
-            total && !index.decorations_of(inst.result()).any(promised) || index.is_debug_info(inst)
+            is_total && !index.decorations_of(inst.result()).any(restricts_operands) || index.is_debug_info(inst)
         }
     }
 }

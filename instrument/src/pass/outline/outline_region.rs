@@ -1,298 +1,340 @@
-//! Moves one region into a function.
+//! Moves one region into a function, in seven phases:
+//!
+//! 1. Order the region's blocks and find the back-edge block.
+//! 2. Split the phis of the continue target: operands for edges from outside are merged outside.
+//! 3. Collect inputs and outputs (`inputs`, `outputs`).
+//! 4. Give every id that the rest of the function redefines another id inside.
+//! 5. Write the new function.
+//! 6. Write the block that calls it, in place of the region.
+//! 7. Edit the module.
 
-use super::decorations::Annotations;
-use super::inputs::{InnerPhi, Inputs, Outputs};
-use super::reachability::Reached;
-use super::type_limits::Types;
-use super::uses::{Uses, block_that_defines};
-use super::widening::Narrow;
-use super::{PASS, Region};
-use crate::analysis::index::Index;
-use crate::analysis::index::function::{Block, Function};
+use super::context::RegionContext;
+use super::decorations::decorate_parameter;
+use super::inputs::{Inputs, Parameter, collect_inputs};
+use super::outputs::{Output, Outputs, collect_outputs};
+use super::region::PASS;
+use crate::analysis::index::function::Block;
 use crate::edit::Edits;
-use crate::edit::globals::Globals;
 use crate::edit::phi::{PhiRenames, phi};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::{Code, Id, Inst, op};
-use rustc_hash::FxHashMap as HashMap;
+use crate::spv::Code;
+use crate::spv::{Id, Inst, op};
+use std::iter;
 
-/// Parameters of a function and members of a structure (SPIR-V specification, universal limits).
+/// Most parameters of a function and members of a structure (SPIR-V specification 2.17, Universal Limits).
 const MAX_PARAMETERS: usize = 255;
 const MAX_MEMBERS: usize = 16_383;
 
-pub(super) struct Outliner<'a, 'w> {
-    pub(super) index: &'a Index<'w>,
-    pub(super) function: &'a Function,
-    pub(super) region: &'a Region,
-    pub(super) uses: &'a Uses<'w>,
-    pub(super) reached: &'a Reached,
-    pub(super) types: &'a Types,
-    pub(super) annotations: &'a Annotations<'w>,
-    pub(super) globals: &'a mut Globals,
-    /// Names inside the new function of ids that have another one outside.
-    pub(super) names: HashMap<Id, Id>,
+/// The blocks of a region.
+struct RegionBlocks {
+    /// In their order in the new function: the continue target first, then module order.
+    ordered: Vec<Block>,
+    /// The continue target.
+    first: Block,
+    /// The back-edge block.
+    last: Block,
 }
 
-impl<'w> Outliner<'_, 'w> {
-    pub(super) fn run(mut self, renames: &mut PhiRenames, edits: &mut Edits) -> Result<Id> {
-        // The continue target dominates all that branches reach: with it first, the rest can stay in module order.
-        let mut blocks: Vec<Block> = self
-            .region
-            .blocks
-            .iter()
-            .filter_map(|b| self.index.blocks.get(*b))
-            .copied()
-            .collect();
-        blocks.sort_by_key(|b| b.label != self.region.target);
-        let Some(first) = blocks.first().copied().filter(|b| b.label == self.region.target) else {
-            return Err(self.invalid("a continue target is not a block of its function"));
-        };
-        let last = self.back_edge(&blocks)?;
-        let end = self.index.terminator(&last);
-        // A branch out of the loop needs no merge instruction, and the return in its place must have none.
-        let stop = if last.merge == 0 { last.terminator } else { last.merge };
+/// A phi of the continue target with edges from inside and outside the region. It moves into the new function, where a
+/// parameter replaces the operands for edges from outside.
+struct SplitPhi<'w> {
+    inst: Inst<'w>,
+    parameter: Id,
+    /// (value, predecessor) pairs for edges from inside.
+    inside: Vec<(Id, Id)>,
+}
 
-        if let Some(offset) = self.uses.entered {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                PASS,
-                offset as u32,
-                "a block that nothing reaches leads into a continue construct in which an invocation may abort",
-            ));
-        }
+/// The interface of the new function.
+struct Signature {
+    function: Id,
+    function_type: Id,
+    return_type: Id,
+    /// Types of the outputs, as they are returned.
+    output_types: Vec<Id>,
+}
 
-        // Phis of the continue target: what the ways from outside bring stays outside.
-        let mut outside = Code::default();
-        let mut inside_phis: Vec<InnerPhi<'w>> = Vec::new();
-        let mut inputs = Inputs::default();
-        outside.label(first.label);
-        for inst in self.index.body(&first).filter(|i| i.opcode() == op::Phi) {
-            let pairs: Vec<(Id, Id)> = inst.from(3).chunks_exact(2).map(|p| (p[0], p[1])).collect();
-            let (within, without): (Vec<_>, Vec<_>) =
-                pairs.into_iter().partition(|(_, from)| self.is_region_label(*from));
-            let merged = if within.is_empty() {
-                inst.result()
-            } else {
-                self.globals.fresh()
-            };
-            phi(&mut outside, inst.result_type(), merged, &without);
-            let parameter = self.globals.fresh();
-            inputs.parameters.push((inst.result_type(), merged, parameter));
-            self.decorate_parameter(inst.result_type(), inst.result(), parameter);
-            self.globals
-                .inherit_non_uniform(self.index, inst.result(), &[parameter]);
-            if within.is_empty() {
-                self.names.insert(merged, parameter);
-            } else {
-                inside_phis.push(InnerPhi {
-                    inst,
-                    parameter,
-                    within,
-                });
-            }
-        }
+/// Moves the region of `context` into a new function and returns its id.
+///
+/// # Errors
+///
+/// [`ErrorKind::Invalid`] if the region is not a continue construct of valid control flow, [`ErrorKind::Limit`] if the
+/// function would have too many inputs or outputs, [`ErrorKind::Unsupported`] for values that cannot cross the border.
+pub(super) fn outline_region<'w>(
+    mut context: RegionContext<'_, 'w>,
+    renames: &mut PhiRenames,
+    edits: &mut Edits,
+) -> Result<Id> {
+    let index = context.index;
+    // Phase 1.
+    let blocks = order_blocks(&context)?;
+    // Phase 2.
+    let mut call = Code::default();
+    call.label(blocks.first.label);
+    let mut inputs = Inputs::default();
+    let split_phis = split_phis(&mut context, &blocks.first, &mut inputs, &mut call);
+    // Phase 3.
+    collect_inputs(&mut context, &blocks.ordered, blocks.last.terminator, &mut inputs)?;
+    let outputs = collect_outputs(&mut context)?;
+    check_limits(&context, &inputs, &outputs)?;
+    // Phase 4.
+    rename_outputs(&mut context, &outputs);
+    // Phase 5.
+    let signature = declare_signature(&mut context, &inputs, &outputs);
+    let function = write_function(&mut context, &signature, &blocks, &split_phis, &inputs, &outputs)?;
+    // Phase 6.
+    write_call(&mut context, &signature, &inputs, &outputs, &mut call)?;
+    call.copy(&index.terminator(&blocks.last));
+    // Phase 7.
+    for id in outputs.redefined() {
+        context.decorations.remove_arithmetic(id, edits);
+    }
+    for block in &blocks.ordered {
+        edits.remove(block.offset, block.end - block.offset);
+    }
+    for inst in &outputs.orphaned {
+        edits.remove(inst.offset, inst.words.len());
+    }
+    edits.insert(blocks.first.offset, &call.words);
+    edits.insert(index.words.len(), &function.words);
+    for target in [context.region.header, context.region.merge] {
+        renames.edge(target, blocks.last.label, blocks.first.label);
+    }
+    Ok(signature.function)
+}
 
-        self.collect_inputs(&blocks, last.terminator, &mut inputs)?;
-        let Outputs {
-            returned: outputs,
-            remade,
-            undefined,
-            lost,
-        } = self.collect_outputs()?;
-        let returned = outputs.iter().map(|(_, id, _)| *id);
-        let again = remade.iter().map(|inst| inst.result());
-        let named_outside = returned.chain(again).chain(undefined.iter().map(|(_, id)| *id));
-        for id in named_outside {
-            if !self.names.contains_key(&id) {
-                let name = self.globals.fresh();
-                self.names.insert(id, name);
-                self.copy_decorations(id, name);
-            }
-        }
+/// The continue target dominates every reachable block of the region: with it first, module order is a valid order.
+fn order_blocks(context: &RegionContext<'_, '_>) -> Result<RegionBlocks> {
+    let (index, region) = (context.index, context.region);
+    let invalid = |message: &str| context.error(ErrorKind::Invalid, message);
+    let mut ordered: Vec<Block> = region
+        .blocks
+        .iter()
+        .filter_map(|b| index.blocks.get(*b))
+        .copied()
+        .collect();
+    ordered.sort_by_key(|b| b.label != region.target);
+    let Some(first) = ordered.first().copied().filter(|b| b.label == region.target) else {
+        return Err(invalid("a continue target is not a block of its function"));
+    };
+    let mut leaving = ordered.iter().filter(|b| region.is_left_by(index, b));
+    let last = match (leaving.next(), leaving.next()) {
+        (Some(last), None) => *last,
+        (None, _) => return Err(invalid("a continue construct has no back edge")),
+        (Some(_), Some(_)) => return Err(invalid("more than one block leaves a continue construct")),
+    };
+    if let Some(offset) = context.uses.side_entry {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            PASS,
+            offset as u32,
+            "an unreachable block branches into the middle of a continue construct in which an invocation may abort",
+        ));
+    }
+    Ok(RegionBlocks { ordered, first, last })
+}
 
-        if inputs.parameters.len() > MAX_PARAMETERS || outputs.len() > MAX_MEMBERS {
-            let (inputs, outputs) = (inputs.parameters.len(), outputs.len());
-            return Err(self.error(
-                ErrorKind::Limit,
-                &format!(
-                    "a continue construct in which an invocation may abort uses {inputs} values of its function and makes \
-                     {outputs} for it; a function takes {MAX_PARAMETERS} and gives back {MAX_MEMBERS}"
-                ),
-            ));
+/// Writes the phis that stay outside to `call`; returns those that also move inside.
+fn split_phis<'w>(
+    context: &mut RegionContext<'_, 'w>,
+    first: &Block,
+    inputs: &mut Inputs<'w>,
+    call: &mut Code,
+) -> Vec<SplitPhi<'w>> {
+    let index = context.index;
+    let mut split_phis = Vec::new();
+    for inst in index.body(first).filter(|i| i.opcode() == op::Phi) {
+        let (ty, id) = (inst.result_type(), inst.result());
+        let pairs = inst.from(3).chunks_exact(2).map(|pair| (pair[0], pair[1]));
+        let (inside, outside): (Vec<_>, Vec<_>) = pairs.partition(|(_, from)| context.is_region_label(*from));
+        let stays_outside = inside.is_empty();
+        let merged = if stays_outside { id } else { context.globals.fresh() };
+        phi(call, ty, merged, &outside);
+        let parameter = context.globals.fresh();
+        inputs.parameters.push(Parameter {
+            ty,
+            argument: merged,
+            id: parameter,
+        });
+        decorate_parameter(index, context.globals, ty, id, parameter);
+        context.globals.inherit_non_uniform(index, id, &[parameter]);
+        if stays_outside {
+            context.inner_ids.insert(id, parameter);
+        } else {
+            split_phis.push(SplitPhi {
+                inst,
+                parameter,
+                inside,
+            });
         }
+    }
+    split_phis
+}
 
-        // The function.
-        let types = outputs.iter().map(|(ty, _, narrow)| narrow.map_or(*ty, |n| n.wide));
-        let types: Vec<Id> = types.collect();
-        let returned = match types.as_slice() {
-            [] => self.globals.void(),
-            [one] => *one,
-            many => self.globals.structure(many),
-        };
-        let parameters: Vec<Id> = inputs.parameters.iter().map(|(ty, ..)| *ty).collect();
-        let ty = self.globals.function_type(returned, &parameters);
-        let (function, entry, start) = (self.globals.fresh(), self.globals.fresh(), self.globals.fresh());
-        self.names.insert(first.label, start);
-        self.globals.name(function, "vkabort_continue");
-        let mut inner = Code::default();
-        inner.op(op::Function, &[returned, function, 0, ty]);
-        for (ty, _, parameter) in &inputs.parameters {
-            inner.op(op::FunctionParameter, &[*ty, *parameter]);
-        }
-        inner.label(entry);
-        for (ty, name) in &inputs.undefined {
-            self.undefined(&mut inner, *ty, *name)?;
-        }
-        for (narrow, [.., parameter, name]) in &inputs.narrow {
-            narrow.narrow(&mut inner, *parameter, *name);
-        }
-        for inst in &inputs.remade {
-            self.copy(&mut inner, inst);
-        }
-        inner.branch(start);
-        for block in &blocks {
-            for inst in self.index.insts(block.offset, block.end) {
-                if self.index.is_debug_info(&inst) {
-                    continue;
-                }
-                if block.label == first.label && inst.opcode() == op::Phi {
-                    if let Some(inner_phi) = inside_phis.iter().find(|p| p.inst.offset == inst.offset) {
-                        let mut pairs = vec![(inner_phi.parameter, entry)];
-                        pairs.extend(
-                            inner_phi
-                                .within
-                                .iter()
-                                .map(|(value, from)| (self.name(*value), self.name(*from))),
-                        );
-                        phi(&mut inner, inst.result_type(), self.name(inst.result()), &pairs);
-                    }
-                    continue;
-                }
-                if inst.offset == stop {
-                    break;
-                }
-                self.copy(&mut inner, &inst);
-            }
-            if block.label == last.label {
-                self.give_back(&mut inner, returned, &outputs);
-            }
-        }
-        inner.op(op::FunctionEnd, &[]);
+fn check_limits(context: &RegionContext<'_, '_>, inputs: &Inputs<'_>, outputs: &Outputs<'_>) -> Result<()> {
+    let (inputs, outputs) = (inputs.parameters.len(), outputs.returned.len());
+    if inputs <= MAX_PARAMETERS && outputs <= MAX_MEMBERS {
+        return Ok(());
+    }
+    Err(context.error(
+        ErrorKind::Limit,
+        format!(
+            "a continue construct in which an invocation may abort uses {inputs} values of its function and defines \
+             {outputs} for it; the limits are {MAX_PARAMETERS} and {MAX_MEMBERS}"
+        ),
+    ))
+}
 
-        // What is left.
-        let arguments: Vec<Id> = inputs.parameters.iter().map(|(_, argument, _)| *argument).collect();
-        for (narrow, [value, wide, ..]) in &inputs.narrow {
-            narrow.widen(&mut outside, *value, *wide);
+fn rename_outputs(context: &mut RegionContext<'_, '_>, outputs: &Outputs<'_>) {
+    let returned = outputs.returned.iter().map(|output| output.id);
+    let rematerialized = outputs.rematerialized.iter().map(|inst| inst.result());
+    let undefined = outputs.undefined.iter().map(|(_, id)| *id);
+    for id in returned.chain(rematerialized).chain(undefined) {
+        if !context.inner_ids.contains_key(&id) {
+            let inner = context.rename(id);
+            context.decorations.copy(context.globals, id, inner);
         }
-        // What each output is on the way here.
-        let mut ways = Vec::with_capacity(outputs.len());
-        for (_, id, narrow) in &outputs {
-            ways.push(narrow.map_or(*id, |_| self.globals.fresh()));
-        }
-        let result = match ways.as_slice() {
-            [only] => *only,
-            _ => self.globals.fresh(),
-        };
-        outside.op2(op::FunctionCall, &[returned, result, function], &arguments);
-        if outputs.len() > 1 {
-            for (position, (ty, way)) in types.iter().zip(&ways).enumerate() {
-                outside.op(op::CompositeExtract, &[*ty, *way, result, position as u32]);
-            }
-        }
-        for ((_, id, narrow), way) in outputs.iter().zip(&ways) {
-            if let Some(narrow) = narrow {
-                narrow.narrow(&mut outside, *way, *id);
-            }
-        }
-        remade.iter().for_each(|inst| outside.copy(inst));
-        for (ty, id) in &undefined {
-            self.undefined(&mut outside, *ty, *id)?;
-        }
-        for id in outputs
-            .iter()
-            .map(|(_, id, _)| *id)
-            .chain(undefined.iter().map(|(_, id)| *id))
+    }
+}
+
+fn declare_signature(context: &mut RegionContext<'_, '_>, inputs: &Inputs<'_>, outputs: &Outputs<'_>) -> Signature {
+    let globals = &mut *context.globals;
+    let output_types: Vec<Id> = outputs.returned.iter().map(Output::returned_type).collect();
+    let return_type = match output_types.as_slice() {
+        [] => globals.void(),
+        [only] => *only,
+        many => globals.structure(many),
+    };
+    let parameters: Vec<Id> = inputs.parameters.iter().map(|parameter| parameter.ty).collect();
+    let function_type = globals.function_type(return_type, &parameters);
+    let function = globals.fresh();
+    globals.name(function, "vkabort_continue");
+    Signature {
+        function,
+        function_type,
+        return_type,
+        output_types,
+    }
+}
+
+fn write_function(
+    context: &mut RegionContext<'_, '_>,
+    signature: &Signature,
+    blocks: &RegionBlocks,
+    split_phis: &[SplitPhi<'_>],
+    inputs: &Inputs<'_>,
+    outputs: &Outputs<'_>,
+) -> Result<Code> {
+    let index = context.index;
+    let RegionBlocks { ordered, first, last } = blocks;
+    let entry = context.globals.fresh();
+    let start = context.rename(first.label);
+    let mut code = Code::default();
+    code.op(
+        op::Function,
+        &[signature.return_type, signature.function, 0, signature.function_type],
+    );
+    for parameter in &inputs.parameters {
+        code.op(op::FunctionParameter, &[parameter.ty, parameter.id]);
+    }
+    code.label(entry);
+    for (ty, inner) in &inputs.undefined {
+        context.define_undefined(&mut code, *ty, *inner)?;
+    }
+    for input in &inputs.narrow {
+        input.widening.narrow(&mut code, input.parameter, input.inner);
+    }
+    for inst in &inputs.rematerialized {
+        context.copy(&mut code, inst);
+    }
+    code.branch(start);
+    // A branch out of the loop needs no merge instruction, and the return in its place must not have one.
+    let end = if last.merge == 0 { last.terminator } else { last.merge };
+    for block in ordered {
+        for inst in index
+            .insts(block.offset, block.end)
+            .take_while(|inst| inst.offset != end)
         {
-            self.remove_decorations(id, edits);
-        }
-        outside.copy(&end);
-
-        for block in &blocks {
-            edits.remove(block.offset, block.end - block.offset);
-        }
-        for inst in &lost {
-            edits.remove(inst.offset, inst.words.len());
-        }
-        edits.insert(first.offset, &outside.words);
-        edits.insert(self.index.words.len(), &inner.words);
-        for target in [self.region.header, self.region.merge] {
-            renames.edge(target, last.label, first.label);
-        }
-        Ok(function)
-    }
-
-    pub(super) fn invalid(&self, what: &str) -> Error {
-        self.error(ErrorKind::Invalid, what)
-    }
-
-    fn error(&self, kind: ErrorKind, what: &str) -> Error {
-        let offset = self.index.def(self.region.target).map(|i| i.offset as u32);
-        Error::new(kind, PASS, offset, what)
-    }
-
-    /// The block with the back edge: the only one with an edge out of the region.
-    fn back_edge(&self, blocks: &[Block]) -> Result<Block> {
-        let mut leaving = blocks.iter().filter(|b| self.region.is_left_by(self.index, b));
-        let Some(last) = leaving.next() else {
-            return Err(self.invalid("a continue construct has no back edge"));
-        };
-        if leaving.next().is_some() {
-            return Err(self.invalid("a continue construct is left from more than one block"));
-        }
-        Ok(*last)
-    }
-
-    fn name(&self, id: Id) -> Id {
-        self.names.get(&id).copied().unwrap_or(id)
-    }
-
-    fn copy(&self, code: &mut Code, inst: &Inst<'_>) {
-        code.copy_mapped(inst, self.index.selector_words(inst), |id| self.name(id));
-    }
-
-    pub(super) fn is_region_label(&self, label: Id) -> bool {
-        self.index
-            .block_of_label(self.function, label)
-            .is_some_and(|b| self.region.blocks.contains(&b))
-    }
-
-    /// Whether an id is defined in the function, and if so whether in the region.
-    pub(super) fn defined_in_region(&self, id: Id) -> Option<bool> {
-        let inst = self.index.def(id)?;
-        let local = (self.function.offset..self.function.end).contains(&inst.offset);
-        let block = || block_that_defines(self.index, self.function, id);
-        local.then(|| block().is_some_and(|b| self.region.blocks.contains(&b)))
-    }
-
-    fn give_back(&mut self, code: &mut Code, ty: Id, outputs: &[(Id, Id, Option<Narrow>)]) {
-        let mut values = Vec::with_capacity(outputs.len());
-        for (_, id, narrow) in outputs {
-            let mut value = self.name(*id);
-            if let Some(narrow) = narrow {
-                let wide = self.globals.fresh();
-                narrow.widen(code, value, wide);
-                value = wide;
+            if index.is_debug_info(&inst) {
+                continue;
             }
-            values.push(value);
-        }
-        match values.as_slice() {
-            [] => code.op(op::Return, &[]),
-            [one] => code.op(op::ReturnValue, &[*one]),
-            many => {
-                let all = self.globals.fresh();
-                code.op2(op::CompositeConstruct, &[ty, all], many);
-                code.op(op::ReturnValue, &[all]);
+            if block.label != first.label || inst.opcode() != op::Phi {
+                context.copy(&mut code, &inst);
+            } else if let Some(split) = split_phis.iter().find(|p| p.inst.offset == inst.offset) {
+                let inside = split.inside.iter();
+                let inside = inside.map(|(value, from)| (context.inner_id(*value), context.inner_id(*from)));
+                let pairs: Vec<(Id, Id)> = iter::once((split.parameter, entry)).chain(inside).collect();
+                phi(&mut code, inst.result_type(), context.inner_id(inst.result()), &pairs);
             }
         }
+        if block.label == last.label {
+            write_return(context, signature.return_type, &outputs.returned, &mut code);
+        }
     }
+    code.op(op::FunctionEnd, &[]);
+    Ok(code)
+}
+
+fn write_return(context: &mut RegionContext<'_, '_>, return_type: Id, outputs: &[Output], code: &mut Code) {
+    let mut values = Vec::with_capacity(outputs.len());
+    for output in outputs {
+        let mut value = context.inner_id(output.id);
+        if let Some(widening) = output.widening {
+            let wide = context.globals.fresh();
+            widening.widen(code, value, wide);
+            value = wide;
+        }
+        values.push(value);
+    }
+    match values.as_slice() {
+        [] => code.op(op::Return, &[]),
+        [only] => code.op(op::ReturnValue, &[*only]),
+        many => {
+            let whole = context.globals.fresh();
+            code.op2(op::CompositeConstruct, &[return_type, whole], many);
+            code.op(op::ReturnValue, &[whole]);
+        }
+    }
+}
+
+/// Writes the call of the new function and defines the outputs from its result.
+fn write_call(
+    context: &mut RegionContext<'_, '_>,
+    signature: &Signature,
+    inputs: &Inputs<'_>,
+    outputs: &Outputs<'_>,
+    code: &mut Code,
+) -> Result<()> {
+    let arguments: Vec<Id> = inputs.parameters.iter().map(|parameter| parameter.argument).collect();
+    for input in &inputs.narrow {
+        input.widening.widen(code, input.outer, input.argument);
+    }
+    // By output: its id as it is returned.
+    let mut returned_ids = Vec::with_capacity(outputs.returned.len());
+    for output in &outputs.returned {
+        returned_ids.push(output.widening.map_or(output.id, |_| context.globals.fresh()));
+    }
+    let result = match returned_ids.as_slice() {
+        [only] => *only,
+        _ => context.globals.fresh(),
+    };
+    code.op2(
+        op::FunctionCall,
+        &[signature.return_type, result, signature.function],
+        &arguments,
+    );
+    if outputs.returned.len() > 1 {
+        for (member, (ty, id)) in (0..).zip(signature.output_types.iter().zip(&returned_ids)) {
+            code.op(op::CompositeExtract, &[*ty, *id, result, member]);
+        }
+    }
+    for (output, returned_id) in outputs.returned.iter().zip(&returned_ids) {
+        if let Some(widening) = output.widening {
+            widening.narrow(code, *returned_id, output.id);
+        }
+    }
+    outputs.rematerialized.iter().for_each(|inst| code.copy(inst));
+    for (ty, id) in &outputs.undefined {
+        context.define_undefined(code, *ty, *id)?;
+    }
+    Ok(())
 }

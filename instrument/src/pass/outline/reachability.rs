@@ -1,42 +1,43 @@
-//! Which blocks of a function branches reach.
+//! Which blocks of a function are reachable by branches from its first block.
 //!
-//! Values may be used in the others, and by phis for ways from there, where they do not dominate the use. Nobody sees such a
-//! use, so across the border of a region it gets an undefined value.
+//! Unreachable blocks, and phi operands for edges from them, may use values that do not dominate the use. Such a use is
+//! never executed, so across the border of a region it gets an undefined value.
 
 use crate::analysis::index::Index;
 use crate::analysis::index::function::Function;
 use crate::edit::phi::predecessor;
 use crate::spv::{Inst, op};
 
-/// The reached blocks of a function.
-pub(super) struct Reached {
+/// The reachable blocks of a function.
+pub(super) struct ReachableBlocks {
     first: usize,
-    blocks: Vec<bool>,
+    /// By block, from `first` on.
+    is_reachable: Vec<bool>,
 }
 
-impl Reached {
+impl ReachableBlocks {
     pub(super) fn new(index: &Index<'_>, function: &Function) -> Self {
         let first = function.blocks.start;
-        let mut blocks = vec![false; function.blocks.len()];
-        let mut open = vec![first];
-        while let Some(number) = open.pop() {
-            let (Some(seen), Some(block)) = (blocks.get_mut(number - first), index.blocks.get(number)) else {
+        let mut is_reachable = vec![false; function.blocks.len()];
+        let mut worklist = vec![first];
+        while let Some(number) = worklist.pop() {
+            let (Some(seen), Some(block)) = (is_reachable.get_mut(number - first), index.blocks.get(number)) else {
                 continue;
             };
             if !std::mem::replace(seen, true) {
                 let successors = index.successors(block).into_iter();
-                open.extend(successors.filter_map(|label| index.block_of_label(function, label)));
+                worklist.extend(successors.filter_map(|label| index.block_of_label(function, label)));
             }
         }
-        Self { first, blocks }
+        Self { first, is_reachable }
     }
 
-    pub(super) fn has(&self, block: usize) -> bool {
-        block.checked_sub(self.first).and_then(|at| self.blocks.get(at)) == Some(&true)
+    pub(super) fn contains(&self, block: usize) -> bool {
+        block.checked_sub(self.first).and_then(|at| self.is_reachable.get(at)) == Some(&true)
     }
 
-    /// Whether word `word` of an instruction of a block is used by code that is reached: of a phi, on the way there.
-    pub(super) fn uses(
+    /// Whether operand word `word` of an instruction in `block` can be evaluated: for a phi, whether its edge can be taken.
+    pub(super) fn can_evaluate(
         &self,
         index: &Index<'_>,
         function: &Function,
@@ -44,8 +45,12 @@ impl Reached {
         inst: &Inst<'_>,
         word: usize,
     ) -> bool {
-        let from = (inst.opcode() == op::Phi).then(|| predecessor(inst, word)).flatten();
-        let comes = |from| index.block_of_label(function, from).is_some_and(|from| self.has(from));
-        self.has(block) && from.is_none_or(comes)
+        let edge = (inst.opcode() == op::Phi).then(|| predecessor(inst, word)).flatten();
+        let can_take = |from| {
+            index
+                .block_of_label(function, from)
+                .is_some_and(|from| self.contains(from))
+        };
+        self.contains(block) && edge.is_none_or(can_take)
     }
 }

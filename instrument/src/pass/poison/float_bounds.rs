@@ -1,16 +1,17 @@
-//! Bounds of conversions as floats.
+//! Encodes range bounds of float-to-integer conversions as 16-, 32- or 64-bit floats.
 
-/// Bits of a power of two, or of one plus 1, as a float of a width; infinite where the width cannot hold it.
-pub(super) fn float(value: f64, bits: u32) -> u64 {
+/// Bits of `value` as a float of `bits` bits. `value` is plus or minus a power of two, or one of those minus 1; an
+/// infinity if the width cannot hold it.
+pub(super) fn encode_float(value: f64, bits: u32) -> u64 {
     match bits {
-        16 => u64::from(half(value)),
+        16 => u64::from(encode_half(value)),
         32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     }
 }
 
-/// Nearest half-precision float, for values that need at most 11 significant bits.
-fn half(value: f64) -> u16 {
+/// Nearest half-precision float, for values of at most 11 significant bits.
+fn encode_half(value: f64) -> u16 {
     let sign = if value < 0.0 { 0x8000 } else { 0 };
     let magnitude = value.abs();
     if magnitude >= 65520.0 {
@@ -30,12 +31,12 @@ mod tests {
 
     #[test]
     fn bounds_are_exact_in_every_width() {
-        assert_eq!(half(1.0), 0x3C00);
-        assert_eq!(half(-1.0), 0xBC00);
-        assert_eq!(half(32768.0), 0x7800);
-        assert_eq!(half(-129.0), 0xD808);
-        assert_eq!(half(2f64.powi(32)), 0x7C00);
-        assert_eq!(float(2f64.powi(31), 32), 0x4F00_0000);
-        assert_eq!(float(-2_147_483_649.0, 64), (-2_147_483_649.0f64).to_bits());
+        assert_eq!(encode_half(1.0), 0x3C00);
+        assert_eq!(encode_half(-1.0), 0xBC00);
+        assert_eq!(encode_half(32768.0), 0x7800);
+        assert_eq!(encode_half(-129.0), 0xD808);
+        assert_eq!(encode_half(2f64.powi(32)), 0x7C00);
+        assert_eq!(encode_float(2f64.powi(31), 32), 0x4F00_0000);
+        assert_eq!(encode_float(-2_147_483_649.0, 64), (-2_147_483_649.0f64).to_bits());
     }
 }

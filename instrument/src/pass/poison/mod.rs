@@ -1,20 +1,25 @@
 //! Lowers `SPV_KHR_poison_freeze`.
 //!
 //! ```text
-//! PoisonKHR, Undef              become   the null value of their type, or what comes closest (see `nothing`)
+//! PoisonKHR, Undef              become   the placeholder of their type (see `edit::placeholder`)
 //! FreezeKHR %v                  becomes  CopyObject %v
-//! Variable Function             becomes  Variable Function %null, if anything is frozen
+//! Variable Function             becomes  Variable Function %null, if the module freezes anything
 //! UDiv %a %b                    becomes  UDiv %a (%b == 0 ? 1 : %b)
 //! SDiv %a %b                    becomes  SDiv %a (%b == 0 || %b == -1 && %a == MIN ? 1 : %b)
 //! ConvertFToS %v                becomes  ConvertFToS (%v in range ? %v : 0)
 //! ```
 //!
-//! The null value is one value at every use, so freezing it is no work, and what is computed from it is as stable. What is
-//! loaded from a variable without an initializer is undefined, so those that only the invocation sees begin as null where
-//! there is a null value of their type. The
-//! arithmetic is made total only under the execution mode `ArithmeticPoisonKHR`, in which its undefined behaviour became
-//! poison, and only where no constant operand rules that behaviour out. `NoSignedWrap` and `NoUnsignedWrap` go then, since
-//! without them overflow wraps.
+//! A null value is the same at every use, and so is everything computed from it: freezing it is a copy. A load from a
+//! variable without an initializer is undefined, so Private and Function variables get a null initializer where their
+//! type has a null value.
+//!
+//! Phases: (1) the execution mode and the wrap decorations are removed; (2) global declarations and (3) function bodies
+//! are rewritten. Arithmetic is made total (`total_arithmetic`) only under the execution mode `ArithmeticPoisonKHR`,
+//! which turns its undefined behaviour into poison, and only where no constant operand rules that behaviour out.
+//! `NoSignedWrap` and `NoUnsignedWrap` go in that mode because overflow without them wraps.
+//!
+//! Not handled: types without a placeholder (images, logical pointers) keep an `OpUndef`, and vectors with more than
+//! [`MAX_COMPONENTS`] components are refused under `ArithmeticPoisonKHR`.
 
 mod float_bounds;
 mod total_arithmetic;
@@ -24,160 +29,67 @@ use crate::edit::Edits;
 use crate::edit::globals::Globals;
 use crate::edit::placeholder;
 use crate::error::{Error, ErrorKind, Result};
+use crate::spv::Code;
 use crate::spv::op::{decoration, execution_mode, storage_class};
-use crate::spv::{Code, Id, Inst, op};
+use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashSet as HashSet;
-use total_arithmetic::{Declared, Total};
+use total_arithmetic::{DeclaredConstants, TotalArithmetic};
 
-/// More components than any vector has whose count is a literal.
+const PASS: &str = "poison";
+/// Components of the largest vector that is lowered: each lowering makes constants of as many. Compilers emit far fewer.
 const MAX_COMPONENTS: u32 = 4096;
-/// The same of all vector types together.
-const MAX_ALL_COMPONENTS: u32 = 1 << 18;
+/// Largest sum of the component counts of all vector types that are lowered.
+const MAX_TOTAL_COMPONENTS: u32 = 1 << 18;
 
 /// Lowers a module that declares `PoisonFreezeKHR`.
+///
+/// # Errors
+///
+/// [`ErrorKind::Unsupported`] if arithmetic under `ArithmeticPoisonKHR` uses vectors beyond the component limits.
 pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     let mut edits = Edits::default();
-    let mut globals = Globals::new(index);
+    // Phase 1.
+    let has_arithmetic_poison = remove_arithmetic_poison_mode(index, &mut edits);
+    if has_arithmetic_poison {
+        drop_wrap_decorations(index, &mut edits);
+    }
+    let mut lowering = Lowering {
+        index,
+        globals: Globals::new(index),
+        has_freeze: function_insts(index).any(|inst| inst.opcode() == op::FreezeKHR),
+        has_arithmetic_poison,
+        constants: DeclaredConstants::default(),
+        vectors: VectorBudget::default(),
+    };
+    // Phases 2 and 3.
+    for inst in index.globals() {
+        if let Some(code) = lowering.rewrite_global(&inst)? {
+            edits.replace(inst.offset, inst.words.len(), &code.words);
+        }
+    }
+    for inst in function_insts(index) {
+        if let Some(code) = lowering.rewrite_local(&inst)? {
+            edits.replace(inst.offset, inst.words.len(), &code.words);
+        }
+    }
+    lowering.globals.finish(index, &mut edits);
+    Ok(edits)
+}
+
+fn function_insts<'w>(index: &Index<'w>) -> impl Iterator<Item = Inst<'w>> {
+    index.functions.iter().flat_map(|f| index.insts(f.offset, f.end))
+}
+
+/// Removes the execution mode `ArithmeticPoisonKHR`; false if no entry point has it.
+fn remove_arithmetic_poison_mode(index: &Index<'_>, edits: &mut Edits) -> bool {
     let modes = index
         .execution_modes
         .iter()
         .filter(|m| m.word(2) == execution_mode::ArithmeticPoisonKHR);
-    let mut arithmetic = false;
-    for mode in modes {
+    modes.fold(false, |_, mode| {
         edits.remove(mode.offset, mode.words.len());
-        arithmetic = true;
-    }
-    if arithmetic {
-        drop_wrap_decorations(index, &mut edits);
-    }
-    let has_freeze = index
-        .functions
-        .iter()
-        .any(|f| index.insts(f.offset, f.end).any(|i| i.opcode() == op::FreezeKHR));
-    let mut declared = Declared::default();
-    let mut vectors = Vectors::default();
-    for inst in index.globals() {
-        if has_freeze && is_unset(&inst) {
-            let null = globals.fresh();
-            let pointee = index.def(inst.result_type()).map_or(0, |pointer| pointer.word(3));
-            if placeholder::has_null(index, &mut globals, pointee) {
-                let mut code = Code::default();
-                code.op(op::ConstantNull, &[pointee, null]);
-                code.op2(op::Variable, inst.from(1), &[null]);
-                edits.replace(inst.offset, inst.words.len(), &code.words);
-            }
-        }
-        if matches!(inst.opcode(), op::PoisonKHR | op::Undef) {
-            let ty = inst.result_type();
-            let opcode = match inst.opcode() {
-                _ if placeholder::has_null(index, &mut globals, ty) => op::ConstantNull,
-                op::PoisonKHR => op::Undef,
-                _ => continue,
-            };
-            let mut code = Code::default();
-            code.op(opcode, &[ty, inst.result()]);
-            edits.replace(inst.offset, inst.words.len(), &code.words);
-        }
-        if arithmetic && inst.opcode() == op::SpecConstantOp {
-            vectors.check(index, &inst, inst.from(4))?;
-            let total = Total {
-                index,
-                globals: &mut globals,
-                code: Code::default(),
-                specialized: Some(&mut declared),
-            };
-            if let Some(code) = total.rewrite(&inst, inst.word(3) as u16, inst.from(4)) {
-                edits.replace(inst.offset, inst.words.len(), &code.words);
-            }
-        }
-    }
-    for inst in index.functions.iter().flat_map(|f| index.insts(f.offset, f.end)) {
-        let (ty, result) = (inst.result_type(), inst.result());
-        let mut code = Code::default();
-        match inst.opcode() {
-            op::PoisonKHR | op::Undef => match placeholder::stable_placeholder(index, &mut globals, &mut code, ty) {
-                Some(value) => code.op(op::CopyObject, &[ty, result, value]),
-                None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, &[ty, result]),
-                None => continue,
-            },
-            op::FreezeKHR => {
-                // Where a global declaration has no null value, instructions may make one here.
-                let undefined = index
-                    .def(inst.word(3))
-                    .filter(|v| matches!(v.opcode(), op::PoisonKHR | op::Undef));
-                let is_global = undefined.is_some_and(|v| v.offset < index.sections.globals);
-                let stable = is_global.then(|| placeholder::stable_placeholder(index, &mut globals, &mut code, ty));
-                let stable = stable.flatten().unwrap_or(inst.word(3));
-                code.op(op::CopyObject, &[ty, result, stable]);
-            }
-            op::Variable if has_freeze && is_unset(&inst) => {
-                let pointee = index.def(ty).map_or(0, |pointer| pointer.word(3));
-                if !placeholder::has_null(index, &mut globals, pointee) {
-                    continue;
-                }
-                let null = globals.null(pointee);
-                code.op2(op::Variable, inst.from(1), &[null]);
-            }
-            opcode if arithmetic => {
-                vectors.check(index, &inst, inst.from(3))?;
-                let total = Total {
-                    index,
-                    globals: &mut globals,
-                    code: Code::default(),
-                    specialized: None,
-                };
-                match total.rewrite(&inst, opcode, inst.from(3)) {
-                    Some(rewritten) => code = rewritten,
-                    None => continue,
-                }
-            }
-            _ => continue,
-        }
-        edits.replace(inst.offset, inst.words.len(), &code.words);
-    }
-    globals.finish(index, &mut edits);
-    Ok(edits)
-}
-
-/// Whether it is a variable of an invocation's own whose first value is undefined.
-fn is_unset(inst: &Inst<'_>) -> bool {
-    inst.opcode() == op::Variable
-        && inst.words.len() == 4
-        && matches!(inst.word(3), storage_class::Private | storage_class::Function)
-}
-
-/// Vector types that were looked at.
-#[derive(Default)]
-struct Vectors {
-    seen: HashSet<Id>,
-    components: u32,
-}
-
-impl Vectors {
-    /// Constants are made of as many components as the vectors of an instruction have.
-    fn check(&mut self, index: &Index<'_>, inst: &Inst<'_>, operands: &[Id]) -> Result<()> {
-        let types = operands.iter().map(|operand| index.type_of(*operand));
-        let vectors = types.chain([inst.result_type()]).filter_map(|ty| index.def(ty));
-        for vector in vectors.filter(|ty| ty.opcode() == op::TypeVector) {
-            let (ty, count) = (vector.word(1), vector.word(3));
-            if !self.seen.insert(ty) {
-                continue;
-            }
-            self.components = self.components.saturating_add(count);
-            if count > MAX_COMPONENTS || self.components > MAX_ALL_COMPONENTS {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    "poison",
-                    inst.offset as u32,
-                    format!(
-                        "%{ty} is a vector of {count} components: under ArithmeticPoisonKHR vectors of up to {MAX_COMPONENTS} are \
-                         lowered, and types of up to {MAX_ALL_COMPONENTS} together"
-                    ),
-                ));
-            }
-        }
-        Ok(())
-    }
+        true
+    })
 }
 
 fn drop_wrap_decorations(index: &Index<'_>, edits: &mut Edits) {
@@ -186,5 +98,140 @@ fn drop_wrap_decorations(index: &Index<'_>, edits: &mut Edits) {
         if inst.opcode() == op::Decorate && wrap {
             edits.remove(inst.offset, inst.words.len());
         }
+    }
+}
+
+/// Whether an instruction declares a variable private to the invocation without an initializer.
+fn is_uninitialized(inst: &Inst<'_>) -> bool {
+    inst.opcode() == op::Variable
+        && inst.words.len() == 4
+        && matches!(inst.word(3), storage_class::Private | storage_class::Function)
+}
+
+/// Facts about the module, and state shared by the rewrites of its instructions.
+struct Lowering<'a, 'w> {
+    index: &'a Index<'w>,
+    globals: Globals,
+    has_freeze: bool,
+    has_arithmetic_poison: bool,
+    /// Constants declared among the global declarations for `OpSpecConstantOp`.
+    constants: DeclaredConstants,
+    vectors: VectorBudget,
+}
+
+impl Lowering<'_, '_> {
+    /// The replacement of a global declaration; `None` to keep it.
+    fn rewrite_global(&mut self, inst: &Inst<'_>) -> Result<Option<Code>> {
+        let (index, ty) = (self.index, inst.result_type());
+        let mut code = Code::default();
+        match inst.opcode() {
+            op::Variable if self.has_freeze && is_uninitialized(inst) => {
+                let null = self.globals.fresh();
+                let pointee = self.pointee(ty);
+                if !placeholder::has_null(index, &mut self.globals, pointee) {
+                    return Ok(None);
+                }
+                code.op(op::ConstantNull, &[pointee, null]);
+                code.op2(op::Variable, inst.from(1), &[null]);
+            }
+            op::PoisonKHR | op::Undef if placeholder::has_null(index, &mut self.globals, ty) => {
+                code.op(op::ConstantNull, &[ty, inst.result()]);
+            }
+            op::PoisonKHR => code.op(op::Undef, &[ty, inst.result()]),
+            op::SpecConstantOp if self.has_arithmetic_poison => {
+                return self.make_total(inst, inst.word(3) as u16, 4);
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(code))
+    }
+
+    /// The replacement of an instruction of a function; `None` to keep it.
+    fn rewrite_local(&mut self, inst: &Inst<'_>) -> Result<Option<Code>> {
+        let (index, ty, result) = (self.index, inst.result_type(), inst.result());
+        let mut code = Code::default();
+        match inst.opcode() {
+            op::PoisonKHR | op::Undef => match placeholder::stable_placeholder(index, &mut self.globals, &mut code, ty)
+            {
+                Some(value) => code.op(op::CopyObject, &[ty, result, value]),
+                None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, &[ty, result]),
+                None => return Ok(None),
+            },
+            op::FreezeKHR => {
+                // A global `OpUndef` may lack a null value where instructions here can still build a placeholder.
+                let operand = index.def(inst.word(3));
+                let is_global_undef = operand.is_some_and(|v| {
+                    matches!(v.opcode(), op::PoisonKHR | op::Undef) && v.offset < index.sections.globals
+                });
+                let stable = match is_global_undef {
+                    true => placeholder::stable_placeholder(index, &mut self.globals, &mut code, ty),
+                    false => None,
+                };
+                code.op(op::CopyObject, &[ty, result, stable.unwrap_or(inst.word(3))]);
+            }
+            op::Variable if self.has_freeze && is_uninitialized(inst) => {
+                let pointee = self.pointee(ty);
+                if !placeholder::has_null(index, &mut self.globals, pointee) {
+                    return Ok(None);
+                }
+                let null = self.globals.null(pointee);
+                code.op2(op::Variable, inst.from(1), &[null]);
+            }
+            opcode if self.has_arithmetic_poison => return self.make_total(inst, opcode, 3),
+            _ => return Ok(None),
+        }
+        Ok(Some(code))
+    }
+
+    /// Makes an instruction total that applies `opcode` to the operands from word `first` on.
+    fn make_total(&mut self, inst: &Inst<'_>, opcode: u16, first: usize) -> Result<Option<Code>> {
+        let operands = inst.from(first);
+        self.vectors.check(self.index, inst, operands)?;
+        let arithmetic = TotalArithmetic {
+            index: self.index,
+            globals: &mut self.globals,
+            code: Code::default(),
+            spec_constants: (inst.opcode() == op::SpecConstantOp).then_some(&mut self.constants),
+        };
+        Ok(arithmetic.rewrite(inst, opcode, operands))
+    }
+
+    fn pointee(&self, pointer_type: Id) -> Id {
+        self.index.def(pointer_type).map_or(0, |pointer| pointer.word(3))
+    }
+}
+
+/// Limits the components of the vector constants that this pass makes.
+#[derive(Default)]
+struct VectorBudget {
+    /// Vector types already counted.
+    counted: HashSet<Id>,
+    components: u32,
+}
+
+impl VectorBudget {
+    /// Counts the vector types of an instruction's operands and result.
+    fn check(&mut self, index: &Index<'_>, inst: &Inst<'_>, operands: &[Id]) -> Result<()> {
+        let types = operands.iter().map(|operand| index.type_of(*operand));
+        let vectors = types.chain([inst.result_type()]).filter_map(|ty| index.def(ty));
+        for vector in vectors.filter(|ty| ty.opcode() == op::TypeVector) {
+            let (ty, count) = (vector.word(1), vector.word(3));
+            if !self.counted.insert(ty) {
+                continue;
+            }
+            self.components = self.components.saturating_add(count);
+            if count > MAX_COMPONENTS || self.components > MAX_TOTAL_COMPONENTS {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    PASS,
+                    inst.offset as u32,
+                    format!(
+                        "%{ty} is a vector of {count} components; under ArithmeticPoisonKHR a vector may have \
+                         {MAX_COMPONENTS} components, and all vector types together {MAX_TOTAL_COMPONENTS}"
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
 }

@@ -1,27 +1,39 @@
-//! Makes arithmetic total whose undefined behaviour became poison.
+//! Makes arithmetic total whose undefined behaviour is poison under `ArithmeticPoisonKHR`.
 //!
-//! What an `OpSpecConstantOp` needs stands before it among the global declarations, where types that the module declares
-//! further down cannot be named. So its divisor is chosen without Booleans.
+//! ```text
+//! UDiv UMod              %a %b   becomes   the same of %a and (%b == 0 ? 1 : %b)
+//! SDiv SRem SMod         %a %b   becomes   the same of %a and (%b == 0 || %b == -1 && %a == MIN ? 1 : %b)
+//! ConvertFToU ConvertFToS %v     becomes   the same of (%v in range ? %v : 0)
+//! ```
+//!
+//! The conditions are those of SPV_KHR_poison_freeze, "Modifications to the SPIR-V Specification", for each opcode.
+//!
+//! An `OpSpecConstantOp` stands among the global declarations, and its operands are declared before it: types that the
+//! module declares further down, such as Booleans, cannot be named there. Its divisor is therefore computed from bits.
+//!
+//! Not handled: types without constants and comparisons, such as cooperative matrices, and `OpSpecConstantOp` conversions,
+//! stay as they are.
 
-use super::float_bounds::float;
+use super::float_bounds::encode_float;
 use crate::analysis::index::Index;
 use crate::edit::globals::Globals;
-use crate::spv::{Code, Id, Inst, op};
+use crate::spv::Code;
+use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
-/// Constants declared in place, by type and bits: what comes later may use them.
-pub(super) type Declared = HashMap<(Id, u64), Id>;
+/// Constants declared in place, by type and bits. Later declarations may use them.
+pub(super) type DeclaredConstants = HashMap<(Id, u64), Id>;
 
 /// Makes one instruction total.
-pub(super) struct Total<'a, 'w> {
+pub(super) struct TotalArithmetic<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) globals: &'a mut Globals,
     pub(super) code: Code,
-    /// It is an `OpSpecConstantOp`, and so must be what goes before it.
-    pub(super) specialized: Option<&'a mut Declared>,
+    /// Set if the instruction is an `OpSpecConstantOp`: then every instruction inserted before it is one too.
+    pub(super) spec_constants: Option<&'a mut DeclaredConstants>,
 }
 
-/// A scalar or vector type.
+/// A numeric scalar or vector type.
 #[derive(Clone, Copy)]
 struct Shape {
     ty: Id,
@@ -29,27 +41,27 @@ struct Shape {
     /// Width of a component in bits, at most 64.
     width: u32,
     signed: bool,
-    /// A float with an encoding of its own.
+    /// A float with an `FP Encoding` operand.
     encoded: bool,
-    /// Components: 1 for scalars.
+    /// Components; 1 for scalars.
     count: u32,
 }
 
-impl Total<'_, '_> {
-    /// What replaces an instruction; `None` if it stays as it is.
+impl TotalArithmetic<'_, '_> {
+    /// The replacement of an instruction; `None` to keep it.
     pub(super) fn rewrite(mut self, inst: &Inst<'_>, opcode: u16, operands: &[u32]) -> Option<Code> {
         let (ty, result) = (inst.result_type(), inst.result());
         match (opcode, operands) {
-            (op::UDiv | op::UMod, &[a, b]) if !self.is_constant_but(b, &[0]) => {
-                let b = self.divisor(a, b, false)?;
+            (op::UDiv | op::UMod, &[a, b]) if !self.is_constant_except(b, &[0]) => {
+                let b = self.safe_divisor(a, b, false)?;
                 self.put(opcode, ty, result, &[a, b]);
             }
-            (op::SDiv | op::SRem | op::SMod, &[a, b]) if !self.is_constant_but(b, &[0, u64::MAX]) => {
-                let b = self.divisor(a, b, true)?;
+            (op::SDiv | op::SRem | op::SMod, &[a, b]) if !self.is_constant_except(b, &[0, u64::MAX]) => {
+                let b = self.safe_divisor(a, b, true)?;
                 self.put(opcode, ty, result, &[a, b]);
             }
-            (op::ConvertFToU | op::ConvertFToS, &[value]) if self.specialized.is_none() => {
-                let value = self.in_range(ty, value, opcode == op::ConvertFToS)?;
+            (op::ConvertFToU | op::ConvertFToS, &[value]) if self.spec_constants.is_none() => {
+                let value = self.zero_unless_in_range(ty, value, opcode == op::ConvertFToS)?;
                 self.put(opcode, ty, result, &[value]);
             }
             _ => return None,
@@ -58,7 +70,7 @@ impl Total<'_, '_> {
     }
 
     fn put(&mut self, opcode: u16, ty: Id, result: Id, operands: &[u32]) {
-        if self.specialized.is_some() {
+        if self.spec_constants.is_some() {
             self.code
                 .op2(op::SpecConstantOp, &[ty, result, opcode.into()], operands);
         } else {
@@ -72,8 +84,8 @@ impl Total<'_, '_> {
         result
     }
 
-    /// Whether every component of a value is a constant that is none of `bad`, sign-extended.
-    fn is_constant_but(&self, id: Id, bad: &[u64]) -> bool {
+    /// Whether every component of a value is a constant that does not equal any of `excluded`, sign-extended.
+    fn is_constant_except(&self, id: Id, excluded: &[u64]) -> bool {
         let Some(inst) = self.index.def(id) else { return false };
         match inst.opcode() {
             op::Constant => {
@@ -84,18 +96,17 @@ impl Total<'_, '_> {
                     .clamp(1, 64);
                 self.index
                     .literal(&inst)
-                    .is_some_and(|v| !bad.contains(&((v << (64 - bits)) as i64 >> (64 - bits)).cast_unsigned()))
+                    .is_some_and(|v| !excluded.contains(&((v << (64 - bits)) as i64 >> (64 - bits)).cast_unsigned()))
             }
-            // Of a vector: its components are scalars.
             op::ConstantComposite => inst
                 .from(3)
                 .iter()
-                .all(|part| self.index.opcode(*part) == op::Constant && self.is_constant_but(*part, bad)),
+                .all(|part| self.index.opcode(*part) == op::Constant && self.is_constant_except(*part, excluded)),
             _ => false,
         }
     }
 
-    /// `None` for types that have no constants and comparisons of this kind, such as cooperative matrices.
+    /// The shape of a type; `None` for types without constants and comparisons, such as cooperative matrices.
     fn shape(&self, ty: Id) -> Option<Shape> {
         let inst = self.index.def(ty)?;
         let (scalar, count) = match inst.opcode() {
@@ -116,8 +127,8 @@ impl Total<'_, '_> {
         self.shape(self.index.type_of(value))
     }
 
-    /// The Boolean type of a comparison of values of so many components.
-    fn bool_of(&mut self, count: u32) -> Id {
+    /// The Boolean type of a comparison of values of `count` components.
+    fn bool_type(&mut self, count: u32) -> Id {
         let bool = self.globals.bool();
         match count {
             1 => bool,
@@ -136,15 +147,15 @@ impl Total<'_, '_> {
         };
         let words = [low, (bits >> 32) as u32];
         let words = words.get(..if shape.width > 32 { 2 } else { 1 }).unwrap_or(&[]);
-        let one = self.constant(op::Constant, shape.scalar, bits, words);
+        let scalar = self.constant(op::Constant, shape.scalar, bits, words);
         match shape.count {
-            1 => one,
-            count => self.constant(op::ConstantComposite, shape.ty, bits, &vec![one; count as usize]),
+            1 => scalar,
+            count => self.constant(op::ConstantComposite, shape.ty, bits, &vec![scalar; count as usize]),
         }
     }
 
     fn constant(&mut self, opcode: u16, ty: Id, bits: u64, operands: &[u32]) -> Id {
-        let Some(declared) = &mut self.specialized else {
+        let Some(declared) = &mut self.spec_constants else {
             return self.globals.value(opcode, ty, operands);
         };
         *declared.entry((ty, bits)).or_insert_with(|| {
@@ -154,57 +165,58 @@ impl Total<'_, '_> {
         })
     }
 
-    fn divisor(&mut self, a: Id, b: Id, signed: bool) -> Option<Id> {
-        if self.specialized.is_some() {
-            return self.divisor_by_bits(a, b, signed);
+    /// `b` with every value replaced by 1 that makes the division of `a` undefined.
+    fn safe_divisor(&mut self, a: Id, b: Id, signed: bool) -> Option<Id> {
+        if self.spec_constants.is_some() {
+            return self.safe_divisor_from_bits(a, b, signed);
         }
-        // Operand types may differ from the result's in signedness; comparing bits is the same for both.
+        // Operand types may differ in signedness from the result type; comparisons for equality do not depend on it.
         let (left, right) = (self.shape_of(a)?, self.shape_of(b)?);
-        let bool = self.bool_of(right.count);
+        let bool = self.bool_type(right.count);
         let zero = self.splat(right, 0);
-        let mut bad = self.emit(op::IEqual, bool, &[b, zero]);
+        let mut is_undefined = self.emit(op::IEqual, bool, &[b, zero]);
         if signed {
-            let (minus_one, least) = (self.splat(right, u64::MAX), self.splat(left, 1 << (right.width - 1)));
-            let by_minus_one = self.emit(op::IEqual, bool, &[b, minus_one]);
-            let of_least = self.emit(op::IEqual, bool, &[a, least]);
-            let overflow = self.emit(op::LogicalAnd, bool, &[by_minus_one, of_least]);
-            bad = self.emit(op::LogicalOr, bool, &[bad, overflow]);
+            let (minus_one, min) = (self.splat(right, u64::MAX), self.splat(left, 1 << (right.width - 1)));
+            let b_is_minus_one = self.emit(op::IEqual, bool, &[b, minus_one]);
+            let a_is_min = self.emit(op::IEqual, bool, &[a, min]);
+            let overflow = self.emit(op::LogicalAnd, bool, &[b_is_minus_one, a_is_min]);
+            is_undefined = self.emit(op::LogicalOr, bool, &[is_undefined, overflow]);
         }
         let one = self.splat(right, 1);
-        Some(self.emit(op::Select, right.ty, &[bad, one, b]))
+        Some(self.emit(op::Select, right.ty, &[is_undefined, one, b]))
     }
 
-    /// `b`, and 1 more if it is zero, and 2 more if it is -1 and `a` the least integer.
-    fn divisor_by_bits(&mut self, a: Id, b: Id, signed: bool) -> Option<Id> {
+    /// `b + (b == 0 ? 1 : 0) + (b == -1 && a == MIN ? 2 : 0)`, without Booleans.
+    fn safe_divisor_from_bits(&mut self, a: Id, b: Id, signed: bool) -> Option<Id> {
         let shape = self.shape_of(b)?;
         let ty = shape.ty;
-        let if_zero = self.one_if_zero(shape, b);
-        let divisor = self.emit(op::IAdd, ty, &[b, if_zero]);
+        let one_if_zero = self.one_if_zero(shape, b);
+        let divisor = self.emit(op::IAdd, ty, &[b, one_if_zero]);
         if !signed {
             return Some(divisor);
         }
-        let (least, one) = (self.splat(shape, 1 << (shape.width - 1)), self.splat(shape, 1));
-        let from_minus_one = self.emit(op::Not, ty, &[b]);
-        let from_least = self.emit(op::BitwiseXor, ty, &[a, least]);
-        let from_both = self.emit(op::BitwiseOr, ty, &[from_minus_one, from_least]);
-        let overflows = self.one_if_zero(shape, from_both);
+        let (min, one) = (self.splat(shape, 1 << (shape.width - 1)), self.splat(shape, 1));
+        let bits_unlike_minus_one = self.emit(op::Not, ty, &[b]);
+        let bits_unlike_min = self.emit(op::BitwiseXor, ty, &[a, min]);
+        let bits_unlike_both = self.emit(op::BitwiseOr, ty, &[bits_unlike_minus_one, bits_unlike_min]);
+        let overflows = self.one_if_zero(shape, bits_unlike_both);
         let two = self.emit(op::ShiftLeftLogical, ty, &[overflows, one]);
         Some(self.emit(op::IAdd, ty, &[divisor, two]))
     }
 
-    /// 1 for zero and 0 for anything else: the sign bit of `v | -v` says which.
+    /// 1 for zero, 0 for any other value: the sign bit of `v | -v` is set unless `v` is zero.
     fn one_if_zero(&mut self, shape: Shape, value: Id) -> Id {
         let (zero, one) = (self.splat(shape, 0), self.splat(shape, 1));
-        let last = self.splat(shape, u64::from(shape.width) - 1);
+        let sign_bit = self.splat(shape, u64::from(shape.width) - 1);
         let negated = self.emit(op::ISub, shape.ty, &[zero, value]);
         let either = self.emit(op::BitwiseOr, shape.ty, &[value, negated]);
-        let not_zero = self.emit(op::ShiftRightLogical, shape.ty, &[either, last]);
+        let not_zero = self.emit(op::ShiftRightLogical, shape.ty, &[either, sign_bit]);
         self.emit(op::BitwiseXor, shape.ty, &[not_zero, one])
     }
 
-    /// A floating-point value in a type that has comparisons. Formats with an encoding of their own have none, but each of
-    /// their values is one of 32 bits too.
-    fn comparable(&mut self, value: Id) -> Option<(Shape, Id)> {
+    /// A floating-point value in a type that has comparisons. Types with an `FP Encoding` have none; a conversion to 32
+    /// bits is exact.
+    fn make_comparable(&mut self, value: Id) -> Option<(Shape, Id)> {
         let shape = self.shape_of(value)?;
         if !shape.encoded {
             return Some((shape, value));
@@ -224,36 +236,38 @@ impl Total<'_, '_> {
         Some((wide, self.emit(op::FConvert, ty, &[value])))
     }
 
-    fn in_range(&mut self, ty: Id, value: Id, signed: bool) -> Option<Id> {
+    /// `value` if it converts to the integer type `ty` without overflow, else 0.
+    fn zero_unless_in_range(&mut self, ty: Id, value: Id, signed: bool) -> Option<Id> {
         let bits = self.shape(ty)?.width as i32;
-        let (from, value) = self.comparable(value)?;
-        let (least, above) = if signed {
+        let (from, value) = self.make_comparable(value)?;
+        let (min, end) = if signed {
             (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1))
         } else {
             (0.0, 2f64.powi(bits))
         };
-        // What truncates to the least integer is in range: all above it minus one, where the type can tell these apart.
-        let significant = match from.width {
+        // Conversion truncates: every float above `min - 1` converts to at least `min`, if the type can represent
+        // `min - 1`.
+        let significant_bits = match from.width {
             16 => 11,
             32 => 24,
             _ => 53,
         };
-        // Halves end at 65504: an infinite bound is not in range itself.
+        // The largest half is 65504: a wider bound is encoded as an infinity, which is not in range itself.
         let is_infinite = from.width == 16 && bits > 16;
-        let (opcode, below) = match !signed || bits - 1 < significant {
-            true => (op::FOrdGreaterThan, least - 1.0),
-            false if is_infinite => (op::FOrdGreaterThan, least),
-            false => (op::FOrdGreaterThanEqual, least),
+        let (comparison, bound) = match !signed || bits - 1 < significant_bits {
+            true => (op::FOrdGreaterThan, min - 1.0),
+            false if is_infinite => (op::FOrdGreaterThan, min),
+            false => (op::FOrdGreaterThanEqual, min),
         };
-        let bool = self.bool_of(from.count);
+        let bool = self.bool_type(from.count);
         let (low, high) = (
-            self.splat(from, float(below, from.width)),
-            self.splat(from, float(above, from.width)),
+            self.splat(from, encode_float(bound, from.width)),
+            self.splat(from, encode_float(end, from.width)),
         );
-        let enough = self.emit(opcode, bool, &[value, low]);
-        let little = self.emit(op::FOrdLessThan, bool, &[value, high]);
-        let fits = self.emit(op::LogicalAnd, bool, &[enough, little]);
+        let is_above = self.emit(comparison, bool, &[value, low]);
+        let is_below = self.emit(op::FOrdLessThan, bool, &[value, high]);
+        let in_range = self.emit(op::LogicalAnd, bool, &[is_above, is_below]);
         let zero = self.splat(from, 0);
-        Some(self.emit(op::Select, from.ty, &[fits, value, zero]))
+        Some(self.emit(op::Select, from.ty, &[in_range, value, zero]))
     }
 }

@@ -1,0 +1,130 @@
+//! Facts about the region being moved, and the ids that it gets in its new function.
+
+use super::decorations::DecorationInsts;
+use super::reachability::ReachableBlocks;
+use super::region::{PASS, Region};
+use super::type_limits::TypeLimits;
+use super::uses::{OutsideUses, defining_block};
+use super::widening::{Widening, widening};
+use crate::analysis::index::Index;
+use crate::analysis::index::function::Function;
+use crate::edit::globals::Globals;
+use crate::error::{Error, ErrorKind, Result};
+use crate::spv::Code;
+use crate::spv::op::{decoration, storage_class};
+use crate::spv::{Id, Inst, op};
+use rustc_hash::FxHashMap as HashMap;
+
+pub(super) struct RegionContext<'a, 'w> {
+    pub(super) index: &'a Index<'w>,
+    pub(super) function: &'a Function,
+    pub(super) region: &'a Region,
+    pub(super) uses: &'a OutsideUses<'w>,
+    pub(super) reachable: &'a ReachableBlocks,
+    pub(super) limits: &'a TypeLimits,
+    pub(super) decorations: &'a DecorationInsts<'w>,
+    pub(super) globals: &'a mut Globals,
+    /// Ids of the function by the id that they have in the new function, where it is another one.
+    pub(super) inner_ids: HashMap<Id, Id>,
+}
+
+impl<'w> RegionContext<'_, 'w> {
+    /// The id in the new function of `id`.
+    pub(super) fn inner_id(&self, id: Id) -> Id {
+        self.inner_ids.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Gives `id` a fresh id in the new function.
+    pub(super) fn rename(&mut self, id: Id) -> Id {
+        let inner = self.globals.fresh();
+        self.inner_ids.insert(id, inner);
+        inner
+    }
+
+    /// Copies an instruction into the new function.
+    pub(super) fn copy(&self, code: &mut Code, inst: &Inst<'_>) {
+        code.copy_mapped(inst, self.index.selector_words(inst), |id| self.inner_id(id));
+    }
+
+    pub(super) fn is_region_label(&self, label: Id) -> bool {
+        self.index
+            .block_of_label(self.function, label)
+            .is_some_and(|b| self.region.blocks.contains(&b))
+    }
+
+    /// Whether the region defines an id; `None` if its function does not.
+    pub(super) fn is_defined_in_region(&self, id: Id) -> Option<bool> {
+        let inst = self.index.def(id)?;
+        let is_local = (self.function.offset..self.function.end).contains(&inst.offset);
+        let block = || defining_block(self.index, self.function, id);
+        is_local.then(|| block().is_some_and(|b| self.region.blocks.contains(&b)))
+    }
+
+    /// Whether the other side has to repeat the instruction instead of receiving its result: functions cannot take or
+    /// return some types, and structures cannot hold some. Only instructions that give the same value at another place are
+    /// repeated: a loaded pointer is not, since the variable may hold another one by then, and an opaque value that a
+    /// function takes or returns is passed on as before.
+    pub(super) fn must_rematerialize(&self, inst: &Inst<'_>) -> bool {
+        let ty = inst.result_type();
+        match inst.opcode() {
+            // FPRoundingMode is valid only where the result is stored.
+            op::FConvert => self
+                .index
+                .decoration(inst.result(), decoration::FPRoundingMode)
+                .is_some(),
+            op::CopyObject | op::CompositeExtract if self.limits.has_built_ins(ty) => true,
+            op::CopyObject | op::Undef => self.index.is_opaque(ty) || self.index.is_logical_pointer(ty),
+            // A structure with built-ins cannot be a member of the structure that carries the outputs.
+            op::Load if self.index.storage_class(self.index.type_of(inst.word(3))) == Some(storage_class::Input) => {
+                self.limits.has_built_ins(ty) || self.index.is_opaque(ty)
+            }
+            op::Load | op::Image | op::SampledImage | op::CompositeExtract | op::ConvertUToAccelerationStructureKHR => {
+                self.index.is_opaque(ty)
+            }
+            op::AccessChain
+            | op::InBoundsAccessChain
+            | op::PtrAccessChain
+            | op::InBoundsPtrAccessChain
+            | op::RawAccessChainNV
+            | op::UntypedAccessChainKHR
+            | op::UntypedInBoundsAccessChainKHR
+            | op::UntypedPtrAccessChainKHR
+            | op::UntypedInBoundsPtrAccessChainKHR
+            | op::ImageTexelPointer
+            | op::UntypedImageTexelPointerEXT
+            | op::BufferPointerEXT => self.index.is_logical_pointer(ty),
+            _ => false,
+        }
+    }
+
+    /// How values of a type cross the border; `None` for those that cross as they are.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`widening`].
+    pub(super) fn widening(&mut self, ty: Id, offset: usize) -> Result<Option<Widening>> {
+        widening(self.index, self.limits, self.globals, ty, offset)
+    }
+
+    /// Defines `id` as an undefined value of a type.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`widening`].
+    pub(super) fn define_undefined(&mut self, code: &mut Code, ty: Id, id: Id) -> Result<()> {
+        let Some(widening) = self.widening(ty, self.function.offset)? else {
+            code.op(op::Undef, &[ty, id]);
+            return Ok(());
+        };
+        let wide = self.globals.fresh();
+        code.op(op::Undef, &[widening.wide_type, wide]);
+        widening.narrow(code, wide, id);
+        Ok(())
+    }
+
+    /// An error at the continue target.
+    pub(super) fn error(&self, kind: ErrorKind, message: impl Into<String>) -> Error {
+        let offset = self.index.def(self.region.target).map(|i| i.offset as u32);
+        Error::new(kind, PASS, offset, message)
+    }
+}
