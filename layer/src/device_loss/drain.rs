@@ -1,8 +1,8 @@
 //! Waiting until all queues are at rest: a fence behind everything that was submitted to each.
 
-use super::{RETRY, SLICE};
+use super::SLICE;
 use crate::device::state::{AbortState, Device, Queue, Work};
-use crate::locks::try_lock;
+use crate::locks::{RETRY, try_lock};
 use ash::vk;
 use std::ptr;
 use std::sync::{Arc, MutexGuard};

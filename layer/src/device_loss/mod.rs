@@ -18,7 +18,8 @@ pub use drain_budget::DrainBudget;
 
 use crate::arena::readback::Extent;
 use crate::device::state::submit_counters as suspects;
-use crate::device::state::{AbortState, Device, Outcome, Queue, create_fence, lock};
+use crate::device::state::{AbortState, Device, Outcome, Queue, create_fence};
+use crate::locks::lock;
 use crate::locks::lock_until;
 use crate::report::{self, Cause};
 use crate::settings::OnAbort;
@@ -38,8 +39,6 @@ const LOST: u8 = 3;
 /// How often an interruptible wait looks at the device. A wait of the application that is shorter goes to the driver
 /// as it is.
 pub const SLICE: Duration = Duration::from_millis(10);
-/// Between looks at a queue that is locked by a blocking call of the application.
-pub const RETRY: Duration = Duration::from_micros(100);
 
 /// Loss of one device.
 #[derive(Default)]

@@ -1,8 +1,9 @@
 //! `VK_EXT_debug_utils`: the application's messengers, which reports go to, and object names, which stand in them.
 
 use super::{MISSING, command, guarded};
-use crate::device::state::{Messenger, lock};
+use crate::device::state::Messenger;
 use crate::loader::registry::{device_of, instance_of};
+use crate::locks::lock;
 use ash::vk;
 use std::ffi::CStr;
 

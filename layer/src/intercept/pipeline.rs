@@ -3,8 +3,9 @@
 
 use super::stages::{CreateInfo, Creation};
 use super::{MISSING, command, guarded};
-use crate::device::state::{AbortState, Device, lock};
+use crate::device::state::{AbortState, Device};
 use crate::loader::registry::device_of;
+use crate::locks::lock;
 use ash::vk;
 use std::slice;
 

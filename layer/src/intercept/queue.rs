@@ -4,14 +4,8 @@ use super::{MISSING, command, guarded, wait};
 use crate::device::state::submit_counters as suspects;
 use crate::device::state::{Device, Place};
 use crate::device_loss::DrainBudget;
-use crate::loader::dispatch::DeviceTable;
-use crate::loader::ffi::PfnQueueSetPerfHint;
 use crate::loader::registry::device_of;
 use ash::vk;
-use std::ffi::c_void;
-
-/// An entry point that hands a list to a queue.
-type SubmitFn<T> = unsafe extern "system" fn(vk::Queue, u32, *const T, vk::Fence) -> vk::Result;
 
 /// The application asks for a queue: reports say which family it is of.
 pub unsafe extern "system" fn get(device: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
@@ -56,99 +50,23 @@ unsafe fn found(device: &Device, queue: *const vk::Queue, place: Place) {
     }
 }
 
-/// Counts a submission for reports, if it has command buffers.
-fn note(device: &Device, queue: vk::Queue, commands: impl Iterator<Item = u32>) {
-    if let Some(state) = &device.state
-        && commands.max().unwrap_or(0) > 0
-    {
+/// Counts a submission with command buffers, for reports.
+pub fn count_submission(device: &Device, queue: vk::Queue) {
+    if let Some(state) = &device.state {
         state.submits_work(device, queue);
     }
 }
 
+/// The elements of an array of the API. Where `count` is 0, `list` may be any pointer.
+///
 /// # Safety
-/// `list` must be null or have `count` elements.
-unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
-    // Where the count is 0 the pointer may be anything.
+/// `list` must have `count` elements, which outlive the result.
+pub unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
     if list.is_null() || count == 0 {
         return &[];
     }
-    // SAFETY: the caller vouches for the list.
+    // SAFETY: `count` elements (the caller's contract).
     unsafe { std::slice::from_raw_parts(list, count as usize) }
-}
-
-/// Hands a list to the queue by the entry point of the next layer that `which` picks. An element has as many command
-/// buffers as `commands_of` says.
-///
-/// # Safety
-/// The arguments must be those of a call that the API allows.
-unsafe fn submit_by<T>(
-    which: fn(&DeviceTable) -> Option<SubmitFn<T>>,
-    commands_of: fn(&T) -> u32,
-    queue: vk::Queue,
-    count: u32,
-    list: *const T,
-    fence: vk::Fence,
-) -> vk::Result {
-    command(|| {
-        // SAFETY: a valid queue.
-        let Some(device) = (unsafe { device_of(queue) }) else {
-            return MISSING;
-        };
-        // SAFETY: as many structures as the count says, by the API's rules.
-        note(device, queue, unsafe { elements(list, count) }.iter().map(commands_of));
-        match which(&device.next) {
-            // SAFETY: forwarded as it came.
-            Some(next) => device.on_queue(queue, || unsafe { next(queue, count, list, fence) }),
-            None => MISSING,
-        }
-    })
-}
-
-pub unsafe extern "system" fn submit(
-    queue: vk::Queue,
-    count: u32,
-    submits: *const vk::SubmitInfo<'_>,
-    fence: vk::Fence,
-) -> vk::Result {
-    let commands_of = |submit: &vk::SubmitInfo<'_>| submit.command_buffer_count;
-    // SAFETY: forwarded as it came.
-    unsafe { submit_by(|t| t.vkQueueSubmit, commands_of, queue, count, submits, fence) }
-}
-
-pub unsafe extern "system" fn submit2(
-    queue: vk::Queue,
-    count: u32,
-    submits: *const vk::SubmitInfo2<'_>,
-    fence: vk::Fence,
-) -> vk::Result {
-    let which = |t: &DeviceTable| t.vkQueueSubmit2.or(t.vkQueueSubmit2KHR);
-    // SAFETY: forwarded as it came.
-    unsafe { submit_by(which, commands_of_submit2, queue, count, submits, fence) }
-}
-
-pub unsafe extern "system" fn submit2_khr(
-    queue: vk::Queue,
-    count: u32,
-    submits: *const vk::SubmitInfo2<'_>,
-    fence: vk::Fence,
-) -> vk::Result {
-    let which = |t: &DeviceTable| t.vkQueueSubmit2KHR.or(t.vkQueueSubmit2);
-    // SAFETY: forwarded as it came.
-    unsafe { submit_by(which, commands_of_submit2, queue, count, submits, fence) }
-}
-
-fn commands_of_submit2(submit: &vk::SubmitInfo2<'_>) -> u32 {
-    submit.command_buffer_info_count
-}
-
-pub unsafe extern "system" fn bind_sparse(
-    queue: vk::Queue,
-    count: u32,
-    infos: *const vk::BindSparseInfo<'_>,
-    fence: vk::Fence,
-) -> vk::Result {
-    // SAFETY: forwarded as it came.
-    unsafe { submit_by(|t| t.vkQueueBindSparse, |_| 0, queue, count, infos, fence) }
 }
 
 /// A wait that cannot be interrupted would never end while a shader spins, so the layer first waits by a fence of its
@@ -213,20 +131,5 @@ pub unsafe extern "system" fn present(queue: vk::Queue, info: *const vk::Present
             }
         }
         result
-    })
-}
-
-pub unsafe extern "system" fn set_perf_hint(queue: vk::Queue, info: *const c_void) -> vk::Result {
-    command(|| {
-        // SAFETY: a valid queue.
-        let Some(device) = (unsafe { device_of(queue) }) else {
-            return MISSING;
-        };
-        let next: Option<PfnQueueSetPerfHint> = device.next.vkQueueSetPerfHintQCOM;
-        match next {
-            // SAFETY: forwarded as it came.
-            Some(next) => device.on_queue(queue, || unsafe { next(queue, info) }),
-            None => MISSING,
-        }
     })
 }

@@ -5,10 +5,9 @@
 
 use super::MISSING;
 use crate::device::shader::{Rewritten, Specialization, specialization, words_of};
-use crate::device::state::{AbortState, Device, Module};
+use crate::device::state::{AbortState, Device, Module, Rewrites};
 use crate::loader::chain::{self, ChainCopy, Edit};
 use ash::vk::{self, Handle, TaggedStructure};
-use std::any::Any;
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
@@ -17,40 +16,6 @@ use vkabort_record::site::ModuleHash;
 const CHAINED: vk::StructureType = vk::ShaderModuleCreateInfo::STRUCTURE_TYPE;
 
 type Stage = vk::PipelineShaderStageCreateInfo<'static>;
-
-/// Everything that edited create-infos point to. Lives until the driver has read them.
-#[derive(Default)]
-pub struct Rewrites {
-    chains: Vec<ChainCopy>,
-    words: Vec<Vec<u32>>,
-    stages: Vec<Vec<Stage>>,
-    /// Modules that exist for this creation only.
-    modules: Vec<vk::ShaderModule>,
-    destroy: Option<(vk::Device, vk::PFN_vkDestroyShaderModule)>,
-    /// The create-infos that point to all that, where they have to live as long.
-    infos: Vec<Box<dyn Any>>,
-}
-
-// SAFETY: the pointers are to memory that it owns or that the application keeps for the creation; nothing is shared.
-unsafe impl Send for Rewrites {}
-
-impl Drop for Rewrites {
-    fn drop(&mut self) {
-        if let Some((device, destroy)) = self.destroy {
-            for module in &self.modules {
-                // SAFETY: made by us for a creation that is over.
-                unsafe { destroy(device, *module, ptr::null()) };
-            }
-        }
-    }
-}
-
-impl Rewrites {
-    /// Keeps create-infos for as long as what they point to.
-    pub fn keep_infos<T: 'static>(&mut self, infos: T) {
-        self.infos.push(Box::new(infos));
-    }
-}
 
 /// One creation command.
 pub struct Creation<'a> {

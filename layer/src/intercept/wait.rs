@@ -1,7 +1,8 @@
 //! Waits that end in finite time: a long wait goes to the driver in slices, with a look at the device in between.
 
-use crate::device::state::{AbortState, Device, lock};
+use crate::device::state::{AbortState, Device};
 use crate::device_loss::{DrainBudget, SLICE};
+use crate::locks::lock;
 use ash::vk;
 use std::ptr;
 use std::time::{Duration, Instant};

@@ -1,22 +1,29 @@
-//! Tables of the next layer's functions. Every entry is optional: a driver may lack any of them, and a missing
-//! function must be a decision of the caller, not a crash.
+//! Tables of the next layer's functions.
+//!
+//! Every entry is optional: a driver may lack any of them, and the caller decides what a missing function means.
 
 use crate::loader::ffi;
 use ash::vk;
 use std::ffi::CStr;
 
+/// A function pointer of any type. Cast it to the type of its name before a call.
+pub type VoidFn = unsafe extern "system" fn();
+
 macro_rules! next_table {
     ($(#[$doc:meta])* $table:ident { $($function:ident: $pfn:ty,)* }) => {
         $(#[$doc])*
         #[allow(non_snake_case, missing_docs)]
-        #[derive(Default)]
         pub struct $table { $(pub $function: Option<$pfn>,)* }
 
         impl $table {
-            /// Asks `get` for every function of the table.
+            /// A table without functions.
+            #[allow(dead_code, reason = "only tests need it of some tables")]
+            pub const EMPTY: Self = Self { $($function: None,)* };
+
+            /// Looks up every function of the table with `get`.
             ///
             /// # Safety
-            /// `get` must answer each name with a function of that name's type, or none.
+            /// `get` must answer each name with null or with a function of the type that belongs to the name.
             pub unsafe fn load(get: impl Fn(&CStr) -> vk::PFN_vkVoidFunction) -> Self {
                 Self {
                     $($function: {
@@ -26,10 +33,8 @@ macro_rules! next_table {
                             Ok(name) => name,
                             Err(_) => panic!("a function name"),
                         };
-                        // SAFETY: the caller vouches that the function has the type its name stands for.
-                        get(NAME).map(|f| unsafe {
-                            std::mem::transmute::<unsafe extern "system" fn(), $pfn>(f)
-                        })
+                        // SAFETY: `get` answers this name with a function of type `$pfn` (the caller's contract).
+                        get(NAME).map(|f| unsafe { std::mem::transmute::<VoidFn, $pfn>(f) })
                     },)*
                 }
             }
@@ -38,8 +43,8 @@ macro_rules! next_table {
 }
 
 next_table! {
-    /// Instance and physical-device functions, resolved once when the instance is created: a later lookup gives our own
-    /// functions on old loaders.
+    /// Instance and physical-device functions, looked up once when the instance is created: later lookups return the
+    /// top of the layer chain, so this layer's own functions, on loaders before 1.3.251.
     InstanceTable {
         vkDestroyInstance: vk::PFN_vkDestroyInstance,
         vkCreateDevice: vk::PFN_vkCreateDevice,
@@ -75,7 +80,7 @@ impl InstanceTable {
 }
 
 next_table! {
-    /// Device functions that the layer calls or forwards.
+    /// Device functions that the layer calls or forwards to. `intercept::table` has an entry for each that it forwards to.
     DeviceTable {
         vkDestroyDevice: vk::PFN_vkDestroyDevice,
         vkDeviceWaitIdle: vk::PFN_vkDeviceWaitIdle,
@@ -149,62 +154,38 @@ next_table! {
     }
 }
 
-/// A function that destroys an object: all have this shape, since handles that are not dispatchable are 64 bits wide.
+/// A function that destroys or frees one object. All share this shape, since non-dispatchable handles are 64 bits wide.
 pub type PfnDestroy =
     unsafe extern "system" fn(device: vk::Device, object: u64, allocator: *const vk::AllocationCallbacks<'_>);
 
-/// Defines the table of functions that destroy or free one object, and an intercept of each.
-macro_rules! destroy_table {
-    ($($function:ident)*) => {
-        next_table! {
-            /// Functions that destroy one object. Intercepted so that nothing is freed under a driver that could not be drained.
-            DestroyTable { $($function: PfnDestroy,)* }
-        }
-
-        #[allow(non_snake_case)]
-        mod destroys {
-            use super::*;
-            $(
-                pub unsafe extern "system" fn $function(
-                    device: vk::Device,
-                    object: u64,
-                    allocator: *const vk::AllocationCallbacks<'_>,
-                ) {
-                    crate::intercept::guarded((), || {
-                        // SAFETY: a valid device.
-                        if let Some(known) = unsafe { crate::loader::registry::device_of(device) }
-                            && !known.is_undrained()
-                            && let Some(next) = known.destroy.$function
-                        {
-                            // SAFETY: forwarded as it came.
-                            unsafe { next(device, object, allocator) };
-                        }
-                    });
-                }
-            )*
-        }
-
-        /// The intercept of a function that destroys one object.
-        pub fn find_destroy(name: &[u8]) -> Option<PfnDestroy> {
-            $(if name == stringify!($function).as_bytes() {
-                return Some(destroys::$function);
-            })*
-            None
+/// Passes the names of all functions that destroy or free one object, and that need no code of their own, to `$with`:
+/// for [`DestroyTable`] and for the intercepts.
+macro_rules! destroy_commands {
+    ($with:ident) => {
+        $with! {
+            vkDestroyAccelerationStructureKHR vkDestroyAccelerationStructureNV vkDestroyBuffer vkDestroyBufferView
+            vkDestroyCommandPool vkDestroyCuFunctionNVX vkDestroyCuModuleNVX vkDestroyCudaFunctionNV vkDestroyCudaModuleNV
+            vkDestroyDataGraphPipelineSessionARM vkDestroyDescriptorPool vkDestroyDescriptorSetLayout
+            vkDestroyDescriptorUpdateTemplate vkDestroyDescriptorUpdateTemplateKHR vkDestroyEvent vkDestroyGpaSessionAMD vkDestroyShaderInstrumentationARM
+            vkDestroyBufferCollectionFUCHSIA vkDestroyFence vkDestroyFramebuffer vkDestroyImage vkDestroyImageView
+            vkDestroyIndirectCommandsLayoutEXT vkDestroyIndirectCommandsLayoutNV vkDestroyIndirectExecutionSetEXT
+            vkDestroyMicromapEXT vkDestroyOpticalFlowSessionNV vkDestroyPipeline vkDestroyPipelineBinaryKHR
+            vkDestroyPipelineCache vkDestroyPipelineLayout vkDestroyPrivateDataSlot vkDestroyPrivateDataSlotEXT
+            vkDestroyQueryPool vkDestroyRenderPass vkDestroySampler vkDestroySamplerYcbcrConversion
+            vkDestroySamplerYcbcrConversionKHR vkDestroySemaphore vkDestroyShaderEXT vkDestroySwapchainKHR vkDestroyTensorARM
+            vkDestroyTensorViewARM vkDestroyValidationCacheEXT vkDestroyVideoSessionKHR vkDestroyVideoSessionParametersKHR
+            vkFreeMemory
         }
     };
 }
+pub(crate) use destroy_commands;
 
-destroy_table! {
-    vkDestroyAccelerationStructureKHR vkDestroyAccelerationStructureNV vkDestroyBuffer vkDestroyBufferView
-    vkDestroyCommandPool vkDestroyCuFunctionNVX vkDestroyCuModuleNVX vkDestroyCudaFunctionNV vkDestroyCudaModuleNV
-    vkDestroyDataGraphPipelineSessionARM vkDestroyDescriptorPool vkDestroyDescriptorSetLayout
-    vkDestroyDescriptorUpdateTemplate vkDestroyDescriptorUpdateTemplateKHR vkDestroyEvent vkDestroyGpaSessionAMD vkDestroyShaderInstrumentationARM
-    vkDestroyBufferCollectionFUCHSIA vkDestroyFence vkDestroyFramebuffer vkDestroyImage vkDestroyImageView
-    vkDestroyIndirectCommandsLayoutEXT vkDestroyIndirectCommandsLayoutNV vkDestroyIndirectExecutionSetEXT
-    vkDestroyMicromapEXT vkDestroyOpticalFlowSessionNV vkDestroyPipeline vkDestroyPipelineBinaryKHR
-    vkDestroyPipelineCache vkDestroyPipelineLayout vkDestroyPrivateDataSlot vkDestroyPrivateDataSlotEXT
-    vkDestroyQueryPool vkDestroyRenderPass vkDestroySampler vkDestroySamplerYcbcrConversion
-    vkDestroySamplerYcbcrConversionKHR vkDestroySemaphore vkDestroyShaderEXT vkDestroySwapchainKHR vkDestroyTensorARM
-    vkDestroyTensorViewARM vkDestroyValidationCacheEXT vkDestroyVideoSessionKHR vkDestroyVideoSessionParametersKHR
-    vkFreeMemory
+macro_rules! destroy_table {
+    ($($function:ident)*) => {
+        next_table! {
+            /// Functions that destroy or free one object.
+            DestroyTable { $($function: PfnDestroy,)* }
+        }
+    };
 }
+destroy_commands!(destroy_table);

@@ -1,9 +1,8 @@
-//! The boundary to the loader: its interface, the functions it calls first, the chains and handles it passes, and the
-//! functions of the next layer.
+//! The boundary to the loader: its interface, the chains and handles that it passes, and the next layer's functions.
 
 pub mod chain;
 pub mod dispatch;
-pub mod entry;
 pub mod ffi;
+pub mod handle_map;
 pub mod pin_libraries;
 pub mod registry;

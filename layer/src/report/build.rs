@@ -6,8 +6,9 @@
 use super::{driver_fault as fault, dump, native};
 use crate::arena::Arena;
 use crate::arena::readback::Extent;
-use crate::device::state::{AbortState, Device, Messenger, Module, Outcome, lock};
+use crate::device::state::{AbortState, Device, Messenger, Module, Outcome};
 use crate::loader::ffi::{FaultInfo, fault_flag};
+use crate::locks::lock;
 use crate::report::log::{Format, Level};
 use ash::vk;
 use std::ffi::{CString, c_void};

@@ -1,7 +1,7 @@
 //! Fault reports waiting to be asked for, and what is left of a device once it is lost.
 
-use crate::device::state::lock;
 use crate::loader::ffi::FaultInfo;
+use crate::locks::lock;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! The address is the same in every run, but devices that are alive side by side have different ones. A binary that moves
 //! from one of them to another would write to the first one's memory.
 
-use super::lock;
+use crate::locks::lock;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Mutex;

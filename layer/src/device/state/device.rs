@@ -1,11 +1,10 @@
 //! A device, and what the layer keeps for one that uses the extensions.
 
-use super::{Extensions, FaultQueue, FencePool, Instance, Modules, Names, Queue};
+use super::{Extensions, FaultQueue, FencePool, Instance, Modules, Names, Queue, Rewrites};
 use crate::arena::Arena;
 use crate::device_loss::Loss;
-use crate::intercept::stages::Rewrites;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
-use crate::loader::registry::HandleMap;
+use crate::loader::handle_map::HandleMap;
 use ash::vk;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

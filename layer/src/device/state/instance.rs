@@ -1,8 +1,9 @@
 //! An instance and what was found out about its physical devices.
 
-use super::{Binaries, Extensions, lock};
+use super::{Binaries, Extensions};
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::PfnGetPhysicalDeviceProcAddr;
+use crate::locks::lock;
 use crate::report::log::Log;
 use crate::settings::Settings;
 use ash::vk;

@@ -6,6 +6,7 @@ mod instance;
 mod module;
 mod names;
 mod queue;
+mod rewrites;
 pub mod submit_counters;
 
 pub use binaries::Binaries;
@@ -14,12 +15,12 @@ pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use module::{Module, Modules};
 pub use names::Names;
 pub use queue::{FencePool, Place, Queue, Work, create_fence};
+pub use rewrites::Rewrites;
 
 pub use crate::report::fault_queue::{FaultQueue, Outcome};
 
 use crate::loader::ffi::name;
 use std::ffi::CStr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The three extensions, each by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,10 +90,4 @@ impl Extensions {
             constant_data: self.constant_data && !other.constant_data,
         }
     }
-}
-
-/// Locks a mutex. A panic of another thread inside an entry point was turned into an error code there; the data is
-/// still the best that we have.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

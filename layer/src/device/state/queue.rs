@@ -1,8 +1,8 @@
 //! Queues, and the fences with which the layer watches them.
 
-use super::lock;
 use crate::device::state::submit_counters::SubmitCounters;
 use crate::loader::dispatch::DeviceTable;
+use crate::locks::lock;
 use ash::vk;
 use std::ptr;
 use std::sync::{Mutex, OnceLock};

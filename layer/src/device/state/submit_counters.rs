@@ -7,7 +7,8 @@
 //!
 //! Cost of a submission: a lookup without a lock, and one atomic add to a counter of its queue.
 
-use crate::device::state::{AbortState, Device, Queue, lock};
+use crate::device::state::{AbortState, Device, Queue};
+use crate::locks::lock;
 use ash::vk::{self, Handle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,7 +2,8 @@ use super::*;
 use crate::device::state::{AbortState, Device, Extensions, Instance};
 use crate::device_loss::Loss;
 use crate::loader::dispatch::{DestroyTable, DeviceTable, InstanceTable};
-use crate::loader::registry::{self, HandleMap, dispatch_key};
+use crate::loader::handle_map::HandleMap;
+use crate::loader::registry::{self, dispatch_key};
 use crate::report::log::{Format, Level, Log};
 use crate::settings::Settings;
 use ash::vk::Handle;
@@ -60,7 +61,7 @@ fn device(object: &mut usize) -> vk::Device {
     let handle = vk::Device::from_raw(ptr::from_mut(object) as u64);
     let instance = Instance {
         handle: vk::Instance::null(),
-        next: InstanceTable::default(),
+        next: InstanceTable::EMPTY,
         next_gipa: no_instance_function,
         next_gpdpa: None,
         settings: Settings::default(),
@@ -94,10 +95,9 @@ fn device(object: &mut usize) -> vk::Device {
         next: DeviceTable {
             vkGetPipelineKeyKHR: Some(next_key),
             vkCreatePipelineBinariesKHR: Some(next_binaries),
-            ..DeviceTable::default()
+            ..DeviceTable::EMPTY
         },
-        // SAFETY: no function is given.
-        destroy: unsafe { DestroyTable::load(|_| None) },
+        destroy: DestroyTable::EMPTY,
         next_gdpa: no_device_function,
         state: Some(state),
     };

@@ -1,0 +1,124 @@
+//! The loader's entry into the layer: negotiation, and the three functions that look up entry points by name.
+
+use super::guarded;
+use super::table::{self, Kind};
+use crate::loader::dispatch::VoidFn;
+use crate::loader::ffi::{LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface};
+use crate::loader::registry;
+use ash::vk::{self, Handle};
+use std::ffi::{CStr, c_char};
+
+/// The version of the loader's layer interface that the layer implements.
+const INTERFACE_VERSION: u32 = 2;
+
+/// The only symbol that the library exports.
+///
+/// # Safety
+/// `interface` must be null or point to a `VkNegotiateLayerInterface` that may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
+    interface: *mut NegotiateLayerInterface,
+) -> vk::Result {
+    // SAFETY: null, or a structure of the loader (the caller's contract).
+    let Some(interface) = (unsafe { interface.as_mut() }) else {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    };
+    if interface.s_type != LAYER_NEGOTIATE_INTERFACE_STRUCT
+        || interface.loader_layer_interface_version < INTERFACE_VERSION
+    {
+        return vk::Result::ERROR_INITIALIZATION_FAILED;
+    }
+    interface.loader_layer_interface_version = INTERFACE_VERSION;
+    interface.get_instance_proc_addr = Some(get_instance_proc_addr);
+    interface.get_device_proc_addr = Some(get_device_proc_addr);
+    interface.get_physical_device_proc_addr = Some(get_physical_device_proc_addr);
+    vk::Result::SUCCESS
+}
+
+/// The layer's entry point of a name, those of this file included.
+fn find(name: &CStr) -> Option<(Kind, VoidFn)> {
+    let (kind, own) = match name.to_bytes() {
+        b"vkGetInstanceProcAddr" => (Kind::Instance, get_instance_proc_addr as *const ()),
+        b"vk_layerGetPhysicalDeviceProcAddr" => (Kind::Instance, get_physical_device_proc_addr as *const ()),
+        b"vkGetDeviceProcAddr" => (Kind::AlwaysDevice, get_device_proc_addr as *const ()),
+        _ => return table::find(name),
+    };
+    // SAFETY: a function pointer; its caller casts it back to the type that belongs to the name.
+    Some((kind, unsafe { std::mem::transmute::<*const (), VoidFn>(own) }))
+}
+
+/// `vkGetInstanceProcAddr`. Answers for device commands too: loaders that do not know a command look it up here.
+///
+/// # Safety
+/// Valid usage of the command.
+unsafe extern "system" fn get_instance_proc_addr(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    guarded(None, || {
+        // SAFETY: valid usage: a null-terminated string.
+        let searched = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) })?;
+        if let Some((_, own)) = find(searched) {
+            return Some(own);
+        }
+        if handle.is_null() {
+            return None;
+        }
+        // SAFETY: valid usage: the instance is live.
+        let instance = unsafe { registry::instance_of(handle) }?;
+        // SAFETY: the application's own arguments.
+        unsafe { (instance.next_gipa)(handle, name) }
+    })
+}
+
+/// `vk_layerGetPhysicalDeviceProcAddr`. Answers null for the layer's instance and device commands, so that the loader does
+/// not take them for the driver's physical-device commands.
+///
+/// # Safety
+/// Valid usage of the loader's layer interface.
+unsafe extern "system" fn get_physical_device_proc_addr(
+    handle: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    guarded(None, || {
+        // SAFETY: valid usage: a null-terminated string.
+        let searched = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) })?;
+        match find(searched) {
+            Some((Kind::PhysicalDevice, own)) => Some(own),
+            Some(_) => None,
+            None => {
+                // SAFETY: valid usage: the instance is live.
+                let instance = unsafe { registry::instance_of(handle) }?;
+                // SAFETY: the loader's own arguments.
+                instance.next_gpdpa.and_then(|next| unsafe { next(handle, name) })
+            }
+        }
+    })
+}
+
+/// `vkGetDeviceProcAddr`. A device that does not use the extensions gets the next layer's functions, except for
+/// `vkGetDeviceProcAddr` and `vkDestroyDevice`.
+///
+/// # Safety
+/// Valid usage of the command.
+unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    guarded(None, || {
+        // SAFETY: valid usage: a null-terminated string.
+        let searched = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) })?;
+        // SAFETY: valid usage: the device is live.
+        let device = unsafe { registry::device_of(handle) }?;
+        // SAFETY: the application's own arguments.
+        let next = || unsafe { (device.next_gdpa)(handle, name) };
+        match find(searched) {
+            Some((Kind::AlwaysDevice, own)) => Some(own),
+            Some((Kind::Instance | Kind::PhysicalDevice, _)) => None,
+            Some((Kind::Device, own)) => match &device.state {
+                // A command that the next layer lacks stays missing, also under the alias of one that it has.
+                Some(_) => next().map(|_| own),
+                None => next(),
+            },
+            Some((Kind::Fault, own)) => match &device.state {
+                Some(state) if state.enabled.fault => Some(own),
+                _ => next(),
+            },
+            None => next(),
+        }
+    })
+}
