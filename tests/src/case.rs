@@ -1,10 +1,8 @@
 //! What a case is, and how the process that runs it ends.
 
-use crate::validation::Messages;
 use anyhow::Result;
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
+pub use vkabort_test_kit::context::{Context, Skip};
 
 /// One end-to-end test.
 #[derive(Clone, Copy, Debug)]
@@ -205,24 +203,6 @@ pub enum Log {
     Report(&'static str),
 }
 
-/// What a running case gets.
-pub struct Context {
-    /// What the validation layer said.
-    pub messages: Arc<Messages>,
-}
-
-/// The case does not apply to this device.
-#[derive(Debug)]
-pub struct Skip(pub String);
-
-impl fmt::Display for Skip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "skipped: {}", self.0)
-    }
-}
-
-impl std::error::Error for Skip {}
-
 /// Variable that says which share of a long list of inputs a process takes: `1/3` the second third. Without it, all.
 pub const SHARE: &str = "VKABORT_SHARE";
 /// Variable that says for how many seconds inputs of such a list are begun. Without it, until its end.
@@ -237,9 +217,7 @@ pub const SKIPPED: u8 = 77;
 
 /// Runs a case in this process. Prints why it failed or does not apply, and returns the exit code.
 pub fn run_here(case: &Case) -> u8 {
-    let context = Context {
-        messages: Arc::new(Messages::default()),
-    };
+    let context = Context::default();
     let result = (case.run)(&context);
     let said = context.messages.take();
     match result {

@@ -26,6 +26,5 @@ pub mod over_words;
 pub mod pages;
 pub mod program;
 pub mod slang;
-pub mod validation;
 pub mod vk;
 pub mod word_text;

@@ -8,7 +8,7 @@ use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::{CStr, CString};
 use std::ptr;
-use vkabort_demo::choose::{Candidate, Refusal, choose};
+use vkabort_test_kit::device_choice::{Candidate, Refusal, choose};
 
 /// An instance and one of its physical devices.
 pub struct Gpu {

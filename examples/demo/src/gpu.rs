@@ -4,7 +4,6 @@ use crate::Failure;
 use ash::vk;
 use std::ffi::CStr;
 use vk_ext as khr;
-use vkabort_demo::choose;
 
 /// An instance and the device that it picked.
 pub struct Gpu {
@@ -40,7 +39,12 @@ impl Gpu {
         let mut devices = unsafe { gpu.instance.enumerate_physical_devices() }.map_err(Failure::call)?;
         devices.sort_by_key(|&device| {
             // SAFETY: the handle was just enumerated.
-            choose::rank(unsafe { gpu.instance.get_physical_device_properties(device) }.device_type)
+            match unsafe { gpu.instance.get_physical_device_properties(device) }.device_type {
+                vk::PhysicalDeviceType::DISCRETE_GPU => 0,
+                vk::PhysicalDeviceType::INTEGRATED_GPU => 1,
+                vk::PhysicalDeviceType::VIRTUAL_GPU => 2,
+                _ => 3,
+            }
         });
         for device in devices {
             // SAFETY: the handle was just enumerated.

@@ -8,6 +8,7 @@
     reason = "printing is what this program is for"
 )]
 
+mod decode;
 mod dispatch;
 mod gpu;
 
@@ -17,7 +18,6 @@ use gpu::Gpu;
 use std::fmt;
 use std::process::ExitCode;
 use vk_ext as khr;
-use vkabort_demo::decode;
 
 /// Why the program stopped.
 enum Failure {

@@ -5,12 +5,17 @@
 
 pub mod archive;
 pub mod bundle;
+pub mod context;
+pub mod device_choice;
 pub mod drivers;
 pub mod environment;
 pub mod layer;
+pub mod message_data;
+pub mod messages;
 pub mod portability;
 pub mod process;
 pub mod slang;
+pub mod vk;
 
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use ash::vk;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use vkabort_demo::choose::{Candidate, choose, label};
+use vkabort_test_kit::device_choice::{Candidate, choose, label};
 use vkabort_tests::harness::{Placement, Scratch, environment, run_within};
 
 use crate::carried::Carried;

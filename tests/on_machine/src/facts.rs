@@ -4,7 +4,7 @@ use crate::devices::Device;
 use anyhow::{Context, Result};
 use ash::vk;
 use std::ffi::CStr;
-use vkabort_demo::choose::choose;
+use vkabort_test_kit::device_choice::choose;
 use vkabort_tests::vk::candidate;
 
 /// An instance.

@@ -1,7 +1,7 @@
 //! One case in a process of its own.
 
 use super::process::{Ended, run_within};
-use super::{DEVICE, DRIVER_SETTINGS, Placement, STRESS_ROUNDS, Scratch, environment};
+use super::{DRIVER_SETTINGS, Placement, STRESS_ROUNDS, Scratch, environment};
 use crate::case::{self, Case, Ends, Log};
 use crate::{files, logged};
 use anyhow::{Result, bail};
@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::layer::{Layer, NATIVE_VARIABLES, VARIABLES};
+use vkabort_test_kit::vk::DEVICE_VARIABLE;
 
 /// The signal of `std::process::abort`.
 const SIGABRT: i32 = 6;
@@ -83,7 +84,7 @@ impl Job {
         // What plays the driver keeps quiet.
         command.env(format!("{NATIVE_VARIABLES}LOG_LEVEL"), "off");
         let own = case.driver.map(|settings| (DRIVER_SETTINGS, settings.to_owned()));
-        let device = stand.device.clone().map(|device| (DEVICE, device));
+        let device = stand.device.clone().map(|device| (DEVICE_VARIABLE, device));
         command.envs(own.into_iter().chain(device));
         if let Some(seconds) = stand.seconds {
             command.env(case::SECONDS, seconds.to_string());

@@ -29,8 +29,6 @@ pub const HOLD: &str = "VKABORT_HOLD";
 pub const HAS_DEVICE: &str = "has_device";
 /// See [`HOLD`].
 pub const MAY_END: &str = "may_end";
-/// The variable that names the physical device, as [`vkabort_demo::choose`] understands it.
-pub const DEVICE: &str = "VKABORT_TEST_DEVICE";
 
 /// Where the layers stand relative to ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

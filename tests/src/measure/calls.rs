@@ -2,7 +2,7 @@
 //! and on devices with it. A process measures one way only: some drivers are several times slower for every device but the
 //! first that a process makes.
 
-use crate::harness::DEVICE;
+use crate::vk::DEVICE_VARIABLE;
 use crate::vk::candidate;
 use crate::{assembly, glsl, measure};
 use anyhow::{Context as _, Result};
@@ -10,7 +10,7 @@ use ash::vk;
 use std::ffi::CString;
 use std::time::{Duration, Instant};
 use vk_ext as khr;
-use vkabort_demo::choose::choose;
+use vkabort_test_kit::device_choice::choose;
 
 /// How a device comes about.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl Calls {
             let devices = instance.enumerate_physical_devices()?;
             let properties = devices.iter().map(|&one| instance.get_physical_device_properties(one));
             let candidates: Vec<_> = properties.map(|properties| candidate(&properties)).collect();
-            let chosen = choose(&candidates, std::env::var(DEVICE).ok().as_deref())?;
+            let chosen = choose(&candidates, std::env::var(DEVICE_VARIABLE).ok().as_deref())?;
             let physical = *devices.get(chosen).context("no device was chosen")?;
             let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];

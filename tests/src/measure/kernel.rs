@@ -7,7 +7,6 @@ use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk;
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Workgroups of a dispatch, of 64 invocations each.
@@ -59,9 +58,7 @@ fn shader(place: Place, abort: bool) -> Result<Vec<u32>> {
 ///
 /// A call fails.
 pub fn never_taken(place: Place) -> Result<(Duration, Duration)> {
-    let context = Context {
-        messages: Arc::default(),
-    };
+    let context = Context::default();
     let gpu = Gpu::open(&context)?;
     let device = Device::new(&gpu)?;
     let mut words = vec![1; 2 + 1024 + 64 * GROUPS as usize];

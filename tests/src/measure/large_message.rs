@@ -5,7 +5,6 @@ use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::Result;
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A shader whose message is a short string and an array: together so many KiB.
@@ -81,9 +80,7 @@ pub fn by_value(words: &[u32]) -> Option<Vec<u32>> {
 ///
 /// A call fails.
 pub fn create(words: &[u32]) -> Result<Duration> {
-    let context = Context {
-        messages: Arc::default(),
-    };
+    let context = Context::default();
     let gpu = Gpu::open(&context)?;
     let device = Device::new(&gpu)?;
     let buffers = [

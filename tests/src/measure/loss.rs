@@ -7,7 +7,6 @@ use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Losses of each kind: each with a device, and a pipeline that the driver compiles.
@@ -62,9 +61,7 @@ pub fn to_loss(what: What) -> Result<(Duration, Duration)> {
 }
 
 fn once(spirv: &[u32], groups: u32, words: &[u32], expected: vk::Result) -> Result<Duration> {
-    let context = Context {
-        messages: Arc::default(),
-    };
+    let context = Context::default();
     let gpu = Gpu::open(&context)?;
     let device = Device::new(&gpu)?;
     let buffer = Buffer::near(&device, words)?;

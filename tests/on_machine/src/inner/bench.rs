@@ -7,8 +7,9 @@ use crate::results::{Comparison, Line, Reach, Time};
 use anyhow::{Context, Result, bail, ensure};
 use std::time::Duration;
 use vkabort_test_kit::layer::VARIABLES;
+use vkabort_test_kit::vk::DEVICE_VARIABLE;
 use vkabort_tests::files;
-use vkabort_tests::harness::{DEVICE, Placement, Scratch, environment, run_within};
+use vkabort_tests::harness::{Placement, Scratch, environment, run_within};
 use vkabort_tests::measure::calls::{self, WAYS};
 use vkabort_tests::measure::kernel::{self, Place};
 use vkabort_tests::measure::large_message;
@@ -96,7 +97,7 @@ fn times(inner: &Inner, name: &str, placement: Placement, limit: Duration) -> Re
     let mut command = environment(None, &carried.layer, placement, &scratch.0)?.command(&carried.program)?;
     command
         .args(["--child", "measure", name])
-        .env(DEVICE, &inner.device)
+        .env(DEVICE_VARIABLE, &inner.device)
         .env(files::VARIABLE, carried.folder.join("files"))
         .envs(inner.settings.iter().map(|(key, value)| {
             let key = key.to_uppercase();

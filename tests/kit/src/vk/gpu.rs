@@ -1,13 +1,15 @@
 //! An instance, and the physical device that the cases run on.
 
-use crate::case::{Context, Skip};
-use crate::harness::DEVICE;
-use crate::validation::Messages;
+use crate::context::{Context, Skip};
+use crate::device_choice::{Candidate, choose};
+use crate::messages::Messages;
 use anyhow::{Context as _, Result};
 use ash::vk;
 use std::ffi::CStr;
 use std::sync::Arc;
-use vkabort_demo::choose::{Candidate, choose};
+
+/// Environment variable that names the physical device, in the syntax of [`choose`].
+pub const DEVICE_VARIABLE: &str = "VKABORT_TEST_DEVICE";
 
 /// An instance and its physical device.
 pub struct Gpu {
@@ -112,7 +114,7 @@ impl Gpu {
         let properties = |&device| unsafe { gpu.instance.get_physical_device_properties(device) };
         let properties: Vec<_> = devices.iter().map(properties).collect();
         let candidates: Vec<_> = properties.iter().map(candidate).collect();
-        let chosen = choose(&candidates, std::env::var(DEVICE).ok().as_deref())?;
+        let chosen = choose(&candidates, std::env::var(DEVICE_VARIABLE).ok().as_deref())?;
         gpu.physical = *devices.get(chosen).context("no device was chosen")?;
         gpu.properties = *properties.get(chosen).context("no device was chosen")?;
         Ok(gpu)

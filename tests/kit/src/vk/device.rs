@@ -1,6 +1,7 @@
 //! A device with one queue, and the abort extensions if wanted.
 
 use super::{Gpu, khr};
+use crate::message_data;
 use anyhow::{Context, Result};
 use ash::vk;
 use std::ffi::CStr;
@@ -199,12 +200,7 @@ impl<'gpu> Device<'gpu> {
     /// The queries fail or the data is cut short.
     pub fn payloads(&self) -> Result<Vec<Vec<u8>>> {
         let data = self.fault()?.message_data().context("vkGetDeviceFaultDebugInfoKHR")?;
-        let payloads = vkabort_demo::decode::split(&data);
-        let walked = payloads
-            .iter()
-            .fold(0, |at: usize, payload| (at + 8).next_multiple_of(8) + payload.len());
-        anyhow::ensure!(walked == data.len(), "messages end at byte {walked} of {}", data.len());
-        Ok(payloads.into_iter().map(<[u8]>::to_vec).collect())
+        message_data::split(&data)
     }
 
     /// The index of a memory type among `allowed` that is host-visible and coherent, and has what is `best` if one does.

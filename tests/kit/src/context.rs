@@ -1,0 +1,24 @@
+//! Context of a running test case, and the reason for which one is skipped.
+
+use crate::messages::Messages;
+use std::fmt;
+use std::sync::Arc;
+
+/// Input of a running case.
+#[derive(Default)]
+pub struct Context {
+    /// Messages of the validation layer.
+    pub messages: Arc<Messages>,
+}
+
+/// Error of a case that does not apply to the device, with the reason.
+#[derive(Debug)]
+pub struct Skip(pub String);
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "skipped: {}", self.0)
+    }
+}
+
+impl std::error::Error for Skip {}

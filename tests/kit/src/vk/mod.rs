@@ -1,0 +1,28 @@
+//! Typed wrappers over ash: enough Vulkan for headless compute, rendering and ray tracing. Objects borrow their device,
+//! so drop order is destruction order.
+
+mod buffer;
+mod compute;
+mod device;
+mod gpu;
+mod graphics;
+mod image;
+mod ray;
+mod scene;
+
+pub use buffer::Buffer;
+pub use compute::{Kernel, Submission, stage};
+pub use device::{Device, DeviceOptions, More};
+pub use gpu::{Chained, DEVICE_VARIABLE, Gpu, Messenger, candidate};
+pub use graphics::{Pass, Stage, Way};
+pub use image::Image;
+pub use ray::{RAY_STAGES, Rays, groups};
+pub use scene::Scene;
+pub use vk_ext as khr;
+
+use ash::vk::Result as VkResult;
+
+/// Result code of a call, `VK_SUCCESS` included.
+pub fn code<T>(result: ash::prelude::VkResult<T>) -> VkResult {
+    result.err().unwrap_or(VkResult::SUCCESS)
+}
