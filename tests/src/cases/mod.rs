@@ -155,10 +155,10 @@ fn same_set(mut found: Vec<Vec<u8>>, mut expected: Vec<Vec<u8>>) -> Result<()> {
         ensure!(
             found.contains(payload),
             "expected {}\nfound    {}",
-            vkabort_record::string::hex(payload),
+            vkabort_record::escape::hex(payload),
             found
                 .iter()
-                .map(|payload| vkabort_record::string::hex(payload))
+                .map(|payload| vkabort_record::escape::hex(payload))
                 .collect::<Vec<_>>()
                 .join("\n         ")
         );
