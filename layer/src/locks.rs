@@ -1,11 +1,10 @@
-//! Mutex helpers: lock, try-lock, and lock with a deadline.
-//!
-//! A panic inside an entry point becomes an error code there, so a poisoned mutex still holds usable data.
+//! Mutex helpers: lock, try-lock, and lock with a deadline. Poisoning is ignored: a panic inside an entry point has already
+//! become an error code there, and the data is still the best that the layer has.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// Pause between attempts to lock a mutex that a blocking call of the application holds.
+/// Pause between two attempts at a mutex that a blocking call of the application holds.
 pub const RETRY: Duration = Duration::from_micros(100);
 
 /// Locks a mutex.
@@ -13,7 +12,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks a mutex, or returns `None` while another thread holds it.
+/// Locks a mutex if it is free.
 pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),
@@ -22,16 +21,16 @@ pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-/// Locks a mutex, and gives up at `limit` if there is one.
-pub fn lock_until<T>(mutex: &Mutex<T>, limit: Option<Instant>) -> Option<MutexGuard<'_, T>> {
-    let Some(limit) = limit else {
+/// Locks a mutex before `deadline`. Without a deadline, waits for as long as it takes.
+pub fn lock_until<T>(mutex: &Mutex<T>, deadline: Option<Instant>) -> Option<MutexGuard<'_, T>> {
+    let Some(deadline) = deadline else {
         return Some(lock(mutex));
     };
     loop {
         if let Some(guard) = try_lock(mutex) {
             return Some(guard);
         }
-        let left = limit.saturating_duration_since(Instant::now());
+        let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return None;
         }

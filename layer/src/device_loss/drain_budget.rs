@@ -1,26 +1,26 @@
-//! How long a command waits for a loss that has begun.
+//! How long a command may wait for a loss in progress.
 
 use std::time::{Duration, Instant};
 
-/// What a command that was told of completed work may wait for the queues to come to rest.
+/// Time for the queues to drain before a command that reports completed work returns.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// How long a command may be kept to bring a loss to its end.
+/// How long a command may wait for the drain.
 #[derive(Clone, Copy, Debug)]
 pub enum DrainBudget {
-    /// One look.
+    /// Checks once.
     Poll,
-    /// A short while: the command reports completed work.
+    /// 100 ms, for a command that reports completed work.
     Grace,
-    /// Until then.
+    /// Until a point in time.
     Until(Instant),
     /// As long as the drain takes.
     Drain,
 }
 
 impl DrainBudget {
-    /// Until when, if not for ever.
-    pub fn limit(self) -> Option<Instant> {
+    /// When the budget is used up. `None`: never.
+    pub fn deadline(self) -> Option<Instant> {
         match self {
             Self::Poll => Some(Instant::now()),
             Self::Grace => Some(Instant::now() + GRACE),

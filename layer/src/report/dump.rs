@@ -1,4 +1,4 @@
-//! `dump_dir`: everything about an abort in one folder, to be looked at elsewhere and later.
+//! The setting `dump_dir`: writes everything about an abort to one folder, for later analysis.
 
 use crate::device::state::AbortState;
 use std::collections::BTreeSet;
@@ -10,13 +10,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use vkabort_record::report::Report;
 use vkabort_record::snapshot::Records;
 
-static NUMBER: AtomicU32 = AtomicU32::new(0);
+static NEXT_NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// Makes a folder that nobody else has: processes in containers share their numbers, and perhaps this folder.
-fn fresh(folder: &Path, name: &str) -> io::Result<PathBuf> {
+/// Data that is dumped as raw bytes.
+#[derive(Clone, Copy)]
+pub struct RawData<'a> {
+    /// Message data, in the format of `VkDeviceFaultShaderAbortMessageInfoKHR::pMessageData`.
+    pub messages: &'a [u8],
+    /// The driver's crash dump.
+    pub vendor_binary: &'a [u8],
+}
+
+/// Creates a new folder. Retries on a collision, since processes in containers may share process ids and `dump_dir`.
+fn create_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
     loop {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("{name}-{number}"));
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = parent.join(format!("{name}-{number}"));
         match fs::create_dir(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             result => return result.map(|()| path),
@@ -24,28 +33,27 @@ fn fresh(folder: &Path, name: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Writes the report as text and as JSON lines, the raw messages and the driver's crash dump, and for every module concerned its site table and its
-/// SPIR-V before and after the rewrite.
+/// Writes a new folder below `dump_dir`: the report as text and as JSON lines, the raw messages, the driver's crash dump,
+/// and for every module concerned its site table and its SPIR-V before and after the rewrite.
 ///
 /// # Errors
-/// The folder or a file in it could not be written.
+/// A folder or a file could not be written.
 pub fn write(
-    folder: &Path,
+    dump_dir: &Path,
     state: &AbortState,
     report: &Report,
     records: &Records,
-    raw: (&[u8], &[u8]),
-) -> io::Result<PathBuf> {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    fs::create_dir_all(folder)?;
-    let to = fresh(folder, &format!("abort-{seconds}-{}", std::process::id()))?;
-    fs::write(to.join("report.txt"), report.text(false))?;
-    fs::write(to.join("report.jsonl"), report.json_lines())?;
-    fs::write(to.join("messages.bin"), raw.0)?;
-    if !raw.1.is_empty() {
-        fs::write(to.join("vendor.bin"), raw.1)?;
+    raw: RawData<'_>,
+) -> io::Result<()> {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    let seconds = since_epoch.map_or(0, |duration| duration.as_secs());
+    fs::create_dir_all(dump_dir)?;
+    let folder = create_folder(dump_dir, &format!("abort-{seconds}-{}", std::process::id()))?;
+    fs::write(folder.join("report.txt"), report.text(false))?;
+    fs::write(folder.join("report.jsonl"), report.json_lines())?;
+    fs::write(folder.join("messages.bin"), raw.messages)?;
+    if !raw.vendor_binary.is_empty() {
+        fs::write(folder.join("vendor.bin"), raw.vendor_binary)?;
     }
     let recorded = records.records.iter().map(|r| r.module_hash);
     let matched = report.sites.iter().filter_map(|site| site.module_hash);
@@ -53,14 +61,14 @@ pub fn write(
     for module in hashes.into_iter().filter_map(|hash| state.modules.find(hash)) {
         let name = module.sites.module_hash;
         if let Ok(sites) = serde_json::to_vec_pretty(&*module.sites) {
-            fs::write(to.join(format!("{name}.sites.json")), sites)?;
+            fs::write(folder.join(format!("{name}.sites.json")), sites)?;
         }
         for (words, kind) in [(&module.original, "original"), (&module.rewritten, "rewritten")] {
             if let Some(words) = words {
                 let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-                fs::write(to.join(format!("{name}.{kind}.spv")), bytes)?;
+                fs::write(folder.join(format!("{name}.{kind}.spv")), bytes)?;
             }
         }
     }
-    Ok(to)
+    Ok(())
 }

@@ -1,27 +1,27 @@
-//! The layer's log: standard error or a file, text or JSON lines, every line written at once and flushed.
+//! The layer's log: to standard error or a file, as text or JSON lines. Every line is written in one piece and flushed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// How important a line is.
+/// Severity of a line. As a setting, the lowest severity that is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Nothing is logged, not even aborts.
+    /// Logs nothing, not even aborts.
     Off,
-    /// Something does not work as asked, or a shader has aborted.
+    /// Aborts and failures.
     Error,
-    /// Something works less well than it could.
+    /// Degraded operation.
     Warning,
-    /// What the layer decided, and why.
+    /// The layer's decisions and their reasons.
     Info,
-    /// Every module that is rewritten.
+    /// Every rewritten module.
     Debug,
 }
 
 impl Level {
-    /// Levels by the names that the setting takes.
+    /// Levels by their names in the setting `log_level`.
     pub const NAMES: [(&'static str, Self); 5] = [
         ("off", Self::Off),
         ("error", Self::Error),
@@ -38,74 +38,80 @@ impl Level {
     }
 }
 
-/// How a line looks.
+/// Format of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// For people.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Where lines go.
+/// A log.
 pub struct Log {
     level: Level,
     format: Format,
+    /// `None`: standard error.
     file: Option<Mutex<File>>,
 }
 
 impl Log {
-    /// A log. If `file` cannot be opened the lines go to standard error, with a line that says so.
+    /// Opens a log that appends to `file`. Without a file, or if it cannot be opened, the log is standard error.
     pub fn new(level: Level, format: Format, file: Option<&Path>) -> Self {
-        let opened = file.map(|path| OpenOptions::new().create(true).append(true).open(path));
-        let (file, problem) = match opened {
-            Some(Ok(file)) => (Some(Mutex::new(file)), None),
-            Some(Err(error)) => (None, Some(error)),
-            None => (None, None),
+        let mut log = Self {
+            level,
+            format,
+            file: None,
         };
-        let log = Self { level, format, file };
-        if let Some(error) = problem {
-            log.line(Level::Error, &format!("the log file cannot be opened: {error}"));
+        if let Some(path) = file {
+            match OpenOptions::new().create(true).append(true).open(path) {
+                Ok(file) => log.file = Some(Mutex::new(file)),
+                Err(error) => {
+                    let path = path.display();
+                    let text = format!("cannot open the log file {path}: {error}; logging to standard error");
+                    log.line(Level::Error, &text);
+                }
+            }
         }
         log
     }
 
-    /// Whether lines of this level are written: ask before building an expensive one.
+    /// Whether lines of this level are written. Check it before building an expensive line.
     pub fn takes(&self, level: Level) -> bool {
         level <= self.level && level != Level::Off
     }
 
-    /// Whether lines are JSON objects.
+    /// The format of lines.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Whether a person looks at the lines on a terminal that shows colours, and has not asked for none.
+    /// Whether the log is a terminal with colours, and the user has not disabled colours (`NO_COLOR`, `TERM=dumb`).
     pub fn is_terminal(&self) -> bool {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let plain = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        self.file.is_none() && !refused && !plain && io::stderr().is_terminal()
+        let disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        self.file.is_none() && !disabled && !dumb && io::stderr().is_terminal()
     }
 
-    /// Writes a message.
+    /// Writes a line, if its level is enabled.
     pub fn line(&self, level: Level, message: &str) {
         if !self.takes(level) {
             return;
         }
+        let level = level.name();
         self.write(&match self.format {
-            Format::Text => format!("vkabort: {}: {message}\n", level.name()),
-            Format::Json => format!(
-                "{{\"type\":\"log\",\"level\":\"{}\",\"message\":{}}}\n",
-                level.name(),
-                json_string(message)
-            ),
+            Format::Text => format!("vkabort: {level}: {message}\n"),
+            Format::Json => {
+                let message = serde_json::Value::from(message);
+                format!("{{\"type\":\"log\",\"level\":\"{level}\",\"message\":{message}}}\n")
+            }
         });
     }
 
-    /// Writes text as it is, in one piece.
+    /// Writes text unchanged, in one piece.
     pub fn write(&self, text: &str) {
-        // A log that cannot be written must not become the application's problem.
+        // A failure to log must not affect the application.
         let _ = match &self.file {
             Some(file) => match file.lock() {
                 Ok(mut file) => file.write_all(text.as_bytes()).and_then(|()| file.flush()),
@@ -114,23 +120,6 @@ impl Log {
             None => io::stderr().lock().write_all(text.as_bytes()),
         };
     }
-}
-
-/// A JSON string literal.
-pub fn json_string(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            c if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]
@@ -146,19 +135,31 @@ mod tests {
         assert!(!log(Level::Off).takes(Level::Off));
     }
 
+    fn json_log(name: &str, write: impl FnOnce(&Log)) -> String {
+        let path = std::env::temp_dir().join(format!("vkabort-log-{name}-{}", std::process::id()));
+        let log = Log::new(Level::Info, Format::Json, Some(&path));
+        write(&log);
+        // Read while the log is still open.
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let _ = std::fs::remove_file(&path);
+        text
+    }
+
     #[test]
-    fn json_strings_are_escaped() {
-        assert_eq!(json_string("a\"b\\\n\u{1}é"), "\"a\\\"b\\\\\\n\\u0001é\"");
+    fn json_messages_are_escaped() {
+        let text = json_log("escape", |log| log.line(Level::Error, "a\"b\\\n\u{1}é"));
+        assert_eq!(
+            text,
+            "{\"type\":\"log\",\"level\":\"error\",\"message\":\"a\\\"b\\\\\\n\\u0001é\"}\n"
+        );
     }
 
     #[test]
     fn lines_reach_the_file_at_once() {
-        let path = std::env::temp_dir().join(format!("vkabort-log-{}", std::process::id()));
-        let log = Log::new(Level::Info, Format::Json, Some(&path));
-        log.line(Level::Info, "one");
-        log.line(Level::Debug, "two");
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let _ = std::fs::remove_file(&path);
+        let text = json_log("flush", |log| {
+            log.line(Level::Info, "one");
+            log.line(Level::Debug, "two");
+        });
         assert_eq!(text, "{\"type\":\"log\",\"level\":\"info\",\"message\":\"one\"}\n");
     }
 }

@@ -1,10 +1,14 @@
-//! Reports: built from the arena's records, delivered to the log, the messengers, the dump and the fault queries.
+//! Builds the report of an abort or a loss and delivers it: to the log, to the application's debug-utils messengers, to the
+//! dump folder and to the fault queries. The report itself is data of the `record` crate.
 
 mod build;
+mod deliver;
 pub mod driver_fault;
 mod dump;
-pub mod fault_queue;
+pub mod fault_info;
 pub mod log;
+mod loss_report;
+mod messengers;
 mod native;
 
-pub use build::{Cause, conclude, go_on};
+pub use loss_report::{Cause, report_and_continue, report_loss};

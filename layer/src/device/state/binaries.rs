@@ -1,7 +1,7 @@
-//! Shader binaries that applications have read: which memory for messages their code writes to.
+//! Shader binaries that an application has read, and the arena that their code writes to.
 //!
-//! The address is the same in every run, but devices that are alive side by side have different ones. A binary that moves
-//! from one of them to another would write to the first one's memory.
+//! The arena's address is the same in every run, but differs between devices that exist at the same time. A binary that
+//! moves from one such device to another would write to the first device's memory.
 
 use crate::locks::lock;
 use std::collections::HashMap;
@@ -9,12 +9,12 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Mutex;
 use vkabort_instrument::Arena;
 
-/// Arenas by the hash of a binary. Only binaries of shaders with aborts are here.
+/// Arenas by hash of the binary. Contains binaries of shaders with aborts only.
 #[derive(Default)]
 pub struct Binaries(Mutex<HashMap<u64, Arena>>);
 
-/// Binaries that are remembered; an application that reads more gets no protection for those.
-const MOST: usize = 1 << 16;
+/// Entries at most. Binaries beyond them are not checked.
+const MAX_BINARIES: usize = 1 << 16;
 
 fn hash(binary: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -23,19 +23,19 @@ fn hash(binary: &[u8]) -> u64 {
 }
 
 impl Binaries {
-    /// Remembers a binary whose code writes to this arena.
+    /// Adds a binary whose code writes to `arena`.
     pub fn add(&self, binary: &[u8], arena: Arena) {
         let hash = hash(binary);
-        let mut known = lock(&self.0);
-        if known.len() < MOST || known.contains_key(&hash) {
-            known.insert(hash, arena);
+        let mut arenas = lock(&self.0);
+        if arenas.len() < MAX_BINARIES || arenas.contains_key(&hash) {
+            arenas.insert(hash, arena);
         }
     }
 
-    /// Whether the code of a binary is known to write to another arena.
-    pub fn belongs_elsewhere(&self, binary: &[u8], arena: Arena) -> bool {
-        // Hashing costs more than the look whether there is anything to find.
-        !lock(&self.0).is_empty() && lock(&self.0).get(&hash(binary)).is_some_and(|known| *known != arena)
+    /// Whether the code of a binary writes to another arena. `false` for binaries that were never added.
+    pub fn has_other_arena(&self, binary: &[u8], arena: Arena) -> bool {
+        // The first check avoids hashing the binary in most programs.
+        !lock(&self.0).is_empty() && lock(&self.0).get(&hash(binary)).is_some_and(|other| *other != arena)
     }
 }
 
@@ -44,18 +44,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_binary_belongs_where_it_was_read() {
+    fn a_binary_has_the_arena_of_the_device_that_it_was_read_from() {
         let binaries = Binaries::default();
         let [one, two] = [1, 2].map(|address| Arena::at(address << 16, 1 << 16));
-        assert!(!binaries.belongs_elsewhere(b"code", one));
+        assert!(!binaries.has_other_arena(b"code", one));
         binaries.add(b"code", one);
-        assert!(!binaries.belongs_elsewhere(b"code", one));
-        assert!(binaries.belongs_elsewhere(b"code", two));
-        assert!(!binaries.belongs_elsewhere(b"other", two));
-        // The same binary read from a device that has the place now.
+        assert!(!binaries.has_other_arena(b"code", one));
+        assert!(binaries.has_other_arena(b"code", two));
+        assert!(!binaries.has_other_arena(b"other", two));
+        // A later device has the second address: the same binary is read from it.
         binaries.add(b"code", two);
-        assert!(!binaries.belongs_elsewhere(b"code", two));
-        // The same place, with another control block.
-        assert!(binaries.belongs_elsewhere(b"code", two.with_control(64)));
+        assert!(!binaries.has_other_arena(b"code", two));
+        // The same arena with another control block.
+        assert!(binaries.has_other_arena(b"code", two.with_control(64)));
     }
 }

@@ -1,11 +1,17 @@
-//! A device, and what the layer keeps for one that uses the extensions.
+//! Devices, and the layer's state of a device that uses the extensions.
 
-use super::{Extensions, FaultQueue, FencePool, Instance, Modules, Names, Queue, Rewrites};
+use super::extensions::Extensions;
+use super::fault_queue::FaultQueue;
+use super::instance::Instance;
+use super::loss::Loss;
+use super::module::Modules;
+use super::names::Names;
+use super::queue::{FencePool, Queue, create_fence};
+use super::rewrites::Rewrites;
 use crate::arena::Arena;
-use crate::device_loss::Loss;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
 use crate::loader::handle_map::HandleMap;
-use ash::vk;
+use ash::vk::{self, Handle as _};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use vkabort_instrument::Options;
@@ -22,47 +28,47 @@ pub struct Device {
     pub destroy: DestroyTable,
     /// The next layer's `vkGetDeviceProcAddr`.
     pub next_gdpa: vk::PFN_vkGetDeviceProcAddr,
-    /// None: the device does not use the extensions, and everything passes.
+    /// `None`: the device does not use the extensions, and the layer forwards every call.
     pub state: Option<AbortState>,
 }
 
-/// What is kept for a device that uses the extensions.
+/// State of a device that uses the extensions.
 pub struct AbortState {
     /// Extensions that the application enabled.
     pub enabled: Extensions,
-    /// Those of them that the layer provides.
+    /// The enabled extensions that the layer emulates.
     pub emulated: Extensions,
-    /// Where shaders write their messages, if the layer provides `VK_KHR_shader_abort`.
+    /// Memory that shaders write their messages to, if the layer emulates `VK_KHR_shader_abort`.
     pub arena: Option<Arena>,
-    /// How modules are rewritten.
+    /// Options for rewriting modules.
     pub options: Options,
-    /// Whether and why the device is lost.
+    /// Progress of a device loss.
     pub loss: Loss,
-    /// What the device's queue families can do.
+    /// Capabilities of the queue families, by family index.
     pub families: Vec<vk::QueueFlags>,
-    /// Queues that were asked for or used.
+    /// Queues that the application has used or asked for, by handle.
     pub queues: HandleMap<Queue>,
-    /// Fences for waits of the layer's own.
+    /// Fences for the layer's own waits.
     pub fences: FencePool,
-    /// Fault reports.
+    /// Fault reports not yet returned.
     pub faults: FaultQueue,
-    /// Rewritten modules.
+    /// Modules with aborts.
     pub modules: Modules,
     /// Debug-utils names.
     pub names: Names,
-    /// The driver's `VK_EXT_device_fault` is on.
+    /// The driver's `VK_EXT_device_fault` is enabled.
     pub ext_fault: bool,
-    /// The application enabled vendor binaries.
+    /// The application enabled `deviceFaultVendorBinary`.
     pub vendor_binary: bool,
     /// The application enabled `deviceFaultReportMasked`.
     pub report_masked: bool,
-    /// What deferred pipeline creations still read, by operation.
+    /// Create infos that deferred pipeline creations still read, by operation.
     pub deferred: Mutex<HashMap<vk::DeferredOperationKHR, Vec<Rewrites>>>,
 }
 
 impl AbortState {
-    /// State for a device on which nothing is emulated.
-    pub fn watching(enabled: Extensions) -> Self {
+    /// State of a device on which the layer emulates nothing.
+    pub fn without_emulation(enabled: Extensions) -> Self {
         Self {
             enabled,
             emulated: Extensions::default(),
@@ -81,15 +87,39 @@ impl AbortState {
             deferred: Default::default(),
         }
     }
+
+    /// Whether some invocation has aborted. Two loads, one of mapped host memory. Stays true when the loops of
+    /// `trap = hang` are ended, and when a loss by the driver clears the memory.
+    pub fn aborted(&self) -> bool {
+        self.loss.has_begun() || self.arena.as_ref().is_some_and(|arena| arena.aborted())
+    }
+
+    /// The state of a queue, created on the first use of the handle.
+    pub fn queue(&self, device: &Device, handle: vk::Queue) -> Option<&Queue> {
+        // SAFETY: entries are removed only when the map is dropped, together with `self`.
+        unsafe {
+            self.queues.get_or_insert(handle.as_raw() as usize, || {
+                // A device without an arena is never drained.
+                let fence = self.arena.as_ref();
+                let fence = fence.and_then(|_| create_fence(device.handle, &device.next));
+                Arc::new(Queue::new(handle, fence.unwrap_or_default()))
+            })
+        }
+    }
 }
 
 impl Device {
-    /// The driver may still be using the device's objects: none of them may be destroyed.
+    /// Whether commands must fail with `VK_ERROR_DEVICE_LOST`.
+    pub fn is_lost(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| state.loss.is_lost())
+    }
+
+    /// The drain timed out: the driver may still use the device's objects, so none of them may be destroyed.
     pub fn is_undrained(&self) -> bool {
         self.state.as_ref().is_some_and(|state| state.loss.is_undrained())
     }
 
-    /// The state of a device that uses the extensions and whose aborts the layer handles.
+    /// The state and the arena of a device on which the layer emulates aborts.
     pub fn arena(&self) -> Option<(&AbortState, &Arena)> {
         let state = self.state.as_ref()?;
         Some((state, state.arena.as_ref()?))

@@ -1,6 +1,7 @@
-//! An instance and what was found out about its physical devices.
+//! Instances and their physical devices.
 
-use super::{Binaries, Extensions};
+use super::binaries::Binaries;
+use super::extensions::Extensions;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::PfnGetPhysicalDeviceProcAddr;
 use crate::locks::lock;
@@ -22,17 +23,17 @@ pub struct Instance {
     pub next_gipa: vk::PFN_vkGetInstanceProcAddr,
     /// The next layer's `vk_layerGetPhysicalDeviceProcAddr`.
     pub next_gpdpa: Option<PfnGetPhysicalDeviceProcAddr>,
-    /// What the user has set.
+    /// The layer's settings.
     pub settings: Settings,
-    /// Where messages go.
+    /// The layer's log.
     pub log: Log,
-    /// `VkApplicationInfo::apiVersion`, 1.0 if it was not given.
+    /// `VkApplicationInfo::apiVersion`; 1.0 if the application set none.
     pub api_version: u32,
-    /// Physical devices that were asked about, filled on first use.
+    /// Physical devices, each probed on its first use.
     pub physical: Mutex<HashMap<vk::PhysicalDevice, Arc<PhysicalDevice>>>,
     /// The application's debug-utils messengers.
     pub messengers: Mutex<Vec<Messenger>>,
-    /// A device could not be drained and was leaked: nothing below may be torn down any more.
+    /// A device could not be drained and was leaked, so nothing below this layer may be destroyed any more.
     pub leaked: AtomicBool,
     /// Shader binaries of its devices.
     pub binaries: Binaries,
@@ -41,11 +42,11 @@ pub struct Instance {
 /// A debug-utils messenger of the application.
 #[derive(Clone, Copy)]
 pub struct Messenger {
-    /// Null for the one given in `VkInstanceCreateInfo`'s chain.
+    /// Null for the messenger in the chain of `VkInstanceCreateInfo`.
     pub handle: vk::DebugUtilsMessengerEXT,
-    /// Which severities it wants.
+    /// Severities that it receives.
     pub severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    /// Which types it wants.
+    /// Message types that it receives.
     pub types: vk::DebugUtilsMessageTypeFlagsEXT,
     /// Its callback.
     pub callback: vk::PFN_vkDebugUtilsMessengerCallbackEXT,
@@ -53,12 +54,11 @@ pub struct Messenger {
     pub user_data: *mut c_void,
 }
 
-// SAFETY: the pointer is the application's own, only handed back to its callback, which the API allows to be called from
-// any thread.
+// SAFETY: the layer never dereferences `user_data`; it only passes it to the callback, which Vulkan allows on any thread.
 unsafe impl Send for Messenger {}
 
 impl Messenger {
-    /// Reads a create-info.
+    /// Reads a create info.
     pub fn new(handle: vk::DebugUtilsMessengerEXT, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Self {
         Self {
             handle,
@@ -71,44 +71,44 @@ impl Messenger {
 }
 
 impl Instance {
-    /// What is known of a physical device; `probe` finds it out the first time.
+    /// The data of a physical device. Runs `probe` on the first call for a handle.
     pub fn physical_device(
         &self,
         handle: vk::PhysicalDevice,
         probe: impl FnOnce() -> PhysicalDevice,
     ) -> Arc<PhysicalDevice> {
-        if let Some(known) = lock(&self.physical).get(&handle) {
-            return Arc::clone(known);
+        if let Some(physical) = lock(&self.physical).get(&handle) {
+            return Arc::clone(physical);
         }
-        // Not under the lock: probing calls down. Two threads may both probe; the answers are equal.
+        // Not under the lock, since probing calls the next layer. Two threads may both probe; their results are equal.
         let probed = Arc::new(probe());
         Arc::clone(lock(&self.physical).entry(handle).or_insert(probed))
     }
 }
 
-/// What a physical device can do and what the layer does for it.
+/// Capabilities of a physical device, and the extensions that the layer emulates on it.
 pub struct PhysicalDevice {
     /// Its handle.
     pub handle: vk::PhysicalDevice,
-    /// The next layer's list of device extensions.
+    /// Device extensions of the next layer.
     pub extensions: Vec<vk::ExtensionProperties>,
     /// The lower of the instance's and the device's API versions.
     pub api_version: u32,
     /// The driver runs on the CPU.
     pub cpu: bool,
-    /// A GPU with memory of its own behind a bus.
+    /// The GPU has memory of its own across a bus.
     pub discrete: bool,
     /// `deviceCoherentMemory` of `VK_AMD_device_coherent_memory`.
     pub device_coherent: bool,
-    /// Host memory can be imported for a buffer with a device address, on a CPU driver.
+    /// CPU driver that can import host memory for a buffer with a device address.
     pub imports: bool,
-    /// Extensions that the driver lists: whatever the layer does, they can be enabled.
+    /// Extensions that the driver lists. An application can enable them even if the layer emulates nothing.
     pub listed: Extensions,
-    /// Extensions that the driver lists and has the feature of.
+    /// Extensions that the driver lists and supports the feature of.
     pub native: Extensions,
-    /// Extensions that the layer provides.
+    /// Extensions that the layer emulates.
     pub emulated: Extensions,
-    /// Why the layer provides none, if it cannot.
+    /// Why the layer cannot emulate any.
     pub reason: Option<String>,
     /// `bufferDeviceAddressCaptureReplay`.
     pub capture_replay: bool,
@@ -118,7 +118,7 @@ pub struct PhysicalDevice {
     pub ext_fault: bool,
     /// `deviceFaultVendorBinary` of `VK_EXT_device_fault`.
     pub ext_fault_vendor_binary: bool,
-    /// `VkPhysicalDeviceIDProperties::deviceUUID` and the pipeline cache UUID: which driver on which device.
+    /// `VkPhysicalDeviceIDProperties::deviceUUID`, then the pipeline cache UUID: identifies device and driver.
     pub identity: [u8; 32],
 }
 

@@ -1,4 +1,4 @@
-//! Shader modules with aborts, and what was made from them.
+//! Shader modules with aborts, and the objects created from them.
 
 use ash::vk;
 use std::collections::HashMap;
@@ -6,29 +6,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use vkabort_record::site::{ModuleHash, SiteTable};
 
-/// A module that was rewritten, or one whose aborts the driver runs itself.
+/// A module that was rewritten, or whose aborts the driver executes natively.
 pub struct Module {
     /// Its abort sites.
     pub sites: Arc<SiteTable>,
-    /// The words as the application gave them, when they are needed again.
+    /// The application's words, if a pipeline or a dump may need them.
     pub original: Option<Vec<u32>>,
-    /// The words that went to the driver, when they are to be dumped.
+    /// The words passed to the driver, if a dump may need them.
     pub rewritten: Option<Vec<u32>>,
-    /// `SpecId`s that a pipeline may specialise and that then need another rewrite.
+    /// `SpecId`s that require another rewrite when a pipeline specialises them.
     pub data_spec_ids: Vec<u32>,
 }
 
 #[derive(Default)]
 struct Tables {
-    /// For decoding: kept for the life of the device, since pipelines outlive their modules.
+    /// For decoding. Entries live as long as the device, since pipelines outlive their modules.
     by_hash: HashMap<ModuleHash, Arc<Module>>,
     /// For pipeline creation.
     by_handle: HashMap<vk::ShaderModule, Arc<Module>>,
-    /// For reports: which modules an object was made from. A handle that is used again replaces its entry.
-    users: HashMap<(vk::ObjectType, u64), Vec<ModuleHash>>,
+    /// For reports: modules by the object created from them. A reused handle replaces its entry.
+    by_object: HashMap<(vk::ObjectType, u64), Vec<ModuleHash>>,
 }
 
-/// The modules of a device that have aborts. Devices without any pay one atomic load where a module would be looked up.
+/// The modules of a device that have aborts. While there are none, a lookup costs one atomic load.
 #[derive(Default)]
 pub struct Modules {
     tables: RwLock<Tables>,
@@ -45,12 +45,12 @@ impl Modules {
         look(&self.tables.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether the device has any.
+    /// Whether the device has ever had a module with aborts.
     pub fn any(&self) -> bool {
         self.any.load(Ordering::Acquire)
     }
 
-    /// Remembers a module for decoding.
+    /// Adds a module for decoding.
     pub fn add(&self, module: &Arc<Module>) {
         self.write(|tables| {
             tables
@@ -60,11 +60,11 @@ impl Modules {
         });
     }
 
-    /// Remembers which module a handle stands for.
+    /// Binds a handle to its module.
     pub fn bind(&self, handle: vk::ShaderModule, module: Arc<Module>) {
         use vk::Handle as _;
         self.write(|tables| {
-            tables.users.insert(
+            tables.by_object.insert(
                 (vk::ObjectType::SHADER_MODULE, handle.as_raw()),
                 vec![module.sites.module_hash],
             );
@@ -72,14 +72,14 @@ impl Modules {
         });
     }
 
-    /// Forgets a handle.
+    /// Removes the binding of a handle.
     pub fn unbind(&self, handle: vk::ShaderModule) {
         if self.any() {
             self.write(|tables| tables.by_handle.remove(&handle));
         }
     }
 
-    /// The module behind a handle, if it is one of them.
+    /// The module bound to a handle.
     pub fn bound(&self, handle: vk::ShaderModule) -> Option<Arc<Module>> {
         if !self.any() {
             return None;
@@ -87,7 +87,7 @@ impl Modules {
         self.read(|tables| tables.by_handle.get(&handle).cloned())
     }
 
-    /// All modules, in the order of their hashes.
+    /// All modules, ordered by hash.
     pub fn all(&self) -> Vec<Arc<Module>> {
         let mut all: Vec<_> = self.read(|tables| tables.by_hash.values().cloned().collect());
         all.sort_by_key(|module| module.sites.module_hash);
@@ -99,29 +99,29 @@ impl Modules {
         self.read(|tables| tables.by_hash.get(&hash).cloned())
     }
 
-    /// Remembers what an object was made from.
-    pub fn used_by(&self, kind: vk::ObjectType, handle: u64, modules: Vec<ModuleHash>) {
+    /// Sets the modules that an object was created from.
+    pub fn set_modules_of(&self, kind: vk::ObjectType, handle: u64, modules: Vec<ModuleHash>) {
         if self.any() {
             self.write(|tables| match modules.is_empty() {
-                true => drop(tables.users.remove(&(kind, handle))),
-                false => drop(tables.users.insert((kind, handle), modules)),
+                true => drop(tables.by_object.remove(&(kind, handle))),
+                false => drop(tables.by_object.insert((kind, handle), modules)),
             });
         }
     }
 
-    /// The modules that an object was made from.
-    pub fn made_from(&self, kind: vk::ObjectType, handle: u64) -> Vec<ModuleHash> {
+    /// The modules that an object was created from.
+    pub fn modules_of(&self, kind: vk::ObjectType, handle: u64) -> Vec<ModuleHash> {
         if !self.any() {
             return Vec::new();
         }
-        self.read(|tables| tables.users.get(&(kind, handle)).cloned().unwrap_or_default())
+        self.read(|tables| tables.by_object.get(&(kind, handle)).cloned().unwrap_or_default())
     }
 
-    /// Objects of a kind that were made from a module.
-    pub fn users(&self, hash: ModuleHash, kind: vk::ObjectType) -> Vec<u64> {
+    /// Handles of the objects of a type that were created from a module, in ascending order. O(objects).
+    pub fn objects_of(&self, hash: ModuleHash, kind: vk::ObjectType) -> Vec<u64> {
         self.read(|tables| {
             let mut handles: Vec<u64> = tables
-                .users
+                .by_object
                 .iter()
                 .filter(|((k, _), modules)| *k == kind && modules.contains(&hash))
                 .map(|((_, handle), _)| *handle)

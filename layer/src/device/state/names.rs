@@ -9,7 +9,7 @@ use std::sync::{PoisonError, RwLock};
 pub struct Names(RwLock<HashMap<(vk::ObjectType, u64), String>>);
 
 impl Names {
-    /// Remembers or, with an empty name, forgets the name of an object.
+    /// Sets the name of an object. An empty name removes it.
     pub fn set(&self, kind: vk::ObjectType, handle: u64, name: String) {
         let mut names = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if name.is_empty() {

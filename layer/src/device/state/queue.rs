@@ -1,6 +1,6 @@
-//! Queues, and the fences with which the layer watches them.
+//! Queues, and the fences by which the layer waits for them.
 
-use crate::device::state::submit_counters::SubmitCounters;
+use super::submit_counters::SubmitCounters;
 use crate::loader::dispatch::DeviceTable;
 use crate::locks::lock;
 use ash::vk;
@@ -11,82 +11,91 @@ use std::sync::{Mutex, OnceLock};
 pub struct Queue {
     /// Its handle.
     pub handle: vk::Queue,
-    /// Signalled behind everything that was submitted before a drain began. Null if it could not be made, or if the device
-    /// is never drained.
-    pub mark: vk::Fence,
-    /// Held around every forwarded queue operation, so that a drain may submit from another thread. The application
-    /// has to serialise the queue anyway: there is no contention without a drain.
-    pub work: Mutex<Work>,
-    /// For finding the queue of an abort.
+    /// Fence that a drain submits behind all work. Null if it could not be created, or if the device is never drained.
+    pub drain_fence: vk::Fence,
+    /// Held around every forwarded queue operation, so that a drain may submit from another thread. Access to a queue is
+    /// externally synchronised anyway, so the lock is contended only during a drain.
+    pub work: Mutex<QueueWork>,
+    /// Submissions with command buffers.
     pub counters: SubmitCounters,
-    /// Where it comes from, once the application has asked for it.
-    pub place: OnceLock<Place>,
+    /// Set when the application gets the queue's handle.
+    pub location: OnceLock<QueueLocation>,
 }
 
-/// Where a queue comes from.
+/// Family and index of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Its family.
+pub struct QueueLocation {
+    /// Queue family index.
     pub family: u32,
-    /// Its index among the device's queues of that family.
+    /// Index among the device's queues of the family.
     pub index: u32,
 }
 
-/// What was submitted to a queue.
+/// Operations of a queue that a drain waits for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Work {
+pub struct QueueWork {
     /// Operations forwarded so far.
     pub submitted: u64,
-    /// `submitted` when the mark was last submitted.
-    pub marked: u64,
-    /// The mark is submitted and was not seen signalled yet.
-    pub pending: bool,
+    /// Operations before the last submission of the drain fence.
+    pub fenced: u64,
+    /// The drain fence was submitted and has not been seen signalled.
+    pub fence_pending: bool,
 }
 
-impl Work {
-    /// Everything submitted has completed, as far as the marks tell.
-    pub fn idle(&self) -> bool {
-        !self.pending && self.submitted == self.marked
+impl QueueWork {
+    /// The drain fence has signalled behind everything that was submitted.
+    pub fn is_idle(&self) -> bool {
+        !self.fence_pending && self.submitted == self.fenced
     }
 }
 
-/// Fences for waits of the layer's own, used again.
+impl Queue {
+    /// The state of a queue on its first use.
+    pub fn new(handle: vk::Queue, drain_fence: vk::Fence) -> Self {
+        Self {
+            handle,
+            drain_fence,
+            work: Mutex::default(),
+            counters: SubmitCounters::default(),
+            location: OnceLock::new(),
+        }
+    }
+}
+
+/// Reusable fences for the layer's own waits.
 #[derive(Default)]
 pub struct FencePool {
     free: Mutex<Vec<vk::Fence>>,
-    /// Still submitted when their wait was given up.
+    /// Fences that may still be pending.
     abandoned: Mutex<Vec<vk::Fence>>,
 }
 
 impl FencePool {
-    /// An unsignalled fence.
+    /// Takes an unsignalled fence. `None`: the driver could not create one.
     pub fn take(&self, device: vk::Device, next: &DeviceTable) -> Option<vk::Fence> {
-        if let Some(fence) = lock(&self.free).pop() {
-            return Some(fence);
-        }
-        create_fence(device, next)
+        let free = lock(&self.free).pop();
+        free.or_else(|| create_fence(device, next))
     }
 
-    /// Puts a signalled fence back.
+    /// Returns a fence that is not pending.
     pub fn put_back(&self, device: vk::Device, next: &DeviceTable, fence: vk::Fence) {
         let reset = next
             .vkResetFences
-            // SAFETY: the fence is ours, and no longer in use since it is signalled.
+            // SAFETY: the fence was created by this layer on this device and is not pending.
             .map_or(vk::Result::ERROR_UNKNOWN, |f| unsafe { f(device, 1, &fence) });
-        let list = if reset == vk::Result::SUCCESS {
-            &self.free
-        } else {
-            &self.abandoned
+        let list = match reset {
+            vk::Result::SUCCESS => &self.free,
+            _ => &self.abandoned,
         };
         lock(list).push(fence);
     }
 
-    /// Puts away a fence that may still be in use.
+    /// Returns a fence that may still be pending. It is never reused.
     pub fn abandon(&self, fence: vk::Fence) {
         lock(&self.abandoned).push(fence);
     }
 
-    /// Takes all fences out, to destroy them.
+    /// Removes all fences, for destruction.
     pub fn drain(&self) -> Vec<vk::Fence> {
         let mut all = std::mem::take(&mut *lock(&self.free));
         all.append(&mut lock(&self.abandoned));
@@ -94,26 +103,11 @@ impl FencePool {
     }
 }
 
-/// Makes an unsignalled fence through the next layer.
-pub fn create_fence(device: vk::Device, next: &DeviceTable) -> Option<vk::Fence> {
+/// Creates an unsignalled fence through the next layer.
+pub(super) fn create_fence(device: vk::Device, next: &DeviceTable) -> Option<vk::Fence> {
     let mut fence = vk::Fence::null();
     let info = vk::FenceCreateInfo::default();
-    // SAFETY: the device is valid; the structure and the handle are ours.
-    let made = next
-        .vkCreateFence
-        .map(|f| unsafe { f(device, &info, ptr::null(), &mut fence) });
-    (made == Some(vk::Result::SUCCESS)).then_some(fence)
-}
-
-impl Queue {
-    /// A queue that was just seen for the first time.
-    pub fn new(handle: vk::Queue, mark: vk::Fence) -> Self {
-        Self {
-            handle,
-            mark,
-            work: Mutex::new(Work::default()),
-            counters: SubmitCounters::default(),
-            place: OnceLock::new(),
-        }
-    }
+    // SAFETY: the device is valid, and the create info and the handle are locals that outlive the call.
+    let result = unsafe { (next.vkCreateFence?)(device, &info, ptr::null(), &mut fence) };
+    (result == vk::Result::SUCCESS).then_some(fence)
 }

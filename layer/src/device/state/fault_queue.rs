@@ -1,4 +1,4 @@
-//! Fault reports waiting to be asked for, and what is left of a device once it is lost.
+//! Fault reports that wait for `vkGetDeviceFaultReportsKHR`.
 
 use crate::loader::ffi::FaultInfo;
 use crate::locks::lock;
@@ -6,96 +6,81 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// Reports in the order of their faults, each handed out once.
+/// Reports in order of occurrence. Each is returned exactly once.
 #[derive(Default)]
 pub struct FaultQueue {
     reports: Mutex<VecDeque<Report>>,
     arrived: Condvar,
 }
 
-/// A report, in the fields of `VkDeviceFaultInfoKHR`.
-#[derive(Clone)]
-pub struct Report(pub FaultInfo);
+struct Report(FaultInfo);
 
-// SAFETY: the only pointer in it is `pNext`, which is null here.
+// SAFETY: `FaultInfo::next` is its only pointer, and it is null in every report that the layer makes.
 unsafe impl Send for Report {}
 
-/// What a call took from the queue.
+/// Reports removed from the queue.
 #[derive(Default)]
-pub struct Taken {
-    /// Reports for the caller alone.
+pub struct TakenReports {
+    /// The reports.
     pub reports: Vec<FaultInfo>,
-    /// More were there.
-    pub more: bool,
+    /// The queue has further reports.
+    pub has_more: bool,
 }
 
 impl FaultQueue {
-    /// Adds reports that belong together and wakes whoever waits.
+    /// Adds reports and wakes all waiting threads.
     pub fn push(&self, reports: impl IntoIterator<Item = FaultInfo>) {
         lock(&self.reports).extend(reports.into_iter().map(Report));
         self.arrived.notify_all();
     }
 
-    /// How many there are.
+    /// Number of reports in the queue.
     pub fn len(&self) -> usize {
         lock(&self.reports).len()
     }
 
-    /// Takes up to `limit` reports.
-    pub fn take(&self, limit: usize) -> Taken {
+    /// Removes up to `limit` reports.
+    pub fn take(&self, limit: usize) -> TakenReports {
         let mut reports = lock(&self.reports);
         let count = limit.min(reports.len());
-        Taken {
+        TakenReports {
             reports: reports.drain(..count).map(|r| r.0).collect(),
-            more: !reports.is_empty(),
+            has_more: !reports.is_empty(),
         }
     }
 
-    /// Waits until there is a report, or for as long as `limit`.
-    pub fn wait(&self, limit: Duration) {
+    /// Blocks until the queue has a report or `timeout` expires. May return early.
+    pub fn wait(&self, timeout: Duration) {
         let reports = lock(&self.reports);
         if reports.is_empty() {
-            drop(self.arrived.wait_timeout(reports, limit));
+            drop(self.arrived.wait_timeout(reports, timeout));
         }
     }
-}
-
-/// What is left of a lost device. Made once; answers from it never change.
-#[derive(Default)]
-pub struct Outcome {
-    /// All messages as `VkDeviceFaultShaderAbortMessageInfoKHR` wants them.
-    pub message_data: Vec<u8>,
-    /// The driver's crash dump.
-    pub vendor_binary: Vec<u8>,
-    /// Why the device is lost, in one line.
-    pub text: String,
-    /// The driver knows of the loss.
-    pub by_driver: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::driver_fault::report;
+    use crate::report::fault_info::fault_info;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Instant;
 
     #[test]
-    fn reports_come_in_order_and_each_once() {
+    fn reports_are_returned_in_order_and_once() {
         let queue = FaultQueue::default();
-        queue.push((0..5).map(|n| report(n, 0, "x")));
+        queue.push((0..5).map(|n| fault_info(n, 0, "x")));
         let first = queue.take(2);
         assert_eq!(first.reports.iter().map(|r| r.group_id).collect::<Vec<_>>(), [0, 1]);
-        assert!(first.more);
+        assert!(first.has_more);
         let rest = queue.take(100);
         assert_eq!(rest.reports.iter().map(|r| r.group_id).collect::<Vec<_>>(), [2, 3, 4]);
-        assert!(!rest.more);
+        assert!(!rest.has_more);
         assert_eq!(queue.len(), 0);
         assert!(queue.take(1).reports.is_empty());
     }
 
     #[test]
-    fn many_threads_share_the_reports_without_duplicates() {
+    fn concurrent_readers_never_get_the_same_report() {
         let queue = FaultQueue::default();
         let taken = AtomicUsize::new(0);
         let sum = AtomicUsize::new(0);
@@ -111,7 +96,7 @@ mod tests {
                 });
             }
             for n in 0..1000 {
-                queue.push([report(n, 0, "x")]);
+                queue.push([fault_info(n, 0, "x")]);
             }
         });
         assert_eq!(taken.load(Ordering::Relaxed), 1000);
@@ -119,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiter_is_woken_by_a_report() {
+    fn a_report_wakes_a_waiting_thread() {
         let queue = FaultQueue::default();
         let began = Instant::now();
         std::thread::scope(|scope| {
@@ -128,7 +113,7 @@ mod tests {
                     queue.wait(Duration::from_secs(60));
                 }
             });
-            queue.push([report(1, 0, "x")]);
+            queue.push([fault_info(1, 0, "x")]);
         });
         assert!(began.elapsed() < Duration::from_secs(30));
     }

@@ -1,0 +1,122 @@
+//! How far a device is on its one way from healthy to lost. The transitions are in `device_loss`.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+/// Phases of a loss, in order. A device never returns to an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// A shader has aborted. Queue operations are still forwarded while the queues drain.
+    Quiescing = 1,
+    /// Queue operations are no longer forwarded.
+    Sealed,
+    /// The outcome is available and every command that can fails with `VK_ERROR_DEVICE_LOST`.
+    Lost,
+}
+
+/// Loss of one device.
+#[derive(Default)]
+pub struct Loss {
+    /// 0 while the device is healthy, then a [`Phase`].
+    phase: AtomicU8,
+    /// Deadline of the drain in progress. The thread that holds the lock carries the drain on.
+    pub drain_deadline: Mutex<Option<Instant>>,
+    undrained: AtomicBool,
+    outcome: OnceLock<Outcome>,
+    reported_units: AtomicU32,
+    fault_groups: AtomicU64,
+}
+
+/// The remains of a lost device. Set once, so that the answers of fault queries never change.
+#[derive(Default)]
+pub struct Outcome {
+    /// All messages, in the format of `VkDeviceFaultShaderAbortMessageInfoKHR::pMessageData`.
+    pub message_data: Vec<u8>,
+    /// The driver's crash dump.
+    pub vendor_binary: Vec<u8>,
+    /// Why the device is lost, in one line.
+    pub text: String,
+    /// The driver itself has lost the device.
+    pub by_driver: bool,
+}
+
+impl Loss {
+    fn has_reached(&self, phase: Phase) -> bool {
+        self.phase.load(Ordering::Acquire) >= phase as u8
+    }
+
+    /// Enters a phase. The caller holds the drain's lock.
+    pub fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Release);
+    }
+
+    /// An abort or a loss by the driver was detected.
+    pub fn has_begun(&self) -> bool {
+        self.has_reached(Phase::Quiescing)
+    }
+
+    /// Queue operations are no longer forwarded.
+    pub fn is_sealed(&self) -> bool {
+        self.has_reached(Phase::Sealed)
+    }
+
+    /// The device is lost and its outcome is available.
+    pub fn is_lost(&self) -> bool {
+        self.has_reached(Phase::Lost)
+    }
+
+    /// The drain timed out: the driver may still use the device's objects, so none of them may be destroyed.
+    pub fn is_undrained(&self) -> bool {
+        self.undrained.load(Ordering::Acquire)
+    }
+
+    /// Sets whether the driver may still use the device's objects.
+    pub fn set_undrained(&self, undrained: bool) {
+        self.undrained.store(undrained, Ordering::Release);
+    }
+
+    /// The remains of the device, once it is lost.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.get()
+    }
+
+    /// Sets the outcome. Later calls have no effect.
+    pub fn set_outcome(&self, outcome: Outcome) {
+        let _ = self.outcome.set(outcome);
+    }
+
+    /// `on_abort = continue`: end of the records that were reported and are still in the arena, in 16-byte units from the
+    /// start of the record area.
+    pub fn reported_units(&self) -> u32 {
+        self.reported_units.load(Ordering::Relaxed)
+    }
+
+    /// Sets the end of the reported records, in 16-byte units.
+    pub fn set_reported_units(&self, units: u32) {
+        self.reported_units.store(units, Ordering::Relaxed);
+    }
+
+    /// The next `VkDeviceFaultInfoKHR::groupID`, counting from 1.
+    pub fn next_fault_group(&self) -> u64 {
+        self.fault_groups.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_phase_includes_the_earlier_ones() {
+        let loss = Loss::default();
+        let reached = || [loss.has_begun(), loss.is_sealed(), loss.is_lost()];
+        assert_eq!(reached(), [false, false, false]);
+        loss.enter(Phase::Quiescing);
+        assert_eq!(reached(), [true, false, false]);
+        loss.enter(Phase::Sealed);
+        assert_eq!(reached(), [true, true, false]);
+        loss.enter(Phase::Lost);
+        assert_eq!(reached(), [true, true, true]);
+    }
+}

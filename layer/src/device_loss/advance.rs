@@ -1,0 +1,151 @@
+//! The transitions of a loss: drain, seal, report, lose.
+
+use super::drain::DrainStatus;
+use super::drain_budget::DrainBudget;
+use super::suspect_queues::WaitMark;
+use crate::arena::readback::Extent;
+use crate::device::state::{AbortState, Device, Phase, Queue};
+use crate::locks::{lock, lock_until};
+use crate::report::{self, Cause};
+use crate::settings::OnAbort;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Instant;
+use vkabort_instrument::Trap;
+
+impl Device {
+    /// Continues the handling of an abort. Returns whether the device is lost.
+    pub fn advance(&self, state: &AbortState, budget: DrainBudget) -> bool {
+        let loss = &state.loss;
+        if loss.is_lost() {
+            return true;
+        }
+        let limit = budget.deadline();
+        let Some(mut deadline) = lock_until(&loss.drain_deadline, limit) else {
+            return false;
+        };
+        if loss.is_lost() {
+            return true;
+        }
+        if !state.aborted() {
+            return false;
+        }
+        match self.instance.settings.on_abort {
+            OnAbort::Lose => self.lose(state, &mut deadline, limit),
+            OnAbort::Continue => {
+                self.report_and_continue(state, &mut deadline, limit);
+                false
+            }
+        }
+    }
+
+    /// Drains the queues and loses the device. Returns false if `limit` came first.
+    fn lose(&self, state: &AbortState, deadline: &mut Option<Instant>, limit: Option<Instant>) -> bool {
+        let loss = &state.loss;
+        let settings = &self.instance.settings;
+        loss.enter(Phase::Quiescing);
+        let timeout = match state.options.trap {
+            Trap::Return => settings.drain_timeout,
+            // The driver is expected to lose the device first.
+            Trap::Fault | Trap::Hang => settings.trap_timeout,
+        };
+        let deadline = *deadline.get_or_insert_with(|| Instant::now() + timeout);
+        let driver_lost = Cell::new(false);
+        let when_idle = |_: &[Arc<Queue>]| {
+            driver_lost.set(state.options.trap != Trap::Return && self.driver_has_lost());
+            loss.enter(Phase::Sealed);
+        };
+        let mut status = self.drain(state, deadline, limit, || {}, when_idle);
+        if matches!(status, DrainStatus::TimedOut) && state.options.trap == Trap::Hang {
+            // The driver has no watchdog, or a slow one. End the loops, in case they can see the host's writes.
+            let deadline = deadline + settings.drain_timeout;
+            status = self.drain(state, deadline, limit, || end_hang(state), when_idle);
+        }
+        let cause = match status {
+            DrainStatus::Pending => return false,
+            DrainStatus::Idle if driver_lost.get() => Cause::Driver,
+            DrainStatus::Idle => Cause::Abort { drained: true },
+            DrainStatus::DriverLost => Cause::Driver,
+            DrainStatus::TimedOut => {
+                loss.set_undrained(true);
+                Cause::Abort { drained: false }
+            }
+        };
+        loss.enter(Phase::Sealed);
+        self.complete_loss(state, cause);
+        true
+    }
+
+    /// Handles `VK_ERROR_DEVICE_LOST` from the driver. All submitted work then counts as complete ("Lost Device": the
+    /// result is equivalent to `VK_SUCCESS` for the pending state and for resources in use).
+    pub(super) fn lose_with_driver(&self, state: &AbortState) {
+        let _deadline = lock(&state.loss.drain_deadline);
+        if !state.loss.is_lost() {
+            state.loss.enter(Phase::Sealed);
+            self.complete_loss(state, Cause::Driver);
+        }
+    }
+
+    /// Takes the snapshot, delivers the report and publishes the loss. Runs once per device, under the drain's lock.
+    fn complete_loss(&self, state: &AbortState, cause: Cause) {
+        let (outcome, faults) = report::report_loss(self, state, cause);
+        state.loss.set_outcome(outcome);
+        if state.enabled.fault {
+            state.faults.push(faults);
+        }
+        state.loss.enter(Phase::Lost);
+        // Wakes the threads that wait for reports.
+        state.faults.push([]);
+    }
+
+    /// `on_abort = continue`: reports new records, and empties the arena once the queues are idle.
+    fn report_and_continue(&self, state: &AbortState, deadline: &mut Option<Instant>, limit: Option<Instant>) {
+        let Some(arena) = &state.arena else {
+            return;
+        };
+        let loss = &state.loss;
+        let timeout = self.instance.settings.drain_timeout;
+        let drain_deadline = *deadline.get_or_insert_with(|| Instant::now() + timeout);
+        let mut new = None;
+        let when_idle = |queues: &[Arc<Queue>]| {
+            let read = arena.read(Extent::From(loss.reported_units()));
+            new = Some((read, state.suspects(queues)));
+            WaitMark::new(queues.to_vec()).mark_completed();
+            arena.reset();
+            loss.set_reported_units(0);
+        };
+        match self.drain(state, drain_deadline, limit, || {}, when_idle) {
+            DrainStatus::Pending | DrainStatus::DriverLost => return,
+            DrainStatus::Idle => *deadline = None,
+            DrainStatus::TimedOut => {
+                let read = arena.read(Extent::From(loss.reported_units()));
+                loss.set_reported_units(read.end);
+                new = Some((read, state.suspects(&state.queues.values())));
+                *deadline = Some(Instant::now() + timeout);
+            }
+        }
+        if let Some((read, suspects)) = new {
+            report::report_and_continue(self, state, &read.records, suspects);
+        }
+    }
+
+    /// Retries a timed-out drain once with the same timeout, before the device is destroyed. Objects that were leaked since
+    /// the loss stay leaked.
+    pub fn drain_again(&self) {
+        let Some(state) = &self.state else { return };
+        let _deadline = lock(&state.loss.drain_deadline);
+        let deadline = Instant::now() + self.instance.settings.drain_timeout;
+        let when_idle = |_: &[Arc<Queue>]| state.loss.set_undrained(false);
+        let status = self.drain(state, deadline, None, || end_hang(state), when_idle);
+        if matches!(status, DrainStatus::DriverLost) {
+            state.loss.set_undrained(false);
+        }
+    }
+}
+
+/// Ends the loops of invocations that hang because of `trap = hang`.
+fn end_hang(state: &AbortState) {
+    if let Some(arena) = state.arena.as_ref().filter(|_| state.options.trap == Trap::Hang) {
+        arena.end_hang();
+    }
+}

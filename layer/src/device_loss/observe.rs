@@ -1,0 +1,85 @@
+//! Checks for a loss around every command that may report one.
+
+use super::drain_budget::DrainBudget;
+use crate::device::state::{AbortState, Device};
+use crate::locks::lock;
+use ash::vk;
+
+impl Device {
+    /// Runs a command that may report a loss, unless the device is lost already.
+    pub fn checked(&self, budget: DrainBudget, call: impl FnOnce() -> vk::Result) -> vk::Result {
+        if self.is_lost() {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        self.observe(call(), budget)
+    }
+
+    /// Checks the device after a command. Returns the command's result, or `VK_ERROR_DEVICE_LOST` if the device is lost.
+    pub fn observe(&self, result: vk::Result, budget: DrainBudget) -> vk::Result {
+        match &self.state {
+            Some(state) if result == vk::Result::ERROR_DEVICE_LOST || state.aborted() => {
+                self.observe_loss(state, result, budget)
+            }
+            _ => result,
+        }
+    }
+
+    #[cold]
+    fn observe_loss(&self, state: &AbortState, result: vk::Result, budget: DrainBudget) -> vk::Result {
+        if result == vk::Result::ERROR_DEVICE_LOST {
+            self.lose_with_driver(state);
+            return result;
+        }
+        let budget = match budget {
+            DrainBudget::Poll if result == vk::Result::SUCCESS => DrainBudget::Grace,
+            other => other,
+        };
+        if self.advance(state, budget) {
+            vk::Result::ERROR_DEVICE_LOST
+        } else {
+            result
+        }
+    }
+
+    /// Forwards a queue operation and checks the device after it. Fails without forwarding once the device is sealed.
+    pub fn on_queue(&self, queue: vk::Queue, call: impl FnOnce() -> vk::Result) -> vk::Result {
+        let Some(state) = &self.state else {
+            return call();
+        };
+        if state.loss.is_lost() {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        match state.on_queue(self, queue, call) {
+            Some(result) => self.observe(result, DrainBudget::Drain),
+            None => self.wait_for_loss(state),
+        }
+    }
+
+    /// Waits until a sealed device is lost, and returns `VK_ERROR_DEVICE_LOST`.
+    pub fn wait_for_loss(&self, state: &AbortState) -> vk::Result {
+        drop(lock(&state.loss.drain_deadline));
+        vk::Result::ERROR_DEVICE_LOST
+    }
+}
+
+impl AbortState {
+    /// Forwards a queue operation under the queue's lock. `None`: the device is sealed, and nothing was forwarded.
+    pub fn on_queue(
+        &self,
+        device: &Device,
+        handle: vk::Queue,
+        call: impl FnOnce() -> vk::Result,
+    ) -> Option<vk::Result> {
+        // A device without an arena is never drained.
+        let queue = self.arena.as_ref().and_then(|_| self.queue(device, handle));
+        let Some(queue) = queue else {
+            return Some(call());
+        };
+        let mut work = lock(&queue.work);
+        if self.loss.is_sealed() {
+            return None;
+        }
+        work.submitted += 1;
+        Some(call())
+    }
+}

@@ -1,0 +1,137 @@
+//! The queues on which a shader may have aborted, without tracking command buffers.
+//!
+//! A queue is suspect while it has submissions with command buffers that are not yet covered by a successful wait for the
+//! queue or the device. Each abort then drops the queues whose family cannot run its stage. One queue remains in most
+//! programs; otherwise the report names all that remain.
+//!
+//! Cost of a submission: a lock-free lookup and one atomic add.
+
+use crate::device::state::{AbortState, Device, Queue};
+use crate::locks::lock;
+use ash::vk::{self, Handle};
+use std::sync::Arc;
+use vkabort_record::report::QueueUse;
+
+/// The number of submissions to each queue before a wait begins.
+pub struct WaitMark(Vec<(Arc<Queue>, u64)>);
+
+impl WaitMark {
+    /// Marks the submissions so far to `queues`.
+    pub fn new(queues: Vec<Arc<Queue>>) -> Self {
+        let mark = |queue: Arc<Queue>| {
+            let submitted = queue.counters.submitted();
+            (queue, submitted)
+        };
+        Self(queues.into_iter().map(mark).collect())
+    }
+
+    /// Marks the submissions so far to one queue. Empty if the layer has not seen the queue yet.
+    pub fn of_queue(state: &AbortState, handle: vk::Queue) -> Self {
+        let mut queues = state.queues.values();
+        queues.retain(|queue| queue.handle == handle);
+        Self::new(queues)
+    }
+
+    /// The marked queues that have been used.
+    pub fn used_queues(&self) -> Vec<vk::Queue> {
+        let used = self.0.iter().filter(|(queue, _)| lock(&queue.work).submitted > 0);
+        used.map(|(queue, _)| queue.handle).collect()
+    }
+
+    /// Marks the submissions as completed if the wait's result is `VK_SUCCESS`. Returns the result.
+    pub fn complete_if_successful(self, result: vk::Result) -> vk::Result {
+        if result == vk::Result::SUCCESS {
+            self.mark_completed();
+        }
+        result
+    }
+
+    /// Marks the submissions as completed without an abort.
+    pub fn mark_completed(self) {
+        for (queue, submitted) in self.0 {
+            queue.counters.mark_completed(submitted);
+        }
+    }
+}
+
+impl AbortState {
+    /// Counts a submission with command buffers.
+    pub fn count_submission(&self, device: &Device, queue: vk::Queue) {
+        if let Some(queue) = self.queue(device, queue) {
+            queue.counters.count_submission();
+        }
+    }
+
+    /// The subset of `queues` on which a shader may have aborted, ordered by family and index.
+    pub fn suspects(&self, queues: &[Arc<Queue>]) -> Vec<QueueUse> {
+        let open = queues.iter().filter(|queue| queue.counters.has_open_submissions());
+        let mut suspects: Vec<&Arc<Queue>> = open.collect();
+        suspects.sort_by_key(|queue| queue.location.get().copied());
+        suspects.into_iter().map(|queue| self.queue_use(queue)).collect()
+    }
+
+    fn queue_use(&self, queue: &Queue) -> QueueUse {
+        let location = queue.location.get();
+        let flags = location
+            .and_then(|location| self.families.get(location.family as usize))
+            .copied()
+            .unwrap_or(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE);
+        let name = self.names.get(vk::ObjectType::QUEUE, queue.handle.as_raw());
+        QueueUse {
+            name: name.unwrap_or_else(|| match location {
+                Some(location) => format!("(family {}, index {})", location.family, location.index),
+                None => format!("({:?})", queue.handle),
+            }),
+            graphics: flags.contains(vk::QueueFlags::GRAPHICS),
+            compute: flags.contains(vk::QueueFlags::COMPUTE),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::state::QueueLocation;
+
+    fn queue(handle: u64, family: u32, index: u32) -> Arc<Queue> {
+        let queue = Queue::new(vk::Queue::from_raw(handle), vk::Fence::null());
+        let _ = queue.location.set(QueueLocation { family, index });
+        Arc::new(queue)
+    }
+
+    fn names(state: &AbortState, queues: &[Arc<Queue>]) -> Vec<String> {
+        state.suspects(queues).into_iter().map(|queue| queue.name).collect()
+    }
+
+    #[test]
+    fn a_queue_is_suspect_from_a_submission_until_a_successful_wait() {
+        let state = AbortState {
+            families: vec![
+                vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE,
+                vk::QueueFlags::TRANSFER,
+            ],
+            ..AbortState::without_emulation(Default::default())
+        };
+        let queues = [queue(0x30, 1, 0), queue(0x20, 0, 1), queue(0x10, 0, 0)];
+        assert!(state.suspects(&queues).is_empty(), "nothing was submitted");
+        for queue in &queues {
+            queue.counters.count_submission();
+            queue.counters.count_submission();
+        }
+        state.names.set(vk::ObjectType::QUEUE, 0x20, "compute".into());
+        assert_eq!(
+            names(&state, &queues),
+            ["(family 0, index 0)", "compute", "(family 1, index 0)"]
+        );
+        let transfer = &state.suspects(&queues)[2];
+        assert!(!transfer.graphics && !transfer.compute);
+
+        let mark = WaitMark::new(queues.to_vec());
+        // The wait does not cover what is submitted after it began.
+        queues[1].counters.count_submission();
+        mark.mark_completed();
+        assert_eq!(names(&state, &queues), ["compute"]);
+        WaitMark::new(queues.to_vec()).mark_completed();
+        assert!(state.suspects(&queues).is_empty());
+    }
+}

@@ -1,0 +1,139 @@
+//! The report of a lost device, and of aborts under `on_abort = continue`.
+
+use super::build::{build, build_from_payloads, report_options};
+use super::deliver::deliver;
+use super::driver_fault::DriverFault;
+use super::dump::RawData;
+use super::fault_info::fault_info;
+use super::log::Level;
+use super::native;
+use crate::arena::readback::Extent;
+use crate::device::state::{AbortState, Device, Outcome};
+use crate::loader::ffi::{FaultInfo, fault_flag};
+use vkabort_instrument::Trap;
+use vkabort_record::report::QueueUse;
+use vkabort_record::snapshot::{Records, message_data};
+
+/// Why a device is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A shader aborted.
+    Abort {
+        /// The queues became idle before the drain timed out.
+        drained: bool,
+    },
+    /// The driver lost the device.
+    Driver,
+}
+
+/// Takes the snapshot of a sealed device and delivers the report. Returns the data for `vkGetDeviceFaultDebugInfoKHR` and
+/// for `vkGetDeviceFaultReportsKHR`; of the fault reports, the last has `VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR`.
+pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcome, Vec<FaultInfo>) {
+    let log = &device.instance.log;
+    let records = read_records(state, cause);
+    let payloads = records.records.iter().map(|r| r.payload.as_slice());
+    let mut message_data = message_data(payloads);
+    let group = state.loss.next_fault_group();
+    let mut driver = match cause {
+        Cause::Driver if state.emulated.fault => DriverFault::query(device, state, group),
+        _ => DriverFault::default(),
+    };
+    let options = report_options(device, state, state.suspects(&state.queues.values()));
+    let mut report = if message_data.is_empty() && cause == Cause::Driver {
+        message_data = native::message_data(device, state);
+        build_from_payloads(state, &message_data, &options)
+    } else {
+        build(state, &records, &options)
+    };
+    report.summary.driver = driver.lines();
+    let first_message = report.first_message();
+    let text = first_message
+        .clone()
+        .or_else(|| driver.text.take())
+        .unwrap_or_else(|| "the driver reports the device as lost; no shader has aborted".to_owned());
+    if report.is_empty() {
+        log.line(Level::Error, &text);
+        for line in &report.summary.driver {
+            log.line(Level::Error, &format!("the driver says: {line}"));
+        }
+    } else {
+        let raw = RawData {
+            messages: &message_data,
+            vendor_binary: &driver.vendor_binary,
+        };
+        deliver(device, state, &report, &records, raw);
+    }
+    log_cause(device, state, cause);
+    // A driver with VK_KHR_device_fault reports its own losses.
+    let faults = if cause == Cause::Driver && !state.emulated.fault && first_message.is_none() {
+        Vec::new()
+    } else {
+        let mut flags = fault_flag::DEVICE_LOST;
+        if cause == Cause::Driver && hung(state, &records, &driver) {
+            flags |= fault_flag::WATCHDOG_TIMEOUT;
+        }
+        let last = fault_info(group, flags, &text);
+        driver.reports.into_iter().chain([last]).collect()
+    };
+    let outcome = Outcome {
+        message_data,
+        vendor_binary: driver.vendor_binary,
+        text,
+        by_driver: cause == Cause::Driver,
+    };
+    (outcome, faults)
+}
+
+/// `on_abort = continue`: delivers a report of new records, and queues a fault report without the flag of a loss.
+pub fn report_and_continue(device: &Device, state: &AbortState, records: &Records, suspects: Vec<QueueUse>) {
+    let report = build(state, records, &report_options(device, state, suspects));
+    if report.is_empty() {
+        return;
+    }
+    let raw = RawData {
+        messages: &message_data(records.records.iter().map(|r| r.payload.as_slice())),
+        vendor_binary: &[],
+    };
+    deliver(device, state, &report, records, raw);
+    if state.report_masked
+        && let Some(text) = report.first_message()
+    {
+        state.faults.push([fault_info(state.loss.next_fault_group(), 0, &text)]);
+    }
+}
+
+/// Reads the records that are not yet reported. Some may be: if the queues never became idle under `on_abort = continue`,
+/// reported records stay in the arena.
+fn read_records(state: &AbortState, cause: Cause) -> Records {
+    let from = state.loss.reported_units();
+    let extent = match cause {
+        Cause::Abort { .. } => Extent::From(from),
+        Cause::Driver => Extent::AllFrom(from),
+    };
+    let arena = state.arena.as_ref();
+    arena.map_or_else(Records::default, |arena| arena.read(extent).records)
+}
+
+/// Whether the driver's watchdog ended the loop of `trap = hang`: the driver names no invalid access to memory.
+fn hung(state: &AbortState, records: &Records, driver: &DriverFault) -> bool {
+    state.options.trap == Trap::Hang
+        && !records.records.is_empty()
+        && !driver.reports.iter().any(|r| r.flags & fault_flag::MEMORY_ADDRESS != 0)
+}
+
+fn log_cause(device: &Device, state: &AbortState, cause: Cause) {
+    let log = &device.instance.log;
+    match cause {
+        Cause::Abort { drained: true } if state.options.trap != Trap::Return => log.line(
+            Level::Warning,
+            "the driver did not lose the device after the trap; the layer reports the loss",
+        ),
+        Cause::Abort { drained: false } => {
+            let timeout = device.instance.settings.drain_timeout.as_millis();
+            let text =
+                format!("the device was still busy {timeout} ms after the abort: its objects are leaked, not destroyed");
+            log.line(Level::Error, &text);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,37 @@
+//! Passes a report to the application's debug-utils messengers.
+
+use crate::device::state::{Device, Messenger};
+use crate::locks::lock;
+use ash::vk::{self, Handle as _};
+use std::ffi::{CString, c_void};
+
+const SEVERITY: vk::DebugUtilsMessageSeverityFlagsEXT = vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
+const TYPE: vk::DebugUtilsMessageTypeFlagsEXT = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL;
+
+/// Calls each messenger that receives general errors, with the device as the object concerned.
+pub fn send(device: &Device, text: &str) {
+    // Copied, so that no callback runs under the lock.
+    let messengers: Vec<Messenger> = lock(&device.instance.messengers).clone();
+    let message = CString::new(text.replace('\0', "")).unwrap_or_default();
+    let objects = [vk::DebugUtilsObjectNameInfoEXT {
+        object_type: vk::ObjectType::DEVICE,
+        object_handle: device.handle.as_raw(),
+        ..Default::default()
+    }];
+    let data = vk::DebugUtilsMessengerCallbackDataEXT::default()
+        .message_id_name(c"vkabort")
+        .message(&message)
+        .objects(&objects);
+    let mut called: Vec<(usize, *mut c_void)> = Vec::new();
+    for messenger in messengers {
+        let Some(callback) = messenger.callback else { continue };
+        let key = (callback as usize, messenger.user_data);
+        // Programs usually register the messenger of `VkInstanceCreateInfo` a second time.
+        if !messenger.severity.contains(SEVERITY) || !messenger.types.contains(TYPE) || called.contains(&key) {
+            continue;
+        }
+        called.push(key);
+        // SAFETY: the application registered the callback together with this argument, and the data outlives the call.
+        unsafe { callback(SEVERITY, TYPE, &data, messenger.user_data) };
+    }
+}
