@@ -33,7 +33,7 @@ pub unsafe fn activate(
         report_masked: edited.report_masked,
         options: options(instance, settings, physical),
         families: families(instance, physical.handle),
-        ..AbortState::watching(edited.enabled)
+        ..AbortState::without_emulation(edited.enabled)
     };
     if edited.emulated.abort {
         let arena = Arena::create(&Setup {

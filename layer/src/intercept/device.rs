@@ -5,9 +5,8 @@ use crate::arena::memory;
 use crate::device::activate::{activate, families, memory_preference, memory_types};
 use crate::device::create_info::{self, EditedCreateInfo};
 use crate::device::probe;
-use crate::device::state::submit_counters as suspects;
 use crate::device::state::{AbortState, Device, Instance};
-use crate::device_loss::DrainBudget;
+use crate::device_loss::{DrainBudget, WaitMark};
 use crate::intercept::physical_device::reports_masked;
 use crate::loader::chain;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
@@ -65,7 +64,7 @@ pub unsafe extern "system" fn create(
                 if result == vk::Result::SUCCESS {
                     let state = AbortState {
                         families: families(instance, physical),
-                        ..AbortState::watching(enabled)
+                        ..AbortState::without_emulation(enabled)
                     };
                     remember(shared, *device, next_gdpa, Some(state));
                 }
@@ -218,7 +217,7 @@ unsafe fn destroy_fences(
     device: vk::Device,
     next: &DeviceTable,
 ) {
-    let marks = queues.values().into_iter().map(|queue| queue.mark);
+    let marks = queues.values().into_iter().map(|queue| queue.drain_fence);
     if let Some(destroy) = next.vkDestroyFence {
         for fence in marks.chain(pool.drain()) {
             // SAFETY: the caller vouches that the fence is not in use; null is allowed.
@@ -238,20 +237,20 @@ pub unsafe extern "system" fn wait_idle(device: vk::Device) -> vk::Result {
             // SAFETY: forwarded as it came.
             return unsafe { next(device) };
         };
-        let before = suspects::before(state.queues.values());
+        let mark = WaitMark::new(state.queues.values());
         if state.arena.is_none() {
             // SAFETY: forwarded as it came.
             let result = known.checked(DrainBudget::Poll, || unsafe { next(device) });
-            return before.told(result);
+            return mark.complete_if_successful(result);
         }
         if known.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        let result = match wait::for_queues(known, state, &before.used()) {
+        let result = match wait::for_queues(known, state, &mark.used_queues()) {
             // SAFETY: forwarded as it came; the queues' locks keep a drain off them.
             vk::Result::SUCCESS => wait::with_all_queues(state, || unsafe { next(device) }),
             other => other,
         };
-        before.told(known.observe(result, DrainBudget::Drain))
+        mark.complete_if_successful(known.observe(result, DrainBudget::Drain))
     })
 }

@@ -6,7 +6,7 @@ use crate::device_loss::DrainBudget;
 use crate::loader::chain::for_each_output;
 use crate::loader::ffi::{ERROR_NOT_ENOUGH_SPACE, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, stype};
 use crate::loader::registry::device_of;
-use crate::report::driver_fault::description;
+use crate::report::fault_info::description;
 use ash::vk;
 use std::slice;
 use std::time::{Duration, Instant};
@@ -134,7 +134,7 @@ unsafe fn hand_out(state: &AbortState, count: &mut u32, infos: *mut FaultInfo) -
         };
     }
     *count = u32::try_from(taken.reports.len()).unwrap_or(u32::MAX);
-    match (taken.more, taken.reports.is_empty()) {
+    match (taken.has_more, taken.reports.is_empty()) {
         (true, _) => vk::Result::INCOMPLETE,
         (false, true) => vk::Result::TIMEOUT,
         (false, false) => vk::Result::SUCCESS,

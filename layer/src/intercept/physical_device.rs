@@ -191,7 +191,8 @@ unsafe fn own_properties2(instance: &Instance, device: vk::PhysicalDevice, head:
             stype::FAULT_PROPERTIES => {
                 let known = probe::physical_device(instance, device);
                 if known.emulated.fault {
-                    (*node.cast::<FaultProperties>()).max_device_fault_count = fault::max_count(known.ext_fault);
+                    (*node.cast::<FaultProperties>()).max_device_fault_count =
+                        fault::max_device_fault_count(known.ext_fault);
                 }
             }
             _ => {}

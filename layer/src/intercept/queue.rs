@@ -1,9 +1,8 @@
 //! `VkQueue`.
 
 use super::{MISSING, command, guarded, wait};
-use crate::device::state::submit_counters as suspects;
-use crate::device::state::{Device, Place};
-use crate::device_loss::DrainBudget;
+use crate::device::state::{Device, QueueLocation};
+use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::registry::device_of;
 use ash::vk;
 
@@ -15,7 +14,7 @@ pub unsafe extern "system" fn get(device: vk::Device, family: u32, index: u32, q
             let Some(known) = device_of(device) else { return };
             if let Some(next) = known.next.vkGetDeviceQueue {
                 next(device, family, index, queue);
-                found(known, queue, Place { family, index });
+                found(known, queue, QueueLocation { family, index });
             }
         }
     });
@@ -31,7 +30,7 @@ pub unsafe extern "system" fn get2(device: vk::Device, info: *const vk::DeviceQu
                 next(device, info, queue);
                 if let Some(info) = info.as_ref() {
                     let (family, index) = (info.queue_family_index, info.queue_index);
-                    found(known, queue, Place { family, index });
+                    found(known, queue, QueueLocation { family, index });
                 }
             }
         }
@@ -40,20 +39,20 @@ pub unsafe extern "system" fn get2(device: vk::Device, info: *const vk::DeviceQu
 
 /// # Safety
 /// `queue` must be null or valid.
-unsafe fn found(device: &Device, queue: *const vk::Queue, place: Place) {
+unsafe fn found(device: &Device, queue: *const vk::Queue, location: QueueLocation) {
     // SAFETY: the caller vouches for the pointer.
     if let (Some(state), Some(queue)) = (&device.state, unsafe { queue.as_ref() })
         && *queue != vk::Queue::null()
         && let Some(queue) = state.queue(device, *queue)
     {
-        let _ = queue.place.set(place);
+        let _ = queue.location.set(location);
     }
 }
 
 /// Counts a submission with command buffers, for reports.
 pub fn count_submission(device: &Device, queue: vk::Queue) {
     if let Some(state) = &device.state {
-        state.submits_work(device, queue);
+        state.count_submission(device, queue);
     }
 }
 
@@ -84,11 +83,11 @@ pub unsafe extern "system" fn wait_idle(queue: vk::Queue) -> vk::Result {
             // SAFETY: forwarded as it came.
             return unsafe { next(queue) };
         };
-        let before = suspects::before(state.only(queue));
+        let mark = WaitMark::of_queue(state, queue);
         if state.arena.is_none() {
             // SAFETY: forwarded as it came.
             let result = device.checked(DrainBudget::Poll, || unsafe { next(queue) });
-            return before.told(result);
+            return mark.complete_if_successful(result);
         }
         if device.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
@@ -103,7 +102,7 @@ pub unsafe extern "system" fn wait_idle(queue: vk::Queue) -> vk::Result {
             }
             other => device.observe(other, DrainBudget::Drain),
         };
-        before.told(result)
+        mark.complete_if_successful(result)
     })
 }
 

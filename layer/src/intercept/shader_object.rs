@@ -75,7 +75,7 @@ pub unsafe extern "system" fn create(
             // SAFETY: the application gives that many.
             let handle = unsafe { *shaders.add(index) };
             if handle != vk::ShaderEXT::null() && result.as_raw() >= 0 {
-                state.modules.used_by(
+                state.modules.set_modules_of(
                     vk::ObjectType::SHADER_EXT,
                     handle.as_raw(),
                     vec![module.sites.module_hash],
@@ -100,7 +100,7 @@ unsafe fn is_of_another_device(device: &Device, info: &vk::ShaderCreateInfoEXT<'
     };
     // SAFETY: the application gives that many bytes.
     let binary = unsafe { slice::from_raw_parts(info.p_code.cast(), info.code_size) };
-    device.instance.binaries.belongs_elsewhere(binary, arena.options())
+    device.instance.binaries.has_other_arena(binary, arena.options())
 }
 
 /// Remembers which memory the code of a binary writes to.
@@ -123,7 +123,7 @@ pub unsafe extern "system" fn binary_data(
             && !data.is_null()
             && !state
                 .modules
-                .made_from(vk::ObjectType::SHADER_EXT, shader.as_raw())
+                .modules_of(vk::ObjectType::SHADER_EXT, shader.as_raw())
                 .is_empty()
         {
             // SAFETY: the driver has written that many bytes.

@@ -269,7 +269,11 @@ impl<'a> Creation<'a> {
         }
         // SAFETY: the caller vouches for the array.
         for library in unsafe { slice::from_raw_parts(info.p_libraries, info.library_count as usize) } {
-            hashes.extend(self.state.modules.made_from(vk::ObjectType::PIPELINE, library.as_raw()));
+            hashes.extend(
+                self.state
+                    .modules
+                    .modules_of(vk::ObjectType::PIPELINE, library.as_raw()),
+            );
         }
     }
 
@@ -286,7 +290,7 @@ impl<'a> Creation<'a> {
                 modules.dedup();
                 self.state
                     .modules
-                    .used_by(vk::ObjectType::PIPELINE, pipeline.as_raw(), modules);
+                    .set_modules_of(vk::ObjectType::PIPELINE, pipeline.as_raw(), modules);
             }
         }
     }

@@ -100,7 +100,10 @@ fn line(report: &FaultInfo) -> String {
     } else {
         let vendor = &report.vendor;
         let (code, data) = (vendor.vendor_fault_code, vendor.vendor_fault_data);
-        format!("{} (code {code:#x}, data {data:#x})", description_text(&vendor.description))
+        format!(
+            "{} (code {code:#x}, data {data:#x})",
+            description_text(&vendor.description)
+        )
     }
 }
 

@@ -130,8 +130,9 @@ fn log_cause(device: &Device, state: &AbortState, cause: Cause) {
         ),
         Cause::Abort { drained: false } => {
             let timeout = device.instance.settings.drain_timeout.as_millis();
-            let text =
-                format!("the device was still busy {timeout} ms after the abort: its objects are leaked, not destroyed");
+            let text = format!(
+                "the device was still busy {timeout} ms after the abort: its objects are leaked, not destroyed"
+            );
             log.line(Level::Error, &text);
         }
         _ => {}

@@ -28,7 +28,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr", lost)
         .alone()
         .set(&[("log_file", "no/such/folder/log")])
-        .logs(&["the log file cannot be opened", "is out of bounds"]),
+        .logs(&["cannot open the log file", "is out of bounds"]),
     Case::new("deliver::nothing_is_logged_when_the_level_is_off", messengers)
         .alone()
         .set(&[("log_level", "off")])

@@ -12,13 +12,10 @@ mod queue;
 mod rewrites;
 mod submit_counters;
 
-pub use binaries::Binaries;
 pub use device::{AbortState, Device};
 pub use extensions::Extensions;
-pub use fault_queue::FaultQueue;
 pub use instance::{Instance, Messenger, PhysicalDevice};
-pub use loss::{Loss, Outcome, Phase};
-pub use module::{Module, Modules};
-pub use names::Names;
+pub use loss::{Outcome, Phase};
+pub use module::Module;
 pub use queue::{FencePool, Queue, QueueLocation, QueueWork};
 pub use rewrites::Rewrites;

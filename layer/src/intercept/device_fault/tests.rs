@@ -1,7 +1,7 @@
 use super::*;
 use crate::device::state::{AbortState, Extensions};
 use crate::loader::ffi::fault_flag;
-use crate::report::driver_fault::report;
+use crate::report::fault_info::fault_info;
 use std::ptr;
 
 fn abort_state(vendor_binary: bool) -> AbortState {
@@ -9,14 +9,14 @@ fn abort_state(vendor_binary: bool) -> AbortState {
         emulated: Extensions::ALL,
         ext_fault: vendor_binary,
         vendor_binary,
-        ..AbortState::watching(Extensions::ALL)
+        ..AbortState::without_emulation(Extensions::ALL)
     }
 }
 
 fn blank() -> FaultInfo {
     FaultInfo {
         next: ptr::without_provenance_mut(8),
-        ..report(77, 77, "untouched")
+        ..fault_info(77, 77, "untouched")
     }
 }
 
@@ -30,7 +30,7 @@ fn reports_are_counted_then_handed_out_once_and_the_rest_of_the_array_is_left_al
         assert_eq!(count, 0);
         state
             .faults
-            .push([report(1, 0, "a"), report(1, fault_flag::DEVICE_LOST, "b")]);
+            .push([fault_info(1, 0, "a"), fault_info(1, fault_flag::DEVICE_LOST, "b")]);
         assert_eq!(hand_out(&state, &mut count, ptr::null_mut()), vk::Result::SUCCESS);
         assert_eq!(count, 2);
         let mut room = [blank(); 3];

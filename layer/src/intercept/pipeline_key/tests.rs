@@ -1,8 +1,6 @@
 use super::*;
 use crate::device::state::{AbortState, Device, Extensions, Instance};
-use crate::device_loss::Loss;
 use crate::loader::dispatch::{DestroyTable, DeviceTable, InstanceTable};
-use crate::loader::handle_map::HandleMap;
 use crate::loader::registry::{self, dispatch_key};
 use crate::report::log::{Format, Level, Log};
 use crate::settings::Settings;
@@ -12,7 +10,6 @@ use std::collections::HashMap;
 use std::ffi::c_char;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use vkabort_instrument::Options;
 
 thread_local! {
     /// What the next layer was given: the `VkPipelineCreateInfoKHR`, and the words of the chained module.
@@ -73,21 +70,8 @@ fn device(object: &mut usize) -> vk::Device {
         binaries: Default::default(),
     };
     let state = AbortState {
-        enabled: Extensions::ALL,
         emulated: Extensions::ALL,
-        arena: None,
-        options: Options::default(),
-        loss: Loss::default(),
-        queues: HandleMap::new(),
-        families: Vec::new(),
-        fences: Default::default(),
-        faults: Default::default(),
-        modules: Default::default(),
-        names: Default::default(),
-        ext_fault: false,
-        vendor_binary: false,
-        report_masked: false,
-        deferred: Default::default(),
+        ..AbortState::without_emulation(Extensions::ALL)
     };
     let known = Device {
         handle,

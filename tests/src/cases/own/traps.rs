@@ -59,7 +59,7 @@ pub(super) const CASES: &[Case] = &[
         .on_driver("abort=1,ext_fault,no_faults")
         .set(&[("trap", "fault"), ("log_level", "warning")])
         .validated()
-        .logs(&["the driver has not lost the device by the trap"]),
+        .logs(&["the driver did not lose the device after the trap"]),
     Case::new("own_traps::a_hang_calls_the_watchdog", |c| told(c, BY_WATCHDOG))
         .on_driver("abort=1,ext_fault,watchdog=200")
         .set(HANG)
@@ -81,14 +81,14 @@ pub(super) const CASES: &[Case] = &[
         .on_driver("abort=1,ext_fault")
         .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
         .validated()
-        .logs(&["the driver has not lost the device by the trap"]),
+        .logs(&["the driver did not lose the device after the trap"]),
     Case::new("own_traps::a_hang_with_a_control_block_apart_is_ended", |c| {
         told(c, BY_LAYER)
     })
     .on_driver("memory=vram+bar+cached,abort=1,ext_fault")
     .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
     .validated()
-    .logs(&["the driver has not lost the device by the trap"]),
+    .logs(&["the driver did not lose the device after the trap"]),
     Case::new("own_traps::the_vendor_binary_comes_too", vendor_binary)
         .on_driver("abort=1,ext_fault")
         .set(&[("trap", "fault"), ("dump_dir", "dump")]),
