@@ -9,38 +9,16 @@
 mod analysis;
 mod edit;
 mod error;
-
 mod options;
+mod outcome;
 mod pass;
 mod pipeline;
 mod spv;
 
 pub use error::{Error, ErrorKind, Result};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
-use vkabort_record::site::{ModuleHash, SiteTable};
-
-/// What became of a module.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// The module declares none of the capabilities that are lowered: pass it on as it is.
-    Unchanged,
-    /// The module was rewritten.
-    Instrumented(Instrumented),
-}
-
-/// A rewritten module.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Instrumented {
-    /// The new module.
-    pub words: Vec<u32>,
-    /// Hash of the module as given, as it stands in records.
-    pub module_hash: ModuleHash,
-    /// Its abort sites.
-    pub sites: SiteTable,
-    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module: if a pipeline specialises one of them, the module has to
-    /// be rewritten again with that data in [`Options::specialization`].
-    pub data_spec_ids: Vec<u32>,
-}
+pub use outcome::{Instrumented, Outcome};
+use vkabort_record::site::SiteTable;
 
 /// The abort sites of a module that a driver runs as it is: none if it declares no aborts. The module is only read, and
 /// specialisation data is not applied to it.

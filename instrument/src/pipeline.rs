@@ -7,13 +7,13 @@ use crate::analysis::waiting_loops::WaitingLoops;
 use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
+use crate::outcome::{Instrumented, Outcome};
 use crate::pass::abort::Lowered;
 use crate::pass::site_numbering::SiteOperand;
 use crate::pass::{abort, constant_data, loop_normalize, outline, poison, site_numbering, strip};
 use crate::spv::op::{addressing_model, capability};
 use crate::spv::words::{HEADER_WORDS, Insts, header};
 use crate::spv::{Id, op};
-use crate::{Instrumented, Outcome};
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
@@ -212,7 +212,7 @@ fn check(index: &Index<'_>) -> Result<()> {
         .entry_points
         .iter()
         .map(|entry| (entry.inst.offset, entry.function));
-    let calls = index.calls.iter().map(|call| (call.offset, call.callee));
+    let calls = index.calls.values().iter().map(|call| (call.offset, call.callee));
     for (offset, function) in entry_points.chain(calls) {
         if index.function_of(function).is_none() {
             return Err(Error::new(

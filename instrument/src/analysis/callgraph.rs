@@ -1,58 +1,69 @@
-//! Who calls whom, and which entry points reach what.
+//! The call graph, and the entry points that reach each function.
 
 use crate::analysis::index::Index;
+use crate::analysis::index::typed::{CallIndex, FunctionIndex, Run, Table};
 use crate::spv::Id;
+use std::collections::VecDeque;
 
-/// Facts about one function.
+/// How entry points reach a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
-    /// Entry points that reach it, as indices into [`Index::entry_points`], ascending.
+    /// Entry points that reach it, as positions in [`Index::entry_points`], ascending.
     pub(crate) entry_points: Vec<u32>,
     /// Execution models of those, ascending, each once.
     pub(crate) models: Vec<u32>,
-    /// The call that first reached it in a breadth-first walk from the entry points, as an index into
-    /// [`Index::calls`]: following it leads to an entry point along a shortest path.
-    pub(crate) via: Option<usize>,
+    /// The call that first reached it in a breadth-first walk from the entry points: callers along these calls form a
+    /// shortest path to an entry point.
+    pub(crate) via: Option<CallIndex>,
 }
 
 /// The call graph of a module.
 #[derive(Debug)]
 pub(crate) struct CallGraph {
-    /// By function index.
-    pub(crate) reach: Vec<Reach>,
-    /// Callee of every call as a function index, where it is a function of the module.
-    callees: Vec<Option<usize>>,
-    /// Calls by caller: `calls[first[f]..first[f + 1]]`, since calls are in module order.
-    first: Vec<usize>,
+    pub(crate) reach: Table<FunctionIndex, Reach>,
+    /// Callee of every call, `None` where the id is not a function of the module.
+    callees: Table<CallIndex, Option<FunctionIndex>>,
+    /// Calls by caller. Contiguous, since calls are in module order.
+    calls: Table<FunctionIndex, Run<CallIndex>>,
 }
 
 impl Index<'_> {
-    /// The function that `id` names.
-    pub(crate) fn function_of(&self, id: Id) -> Option<usize> {
+    /// The function with the result id `id`.
+    pub(crate) fn function_of(&self, id: Id) -> Option<FunctionIndex> {
         let offset = self.def(id)?.offset;
-        self.functions.binary_search_by_key(&offset, |f| f.offset).ok()
+        let position = self.functions.values().binary_search_by_key(&offset, |f| f.offset);
+        Some(FunctionIndex::from_usize(position.ok()?))
     }
 }
 
 impl CallGraph {
     pub(crate) fn new(index: &Index<'_>) -> Self {
-        let callees: Vec<Option<usize>> = index.calls.iter().map(|c| index.function_of(c.callee)).collect();
-        let first = (0..=index.functions.len())
-            .map(|f| index.calls.partition_point(|c| c.caller < f))
-            .collect();
-        let reach = vec![Reach::default(); index.functions.len()];
-        let mut graph = Self { reach, callees, first };
-        for (number, entry) in index.entry_points.iter().enumerate() {
-            graph.walk(index, number as u32, entry.model, entry.function);
+        let calls = index.calls.values();
+        let first_of = |function| CallIndex::from_usize(calls.partition_point(|call| call.caller < function));
+        let after = |function| CallIndex::from_usize(calls.partition_point(|call| call.caller <= function));
+        let mut graph = Self {
+            reach: index.functions.map(|_| Reach::default()),
+            callees: calls
+                .iter()
+                .map(|c| index.function_of(c.callee))
+                .collect::<Vec<_>>()
+                .into(),
+            calls: index.functions.map(|function| Run {
+                start: first_of(function),
+                end: after(function),
+            }),
+        };
+        for (entry, number) in index.entry_points.iter().zip(0..) {
+            if let Some(function) = index.function_of(entry.function) {
+                graph.walk(number, entry.model, function);
+            }
         }
         graph
     }
 
-    fn walk(&mut self, index: &Index<'_>, entry: u32, model: u32, function: Id) {
-        let Some(start) = index.function_of(function) else {
-            return;
-        };
-        let mut queue = std::collections::VecDeque::from([(start, None)]);
+    /// Records that an entry point reaches `function` and everything that it calls, breadth first.
+    fn walk(&mut self, entry: u32, model: u32, function: FunctionIndex) {
+        let mut queue = VecDeque::from([(function, None)]);
         while let Some((function, via)) = queue.pop_front() {
             let Some(reach) = self.reach.get_mut(function) else {
                 continue;
@@ -67,50 +78,49 @@ impl CallGraph {
             if let Err(at) = reach.models.binary_search(&model) {
                 reach.models.insert(at, model);
             }
-            queue.extend(
-                self.calls_in(function)
-                    .filter_map(|call| Some((self.callee(call)?, Some(call)))),
-            );
+            let calls = self.calls_in(function).iter();
+            queue.extend(calls.filter_map(|call| Some((self.callee(call)?, Some(call)))));
         }
     }
 
-    /// Calls made by a function, as indices into [`Index::calls`].
-    pub(crate) fn calls_in(&self, function: usize) -> std::ops::Range<usize> {
-        let at = |f: usize| self.first.get(f).copied().unwrap_or(0);
-        at(function)..at(function + 1)
+    /// Calls in a function.
+    pub(crate) fn calls_in(&self, function: FunctionIndex) -> Run<CallIndex> {
+        const NONE: Run<CallIndex> = Run::EMPTY;
+        self.calls.get(function).copied().unwrap_or(NONE)
     }
 
-    /// Function index of a call's callee.
-    pub(crate) fn callee(&self, call: usize) -> Option<usize> {
+    /// Callee of a call.
+    pub(crate) fn callee(&self, call: CallIndex) -> Option<FunctionIndex> {
         self.callees.get(call).copied().flatten()
     }
 
-    /// The least set of functions that contains every `seed` and every function that, `through` permitting, calls one
-    /// of the set. Its cost is that of the functions and calls, whichever order they are in.
-    pub(crate) fn callers_closure(&self, seed: impl Fn(usize) -> bool, through: impl Fn(usize) -> bool) -> Vec<bool> {
-        let mut set: Vec<bool> = (0..self.reach.len()).map(seed).collect();
-        let mut open: Vec<usize> = set
-            .iter()
-            .enumerate()
-            .filter(|(_, seed)| **seed)
-            .map(|(f, _)| f)
-            .collect();
-        if open.is_empty() || self.callees.is_empty() {
+    /// Callees of the calls in a function.
+    pub(crate) fn callees_in(&self, function: FunctionIndex) -> impl Iterator<Item = FunctionIndex> {
+        self.calls_in(function).iter().filter_map(|call| self.callee(call))
+    }
+
+    /// The least set of functions that contains every `seed` and every function that passes `through` and calls a member
+    /// of the set. O(functions + calls * log(calls)), in any call order.
+    pub(crate) fn callers_closure(
+        &self,
+        seed: impl Fn(FunctionIndex) -> bool,
+        through: impl Fn(FunctionIndex) -> bool,
+    ) -> Table<FunctionIndex, bool> {
+        let mut set = self.reach.map(seed);
+        let mut worklist: Vec<FunctionIndex> = set.keys().filter(|f| set.is_set(*f)).collect();
+        if worklist.is_empty() || self.callees.len() == 0 {
             return set;
         }
-        // Callee and caller of every call, by callee.
-        let mut callers: Vec<(usize, usize)> = (0..self.reach.len())
-            .flat_map(|caller| self.calls_in(caller).map(move |call| (call, caller)))
-            .filter_map(|(call, caller)| Some((self.callee(call)?, caller)))
+        let mut callers: Vec<(FunctionIndex, FunctionIndex)> = (set.keys())
+            .flat_map(|caller| self.callees_in(caller).map(move |callee| (callee, caller)))
             .collect();
         callers.sort_unstable();
-        while let Some(callee) = open.pop() {
+        while let Some(callee) = worklist.pop() {
             let first = callers.partition_point(|(of, _)| *of < callee);
             let callers = callers.get(first..).unwrap_or(&[]).iter();
             for (_, caller) in callers.take_while(|(of, _)| *of == callee) {
-                if let Some(joined) = set.get_mut(*caller).filter(|joined| !**joined && through(*caller)) {
-                    *joined = true;
-                    open.push(*caller);
+                if through(*caller) && set.set(*caller) {
+                    worklist.push(*caller);
                 }
             }
         }

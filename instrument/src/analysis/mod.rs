@@ -1,6 +1,7 @@
 //! Facts about a module. Analyses read an immutable index; none changes a module or imports a pass.
 
 pub(crate) mod callgraph;
+mod cfg;
 pub(crate) mod exit_plan;
 pub(crate) mod index;
 pub(crate) mod loops;

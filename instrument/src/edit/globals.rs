@@ -2,14 +2,13 @@
 //!
 //! Types that must be unique in a module are found before they are added, and so are constants.
 
-use super::placeholder::Kind;
 use super::{Edits, Ids};
 use crate::analysis::index::Index;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::MAX_BOUND;
 use crate::spv::{Code, Id, op};
 use hashbrown::HashTable;
-use rustc_hash::{FxHashMap as HashMap, FxHasher};
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 use std::hash::Hasher;
 use std::iter;
@@ -81,8 +80,6 @@ pub(crate) struct Globals {
     /// The 32-bit unsigned integer type, and its constants below [`SMALL`], likewise.
     uint: Id,
     small: [Id; SMALL],
-    /// What stands for values of the composite types that were asked for.
-    pub(super) nothings: HashMap<Id, Kind>,
     declarations: Code,
     annotations: Code,
     names: Code,
@@ -124,7 +121,6 @@ impl Globals {
             bool: 0,
             uint: 0,
             small: [0; SMALL],
-            nothings: HashMap::default(),
             declarations: Code::with_room(512),
             annotations: Code::with_room(128),
             names: Code::with_room(128),

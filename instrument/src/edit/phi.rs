@@ -1,7 +1,6 @@
 //! `OpPhi`: what belongs to which predecessor, and keeping it right when a predecessor changes its label.
 
-use crate::analysis::index::Index;
-use crate::analysis::index::function::Function;
+use crate::analysis::index::{Function, Index};
 use crate::edit::Edits;
 use crate::spv::{Code, Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;

@@ -20,8 +20,8 @@
 //! `outline`.
 
 use crate::analysis::exit_plan::ExitPlan;
-use crate::analysis::index::Index;
-use crate::analysis::index::function::{Block, Function};
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::loops;
 use crate::edit::phi::PhiRenames;
 use crate::edit::{Edits, Ids};
@@ -37,7 +37,7 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Result<Edits> {
         let mut renames = PhiRenames::default();
         // Several loops may share a block: one changes it, the others wait for the next round.
         let mut changed = HashSet::default();
-        for header in function.blocks.clone() {
+        for header in function.blocks.iter() {
             let Some(block) = index.blocks.get(header) else {
                 continue;
             };
@@ -45,7 +45,7 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Result<Edits> {
                 continue;
             };
             let continues = loops::continue_blocks(index, function, block.label, merge, target);
-            let dirty = |b: &usize| loops::may_abort(index, plan, number, *b);
+            let dirty = |b: &BlockIndex| plan.may_abort(index, number, *b);
             if target == block.label {
                 if continues.iter().any(dirty) && continues.iter().all(|b| changed.insert(*b)) {
                     give_continue_target(index, function, block, &mut renames, &mut edits, &mut ids);

@@ -9,6 +9,7 @@ use crate::analysis::index::constant::Length;
 use crate::analysis::index::debug::{Inlined, Position};
 use crate::analysis::index::names::Names;
 use crate::analysis::index::text::Texts;
+use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::message_layout::Layouts;
 use crate::analysis::message_text;
 use crate::edit::Edits;
@@ -61,7 +62,7 @@ pub(crate) fn sites(
     };
     let mut texts = Texts::default();
     let mut sites = Vec::with_capacity(offsets.len());
-    for (number, function) in index.functions.iter().enumerate() {
+    for (number, function) in index.functions.iter() {
         // The same for all aborts of a function.
         let mut around = None;
         for block in index.blocks_of(function) {
@@ -127,7 +128,13 @@ fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_
 }
 
 /// The functions on a shortest way from a function to an entry point, innermost first.
-fn callers(index: &Index<'_>, graph: &CallGraph, names: &Names, function: usize, texts: &mut Texts) -> Vec<Frame> {
+fn callers(
+    index: &Index<'_>,
+    graph: &CallGraph,
+    names: &Names,
+    function: FunctionIndex,
+    texts: &mut Texts,
+) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut at = function;
     while let Some(call) = graph.reach.get(at).and_then(|r| r.via).and_then(|c| index.calls.get(c)) {

@@ -1,10 +1,12 @@
 //! SPIR-V at the level of words: instructions, opcodes, where operands are ids.
 
 mod code;
+pub(crate) mod debug_set;
 pub(crate) mod literal;
 pub(crate) mod op;
 mod operand_table;
 pub(crate) mod operands;
+pub(crate) mod patterns;
 pub(crate) mod words;
 
 pub(crate) use code::Code;

@@ -1,7 +1,7 @@
 //! A module as words: header and instructions, with their offsets.
 
+use super::patterns;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::operands;
 
 /// A result id. Zero is no id.
 pub(crate) type Id = u32;
@@ -49,12 +49,12 @@ impl<'a> Inst<'a> {
 
     /// Its result id, 0 if it has none.
     pub(crate) fn result(&self) -> Id {
-        operands::result_index(self.opcode()).map_or(0, |i| self.word(i))
+        patterns::result_index(self.opcode()).map_or(0, |i| self.word(i))
     }
 
     /// Its result type, 0 if it has none.
     pub(crate) fn result_type(&self) -> Id {
-        if operands::has_type(self.opcode()) {
+        if patterns::has_type(self.opcode()) {
             self.word(1)
         } else {
             0

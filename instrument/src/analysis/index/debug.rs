@@ -1,52 +1,14 @@
 //! Source positions and the functions that were inlined around them: from `OpLine`, `NonSemantic.Shader.DebugInfo` and
 //! `OpenCL.DebugInfo.100`, which is what glslang, Slang and DXC write.
 
-use super::Index;
-use super::function::Block;
 use super::text::Texts;
+use super::{Block, Index};
+use crate::spv::debug_set::{DebugSet, debug_info};
 use crate::spv::{Code, Id, Inst, literal, op};
 use vkabort_record::site::Location;
 
 /// A longest chain of scopes or inlined calls: what a module says further is left out.
 const MAX_CHAIN: usize = 64;
-
-/// An imported instruction set that only says something about the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DebugSet {
-    /// `NonSemantic.Shader.DebugInfo`: numbers are constants, lines are `DebugLine`.
-    Shader,
-    /// `OpenCL.DebugInfo.100`: numbers are literals, lines are `OpLine`.
-    OpenCl,
-    /// Another `NonSemantic` set.
-    Other,
-}
-
-impl DebugSet {
-    /// The set of a name, if it is one.
-    pub(crate) fn of_name(words: &[u32]) -> Option<Self> {
-        if literal::begins(words, "NonSemantic.Shader.DebugInfo.") {
-            Some(Self::Shader)
-        } else if literal::is(words, "OpenCL.DebugInfo.100") {
-            Some(Self::OpenCl)
-        } else {
-            literal::begins(words, "NonSemantic.").then_some(Self::Other)
-        }
-    }
-}
-
-/// Instructions that are read here. Both sets number those alike that both have.
-mod debug_info {
-    pub(super) const FUNCTION: u32 = 20;
-    pub(super) const LEXICAL_BLOCK: u32 = 21;
-    pub(super) const LEXICAL_BLOCK_DISCRIMINATOR: u32 = 22;
-    pub(super) const SCOPE: u32 = 23;
-    pub(super) const NO_SCOPE: u32 = 24;
-    pub(super) const INLINED_AT: u32 = 25;
-    pub(super) const SOURCE: u32 = 35;
-    pub(super) const SOURCE_CONTINUED: u32 = 102;
-    pub(super) const LINE: u32 = 103;
-    pub(super) const NO_LINE: u32 = 104;
-}
 
 /// The instructions that say where in the source a point of a block is.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,67 +1,28 @@
-//! What stands where in a module: an immutable index of word offsets over words that stay where they are.
+//! Immutable index of the section, definition, function, block and call offsets of a module.
 //!
-//! Built in one walk. Passes read it and return edits; after an edit the index is stale and is built anew.
+//! One walk over the words builds it. An edit makes it stale; the next pass builds a new one.
 
 pub(crate) mod constant;
 pub(crate) mod debug;
-pub(crate) mod function;
+mod functions;
+mod items;
 pub(crate) mod names;
+mod sections;
 pub(crate) mod text;
-pub(crate) mod types;
+pub(crate) mod typed;
+mod types;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::spv::debug_set::DebugSet;
 use crate::spv::words::{HEADER_WORDS, Insts, header, inst_at};
-use crate::spv::{Id, Inst, literal, op};
-use debug::DebugSet;
-use function::{Block, Call, Function};
+use crate::spv::{Id, Inst, literal};
+pub(crate) use items::{Block, Call, Decoration, EntryPoint, Function, Sections};
+use typed::{BlockIndex, CallIndex, FunctionIndex, Table};
 
 const PASS: &str = "index";
 
-/// Blocks for which room is kept although there are no more.
-const SPARE: usize = 1024;
-
-/// A decoration that some pass asks for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Decoration {
-    pub(crate) target: Id,
-    /// Member index of `OpMemberDecorate`.
-    pub(crate) member: Option<u32>,
-    pub(crate) kind: u32,
-    /// First literal, 0 if there is none.
-    pub(crate) value: u32,
-}
-
-/// An `OpEntryPoint`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EntryPoint<'a> {
-    pub(crate) inst: Inst<'a>,
-    pub(crate) model: u32,
-    pub(crate) function: Id,
-}
-
-impl<'a> EntryPoint<'a> {
-    pub(crate) fn name(&self) -> String {
-        literal::string(self.inst.from(3))
-    }
-
-    /// Ids of its interface variables.
-    pub(crate) fn interface(&self) -> &'a [Id] {
-        let operands = self.inst.from(3);
-        operands.get(literal::length(operands)..).unwrap_or(&[])
-    }
-}
-
-/// Offsets at which declarations can be inserted, each after the last instruction of its section.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sections {
-    pub(crate) capabilities: usize,
-    pub(crate) extensions: usize,
-    pub(crate) memory_model: usize,
-    pub(crate) names: usize,
-    pub(crate) annotations: usize,
-    /// Types, constants, global variables: the first function starts here.
-    pub(crate) globals: usize,
-}
+/// Unused room for blocks that is not given back.
+const SPARE_BLOCKS: usize = 1024;
 
 /// The index of one module.
 #[derive(Debug)]
@@ -86,9 +47,9 @@ pub(crate) struct Index<'a> {
     /// Imported instruction sets that only say something about the module.
     debug_sets: Vec<(Id, DebugSet)>,
     pub(crate) sections: Sections,
-    pub(crate) functions: Vec<Function>,
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) functions: Table<FunctionIndex, Function>,
+    pub(crate) blocks: Table<BlockIndex, Block>,
+    pub(crate) calls: Table<CallIndex, Call>,
 }
 
 impl<'a> Index<'a> {
@@ -110,161 +71,21 @@ impl<'a> Index<'a> {
             byte_types: Vec::new(),
             debug_sets: Vec::new(),
             sections: Sections::default(),
-            functions: Vec::with_capacity(8),
-            blocks: Vec::with_capacity(words.len() / 64 + 8),
-            calls: Vec::with_capacity(16),
+            functions: Table::with_capacity(8),
+            blocks: Table::with_capacity(words.len() / 64 + 8),
+            calls: Table::with_capacity(16),
         };
         let mut insts = Insts::new(words, HEADER_WORDS);
         index.read_globals(&mut insts)?;
         index.read_functions(&mut insts)?;
         index.decorations.sort_by_key(|d| (d.target, d.member));
-        // In a large module what grew by doubling may be half empty.
-        if index.blocks.capacity() > index.blocks.len() + SPARE {
-            index.blocks.shrink_to_fit();
-        }
+        // Growth by doubling may leave half of it unused.
+        index.blocks.shrink_beyond(SPARE_BLOCKS);
         Ok(index)
     }
 
-    fn read_globals(&mut self, insts: &mut Insts<'a>) -> Result<()> {
-        let mut groups = Vec::new();
-        let at = &mut self.sections;
-        let mut layout_end = HEADER_WORDS;
-        loop {
-            let offset = insts.offset();
-            let Some(inst) = insts.next() else {
-                if offset < self.words.len() {
-                    return Err(cut_short(offset));
-                }
-                break;
-            };
-            match inst.opcode() {
-                op::Function => {
-                    *insts = Insts::new(self.words, offset);
-                    break;
-                }
-                op::Capability => {
-                    self.capabilities.push(inst);
-                    (at.capabilities, layout_end) = (inst.end(), inst.end());
-                }
-                op::Extension => {
-                    self.extensions.push(inst);
-                    (at.extensions, layout_end) = (inst.end(), inst.end());
-                }
-                op::MemoryModel => (at.memory_model, layout_end) = (offset, inst.end()),
-                op::ExtInstImport => {
-                    let set = DebugSet::of_name(inst.from(2));
-                    self.debug_sets.extend(set.map(|set| (inst.word(1), set)));
-                    layout_end = inst.end();
-                }
-                op::SourceExtension | op::Source | op::SourceContinued | op::String => {
-                    layout_end = inst.end();
-                }
-                op::EntryPoint => {
-                    let entry = EntryPoint {
-                        inst,
-                        model: inst.word(1),
-                        function: inst.word(2),
-                    };
-                    self.entry_points.push(entry);
-                    layout_end = inst.end();
-                }
-                op::ExecutionMode | op::ExecutionModeId => {
-                    self.execution_modes.push(inst);
-                    layout_end = inst.end();
-                }
-                op::Name | op::MemberName => {
-                    (at.names, layout_end) = (inst.end(), inst.end());
-                }
-                op::ModuleProcessed => layout_end = inst.end(),
-                op::Decorate | op::MemberDecorate => {
-                    let by_member = usize::from(inst.opcode() == op::MemberDecorate);
-                    self.decorations.push(Decoration {
-                        target: inst.word(1),
-                        member: (by_member == 1).then(|| inst.word(2)),
-                        kind: inst.word(2 + by_member),
-                        value: inst.word(3 + by_member),
-                    });
-                    (at.annotations, layout_end) = (inst.end(), inst.end());
-                }
-                op::GroupDecorate | op::GroupMemberDecorate => {
-                    groups.push(inst);
-                    (at.annotations, layout_end) = (inst.end(), inst.end());
-                }
-                op::ConstantDataKHR | op::SpecConstantDataKHR => self.constant_data.push(inst),
-                op::TypeInt if inst.word(2) == 8 => self.byte_types.push(inst.word(1)),
-                op::DecorateId | op::MemberDecorateIdEXT => {
-                    self.decorate_ids.push(inst);
-                    (at.annotations, layout_end) = (inst.end(), inst.end());
-                }
-                op::DecorationGroup | op::DecorateString | op::MemberDecorateString => {
-                    (at.annotations, layout_end) = (inst.end(), inst.end());
-                }
-                _ => {}
-            }
-            Self::define(&mut self.defs, &inst)?;
-        }
-        at.globals = insts.offset();
-        if at.memory_model == 0 {
-            return Err(Error::new(ErrorKind::Invalid, PASS, None, "there is no OpMemoryModel"));
-        }
-        if at.capabilities == 0 {
-            at.capabilities = HEADER_WORDS;
-        }
-        if at.extensions == 0 {
-            at.extensions = at.capabilities;
-        }
-        self.close_debug_sections(layout_end);
-        self.expand_groups(&groups);
-        Ok(())
-    }
-
-    /// Finds the places for names and annotations in modules that lack them.
-    fn close_debug_sections(&mut self, layout_end: usize) {
-        let first_after = |stop: &dyn Fn(u16) -> bool| {
-            Insts::new(self.words, self.sections.memory_model)
-                .take_while(|i| i.offset < layout_end)
-                .find(|i| stop(i.opcode()))
-                .map_or(layout_end, |i| i.offset)
-        };
-        if self.sections.names == 0 {
-            self.sections.names = first_after(&|opcode| {
-                matches!(
-                    opcode,
-                    op::ModuleProcessed
-                        | op::Decorate
-                        | op::MemberDecorate
-                        | op::DecorationGroup
-                        | op::DecorateId
-                        | op::MemberDecorateIdEXT
-                        | op::DecorateString
-                        | op::MemberDecorateString
-                )
-            });
-        }
-        if self.sections.annotations == 0 {
-            self.sections.annotations = layout_end;
-        }
-    }
-
-    /// Gives the targets of decoration groups their decorations.
-    fn expand_groups(&mut self, groups: &[Inst<'a>]) {
-        for inst in groups {
-            let group = inst.word(1);
-            let of_group: Vec<Decoration> = self.decorations.iter().copied().filter(|d| d.target == group).collect();
-            let by_member = inst.opcode() == op::GroupMemberDecorate;
-            for target in inst.from(2).chunks(if by_member { 2 } else { 1 }) {
-                let (target, member) = (target[0], target.get(1).copied());
-                self.decorations.extend(of_group.iter().map(|d| Decoration {
-                    target,
-                    member: member.or(d.member),
-                    ..*d
-                }));
-            }
-        }
-    }
-
     fn define(defs: &mut [u32], inst: &Inst<'_>) -> Result<()> {
-        let Some(at) = crate::spv::operands::result_index(inst.opcode()) else {
+        let Some(at) = crate::spv::patterns::result_index(inst.opcode()) else {
             return Ok(());
         };
         let id = inst.word(at);

@@ -1,22 +1,21 @@
-//! Which selections of a loop or a function decide what is done in it, and which decide whether a loop is left.
+//! Selection constructs of a loop or a function: the conditions that guard a block, select a phi's operand or leave a loop.
 
-use crate::analysis::index::Index;
-use crate::analysis::index::function::Block;
+use crate::analysis::index::{Block, Index};
 use crate::spv::{Id, Inst, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-/// A selection: its condition, and the selection around it.
+/// A selection construct: its condition, and the selection that encloses it.
 struct Construct {
     condition: Id,
     outer: Option<usize>,
 }
 
-/// The selections of a loop or a function, as far as the order of its blocks shows them: a selection lasts from its header
-/// to its merge block. A merge block out of its place makes selections larger than they are.
+/// The selections of a loop or a function, approximated by block order: a selection lasts from its header to its merge
+/// block. A merge block out of order makes selections larger than they are, never smaller.
 pub(crate) struct Constructs {
     all: Vec<Construct>,
     by_merge: HashMap<Id, usize>,
-    /// By block, the innermost selection around it.
+    /// The innermost selection around each block.
     of_block: Vec<Option<usize>>,
 }
 
@@ -49,8 +48,8 @@ impl Constructs {
         found
     }
 
-    /// Adds the conditions on which it depends whether a block is executed, by its number. Selections that were `reached`
-    /// before are left out, and what is around them: all calls together cost what there is.
+    /// Adds the conditions that guard the block at a position. Skips selections in `reached` and those that enclose them:
+    /// all calls together are O(selections).
     pub(crate) fn around(&self, block: usize, reached: &mut HashSet<usize>, conditions: &mut Vec<Id>) {
         let mut next = self.of_block.get(block).copied().flatten();
         while let Some(construct) = next.filter(|c| reached.insert(*c)).and_then(|c| self.all.get(c)) {
@@ -59,10 +58,10 @@ impl Constructs {
         }
     }
 
-    /// Adds the conditions that choose between the operands of a phi, which stands in the block with this number: those
-    /// on which its predecessors are executed, and those of the predecessors' branches. None choose where all operands are
-    /// the same. Predecessors that are not among `blocks` and those that go back to a loop header are left out.
-    pub(crate) fn choosing(
+    /// Adds the conditions that select the operand of a phi in the block at position `number`: those that guard its
+    /// predecessors and those of the predecessors' branches. None if all operands are equal. Skips predecessors outside
+    /// `blocks` and back edges.
+    pub(crate) fn selecting(
         &self,
         index: &Index<'_>,
         blocks: &[&Block],
@@ -91,8 +90,8 @@ impl Constructs {
         }
     }
 
-    /// Conditions that decide whether the loop is left: those of branches out of it, those around them, and those that
-    /// choose to go on with the next iteration before a branch out of it is reached. An abort is no way to end waiting.
+    /// Conditions that decide whether the loop is left: those of branches out of it, those that guard them, and those that
+    /// continue with the next iteration ahead of a branch out of it. An abort does not end waiting.
     pub(crate) fn deciding(&self, index: &Index<'_>, blocks: &[&Block], merge: Id, target: Id) -> Vec<Id> {
         let goes_to = |block: &Block, label| index.successors(block).contains(&label);
         let leaves = |block: &Block| {
@@ -117,7 +116,7 @@ impl Constructs {
     }
 }
 
-/// The number of the block in which an instruction stands, among blocks in module order.
+/// The position of the block that holds an instruction, in a list of blocks in module order.
 pub(crate) fn number_at(blocks: &[&Block], offset: usize) -> Option<usize> {
     let number = blocks.partition_point(|b| b.offset <= offset).checked_sub(1)?;
     (offset < blocks.get(number)?.end).then_some(number)

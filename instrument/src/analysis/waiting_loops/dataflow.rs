@@ -1,38 +1,39 @@
-//! What the results of a function, and what it stores to private variables, are made of.
+//! Provenance of a function's return values and of its stores to private variables.
 //!
-//! Values are followed back to what they are made of, and where there is a choice of several, to the conditions that choose.
-//! Where else an invocation goes does not matter: a function that counts with an atomic on its way, or logs something if
-//! there is room, gives back nothing of it.
+//! Values are followed back to their operands and, where one of several values is selected, to the conditions that select.
+//! Other control flow does not count: the result of a function that increments an atomic counter or logs something on the
+//! way does not depend on it.
 
 use super::constructs::{Constructs, number_at};
 use super::memory::{Memory, base, is_private};
-use crate::analysis::index::Index;
-use crate::analysis::index::function::{Block, Function};
+use crate::analysis::index::typed::FunctionIndex;
+use crate::analysis::index::{Block, Function, Index};
 use crate::spv::op::storage_class;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-/// What values are made of.
+/// The sources of values.
 #[derive(Default)]
 pub(super) struct Provenance {
-    /// There is a read of memory that others write: then the rest is not complete.
+    /// A shared read is among them. The other fields are incomplete then.
     pub(super) reads: bool,
-    /// Functions whose results there are.
-    pub(super) callees: Vec<usize>,
-    /// Private variables that are looked at.
+    /// Functions whose results are among them.
+    pub(super) callees: Vec<FunctionIndex>,
+    /// Private variables that are loaded.
     pub(super) variables: Vec<Id>,
 }
 
-/// A function, and what happens in it to variables.
+/// A function, and the stores to variables in it.
 pub(super) struct Body<'a, 'w> {
     index: &'a Index<'w>,
     blocks: Vec<&'a Block>,
     constructs: Constructs,
-    /// By variable: what is stored to it, and in which block. A call that gets a pointer into it stores its result.
+    /// By variable: stored values, each with the position of its block. A call with a pointer argument into the variable
+    /// counts as a store of the call's result.
     stores: HashMap<Id, Vec<(Id, usize)>>,
-    /// Values that are returned, with the blocks that return them.
+    /// Returned values, each with the position of its block.
     returned: Vec<(Id, usize)>,
-    /// Parameters that are stored through.
+    /// Pointer parameters that are stored through.
     parameters: Vec<Id>,
     /// Private variables that are stored to.
     pub(super) private: Vec<Id>,
@@ -87,21 +88,21 @@ impl<'a, 'w> Body<'a, 'w> {
         self.provenance(memory, &[], &self.private)
     }
 
-    /// Follows values back through data, and through what chooses where there is more than one value: several that are
-    /// returned, operands of a phi, several stores to a variable. The cost of all is that of the function.
+    /// Follows values back through their operands, and through the selecting conditions where there is more than one value:
+    /// several returned values, operands of a phi, several stores to a variable. O(instructions).
     fn provenance(&self, memory: &Memory<'_, '_>, returned: &[(Id, usize)], variables: &[Id]) -> Provenance {
         let mut found = Provenance::default();
-        let mut open = variables.to_vec();
+        let mut worklist = variables.to_vec();
         let mut reached = HashSet::default();
-        self.one_of(returned, self.differ(returned), &mut reached, &mut open);
+        self.add_selected(returned, self.differ(returned), &mut reached, &mut worklist);
         let mut seen = HashSet::default();
-        while let Some(id) = open.pop() {
+        while let Some(id) = worklist.pop() {
             if !seen.insert(id) {
                 continue;
             }
             if let Some(stores) = self.stores.get(&id) {
-                let are_chosen = self.is_own(id) && (self.has_value_before(id) || self.differ(stores));
-                self.one_of(stores, are_chosen, &mut reached, &mut open);
+                let are_selected = self.is_own(id) && (self.has_value_before(id) || self.differ(stores));
+                self.add_selected(stores, are_selected, &mut reached, &mut worklist);
             }
             let Some((block, inst)) = self.inside(id) else {
                 if self.index.opcode(id) == op::Variable && is_private(self.index, id) {
@@ -118,32 +119,38 @@ impl<'a, 'w> Body<'a, 'w> {
                 op::Phi => {
                     let phi = (&inst, block);
                     self.constructs
-                        .choosing(self.index, &self.blocks, phi, &mut reached, &mut open);
+                        .selecting(self.index, &self.blocks, phi, &mut reached, &mut worklist);
                 }
                 _ => {}
             }
             operands::visit_ids(&inst, 1, |i| {
-                open.push(inst.word(i));
+                worklist.push(inst.word(i));
                 if matches!(inst.opcode(), op::Load | op::FunctionCall) {
-                    open.push(base(self.index, inst.word(i)));
+                    worklist.push(base(self.index, inst.word(i)));
                 }
             });
         }
         found
     }
 
-    /// Adds values, and what chooses between them.
-    fn one_of(&self, values: &[(Id, usize)], are_chosen: bool, reached: &mut HashSet<usize>, open: &mut Vec<Id>) {
+    /// Adds values, and the conditions that select between them.
+    fn add_selected(
+        &self,
+        values: &[(Id, usize)],
+        are_selected: bool,
+        reached: &mut HashSet<usize>,
+        worklist: &mut Vec<Id>,
+    ) {
         for (value, block) in values {
-            open.push(*value);
-            if are_chosen {
-                self.constructs.around(*block, reached, open);
+            worklist.push(*value);
+            if are_selected {
+                self.constructs.around(*block, reached, worklist);
             }
         }
     }
 
-    /// Whether there is more than one value. Loads of a variable behind all stores to it are one: compilers write so what
-    /// is returned here and there.
+    /// Whether the values differ. Loads of a variable after all stores to it are the same value: compilers merge several
+    /// returns this way.
     fn differ(&self, values: &[(Id, usize)]) -> bool {
         let mut values = values.iter().map(|(value, _)| self.same_as(*value));
         let first = values.next();
@@ -160,14 +167,14 @@ impl<'a, 'w> Body<'a, 'w> {
         constant.unwrap_or(value)
     }
 
-    /// Whether a variable has a value when nothing has been stored to it here.
+    /// Whether a variable has a value before the first store in this function.
     fn has_value_before(&self, variable: Id) -> bool {
         self.index.def(variable).is_some_and(|inst| {
             inst.opcode() == op::FunctionParameter || inst.words.len() > 4 || is_private(self.index, variable)
         })
     }
 
-    /// Whether no other invocation sees a variable. Whether something is stored to any other memory chooses nothing.
+    /// Whether a variable belongs to the invocation. Stores to other memory select no value.
     fn is_own(&self, variable: Id) -> bool {
         let class = self.class(variable);
         matches!(class, Some(storage_class::Function | storage_class::Private))
@@ -177,7 +184,7 @@ impl<'a, 'w> Body<'a, 'w> {
         self.index.storage_class(self.index.type_of(pointer))
     }
 
-    /// The instruction that makes a value, and the number of its block, if it is in the function.
+    /// The definition of a value and the position of its block, if it is in the function.
     fn inside(&self, id: Id) -> Option<(usize, Inst<'w>)> {
         let inst = self.index.def(id)?;
         Some((number_at(&self.blocks, inst.offset)?, inst))

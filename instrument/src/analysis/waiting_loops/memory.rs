@@ -1,4 +1,4 @@
-//! Which instructions see what other invocations write.
+//! Instructions that observe writes of other invocations.
 
 use crate::analysis::index::{Decoration, Index};
 use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
@@ -6,7 +6,7 @@ use crate::spv::op::{decoration, image_operands, storage_class};
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashSet as HashSet;
 
-/// The variable or parameter that a pointer leads into.
+/// The variable or parameter that a pointer points into.
 pub(super) fn base(index: &Index<'_>, pointer: Id) -> Id {
     let mut at = pointer;
     for _ in 0..16 {
@@ -29,7 +29,7 @@ pub(super) fn base(index: &Index<'_>, pointer: Id) -> Id {
     at
 }
 
-/// Whether anything in a module can be a read or a barrier that the other questions are about: in most modules nothing is.
+/// Whether a module has anything that may be a shared read or a barrier. Most modules do not.
 pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
     index.decorations.iter().any(|d| is_coherent(d.kind))
         || index
@@ -51,9 +51,9 @@ pub(super) fn is_barrier(inst: &Inst<'_>) -> bool {
     matches!(inst.opcode(), op::ControlBarrier | op::MemoryBarrier)
 }
 
-/// Memory operands of loads that see what others write.
+/// Memory operands of loads that observe writes of other invocations.
 const SHARED_FLAGS: u32 = VOLATILE | MAKE_POINTER_VISIBLE | NON_PRIVATE_POINTER;
-/// The same of reads of images.
+/// The same for image reads.
 const SHARED_TEXEL_FLAGS: u32 =
     image_operands::VOLATILE_TEXEL | image_operands::MAKE_TEXEL_VISIBLE | image_operands::NON_PRIVATE_TEXEL;
 
@@ -64,12 +64,12 @@ fn is_coherent(kind: u32) -> bool {
     kind == decoration::Coherent || kind == decoration::Volatile
 }
 
-/// Memory by what its declarations say of it.
+/// Memory, classified by its decorations.
 pub(super) struct Memory<'a, 'w> {
     pub(super) index: &'a Index<'w>,
-    /// Ids of which anything is decorated `Coherent` or `Volatile`, themselves or a member.
+    /// Ids with a `Coherent` or `Volatile` decoration, of their own or of a member.
     coherent: HashSet<Id>,
-    /// Ids that are decorated `NonWritable`, themselves or all of their members.
+    /// Ids with a `NonWritable` decoration, of their own or of all members.
     read_only: HashSet<Id>,
 }
 
@@ -111,7 +111,7 @@ impl<'a, 'w> Memory<'a, 'w> {
         }
     }
 
-    /// Loads of memory that other invocations can write, of whatever kind.
+    /// Loads of any kind from memory that other invocations can write.
     pub(super) fn loads(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::Load => {}
@@ -133,14 +133,14 @@ impl<'a, 'w> Memory<'a, 'w> {
         !is_uniform && !self.read_only.contains(&variable) && !self.read_only.contains(&block)
     }
 
-    /// Whether others may write an image: input attachments are read by the same instruction.
+    /// Whether other invocations may write an image. `OpImageRead` also reads input attachments, which they cannot.
     fn is_storage_image(&self, image: Id) -> bool {
         let variable = base(self.index, handle(self.index, image));
         let is_attachment = |ty: Inst<'_>| ty.opcode() == op::TypeImage && ty.word(3) == SUBPASS_DATA;
         !self.read_only.contains(&variable) && !self.index.def(self.index.type_of(image)).is_some_and(is_attachment)
     }
 
-    /// Whether a pointer leads to something decorated `Coherent` or `Volatile`: the variable or a member on the way.
+    /// Whether a pointer points into a variable or a member decorated `Coherent` or `Volatile`.
     fn is_coherent(&self, pointer: Id) -> bool {
         if self.coherent.is_empty() {
             return false;
@@ -172,8 +172,8 @@ pub(super) fn is_private(index: &Index<'_>, variable: Id) -> bool {
     index.storage_class(index.type_of(variable)) == Some(storage_class::Private)
 }
 
-/// Whether others can write memory that a pointer leads to. What the class `UniformConstant` holds are handles, which say
-/// nothing of what is in an image.
+/// Whether other invocations can write the memory that a pointer points to. Storage class `UniformConstant` holds handles
+/// only, not the contents of images.
 fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
     let class = index.storage_class(index.type_of(pointer));
     !matches!(
@@ -182,7 +182,7 @@ fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
     )
 }
 
-/// The pointer through which the handle of an image was loaded, or what else it comes from.
+/// The pointer from which an image handle is loaded, or the value itself if it is not loaded.
 fn handle(index: &Index<'_>, image: Id) -> Id {
     let mut at = image;
     for _ in 0..16 {

@@ -1,16 +1,16 @@
-//! Which loops watch for aborts of other invocations.
+//! Loops that may wait for other invocations.
 //!
-//! A loop whose conditions depend on memory which other invocations write may wait for one that has aborted. Such loops,
-//! and loops without an exit of their own, test the arena's ABORTED word at the top of every iteration, so that the device
-//! is lost in finite time; other loops end by themselves and stay as they are. A loop that only counts with atomics is not
-//! one that waits.
+//! A loop whose conditions depend on memory that other invocations write may wait for an invocation that has aborted.
+//! Such loops, and loops without an exit, poll the arena's ABORTED word at the top of every iteration, so that the device
+//! is lost in finite time. Other loops end by themselves and stay as they are; a loop that only counts with atomics does
+//! not wait.
 //!
-//! Reads that say themselves that they see what others write count in every condition. What functions read counts only in
-//! conditions that decide whether the loop is left, and in loops with a barrier so do plain loads of shared memory: any
-//! loop that sorts or sums in shared memory looks at it.
+//! Atomic, volatile and coherent reads count in every condition. Shared reads in callees count only in conditions that
+//! decide whether the loop is left. In loops with a barrier so do plain loads of shared memory: any loop that sorts or
+//! sums in shared memory reads it.
 //!
-//! `memory` knows which reads see what others write, `shared` which functions have any, `results` which of them give it to
-//! their callers, by what `origins` says their values are made of, and `constructs` which selections choose.
+//! `memory` classifies reads, `shared_reads` summarizes them by function, `results` propagates them to callers along the
+//! provenance that `dataflow` computes, and `constructs` finds the conditions that select between values.
 
 mod constructs;
 mod dataflow;
@@ -19,8 +19,8 @@ mod results;
 mod shared_reads;
 
 use crate::analysis::callgraph::CallGraph;
-use crate::analysis::index::Index;
-use crate::analysis::index::function::Block;
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
+use crate::analysis::index::{Block, Index};
 use crate::analysis::loops;
 use crate::spv::{Id, Inst, op, operands};
 use constructs::{Constructs, number_at};
@@ -30,79 +30,86 @@ use shared_reads::SharedReads;
 use std::cell::OnceCell;
 
 /// Marks every loop header.
-pub(crate) fn all_headers(index: &Index<'_>) -> Vec<bool> {
-    index
-        .blocks
-        .iter()
-        .map(|b| loops::loop_merge(index, b).is_some())
-        .collect()
+pub(crate) fn all_headers(index: &Index<'_>) -> Table<BlockIndex, bool> {
+    let is_header = |b| {
+        index
+            .blocks
+            .get(b)
+            .is_some_and(|b| loops::loop_merge(index, b).is_some())
+    };
+    index.blocks.map(is_header)
 }
 
 /// Whether loops may wait, by the labels of their headers.
 pub(crate) type WaitingLoops = HashMap<Id, bool>;
 
-/// Marks the headers of loops that may wait. Those that were in `waiting_loops` before a pass moved parts of them into functions are
-/// not examined again: what such a function gives back depends on all that it does.
-pub(crate) fn waiting_headers(index: &Index<'_>, graph: &CallGraph, waiting_loops: &WaitingLoops) -> Vec<bool> {
-    let mut marks = vec![false; index.blocks.len()];
+/// Marks the headers of loops that may wait. Loops in `examined` keep their result: a pass may have moved parts of them
+/// into functions since, and the result of such a function depends on everything that it does.
+pub(crate) fn waiting_headers(
+    index: &Index<'_>,
+    graph: &CallGraph,
+    examined: &WaitingLoops,
+) -> Table<BlockIndex, bool> {
+    let mut marks = index.blocks.map(|_| false);
     let shared = OnceCell::new();
-    for (number, function) in index.functions.iter().enumerate() {
-        for header in function.blocks.clone() {
+    for (number, function) in index.functions.iter() {
+        for header in function.blocks.iter() {
             let Some(block) = index.blocks.get(header) else {
                 continue;
             };
             let Some((merge, target)) = loops::loop_merge(index, block) else {
                 continue;
             };
-            if let (Some(mark), Some(waits)) = (marks.get_mut(header), waiting_loops.get(&block.label)) {
-                *mark = *waits;
-                continue;
-            }
-            // Those that the header reaches without passing the merge block.
-            let blocks: Vec<&Block> = loops::continue_blocks(index, function, merge, merge, block.label)
-                .into_iter()
-                .filter_map(|b| index.blocks.get(b))
-                .collect();
-            let exits = blocks.iter().any(|b| {
-                index.successors(b).contains(&merge)
-                    || matches!(
-                        index.terminator(b).opcode(),
-                        op::Return | op::ReturnValue | op::Kill | op::AbortKHR | op::TerminateInvocation
-                    )
-            });
             let waits = || {
-                let shared = shared.get_or_init(|| SharedReads::new(index, graph)).as_ref()?;
-                Some(Loop::new(index, shared, number, &blocks).waits(merge, target))
+                // The loop: blocks that the header reaches without passing the merge block.
+                let blocks: Vec<&Block> = loops::continue_blocks(index, function, merge, merge, block.label)
+                    .into_iter()
+                    .filter_map(|b| index.blocks.get(b))
+                    .collect();
+                let has_exit = blocks.iter().any(|b| {
+                    index.successors(b).contains(&merge)
+                        || matches!(
+                            index.terminator(b).opcode(),
+                            op::Return | op::ReturnValue | op::Kill | op::AbortKHR | op::TerminateInvocation
+                        )
+                });
+                let shared = || shared.get_or_init(|| SharedReads::new(index, graph)).as_ref();
+                !has_exit || shared().is_some_and(|s| Loop::new(index, s, number, &blocks).waits(merge, target))
             };
-            if let Some(mark) = marks.get_mut(header) {
-                *mark = !exits || waits() == Some(true);
+            if examined.get(&block.label).copied().unwrap_or_else(waits) {
+                marks.set(header);
             }
         }
     }
     marks
 }
 
-/// A loop and what happens in it to variables.
+/// A loop and the stores to variables in it.
 struct Loop<'a, 'w> {
     index: &'a Index<'w>,
     shared: &'a SharedReads<'a, 'w>,
-    /// The function that it is in.
-    function: usize,
+    /// The function of the loop.
+    function: FunctionIndex,
     /// In module order.
     blocks: &'a [&'a Block],
-    /// By variable: what is stored to it, and in which block of the loop. A call that gets a pointer into it stores its
-    /// result.
+    /// By variable: stored values, each with the position of its block in `blocks`. A call with a pointer argument into
+    /// the variable counts as a store of the call's result.
     stores: HashMap<Id, Vec<(Id, usize)>>,
-    /// Whether a function is called that gives back what others write.
+    /// A callee returns the result of a shared read.
     calls_reader: bool,
-    /// Whether one is called that keeps it in a private variable.
+    /// A callee stores the result of a shared read to a private variable.
     calls_storer: bool,
-    /// Whether there is a barrier.
+    /// There is a barrier in the loop or in a callee.
     synchronizes: bool,
 }
 
 impl<'a, 'w> Loop<'a, 'w> {
-    fn new(index: &'a Index<'w>, shared: &'a SharedReads<'a, 'w>, function: usize, blocks: &'a [&'a Block]) -> Self {
+    fn new(
+        index: &'a Index<'w>,
+        shared: &'a SharedReads<'a, 'w>,
+        function: FunctionIndex,
+        blocks: &'a [&'a Block],
+    ) -> Self {
         let mut all = Self {
             index,
             shared,
@@ -153,9 +160,9 @@ impl<'a, 'w> Loop<'a, 'w> {
     }
 
     /// Whether values depend on memory that other invocations write: directly, through phis, or through variables that are
-    /// stored to in the loop. With `constructs`, what functions read counts, and behind barriers plain loads; and so does
-    /// what chooses between the operands of a phi and whether something is stored.
-    fn depends(&self, mut open: Vec<Id>, constructs: Option<&Constructs>) -> bool {
+    /// stored to in the loop. With `constructs`, reads in callees count too, plain loads if there is a barrier, and the
+    /// conditions that select a phi's operand or guard a store.
+    fn depends(&self, mut worklist: Vec<Id>, constructs: Option<&Constructs>) -> bool {
         let index = self.index;
         let is_read = |inst: &Inst<'_>| {
             self.shared.reads_itself(inst)
@@ -164,15 +171,15 @@ impl<'a, 'w> Loop<'a, 'w> {
         };
         let mut seen = HashSet::default();
         let mut reached = HashSet::default();
-        while let Some(id) = open.pop() {
+        while let Some(id) = worklist.pop() {
             if !seen.insert(id) {
                 continue;
             }
             if is_variable(index.opcode(id)) {
                 for (value, block) in self.stores.get(&id).into_iter().flatten() {
-                    open.push(*value);
+                    worklist.push(*value);
                     if let Some(constructs) = constructs {
-                        constructs.around(*block, &mut reached, &mut open);
+                        constructs.around(*block, &mut reached, &mut worklist);
                     }
                 }
                 if constructs.is_some() && self.calls_storer && self.shared.is_stored_to_outside(id, self.function) {
@@ -187,20 +194,20 @@ impl<'a, 'w> Loop<'a, 'w> {
             if inst.opcode() == op::Phi
                 && let Some(constructs) = constructs
             {
-                constructs.choosing(index, self.blocks, (&inst, block), &mut reached, &mut open);
+                constructs.selecting(index, self.blocks, (&inst, block), &mut reached, &mut worklist);
             }
             operands::visit_ids(&inst, 1, |i| {
                 let operand = inst.word(i);
-                open.push(operand);
+                worklist.push(operand);
                 if matches!(inst.opcode(), op::Load | op::FunctionCall) {
-                    open.push(base(index, operand));
+                    worklist.push(base(index, operand));
                 }
             });
         }
         false
     }
 
-    /// The instruction that makes a value, and the number of its block, if it is in the loop.
+    /// The definition of a value and the position of its block, if it is in the loop.
     fn inside(&self, id: Id) -> Option<(usize, Inst<'w>)> {
         let inst = self.index.def(id)?;
         Some((number_at(self.blocks, inst.offset)?, inst))

@@ -21,9 +21,10 @@ mod unwind;
 use super::site_numbering::SiteOperand;
 use super::strip;
 use crate::analysis::exit_plan::ExitPlan;
-use crate::analysis::index::Index;
-use crate::analysis::index::function::{Block, Function};
+use crate::analysis::index::typed::FunctionIndex;
+use crate::analysis::index::{Block, Function, Index};
 use crate::edit::globals::Globals;
+use crate::edit::placeholder::Placeholders;
 use crate::edit::{Edits, Rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
@@ -57,6 +58,7 @@ pub(crate) fn lower(
 ) -> Result<Lowered> {
     let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_OF_AN_ABORT);
     let mut globals = Globals::new(index);
+    let mut placeholders = Placeholders::default();
     let mut runtime = Runtime::new(index, options, sites.module_hash);
     let mut recording = false;
     let mut lowered = 0;
@@ -68,6 +70,7 @@ pub(crate) fn lower(
             plan,
             runtime: &mut runtime,
             globals: &mut globals,
+            placeholders: &mut placeholders,
             edits: &mut edits,
         };
         let mut variables = Vec::new();
@@ -133,7 +136,7 @@ fn lower_one(
     unwinder: &mut Unwinder<'_, '_>,
     options: &Options,
     site: Option<&Site>,
-    number: usize,
+    number: FunctionIndex,
     function: &Function,
     block: &Block,
     variables: &mut Vec<(Id, Id)>,

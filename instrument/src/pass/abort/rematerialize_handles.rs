@@ -2,7 +2,7 @@
 //! after which it is split is made again behind it.
 
 use super::unwind::Unwinder;
-use crate::analysis::index::function::Block;
+use crate::analysis::index::Block;
 use crate::spv::{Code, Id, op, operands};
 use rustc_hash::FxHashMap as HashMap;
 

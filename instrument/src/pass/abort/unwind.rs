@@ -17,14 +17,14 @@
 
 use super::runtime::Runtime;
 use crate::analysis::exit_plan::{Exit, ExitPlan};
-use crate::analysis::index::Index;
 use crate::analysis::index::debug::Position;
-use crate::analysis::index::function::{Block, Function};
+use crate::analysis::index::typed::{CallIndex, FunctionIndex};
+use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::loops;
 use crate::edit::Edits;
 use crate::edit::globals::Globals;
 use crate::edit::phi::PhiRenames;
-use crate::edit::placeholder::placeholder_value;
+use crate::edit::placeholder::Placeholders;
 use crate::spv::op::storage_class;
 use crate::spv::{Code, Id, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -35,6 +35,7 @@ pub(crate) struct Unwinder<'a, 'w> {
     pub(crate) plan: &'a ExitPlan,
     pub(crate) runtime: &'a mut Runtime,
     pub(crate) globals: &'a mut Globals,
+    pub(crate) placeholders: &'a mut Placeholders,
     pub(crate) edits: &'a mut Edits,
 }
 
@@ -58,7 +59,7 @@ pub(crate) enum Leaving {
 
 impl Unwinder<'_, '_> {
     /// Ends a block with the way out of a function.
-    pub(crate) fn leave(&mut self, code: &mut Code, number: usize, function: &Function, leaving: Leaving) {
+    pub(crate) fn leave(&mut self, code: &mut Code, number: FunctionIndex, function: &Function, leaving: Leaving) {
         match self.plan.exit(number) {
             Exit::Kill => code.op(op::Kill, &[]),
             Exit::TerminateRay => code.op(op::TerminateRayKHR, &[]),
@@ -76,8 +77,10 @@ impl Unwinder<'_, '_> {
                 if self.index.opcode(function.result_type) == op::TypeVoid {
                     code.op(op::Return, &[]);
                 } else {
-                    let nothing = placeholder_value(self.index, self.globals, code, function.result_type);
-                    code.op(op::ReturnValue, &[nothing]);
+                    let value =
+                        self.placeholders
+                            .placeholder_value(self.index, self.globals, code, function.result_type);
+                    code.op(op::ReturnValue, &[value]);
                 }
             }
         }
@@ -96,7 +99,7 @@ impl Unwinder<'_, '_> {
     }
 
     /// Tests the flag after calls and at the top of loops.
-    pub(crate) fn run(&mut self, number: usize, function: &Function) {
+    pub(crate) fn run(&mut self, number: FunctionIndex, function: &Function) {
         let mut renames = PhiRenames::default();
         let mut tested: HashSet<Id> = HashSet::default();
         let mut continues: HashMap<Id, (Id, Id)> = HashMap::default();
@@ -105,7 +108,7 @@ impl Unwinder<'_, '_> {
                 continues.insert(target, (block.label, merge));
             }
         }
-        for at in function.blocks.clone() {
+        for at in function.blocks.iter() {
             let Some(block) = self.index.blocks.get(at).copied() else {
                 continue;
             };
@@ -119,7 +122,7 @@ impl Unwinder<'_, '_> {
                 None => self.split_after(number, function, &block, &calls, &mut renames),
             }
         }
-        for at in function.blocks.clone() {
+        for at in function.blocks.iter() {
             let Some(block) = self.index.blocks.get(at).copied() else {
                 continue;
             };
@@ -159,7 +162,7 @@ impl Unwinder<'_, '_> {
     /// `%header: phis, LoopMerge, Branch %body` gets two blocks between header and body: the test, and a merge block.
     fn test_at_top(
         &mut self,
-        number: usize,
+        number: FunctionIndex,
         function: &Function,
         header: &Block,
         test: Test,
@@ -206,10 +209,10 @@ impl Unwinder<'_, '_> {
 
     fn split_after(
         &mut self,
-        number: usize,
+        number: FunctionIndex,
         function: &Function,
         block: &Block,
-        calls: &[usize],
+        calls: &[CallIndex],
         renames: &mut PhiRenames,
     ) {
         let bool = self.globals.bool();

@@ -5,6 +5,7 @@
 //! the back edge. A region that was outlined leaves such a block behind.
 
 use crate::analysis::exit_plan::ExitPlan;
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Decoration, Index};
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Inst, op};
@@ -17,9 +18,9 @@ use std::ops::RangeInclusive;
 pub(super) fn can_stay(
     index: &Index<'_>,
     plan: &ExitPlan,
-    function: usize,
+    function: FunctionIndex,
     header: Id,
-    blocks: &BTreeSet<usize>,
+    blocks: &BTreeSet<BlockIndex>,
     outlined: &HashSet<Id>,
 ) -> bool {
     let mut blocks = blocks.iter();

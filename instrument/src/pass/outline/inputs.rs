@@ -4,7 +4,7 @@ use super::context::RegionContext;
 use super::decorations::decorate_parameter;
 use super::region::PASS;
 use super::widening::Widening;
-use crate::analysis::index::function::Block;
+use crate::analysis::index::Block;
 use crate::edit::phi::predecessor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::{Id, Inst, op, operands};

@@ -13,7 +13,7 @@ use super::decorations::decorate_parameter;
 use super::inputs::{Inputs, Parameter, collect_inputs};
 use super::outputs::{Output, Outputs, collect_outputs};
 use super::region::PASS;
-use crate::analysis::index::function::Block;
+use crate::analysis::index::Block;
 use crate::edit::Edits;
 use crate::edit::phi::{PhiRenames, phi};
 use crate::error::{Error, ErrorKind, Result};

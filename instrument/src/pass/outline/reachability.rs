@@ -3,25 +3,30 @@
 //! Unreachable blocks, and phi operands for edges from them, may use values that do not dominate the use. Such a use is
 //! never executed, so across the border of a region it gets an undefined value.
 
-use crate::analysis::index::Index;
-use crate::analysis::index::function::Function;
+use crate::analysis::index::typed::{BlockIndex, Run};
+use crate::analysis::index::{Function, Index};
 use crate::edit::phi::predecessor;
 use crate::spv::{Inst, op};
 
 /// The reachable blocks of a function.
 pub(super) struct ReachableBlocks {
-    first: usize,
-    /// By block, from `first` on.
+    function: Run<BlockIndex>,
+    /// By position in `function`.
     is_reachable: Vec<bool>,
 }
 
 impl ReachableBlocks {
     pub(super) fn new(index: &Index<'_>, function: &Function) -> Self {
-        let first = function.blocks.start;
         let mut is_reachable = vec![false; function.blocks.len()];
-        let mut worklist = vec![first];
+        let mut worklist = vec![function.blocks.start];
         while let Some(number) = worklist.pop() {
-            let (Some(seen), Some(block)) = (is_reachable.get_mut(number - first), index.blocks.get(number)) else {
+            let (Some(seen), Some(block)) = (
+                function
+                    .blocks
+                    .offset_of(number)
+                    .and_then(|at| is_reachable.get_mut(at)),
+                index.blocks.get(number),
+            ) else {
                 continue;
             };
             if !std::mem::replace(seen, true) {
@@ -29,11 +34,14 @@ impl ReachableBlocks {
                 worklist.extend(successors.filter_map(|label| index.block_of_label(function, label)));
             }
         }
-        Self { first, is_reachable }
+        Self {
+            function: function.blocks,
+            is_reachable,
+        }
     }
 
-    pub(super) fn contains(&self, block: usize) -> bool {
-        block.checked_sub(self.first).and_then(|at| self.is_reachable.get(at)) == Some(&true)
+    pub(super) fn contains(&self, block: BlockIndex) -> bool {
+        self.function.offset_of(block).and_then(|at| self.is_reachable.get(at)) == Some(&true)
     }
 
     /// Whether operand word `word` of an instruction in `block` can be evaluated: for a phi, whether its edge can be taken.
@@ -41,7 +49,7 @@ impl ReachableBlocks {
         &self,
         index: &Index<'_>,
         function: &Function,
-        block: usize,
+        block: BlockIndex,
         inst: &Inst<'_>,
         word: usize,
     ) -> bool {

@@ -2,8 +2,8 @@
 
 use super::in_place::can_stay;
 use crate::analysis::exit_plan::ExitPlan;
-use crate::analysis::index::Index;
-use crate::analysis::index::function::{Block, Function};
+use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
+use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::loops;
 use crate::spv::Id;
 use rustc_hash::FxHashSet as HashSet;
@@ -22,7 +22,7 @@ pub(super) struct Region {
     /// Label of the continue target, the only entry.
     pub(super) target: Id,
     /// Indices into [`Index::blocks`].
-    pub(super) blocks: BTreeSet<usize>,
+    pub(super) blocks: BTreeSet<BlockIndex>,
 }
 
 impl Region {
@@ -37,7 +37,7 @@ impl Region {
 pub(super) fn find_regions(
     index: &Index<'_>,
     plan: &ExitPlan,
-    number: usize,
+    number: FunctionIndex,
     function: &Function,
     outlined: &HashSet<Id>,
 ) -> Vec<Region> {
@@ -47,7 +47,7 @@ pub(super) fn find_regions(
             continue;
         };
         let blocks = loops::continue_blocks(index, function, header.label, merge, target);
-        let may_abort = blocks.iter().any(|b| loops::may_abort(index, plan, number, *b));
+        let may_abort = blocks.iter().any(|b| plan.may_abort(index, number, *b));
         if may_abort && target != header.label && !can_stay(index, plan, number, header.label, &blocks, outlined) {
             regions.push(Region {
                 header: header.label,
@@ -68,7 +68,7 @@ pub(super) fn keep_outermost(regions: Vec<Region>) -> Vec<Region> {
     }
     let mut by_size: Vec<usize> = (0..regions.len()).collect();
     by_size.sort_by_key(|r| Reverse(regions.get(*r).map_or(0, |r| r.blocks.len())));
-    let mut taken: HashSet<usize> = HashSet::default();
+    let mut taken: HashSet<BlockIndex> = HashSet::default();
     let mut kept = HashSet::default();
     for number in by_size {
         let Some(region) = regions.get(number) else { continue };

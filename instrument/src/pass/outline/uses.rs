@@ -2,8 +2,8 @@
 
 use super::reachability::ReachableBlocks;
 use super::region::Region;
-use crate::analysis::index::Index;
-use crate::analysis::index::function::Function;
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::{Function, Index};
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::FxHashSet as HashSet;
 
@@ -31,19 +31,18 @@ pub(super) fn collect_outside_uses<'w>(
     let mut uses: Vec<OutsideUses<'w>> = Vec::new();
     uses.resize_with(regions.len(), OutsideUses::default);
     // By block of the function: its region.
-    let first = function.blocks.start;
     let mut owners: Vec<Option<usize>> = vec![None; function.blocks.len()];
     for (number, region) in regions.iter().enumerate() {
         for block in &region.blocks {
-            if let Some(owner) = owners.get_mut(block - first) {
+            if let Some(owner) = function.blocks.offset_of(*block).and_then(|at| owners.get_mut(at)) {
                 *owner = Some(number);
             }
         }
     }
-    let owner_of = |block: usize| owners.get(block - first).copied().flatten();
+    let owner_of = |block| owners.get(function.blocks.offset_of(block)?).copied().flatten();
     let targets: HashSet<Id> = regions.iter().map(|region| region.target).collect();
     let is_inner_label = |id: Id| index.opcode(id) == op::Label && !targets.contains(&id);
-    for number in function.blocks.clone() {
+    for number in function.blocks.iter() {
         let Some(block) = index.blocks.get(number) else {
             continue;
         };
@@ -80,10 +79,10 @@ pub(super) fn collect_outside_uses<'w>(
 }
 
 /// The block of a function that defines an id, as an index into [`Index::blocks`].
-pub(super) fn defining_block(index: &Index<'_>, function: &Function, id: Id) -> Option<usize> {
+pub(super) fn defining_block(index: &Index<'_>, function: &Function, id: Id) -> Option<BlockIndex> {
     let offset = index.def(id)?.offset;
     let blocks = index.blocks_of(function);
     let number = blocks.partition_point(|b| b.offset <= offset).checked_sub(1)?;
     let holds = blocks.get(number).is_some_and(|b| offset < b.end);
-    holds.then_some(function.blocks.start + number)
+    function.blocks.at(number).filter(|_| holds)
 }

@@ -27,7 +27,7 @@ mod total_arithmetic;
 use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::edit::globals::Globals;
-use crate::edit::placeholder;
+use crate::edit::placeholder::Placeholders;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::Code;
 use crate::spv::op::{decoration, execution_mode, storage_class};
@@ -56,6 +56,7 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     let mut lowering = Lowering {
         index,
         globals: Globals::new(index),
+        placeholders: Placeholders::default(),
         has_freeze: function_insts(index).any(|inst| inst.opcode() == op::FreezeKHR),
         has_arithmetic_poison,
         constants: DeclaredConstants::default(),
@@ -77,7 +78,11 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
 }
 
 fn function_insts<'w>(index: &Index<'w>) -> impl Iterator<Item = Inst<'w>> {
-    index.functions.iter().flat_map(|f| index.insts(f.offset, f.end))
+    index
+        .functions
+        .values()
+        .iter()
+        .flat_map(|f| index.insts(f.offset, f.end))
 }
 
 /// Removes the execution mode `ArithmeticPoisonKHR`; false if no entry point has it.
@@ -112,6 +117,7 @@ fn is_uninitialized(inst: &Inst<'_>) -> bool {
 struct Lowering<'a, 'w> {
     index: &'a Index<'w>,
     globals: Globals,
+    placeholders: Placeholders,
     has_freeze: bool,
     has_arithmetic_poison: bool,
     /// Constants declared among the global declarations for `OpSpecConstantOp`.
@@ -128,13 +134,13 @@ impl Lowering<'_, '_> {
             op::Variable if self.has_freeze && is_uninitialized(inst) => {
                 let null = self.globals.fresh();
                 let pointee = self.pointee(ty);
-                if !placeholder::has_null(index, &mut self.globals, pointee) {
+                if !self.placeholders.has_null(index, pointee) {
                     return Ok(None);
                 }
                 code.op(op::ConstantNull, &[pointee, null]);
                 code.op2(op::Variable, inst.from(1), &[null]);
             }
-            op::PoisonKHR | op::Undef if placeholder::has_null(index, &mut self.globals, ty) => {
+            op::PoisonKHR | op::Undef if self.placeholders.has_null(index, ty) => {
                 code.op(op::ConstantNull, &[ty, inst.result()]);
             }
             op::PoisonKHR => code.op(op::Undef, &[ty, inst.result()]),
@@ -151,12 +157,16 @@ impl Lowering<'_, '_> {
         let (index, ty, result) = (self.index, inst.result_type(), inst.result());
         let mut code = Code::default();
         match inst.opcode() {
-            op::PoisonKHR | op::Undef => match placeholder::stable_placeholder(index, &mut self.globals, &mut code, ty)
-            {
-                Some(value) => code.op(op::CopyObject, &[ty, result, value]),
-                None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, &[ty, result]),
-                None => return Ok(None),
-            },
+            op::PoisonKHR | op::Undef => {
+                match self
+                    .placeholders
+                    .stable_placeholder(index, &mut self.globals, &mut code, ty)
+                {
+                    Some(value) => code.op(op::CopyObject, &[ty, result, value]),
+                    None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, &[ty, result]),
+                    None => return Ok(None),
+                }
+            }
             op::FreezeKHR => {
                 // A global `OpUndef` may lack a null value where instructions here can still build a placeholder.
                 let operand = index.def(inst.word(3));
@@ -164,14 +174,16 @@ impl Lowering<'_, '_> {
                     matches!(v.opcode(), op::PoisonKHR | op::Undef) && v.offset < index.sections.globals
                 });
                 let stable = match is_global_undef {
-                    true => placeholder::stable_placeholder(index, &mut self.globals, &mut code, ty),
+                    true => self
+                        .placeholders
+                        .stable_placeholder(index, &mut self.globals, &mut code, ty),
                     false => None,
                 };
                 code.op(op::CopyObject, &[ty, result, stable.unwrap_or(inst.word(3))]);
             }
             op::Variable if self.has_freeze && is_uninitialized(inst) => {
                 let pointee = self.pointee(ty);
-                if !placeholder::has_null(index, &mut self.globals, pointee) {
+                if !self.placeholders.has_null(index, pointee) {
                     return Ok(None);
                 }
                 let null = self.globals.null(pointee);

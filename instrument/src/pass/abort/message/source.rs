@@ -4,8 +4,7 @@
 //! are folded when the module is rewritten, composites are never built, and large arrays are read from memory in a loop
 //! rather than loaded whole.
 
-use crate::analysis::index::Index;
-use crate::analysis::index::function::Block;
+use crate::analysis::index::{Block, Index};
 use crate::spv::op::memory_operands::{ALIGNED, VOLATILE};
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;

@@ -1,0 +1,121 @@
+//! The control flow graph: blocks, their terminators, merge instructions and successors.
+
+use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::{Block, Function, Index};
+use crate::spv::words::Insts;
+use crate::spv::{Id, Inst, op};
+
+impl<'a> Index<'a> {
+    /// The blocks of a function.
+    pub(crate) fn blocks_of(&self, function: &Function) -> &[Block] {
+        self.blocks.run(function.blocks)
+    }
+
+    /// The block with a label, among those of a function.
+    pub(crate) fn block_of_label(&self, function: &Function, label: Id) -> Option<BlockIndex> {
+        let offset = self.def(label)?.offset;
+        let blocks = self.blocks_of(function);
+        let found = blocks.binary_search_by_key(&offset, |b| b.offset).ok()?;
+        function.blocks.at(found)
+    }
+
+    /// The instruction that ends a block.
+    pub(crate) fn terminator(&self, block: &Block) -> Inst<'a> {
+        self.inst(block.terminator)
+    }
+
+    /// Whether a block ends in `OpAbortKHR`.
+    pub(crate) fn ends_in_abort(&self, block: BlockIndex) -> bool {
+        let block = self.blocks.get(block);
+        block.is_some_and(|b| self.terminator(b).opcode() == op::AbortKHR)
+    }
+
+    /// Offsets of the aborts, in module order.
+    pub(crate) fn aborts(&self) -> impl Iterator<Item = usize> {
+        let aborts = self.blocks.keys().filter(|b| self.ends_in_abort(*b));
+        aborts.filter_map(|b| self.blocks.get(b)).map(|b| b.terminator)
+    }
+
+    /// The merge instruction of a block.
+    pub(crate) fn merge(&self, block: &Block) -> Option<Inst<'a>> {
+        (block.merge != 0).then(|| self.inst(block.merge))
+    }
+
+    /// The instruction at an offset that this index knows to hold one.
+    pub(crate) fn inst(&self, offset: usize) -> Inst<'a> {
+        Insts::new(self.words, offset)
+            .next()
+            .unwrap_or(Inst { offset, words: &[] })
+    }
+
+    /// Instructions of a block between its label and its merge instruction or terminator.
+    pub(crate) fn body(&self, block: &Block) -> impl Iterator<Item = Inst<'a>> + use<'a> {
+        let end = if block.merge != 0 {
+            block.merge
+        } else {
+            block.terminator
+        };
+        self.insts(block.offset, end).skip(1)
+    }
+
+    /// Labels that a block's terminator can branch to, in operand order.
+    pub(crate) fn successors(&self, block: &Block) -> Vec<Id> {
+        let inst = self.terminator(block);
+        match inst.opcode() {
+            op::Branch => vec![inst.word(1)],
+            op::BranchConditional => vec![inst.word(2), inst.word(3)],
+            op::Switch => {
+                let width = self.selector_words(&inst);
+                let cases = inst.from(3).chunks_exact(width + 1).filter_map(|c| c.last().copied());
+                std::iter::once(inst.word(2)).chain(cases).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Words in each literal of an `OpSwitch`; 1 for other instructions.
+    pub(crate) fn selector_words(&self, inst: &Inst<'_>) -> usize {
+        if inst.opcode() != op::Switch {
+            return 1;
+        }
+        let selector = self.def(inst.word(1)).and_then(|d| self.def(d.result_type()));
+        selector.map_or(1, |ty| (ty.word(2).div_ceil(32) as usize).clamp(1, 2))
+    }
+
+    /// Where code may be inserted at the start of a function: after the variables of its first block.
+    pub(crate) fn after_variables(&self, function: &Function) -> Option<usize> {
+        let first = self.blocks_of(function).first()?;
+        let is_variable = |i: &Inst<'_>| matches!(i.opcode(), op::Variable | op::UntypedVariableKHR);
+        let is_header =
+            |i: &Inst<'_>| is_variable(i) || matches!(i.opcode(), op::Line | op::NoLine) || self.is_debug_inst(i);
+        // Debug instructions between and after the variables stay with them; what follows is code.
+        let last = self.body(first).take_while(is_header).filter(is_variable).last();
+        Some(last.map_or(first.offset + 2, |i| i.end()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spv::Code;
+    use crate::spv::op::storage_class;
+
+    #[test]
+    fn code_starts_behind_untyped_variables() {
+        let mut code = Code::default();
+        code.words.extend([0x0723_0203, 0x10600, 0, 20, 0]);
+        code.op(op::MemoryModel, &[0, 1]);
+        code.op(op::TypeVoid, &[1]);
+        code.op(op::TypeFunction, &[2, 1]);
+        code.op(op::TypeUntypedPointerKHR, &[3, storage_class::Function]);
+        code.op(op::Function, &[1, 4, 0, 2]);
+        code.label(5);
+        code.op(op::UntypedVariableKHR, &[3, 6, storage_class::Function]);
+        let after = code.words.len();
+        code.op(op::Return, &[]);
+        code.op(op::FunctionEnd, &[]);
+        let index = Index::new(&code.words).expect("a module");
+        assert_eq!(index.after_variables(&index.functions.values()[0]), Some(after));
+        assert!(index.is_logical_pointer(3));
+    }
+}

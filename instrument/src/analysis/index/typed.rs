@@ -1,0 +1,173 @@
+//! Typed indices: positions of functions, blocks and calls, and tables that only the right kind of position indexes.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+/// A position in a [`Table`].
+pub(crate) trait Key: Copy + Ord + Debug {
+    fn from_usize(position: usize) -> Self;
+    fn to_usize(self) -> usize;
+}
+
+macro_rules! keys {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(crate) struct $name(u32);
+
+        impl $name {
+            pub(crate) const fn from_usize(position: usize) -> Self {
+                // A module has fewer than 2^32 words.
+                Self(position as u32)
+            }
+        }
+
+        impl Key for $name {
+            fn from_usize(position: usize) -> Self {
+                Self::from_usize(position)
+            }
+
+            fn to_usize(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+keys! {
+    /// A function, by its position in the module.
+    FunctionIndex
+    /// A basic block, by its position in the module.
+    BlockIndex
+    /// An `OpFunctionCall`, by its position in the module.
+    CallIndex
+}
+
+/// Consecutive positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run<K> {
+    pub(crate) start: K,
+    /// The position after the last one.
+    pub(crate) end: K,
+}
+
+impl Run<CallIndex> {
+    pub(crate) const EMPTY: Self = Self {
+        start: CallIndex(0),
+        end: CallIndex(0),
+    };
+}
+
+impl<K: Key> Run<K> {
+    pub(crate) fn len(self) -> usize {
+        self.end.to_usize().saturating_sub(self.start.to_usize())
+    }
+
+    pub(crate) fn iter(self) -> impl DoubleEndedIterator<Item = K> + Clone {
+        (self.start.to_usize()..self.end.to_usize()).map(K::from_usize)
+    }
+
+    /// The run without its first `count` positions.
+    pub(crate) fn skip(self, count: usize) -> Self {
+        Self {
+            start: K::from_usize(self.start.to_usize() + count).min(self.end),
+            ..self
+        }
+    }
+
+    /// The position that is `offset` after the start. `None` if it is not in the run.
+    pub(crate) fn at(self, offset: usize) -> Option<K> {
+        Some(K::from_usize(self.start.to_usize() + offset)).filter(|key| *key < self.end)
+    }
+
+    /// The position of `key` in the run, counted from its start. `None` if it is not in the run.
+    pub(crate) fn offset_of(self, key: K) -> Option<usize> {
+        (key < self.end)
+            .then(|| key.to_usize().checked_sub(self.start.to_usize()))
+            .flatten()
+    }
+}
+
+/// Values by position.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<K, V> {
+    values: Vec<V>,
+    key: PhantomData<K>,
+}
+
+impl<K: Key, V> Table<K, V> {
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Vec::with_capacity(capacity).into()
+    }
+
+    pub(crate) fn push(&mut self, value: V) {
+        self.values.push(value);
+    }
+
+    /// The position of the next value to be pushed.
+    pub(crate) fn next_key(&self) -> K {
+        K::from_usize(self.values.len())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
+        self.values.get(key.to_usize())
+    }
+
+    pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        self.values.get_mut(key.to_usize())
+    }
+
+    /// The values of a run; none if it does not lie in the table.
+    pub(crate) fn run(&self, run: Run<K>) -> &[V] {
+        self.values.get(run.start.to_usize()..run.end.to_usize()).unwrap_or(&[])
+    }
+
+    pub(crate) fn values(&self) -> &[V] {
+        &self.values
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = K> + use<K, V> {
+        (0..self.values.len()).map(K::from_usize)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
+        self.keys().zip(&self.values)
+    }
+
+    /// A table of the same length with a value computed for each position.
+    pub(crate) fn map<W>(&self, value: impl FnMut(K) -> W) -> Table<K, W> {
+        self.keys().map(value).collect::<Vec<W>>().into()
+    }
+
+    /// Gives back memory if more than `spare` values have unused room.
+    pub(crate) fn shrink_beyond(&mut self, spare: usize) {
+        if self.values.capacity() > self.values.len() + spare {
+            self.values.shrink_to_fit();
+        }
+    }
+}
+
+impl<K: Key> Table<K, bool> {
+    /// Whether a position is marked. Positions outside the table are not.
+    pub(crate) fn is_set(&self, key: K) -> bool {
+        self.get(key) == Some(&true)
+    }
+
+    /// Marks a position. False if it was marked before or lies outside the table.
+    pub(crate) fn set(&mut self, key: K) -> bool {
+        self.get_mut(key).is_some_and(|mark| !std::mem::replace(mark, true))
+    }
+}
+
+impl<K, V> From<Vec<V>> for Table<K, V> {
+    fn from(values: Vec<V>) -> Self {
+        Self {
+            values,
+            key: PhantomData,
+        }
+    }
+}
