@@ -1,4 +1,4 @@
-//! Where aborts stand: the entry point, functions it calls, every path; and what the rest of the dispatch does.
+//! Abort locations: the entry point, called functions and every control-flow path. Also checks the rest of the dispatch.
 
 use super::{MARK, marked, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};

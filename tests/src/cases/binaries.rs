@@ -1,8 +1,8 @@
-//! What programs keep between runs: pipeline caches and binaries of shaders. A second process makes the same bytes, and
-//! messages of shaders that come without SPIR-V come back.
+//! Pipeline caches and shader binaries are the same in two processes, and shaders created without SPIR-V still deliver
+//! their messages.
 
 use super::shader_object::{aligned, compute_info};
-use super::{GROUPS, MARK, marked, same_set, same_words};
+use super::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission, stage};
@@ -12,15 +12,15 @@ use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("binaries::pipeline_caches_are_the_same_in_two_processes", caches).within(120),
-    Case::new("binaries::a_pipeline_made_with_a_cache_aborts", cached),
+    Case::new("binaries::a_pipeline_created_with_a_cache_aborts", cached),
     Case::new("binaries::shader_objects_abort", |context| {
         shader_object(context, false, &[5, 38])
     })
     .logs(&["word 5 is 7"]),
-    Case::new("binaries::shader_objects_made_of_binaries_abort", |context| {
+    Case::new("binaries::shader_objects_created_from_binaries_abort", |context| {
         shader_object(context, true, &[5, 38])
     }),
-    Case::new("binaries::shader_objects_never_taken", |context| {
+    Case::new("binaries::shader_objects_without_a_taken_abort", |context| {
         shader_object(context, false, &[])?;
         shader_object(context, true, &[])
     })
@@ -32,13 +32,13 @@ pub(super) const CASES: &[Case] = &[
     .within(120),
 ];
 
-/// A child process prints what it made instead of comparing it.
+/// Set in a child process, which prints its bytes instead of comparing them.
 const CHILD: &str = "VKABORT_E2E_CHILD";
-/// What stands before the bytes in its output.
+/// Prefix of each output line that carries bytes.
 const LINE: &str = "bytes ";
 
-/// Runs this case once more in a process of its own, and returns the bytes that it prints.
-fn by_another_process() -> Result<Vec<Vec<u8>>> {
+/// Runs this case again in a child process and returns the bytes that it prints.
+fn run_child() -> Result<Vec<Vec<u8>>> {
     let output = itself::again()?
         .env(CHILD, "1")
         .output()
@@ -60,8 +60,8 @@ fn by_another_process() -> Result<Vec<Vec<u8>>> {
         .collect()
 }
 
-/// In the child: prints, and says so.
-fn printed(all: &[Vec<u8>]) -> bool {
+/// In the child process, prints the bytes and returns true.
+fn print_if_child(all: &[Vec<u8>]) -> bool {
     let child = std::env::var_os(CHILD).is_some();
     if child {
         for bytes in all {
@@ -90,7 +90,7 @@ fn same_bytes(own: &[Vec<u8>], other: &[Vec<u8>]) -> Result<()> {
     Ok(())
 }
 
-/// A cache, with the data that it holds after pipelines with aborts were made with it.
+/// Data of a new cache after pipelines with aborts were created with it.
 fn cache_data(device: &Device<'_>) -> Result<Vec<u8>> {
     let buffer = Buffer::storage(device, &[0; 64])?;
     let raw = &device.raw;
@@ -114,15 +114,15 @@ fn caches(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let first = Device::new(&gpu)?;
     let mut all = vec![cache_data(&first)?];
-    // Beside the first one, and instead of it.
+    // The second device exists beside the first one, the third after it.
     all.push(cache_data(&Device::new(&gpu)?)?);
     drop(first);
     all.push(cache_data(&Device::new(&gpu)?)?);
-    if printed(&all) {
+    if print_if_child(&all) {
         return Ok(());
     }
-    ensure!(all[0] == all[2], "a later device of the process made another cache");
-    same_bytes(&all, &by_another_process()?)
+    ensure!(all[0] == all[2], "a later device of the process produced another cache");
+    same_bytes(&all, &run_child()?)
 }
 
 fn cached(context: &Context) -> Result<()> {
@@ -144,10 +144,7 @@ fn cached(context: &Context) -> Result<()> {
         device.raw.destroy_pipeline_cache(cache, None);
     }
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     same_set(device.payloads()?, vec![message(5)])
 }
 
@@ -155,7 +152,7 @@ fn message(i: usize) -> Vec<u8> {
     Payload::text("word %u is %u").scalar(i as u32).scalar(MARK).bytes()
 }
 
-/// A device with shader objects.
+/// Runs `check` on a device with `VK_EXT_shader_object`.
 fn with_shader_objects<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
     gpu.require_extension(ash::ext::shader_object::NAME)?;
     let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
@@ -166,7 +163,7 @@ fn with_shader_objects<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<R
     check(&Device::extended(gpu, DeviceOptions::default(), more)?)
 }
 
-/// A compute shader of SPIR-V or of a binary.
+/// Creates a compute shader from SPIR-V or from a binary.
 fn create_shader(
     device: &Device<'_>,
     kernel: &Kernel<'_>,
@@ -177,9 +174,9 @@ fn create_shader(
     let layouts = [kernel.set_layout];
     let copy = aligned(code);
     let info = compute_info(&copy, code.len(), kind, &layouts);
-    // SAFETY: the structures are valid.
-    let made = unsafe { objects.create_shaders(&[info], None) };
-    Ok(made.map_err(|(_, result)| result)?[0])
+    // SAFETY: the create info points to `copy` and `layouts`, which outlive the call.
+    let created = unsafe { objects.create_shaders(&[info], None) };
+    Ok(created.map_err(|(_, result)| result)?[0])
 }
 
 fn binary(device: &Device<'_>, shader: vk::ShaderEXT) -> Result<Vec<u8>> {
@@ -190,7 +187,7 @@ fn binary(device: &Device<'_>, shader: vk::ShaderEXT) -> Result<Vec<u8>> {
 
 fn destroy(device: &Device<'_>, shader: vk::ShaderEXT) {
     let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
-    // SAFETY: nothing uses the shader any more.
+    // SAFETY: no pending submission uses the shader.
     unsafe { objects.destroy_shader(shader, None) };
 }
 
@@ -199,7 +196,7 @@ fn spirv() -> Result<Vec<u8>> {
     Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
-/// The binary that a device makes of the shader.
+/// Binary that a device produces for the shader.
 fn make_binary(device: &Device<'_>) -> Result<Vec<u8>> {
     let buffer = Buffer::storage(device, &[0; 64])?;
     let kernel = Kernel::bound(device, &[&buffer])?;
@@ -209,7 +206,7 @@ fn make_binary(device: &Device<'_>) -> Result<Vec<u8>> {
     data
 }
 
-/// Runs a shader object and compares what it leaves.
+/// Runs a shader object and checks the buffer and the messages that it leaves.
 fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], aborting: &[usize]) -> Result<()> {
     let words = marked(aborting);
     let buffer = Buffer::storage(device, &words)?;
@@ -218,7 +215,7 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
     let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
     let submission = Submission::record(device, |raw, commands| {
         let compute = vk::PipelineBindPoint::COMPUTE;
-        // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
+        // SAFETY: the command buffer is being recorded; shader, layout and set live until it has executed.
         unsafe {
             objects.cmd_bind_shaders(commands, &[vk::ShaderStageFlags::COMPUTE], &[shader]);
             raw.cmd_bind_descriptor_sets(commands, compute, kernel.layout, 0, &[kernel.set], &[]);
@@ -231,13 +228,10 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
     let after = words.iter().map(|&word| if word == MARK { MARK } else { word + 1000 });
     same_words(&buffer.read(), &after.collect::<Vec<_>>())?;
     if aborting.is_empty() {
-        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+        expect_success(result)?;
         return Ok(());
     }
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     same_set(device.payloads()?, aborting.iter().map(|&i| message(i)).collect())
 }
 
@@ -258,10 +252,10 @@ fn shader_binaries(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     with_shader_objects(&gpu, |device| {
         let own = vec![make_binary(device)?];
-        if printed(&own) {
+        if print_if_child(&own) {
             return Ok(());
         }
-        let other = by_another_process()?;
+        let other = run_child()?;
         same_bytes(&own, &other)?;
         run_shader(device, vk::ShaderCodeTypeEXT::BINARY, &other[0], &[5, 38])
     })

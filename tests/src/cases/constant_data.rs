@@ -1,7 +1,7 @@
-//! `OpConstantDataKHR` and `OpSpecConstantDataKHR` on drivers: as tables and in messages, in every width, specialised
-//! with other data and other lengths.
+//! `OpConstantDataKHR` on drivers: as tables and in messages, in every width. Also the helpers that
+//! `constant_data_special` uses.
 
-use super::{GROUPS, MARK, marked, same_set, same_words};
+use super::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::over_words::OverWords;
@@ -15,12 +15,12 @@ pub(super) const CASES: &[Case] = &[
     Case::new("constant_data::tables_of_16_bits", |context| tables(context, 16)).silent(),
     Case::new("constant_data::tables_of_32_bits", |context| tables(context, 32)).silent(),
     Case::new("constant_data::tables_of_64_bits", |context| tables(context, 64)).silent(),
-    // The time that lavapipe takes to compile a table grows with the square of its length.
+    // lavapipe's compile time grows with the square of a table's length.
     Case::new("constant_data::a_large_table", |context| table(context, 32, false, 301)).silent(),
     Case::new("constant_data::in_messages", messages),
 ];
 
-/// A compute shader over a buffer of words, with `%i` as the invocation and `%value` as its word.
+/// Assembly of a compute shader over a buffer of words: `%i` is the invocation and `%value` its word.
 pub(super) fn shader(head: &str, decorations: &str, types: &str, variables: &str, body: &str) -> String {
     OverWords {
         needs: &format!(
@@ -49,7 +49,7 @@ pub(super) fn shader(head: &str, decorations: &str, types: &str, variables: &str
     .text()
 }
 
-/// What ends the body of a shader in which the invocations whose word is 7 abort.
+/// End of a shader body in which invocations whose word is [`MARK`] abort.
 pub(super) fn abort(message: &str) -> String {
     format!(
         "%bad = OpIEqual %bool %value %mark
@@ -64,12 +64,12 @@ pub(super) fn abort(message: &str) -> String {
 pub(super) const ABORT: &str = "OpCapability AbortKHR
     OpExtension \"SPV_KHR_abort\"";
 
-/// Element `k` of the tables: the sign bit is set in some.
+/// Element `k` of the tables. Some have the sign bit set.
 fn element(k: u64, width: u32) -> u64 {
     (k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - width)
 }
 
-/// Elements as the words of a literal.
+/// Elements as literal words in assembly.
 fn literal(elements: &[u64], width: u32) -> String {
     let bytes = bytes(elements, width);
     bytes.chunks(4).fold(String::new(), |mut text, chunk| {
@@ -85,7 +85,7 @@ fn bytes(elements: &[u64], width: u32) -> Vec<u8> {
     each.flat_map(|bytes| bytes[..width as usize / 8].to_vec()).collect()
 }
 
-/// A device with integers of a width, and their capability.
+/// Skips the case if the device lacks integers of this width; returns their capability.
 fn require(gpu: &Gpu, width: u32) -> Result<&'static str> {
     let (core, newer) = gpu.features();
     let (has, capability) = match width {
@@ -107,7 +107,7 @@ fn tables(context: &Context, width: u32) -> Result<()> {
     Ok(())
 }
 
-/// Looks elements of a table up by an index that only the device knows, and one by a constant.
+/// Looks up elements by an index that is unknown at compile time, and one by a constant.
 fn table(context: &Context, width: u32, signed: bool, count: u64) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let capability = require(&gpu, width)?;
@@ -169,7 +169,7 @@ fn table(context: &Context, width: u32, signed: bool, count: u64) -> Result<()> 
     let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
     let kernel = Kernel::new(&device, &assemble(&assembly)?, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+    expect_success(result)?;
     let word = |element: u64| match (width, signed) {
         (64, _) => element as u32 ^ (element >> 32) as u32,
         (8, true) => element as u8 as i8 as u32,
@@ -182,18 +182,15 @@ fn table(context: &Context, width: u32, signed: bool, count: u64) -> Result<()> 
     same_words(&buffer.read(), &expected)
 }
 
-/// Runs a shader that aborts where words are marked, with this specialisation. Returns the payloads.
+/// Runs a specialised shader that aborts at two marked words. Returns the payloads.
 pub(super) fn payloads(device: &Device<'_>, assembly: &str, special: &[(u32, Vec<u8>)]) -> Result<Vec<Vec<u8>>> {
     let buffer = Buffer::storage(device, &[marked(&[5, 38]), vec![0; 64]].concat())?;
     let (_, result) = run_special(device, assembly, special, &buffer)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     device.payloads()
 }
 
-/// Runs a shader with this specialisation.
+/// Runs a specialised shader.
 pub(super) fn run_special<'d>(
     device: &'d Device<'d>,
     assembly: &str,
@@ -221,7 +218,7 @@ pub(super) fn run_special<'d>(
 fn messages(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     for width in [8, 16, 32, 64] {
-        // Data that only messages use needs no integers of its width, but says that it has them.
+        // Data used only by messages needs no device support for its width, but the module still declares the capability.
         let capability = match require(&gpu, width) {
             Ok(capability) => capability,
             Err(_) if width == 8 => "OpCapability Int8",

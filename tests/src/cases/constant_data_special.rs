@@ -1,7 +1,7 @@
 //! `OpSpecConstantDataKHR` specialised with other data and other lengths.
 
 use super::constant_data::{ABORT, abort, payloads, run_special, shader};
-use super::{same_set, same_words};
+use super::{expect_success, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, Gpu};
 use anyhow::{Result, ensure};
@@ -17,7 +17,7 @@ pub(super) const CASES: &[Case] = &[
     .logs(&["a longer text"]),
 ];
 
-/// A table of `SpecId` 1 whose length has `SpecId` 2, and a factor of `SpecId` 3.
+/// A table with `SpecId` 1, its length with `SpecId` 2 and a factor with `SpecId` 3.
 const SPECIALISED: &str = "%scalar = OpTypeInt 32 1
     %length = OpSpecConstant %uint 3
     %factor = OpSpecConstant %uint 1
@@ -30,7 +30,7 @@ const SPEC_IDS: &str = "OpDecorate %data SpecId 1
 /// Data by `SpecId`.
 type Special = Vec<(u32, Vec<u8>)>;
 
-/// Specialisations: what they are, the table's elements and the factor that come of it.
+/// Specialisations, each with the resulting table elements and factor.
 fn specialisations() -> Vec<(Special, Vec<u32>, u32)> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     vec![
@@ -67,7 +67,7 @@ fn specialised_tables(context: &Context) -> Result<()> {
         let words: Vec<u32> = (0..64).collect();
         let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
         let (_kernel, result) = run_special(&device, &assembly, &special, &buffer)?;
-        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+        expect_success(result)?;
         let looked_up = words.iter().map(|&w| table[w as usize % table.len()] * factor);
         let expected: Vec<u32> = looked_up.chain([table.len() as u32; 64]).collect();
         same_words(&buffer.read(), &expected)?;
@@ -106,7 +106,7 @@ fn specialised_messages(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Text is made of 8-bit integers, which only its own capability asks for: devices without them run it too.
+/// Text consists of 8-bit integers. After the rewrite it needs no `Int8`, so devices without it run the shader.
 fn specialised_text(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;

@@ -1,4 +1,4 @@
-//! Aborts in loops, conditions and switches: which stores happen before, and that none happens after.
+//! Aborts in loops, conditions and switches: earlier stores happen, later ones do not.
 
 use super::{COUNT, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
@@ -14,7 +14,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("control_flow::loops_around_callees_with_loops", nested),
 ];
 
-/// What one invocation does on the host: the words it may store to, by offset 0, 64 and 128, and its message.
+/// Expected result of one invocation: the words at offsets 0, 64 and 128, and its message.
 struct Model {
     own: u32,
     second: u32,
@@ -22,8 +22,8 @@ struct Model {
     message: Option<Payload>,
 }
 
-/// Runs a shader and a model of it side by side. Word `i` starts as the number of the iteration in which invocation
-/// `i` aborts: every iteration and none of them is among the numbers.
+/// Compares a shader with a model of it. Word `i` holds the iteration in which invocation `i` aborts; the values cover
+/// every iteration and none.
 fn check(context: &Context, shader: &str, model: impl Fn(u32, u32) -> Model) -> Result<()> {
     let words: Vec<u32> = (0..COUNT as u32).map(|i| i % 11).collect();
     let before = [words.clone(), vec![0; 2 * COUNT]].concat();
@@ -77,7 +77,7 @@ fn for_increment(context: &Context) -> Result<()> {
 
 fn do_while_condition(context: &Context) -> Result<()> {
     check(context, "control_flow/do_while_condition.comp", |i, word| {
-        // The condition sees 1 to 8: after the first iteration, and before the loop would end.
+        // The condition sees 1 to 8: from after the first iteration to before the regular end of the loop.
         let aborts = (1..=8).contains(&word);
         Model {
             own: if aborts { word } else { word + 1000 },

@@ -1,5 +1,6 @@
-//! A report is delivered at once: to messengers, to the log, to a folder; before the application can do anything else.
+//! Report delivery to messengers, the log and a folder, before the application's call returns.
 
+use super::expect_lost;
 use super::marked;
 use crate::case::{Case, Context};
 use crate::glsl_debug::{self, Form};
@@ -17,15 +18,15 @@ use vkabort_record::snapshot::message_data;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("deliver::to_a_messenger_of_the_instance_and_a_later_one", messengers),
-    Case::new("deliver::the_log_is_there_when_the_process_dies", dies)
+    Case::new("deliver::the_log_is_complete_when_the_process_dies", dies)
         .alone()
         .kills_itself()
         .reports("glsl_lines"),
-    Case::new("deliver::the_log_file_is_there_when_the_call_returns", log_file)
+    Case::new("deliver::the_log_file_is_complete_when_the_call_returns", log_file)
         .alone()
         .set(&[("log_file", "layer.log")])
         .silent(),
-    Case::new("deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr", lost)
+    Case::new("deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr", unopened_log_file)
         .alone()
         .set(&[("log_file", "no/such/folder/log")])
         .logs(&["cannot open the log file", "is out of bounds"]),
@@ -33,7 +34,7 @@ pub(super) const CASES: &[Case] = &[
         .alone()
         .set(&[("log_level", "off")])
         .silent(),
-    Case::new("deliver::the_dump_folder_has_everything", dump)
+    Case::new("deliver::the_dump_folder_is_complete", dump)
         .alone()
         .set(&[("dump_dir", "dumps")])
         .reports("glsl_lines"),
@@ -48,7 +49,7 @@ fn shader() -> Result<Vec<u32>> {
     glsl_debug::compile("report/bounds.comp", Form::Lines)
 }
 
-/// Runs a dispatch of which one invocation aborts, with everything named. Then `after`, on the lost device.
+/// Runs a dispatch in which one invocation aborts, with all objects named. Then runs `after` on the lost device.
 fn abort_on(gpu: &Gpu, after: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
     let device = Device::new(gpu)?;
     device.name(device.raw.handle(), c"the device")?;
@@ -56,46 +57,43 @@ fn abort_on(gpu: &Gpu, after: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<
     let buffer = Buffer::storage(&device, &marked(&[5]))?;
     let kernel = Kernel::named(&device, &shader()?, &[&buffer], [c"the module", c"the pipeline"])?;
     let (_submission, result) = kernel.run(1)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     after(&device)
 }
 
-/// What a messenger was told by the layer.
+/// Texts that a messenger received from the layer.
 #[derive(Default)]
-struct Heard(Mutex<Vec<String>>);
+struct Received(Mutex<Vec<String>>);
 
-impl Heard {
+impl Received {
     fn info(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(severity)
             .message_type(vk::DebugUtilsMessageTypeFlagsEXT::GENERAL)
-            .pfn_user_callback(Some(hear))
+            .pfn_user_callback(Some(receive))
             .user_data(std::ptr::from_ref(self).cast_mut().cast())
     }
 
-    /// The texts so far; forgets them.
+    /// Removes and returns the texts.
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-unsafe extern "system" fn hear(
+unsafe extern "system" fn receive(
     severity: vk::DebugUtilsMessageSeverityFlagsEXT,
     _types: vk::DebugUtilsMessageTypeFlagsEXT,
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
-    heard: *mut c_void,
+    received: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: the user data is the `Heard` that outlives the instance, and the callback's data is valid for the call.
+    // SAFETY: the user data is a `Received` that outlives the instance; the callback's data is valid during the call.
     unsafe {
-        let (heard, data) = (&*heard.cast::<Heard>(), &*data);
+        let (received, data) = (&*received.cast::<Received>(), &*data);
         let text = |at| CStr::from_ptr(at).to_string_lossy();
-        // Loaders and drivers have things to say too.
+        // Loaders and drivers send messages too.
         if !data.p_message_id_name.is_null() && text(data.p_message_id_name) == "vkabort" {
             let severe = severity == vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
-            let mut list = heard.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut list = received.0.lock().unwrap_or_else(PoisonError::into_inner);
             list.push(format!(
                 "{}{}",
                 if severe { "" } else { "not severe: " },
@@ -109,36 +107,36 @@ unsafe extern "system" fn hear(
 fn messengers(context: &Context) -> Result<()> {
     use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
     let both = Severity::ERROR | Severity::WARNING;
-    let (first, later) = (Heard::default(), Heard::default());
-    // Who is given at the creation of the instance and who later, which of them hear of it.
-    type Later<'a> = Option<(&'a Heard, Severity)>;
-    let rounds: [(Option<&Heard>, Later<'_>, [usize; 2]); 5] = [
+    let (first, later) = (Received::default(), Received::default());
+    // Per round: the messenger in the instance's create info, the one created later, and how many texts each receives.
+    type Later<'a> = Option<(&'a Received, Severity)>;
+    let rounds: [(Option<&Received>, Later<'_>, [usize; 2]); 5] = [
         (Some(&first), None, [1, 0]),
         (None, Some((&later, both)), [0, 1]),
         (Some(&first), Some((&later, both)), [1, 1]),
-        // The same one twice is told once.
+        // A messenger registered twice receives the text once.
         (Some(&first), Some((&first, both)), [1, 0]),
         (None, Some((&later, Severity::WARNING)), [0, 0]),
     ];
     for (round, (at_creation, created, expected)) in rounds.into_iter().enumerate() {
         let chained = Chained {
-            messenger: at_creation.map(|heard| heard.info(both)),
+            messenger: at_creation.map(|received| received.info(both)),
             ..Chained::default()
         };
         let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
-        let messenger = created.map(|(heard, severity)| gpu.messenger(&heard.info(severity)));
+        let messenger = created.map(|(received, severity)| gpu.messenger(&received.info(severity)));
         let messenger = messenger.transpose()?;
         abort_on(&gpu, |device| {
-            let heard = [first.take(), later.take()];
+            let received = [first.take(), later.take()];
             ensure!(
-                heard.each_ref().map(Vec::len) == expected,
-                "in round {round} they heard {heard:?}"
+                received.each_ref().map(Vec::len) == expected,
+                "in round {round} they received {received:?}"
             );
-            for text in heard.iter().flatten() {
+            for text in received.iter().flatten() {
                 let log = std::fs::read_to_string(logged::file("glsl_lines", "txt"))?;
-                ensure!(*text == log, "a messenger was told\n{text}\nand not\n{log}");
+                ensure!(*text == log, "a messenger received\n{text}\ninstead of\n{log}");
             }
-            // Asking for it does not make it news.
+            // A query does not deliver the report again.
             ensure!(device.payloads()?.len() == 1, "there is more than one message");
             Ok(())
         })?;
@@ -146,13 +144,13 @@ fn messengers(context: &Context) -> Result<()> {
         drop(gpu);
         ensure!(
             first.take().is_empty() && later.take().is_empty(),
-            "somebody was told twice in round {round}"
+            "a messenger received the report twice in round {round}"
         );
     }
     Ok(())
 }
 
-fn lost(context: &Context) -> Result<()> {
+fn unopened_log_file(context: &Context) -> Result<()> {
     abort_on(&Gpu::open(context)?, |_| Ok(()))
 }
 
@@ -169,23 +167,23 @@ fn log_file(context: &Context) -> Result<()> {
     })
 }
 
-/// The copy of the layer that plays the driver tells the messenger too: the second report is that of the layer.
+/// The layer copy that plays the driver also notifies the messenger, so the second report is the layer's.
 fn native_messenger(context: &Context) -> Result<()> {
-    let heard = Heard::default();
+    let received = Received::default();
     let chained = Chained {
-        messenger: Some(heard.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
+        messenger: Some(received.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
         ..Chained::default()
     };
     let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
     abort_on(&gpu, |_| {
-        let told = heard.take();
+        let texts = received.take();
         let text = std::fs::read_to_string(logged::file("native_lines", "txt"))?;
-        ensure!(told.len() == 2 && told[1] == text, "{told:?}");
+        ensure!(texts.len() == 2 && texts[1] == text, "{texts:?}");
         Ok(())
     })
 }
 
-/// The one folder in `dumps`.
+/// The only folder in `dumps`.
 fn only_dump() -> Result<PathBuf> {
     let folders: Vec<PathBuf> = std::fs::read_dir("dumps")
         .context("there is no dump")?
@@ -203,7 +201,7 @@ fn words(path: &Path) -> Result<Vec<u32>> {
         .collect())
 }
 
-/// Checks what every dump has, and returns the folder and the module's hash.
+/// Checks the files that every dump has. Returns the folder and the module's hash.
 fn check_dump(device: &Device<'_>, text: &str) -> Result<(PathBuf, String)> {
     let folder = only_dump()?;
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).with_context(|| format!("no {name}"));
@@ -216,7 +214,7 @@ fn check_dump(device: &Device<'_>, text: &str) -> Result<(PathBuf, String)> {
     let expected = message_data(device.payloads()?.iter().map(Vec::as_slice));
     ensure!(
         std::fs::read(folder.join("messages.bin"))? == expected,
-        "messages.bin is not what the queries give"
+        "messages.bin differs from the queried messages"
     );
     let hash = reports[0].sites[0].module_hash.context("no module")?.to_string();
     ensure!(
@@ -244,7 +242,7 @@ fn dump(context: &Context) -> Result<()> {
     })
 }
 
-/// Nothing was rewritten, and the report does not know the invocation.
+/// A native driver gets the original module, and its report has no invocation.
 fn native_dump(context: &Context) -> Result<()> {
     abort_on(&Gpu::open(context)?, |device| {
         let text = std::fs::read_to_string(logged::file("native_lines", "txt"))?;

@@ -1,5 +1,5 @@
-//! Devices are created in every way that the specification allows: features by any structures, extensions in any subset
-//! and order, buffer device addresses in use already or not. The application's structures are only read.
+//! Device creation in the ways that the specification allows: features in any structures, extensions in any subset and
+//! order, buffer device addresses enabled or not. The layer must not write the application's structures.
 
 use super::run_entry_point;
 use crate::case::{Case, Context};
@@ -11,75 +11,75 @@ use std::ffi::CStr;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("device_creation::without_other_features", |context| {
-        made(context, true, |_| Asked::default())
+        check(context, true, |_| Request::default())
     }),
-    Case::new("device_creation::never_taken", |context| {
-        made(context, false, |_| Asked::default())
+    Case::new("device_creation::without_a_taken_abort", |context| {
+        check(context, false, |_| Request::default())
     })
     .silent(),
     Case::new("device_creation::with_pEnabledFeatures", |context| {
-        made(context, true, |_| Asked {
+        check(context, true, |_| Request {
             core: Some(robust()),
-            ..Asked::default()
+            ..Request::default()
         })
     }),
     Case::new("device_creation::with_VkPhysicalDeviceFeatures2", |context| {
-        made(context, true, |_| Asked {
+        check(context, true, |_| Request {
             features: vec![Box::new(vk::PhysicalDeviceFeatures2::default().features(robust()))],
-            ..Asked::default()
+            ..Request::default()
         })
     }),
     Case::new("device_creation::with_the_structures_of_versions", |context| {
-        made(context, true, |_| Asked {
+        check(context, true, |_| Request {
             features: vec![
                 Box::new(vk::PhysicalDeviceVulkan13Features::default().synchronization2(true)),
                 Box::new(vk::PhysicalDeviceFeatures2::default().features(robust())),
                 Box::new(vk::PhysicalDeviceVulkan11Features::default()),
                 Box::new(vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true)),
             ],
-            ..Asked::default()
+            ..Request::default()
         })
     }),
     Case::new("device_creation::with_the_structure_of_Vulkan_1_4", |context| {
-        made_as(context, vk::make_api_version(0, 1, 4, 0), true, |_| Asked {
+        check_as(context, vk::make_api_version(0, 1, 4, 0), true, |_| Request {
             features: vec![
                 Box::new(Vulkan14::default()),
                 Box::new(vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true)),
             ],
-            ..Asked::default()
+            ..Request::default()
         })
     }),
     Case::new("device_creation::with_single_structures", |context| {
-        made(context, true, |_| Asked {
+        check(context, true, |_| Request {
             features: vec![
                 Box::new(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true)),
                 Box::new(vk::PhysicalDeviceVulkanMemoryModelFeatures::default().vulkan_memory_model(true)),
                 Box::new(vk::PhysicalDeviceBufferDeviceAddressFeatures::default()),
                 Box::new(vk::PhysicalDeviceSynchronization2Features::default()),
             ],
-            ..Asked::default()
+            ..Request::default()
         })
     }),
     Case::new(
         "device_creation::with_buffer_device_addresses_of_Vulkan_1_2",
         |context| {
-            made(context, true, |_| Asked {
+            check(context, true, |_| Request {
                 features: vec![Box::new(
                     vk::PhysicalDeviceVulkan12Features::default()
                         .buffer_device_address(true)
                         .vulkan_memory_model(true)
                         .vulkan_memory_model_device_scope(true),
                 )],
-                ..Asked::default()
+                ..Request::default()
             })
         },
     ),
     Case::new(
         "device_creation::with_buffer_device_addresses_of_the_extension",
         |context| {
-            made(context, true, |gpu| {
+            check(context, true, |gpu| {
                 let name = ash::khr::buffer_device_address::NAME;
-                Asked {
+                Request {
                     names: if gpu.has_extension(name).unwrap_or(false) {
                         vec![name]
                     } else {
@@ -88,7 +88,7 @@ pub(super) const CASES: &[Case] = &[
                     features: vec![Box::new(
                         vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true),
                     )],
-                    ..Asked::default()
+                    ..Request::default()
                 }
             })
         },
@@ -115,12 +115,12 @@ impl Default for Vulkan14 {
     }
 }
 
-// SAFETY: the structure is laid out as the registry has it, and extends VkDeviceCreateInfo there.
+// SAFETY: the layout matches the registry, where the structure extends VkDeviceCreateInfo.
 unsafe impl ExtendsDeviceCreateInfo for Vulkan14 {}
 
-/// What a device is asked for besides the abort extensions.
+/// Features and extensions to request besides those of aborts.
 #[derive(Default)]
-struct Asked {
+struct Request {
     core: Option<vk::PhysicalDeviceFeatures>,
     names: Vec<&'static CStr>,
     features: Vec<Box<dyn ExtendsDeviceCreateInfo>>,
@@ -130,7 +130,7 @@ fn robust() -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures::default().robust_buffer_access(true)
 }
 
-/// The family of a queue that computes.
+/// Index of the first queue family with compute.
 fn family(gpu: &Gpu) -> u32 {
     // SAFETY: the handle belongs to the living instance.
     let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
@@ -138,12 +138,12 @@ fn family(gpu: &Gpu) -> u32 {
     families.iter().position(computes).unwrap_or(0) as u32
 }
 
-fn made(context: &Context, aborts: bool, ask: fn(&Gpu) -> Asked) -> Result<()> {
-    made_as(context, vk::API_VERSION_1_3, aborts, ask)
+fn check(context: &Context, aborts: bool, request: fn(&Gpu) -> Request) -> Result<()> {
+    check_as(context, vk::API_VERSION_1_3, aborts, request)
 }
 
-fn made_as(context: &Context, version: u32, aborts: bool, ask: fn(&Gpu) -> Asked) -> Result<()> {
-    // Asked of an older instance: a driver may refuse a newer one.
+fn check_as(context: &Context, version: u32, aborts: bool, request: fn(&Gpu) -> Request) -> Result<()> {
+    // Query the version through an older instance: a driver may refuse a newer one.
     let gpu = Gpu::open(context)?;
     gpu.require(
         (gpu.properties.api_version >= version).into(),
@@ -151,23 +151,23 @@ fn made_as(context: &Context, version: u32, aborts: bool, ask: fn(&Gpu) -> Asked
     )?;
     drop(gpu);
     let gpu = Gpu::open_as(context, version)?;
-    let mut asked = ask(&gpu);
+    let mut request = request(&gpu);
     expect_narrow(&gpu);
-    let mut names = asked.names.clone();
+    let mut names = request.names.clone();
     names.extend(khr::EXTENSION_NAMES);
-    let device = create(&gpu, &names, &mut asked, (true, true, true))?;
+    let device = create(&gpu, &names, &mut request, (true, true, true))?;
     run_entry_point(&device, aborts)
 }
 
-/// The strings of the shader are 8-bit: see [`Device::with`].
+/// Expects validation errors for the shader's 8-bit strings: see [`Device::with`].
 fn expect_narrow(gpu: &Gpu) {
     gpu.messages.expect("declares SPIR-V Capability Int8");
     gpu.messages.expect("SPIR-V Capability Int8 was declared");
 }
 
-/// Creates the device, and holds the application's structures against what they were. `ours`: which of the structures of
-/// abort, fault and constant data are chained.
-fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr], asked: &mut Asked, ours: (bool, bool, bool)) -> Result<Device<'gpu>> {
+/// Creates the device and checks that the application's structures are unchanged. `ours` selects the chained structures
+/// of abort, fault and constant data.
+fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr], request: &mut Request, ours: (bool, bool, bool)) -> Result<Device<'gpu>> {
     let family = family(gpu);
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default()
@@ -180,29 +180,29 @@ fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr], asked: &mut Asked, ours: (bool,
     let mut info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
         .enabled_extension_names(&names);
-    if let Some(core) = &asked.core {
+    if let Some(core) = &request.core {
         info = info.enabled_features(core);
     }
     let (mut ours_first, mut count) = (true, 0);
     let mut chained: Vec<&mut dyn ExtendsDeviceCreateInfo> = Vec::new();
-    for (wanted, one) in [
+    for (enabled, feature) in [
         (ours.0, &mut abort as &mut dyn ExtendsDeviceCreateInfo),
         (ours.1, &mut fault),
         (ours.2, &mut data),
     ] {
-        if wanted {
-            chained.push(one);
+        if enabled {
+            chained.push(feature);
             count += 1;
         }
     }
-    // Between the application's own structures.
-    for (at, one) in asked.features.iter_mut().enumerate() {
+    // Interleaves them with the application's own structures.
+    for (at, feature) in request.features.iter_mut().enumerate() {
         let at = if ours_first { at * 2 } else { count };
         ours_first = !ours_first;
-        chained.insert(at.min(chained.len()), one.as_mut());
+        chained.insert(at.min(chained.len()), feature.as_mut());
     }
-    for one in chained {
-        info = info.push_next(one);
+    for feature in chained {
+        info = info.push_next(feature);
     }
     let before = snapshot(&info);
     let device = Device::create(gpu, &info, family)?;
@@ -210,12 +210,12 @@ fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr], asked: &mut Asked, ours: (bool,
     Ok(device)
 }
 
-/// Type and successor of each structure of a chain, and the first words of its content.
+/// Type, successor and first content word of each structure of a chain.
 fn snapshot(info: &vk::DeviceCreateInfo<'_>) -> Vec<(i32, usize, vk::Bool32)> {
     let mut all = vec![(info.s_type.as_raw(), info.p_next as usize, info.enabled_extension_count)];
     let mut at = info.p_next.cast::<vk::BaseInStructure<'_>>();
     while !at.is_null() {
-        // SAFETY: the chain is valid, and each structure of it has a word behind `pNext`.
+        // SAFETY: the chain is valid, and each of its structures has a word after `pNext`.
         unsafe {
             let content = at.add(1).cast::<vk::Bool32>().read();
             all.push(((*at).s_type.as_raw(), (*at).p_next as usize, content));
@@ -230,13 +230,13 @@ fn any_order(context: &Context) -> Result<()> {
     expect_narrow(&gpu);
     let [a, b, c] = khr::EXTENSION_NAMES;
     for names in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
-        let device = create(&gpu, &names, &mut Asked::default(), (true, true, true))?;
+        let device = create(&gpu, &names, &mut Request::default(), (true, true, true))?;
         run_entry_point(&device, true)?;
     }
     Ok(())
 }
 
-/// The two extensions that do not need others, alone and together, and all three without any feature.
+/// The two extensions without dependencies, alone and together; and enabled extensions without features.
 fn some(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let [abort, fault, data] = khr::EXTENSION_NAMES;
@@ -248,7 +248,7 @@ fn some(context: &Context) -> Result<()> {
         (&[abort, fault, data], (false, false, false)),
     ];
     for (names, ours) in sets {
-        let device = create(&gpu, names, &mut Asked::default(), ours)?;
+        let device = create(&gpu, names, &mut Request::default(), ours)?;
         let has_fault = device.fault().is_ok();
         ensure!(
             has_fault == names.contains(&fault),

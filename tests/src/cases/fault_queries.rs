@@ -1,6 +1,6 @@
-//! `vkGetDeviceFaultReportsKHR` and `vkGetDeviceFaultDebugInfoKHR`, as the specification says.
+//! `vkGetDeviceFaultReportsKHR` and `vkGetDeviceFaultDebugInfoKHR` as specified by `VK_KHR_device_fault`.
 
-use super::{GROUPS, marked};
+use super::{GROUPS, expect_lost, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::khr::fault_flags;
@@ -13,7 +13,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("fault_queries::reports_come_once_and_the_last_says_lost", reports),
     Case::new("fault_queries::no_room_for_reports_is_incomplete", no_room),
     Case::new("fault_queries::a_healthy_device_times_out", healthy),
-    Case::new("fault_queries::a_blocked_reader_wakes_at_the_abort", blocked_reader),
+    Case::new("fault_queries::a_blocked_reader_wakes_on_the_abort", blocked_reader),
     Case::new(
         "fault_queries::message_data_is_sized_then_filled_the_same_every_time",
         message_data,
@@ -28,10 +28,7 @@ fn on_lost_device(context: &Context, check: fn(&Device<'_>) -> Result<()>) -> Re
     let buffer = Buffer::storage(&device, &marked(&[1, 2, 60]))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     check(&device)
 }
 
@@ -75,7 +72,7 @@ fn reports(context: &Context) -> Result<()> {
 }
 
 fn no_room(context: &Context) -> Result<()> {
-    // The registry does not allow it and the specification's text says what happens.
+    // The VUID forbids this call, but the command's description defines its result.
     context
         .messages
         .expect("VUID-vkGetDeviceFaultReportsKHR-pFaultCounts-arraylength");
@@ -115,7 +112,7 @@ fn healthy(context: &Context) -> Result<()> {
             reports.len()
         );
     }
-    // The specification asks for a lost device here, and an application that is wrong about that must not be harmed.
+    // The VUID requires a lost device. The layer must not harm an application that violates it.
     context
         .messages
         .expect("VUID-vkGetDeviceFaultDebugInfoKHR-device-12383");
@@ -140,10 +137,7 @@ fn blocked_reader(context: &Context) -> Result<()> {
             result = submission.wait();
         }
         let lost = Instant::now();
-        ensure!(
-            result == vk::Result::ERROR_DEVICE_LOST,
-            "the dispatch ended with {result:?}"
-        );
+        expect_lost(result)?;
         let Ok(((result, count), woke)) = reader.join() else {
             anyhow::bail!("the reader panicked")
         };
@@ -161,7 +155,7 @@ fn message_data(context: &Context) -> Result<()> {
     on_lost_device(context, |device| {
         let fault = device.fault()?;
         let (result, size) = fault.message_size();
-        // Three of: a size, 14 bytes of format and 2 of padding, two numbers.
+        // Three messages, each with an 8-byte size, 14 bytes of format, 2 of padding and two numbers.
         ensure!(
             result == vk::Result::SUCCESS && size == 3 * (8 + 16 + 8),
             "{result:?}, {size} bytes"

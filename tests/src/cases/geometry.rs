@@ -1,5 +1,6 @@
-//! Aborts in the stages between the vertex and the fragment shader.
+//! Aborts in the tessellation and geometry stages.
 
+use super::{expect_lost, expect_success};
 use super::MARK;
 use crate::case::{Case, Context};
 use crate::expected::Payload;
@@ -21,12 +22,12 @@ pub(super) const CASES: &[Case] = &[
     Case::new("geometry::never_taken_draws_the_same", never_taken).silent(),
 ];
 
-/// Numbers of the stages in the shaders: where in the buffer each notes its invocations, and what the push constants name.
+/// Stage numbers in the shaders: the index of each stage's counters in the buffer, and the value of the push constant.
 const CONTROL: u32 = 1;
 const EVALUATION: u32 = 2;
 const GEOMETRY: u32 = 3;
 
-/// The stages of a pipeline, by shader.
+/// Stage of a shader, by its file name's extension.
 fn kind(shader: &str) -> vk::ShaderStageFlags {
     match shader.rsplit('.').next() {
         Some("vert") => vk::ShaderStageFlags::VERTEX,
@@ -45,7 +46,7 @@ const TESSELLATION_SHADERS: [&str; 4] = [
 ];
 const GEOMETRY_SHADERS: [&str; 3] = ["stage/pass.vert", "stage/geometry.geom", "stage/white.frag"];
 
-/// Draws with these shaders and push constants. Returns the result, the words and the payloads; `check` sees the image.
+/// Draws with these shaders and push constants, then runs `check` on the image. Returns the result, words and payloads.
 fn draw(
     context: &Context,
     shaders: &[&str],
@@ -84,17 +85,14 @@ fn draw(
     Ok((result, buffer.read(), payloads))
 }
 
-/// Where a stage notes its invocations.
+/// Counters of a stage's invocations.
 fn notes(words: &[u32], stage: u32) -> &[u32] {
     &words[stage as usize * 64..][..3]
 }
 
 fn tessellation(context: &Context, stage: u32, at: u32) -> Result<()> {
     let (result, words, payloads) = draw(context, &TESSELLATION_SHADERS, [stage, at], |_| Ok(()))?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the draw ended with {result:?}"
-    );
+    expect_lost(result)?;
     let name = if stage == CONTROL { "control" } else { "evaluation" };
     let expected = Payload::text(&format!("{name} %u")).scalar(at).bytes();
     // An evaluation shader may run more than once for a corner.
@@ -122,10 +120,7 @@ fn geometry(context: &Context) -> Result<()> {
         Ok(())
     };
     let (result, words, payloads) = draw(context, &GEOMETRY_SHADERS, [GEOMETRY, 1], white)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the draw ended with {result:?}"
-    );
+    expect_lost(result)?;
     ensure!(
         payloads == [Payload::text("geometry %u").scalar(1u32).bytes()],
         "{payloads:?}"
@@ -139,7 +134,7 @@ fn never_taken(context: &Context) -> Result<()> {
         let (result, words, _) = draw(context, shaders, [MARK, 99], |image| {
             image.expect_white(&[(0, 0), (63, 0), (0, 63), (63, 63), (31, 32)])
         })?;
-        ensure!(result == vk::Result::SUCCESS, "the draw ended with {result:?}");
+        expect_success(result)?;
         let stages: &[u32] = if shaders.len() == 4 {
             &[CONTROL, EVALUATION]
         } else {

@@ -1,4 +1,4 @@
-//! Message types that compilers of today do not make: every offset and stride is followed, and holes are zero.
+//! Message types that current compilers do not emit: every offset and stride is honoured, and gaps are zero.
 
 use super::{MARK, marked, run_words_to_loss, same_set};
 use crate::assembly::assemble;
@@ -8,14 +8,14 @@ use crate::vk::{Device, Gpu};
 use anyhow::Result;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("layout::holes_between_members_are_zero", holes),
+    Case::new("layout::gaps_between_members_are_zero", gaps),
     Case::new("layout::row_major_matrices_and_wide_strides", row_major),
     Case::new("layout::a_bare_scalar", bare_scalar),
-    Case::new("layout::members_in_another_order_than_their_offsets", other_order),
+    Case::new("layout::member_order_differs_from_offset_order", other_order),
 ];
 
-/// A shader in which the invocations whose word is 7 abort with the message `%message` of type `%type`. `types` declares
-/// the type and constants; `body` computes the message from `%i`, the invocation, and `%f`, the same as a float.
+/// Assembly of a shader in which invocations whose word is [`MARK`] abort with `%message` of type `%type`. `types`
+/// declares the type and its constants; `body` computes the message from `%i`, the invocation, and `%f`, `%i` as a float.
 pub(super) fn shader(decorations: &str, types: &str, body: &str) -> String {
     OverWords {
         needs: "OpCapability AbortKHR
@@ -45,7 +45,7 @@ pub(super) fn shader(decorations: &str, types: &str, body: &str) -> String {
     .text()
 }
 
-/// Invocations 5 and 38 abort with these bytes.
+/// Checks that invocations 5 and 38 abort with the expected bytes.
 fn check(context: &Context, assembly: &str, expected: impl Fn(u32) -> Vec<u8>) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
@@ -53,19 +53,22 @@ fn check(context: &Context, assembly: &str, expected: impl Fn(u32) -> Vec<u8>) -
     same_set(payloads, vec![expected(5), expected(38)])
 }
 
-/// Bytes at offsets, zero elsewhere.
-fn at(parts: &[(usize, u32)]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for (offset, word) in parts {
-        if bytes.len() < offset + 4 {
-            bytes.resize(offset + 4, 0);
-        }
-        bytes[*offset..offset + 4].copy_from_slice(&word.to_le_bytes());
+/// Bytes at their offsets, later ones over earlier ones, zero elsewhere.
+pub(super) fn at(parts: &[(usize, Vec<u8>)]) -> Vec<u8> {
+    let end = parts.iter().map(|(offset, part)| offset + part.len()).max();
+    let mut bytes = vec![0; end.unwrap_or(0)];
+    for (offset, part) in parts {
+        bytes[*offset..offset + part.len()].copy_from_slice(part);
     }
     bytes
 }
 
-fn holes(context: &Context) -> Result<()> {
+/// Bytes of a word.
+pub(super) fn word(value: u32) -> Vec<u8> {
+    value.to_le_bytes().to_vec()
+}
+
+fn gaps(context: &Context) -> Result<()> {
     let assembly = shader(
         "OpMemberDecorate %type 0 Offset 4
          OpMemberDecorate %type 1 Offset 24
@@ -74,7 +77,7 @@ fn holes(context: &Context) -> Result<()> {
         "%message = OpCompositeConstruct %type %i %f %mark",
     );
     check(context, &assembly, |i| {
-        at(&[(4, i), (24, (i as f32).to_bits()), (60, MARK)])
+        at(&[(4, word(i)), (24, word((i as f32).to_bits())), (60, word(MARK))])
     })
 }
 
@@ -96,9 +99,16 @@ fn row_major(context: &Context) -> Result<()> {
          %message = OpCompositeConstruct %type %m %a",
     );
     check(context, &assembly, |i| {
-        let (f, one) = ((i as f32).to_bits(), 1f32.to_bits());
+        let (f, one) = (word((i as f32).to_bits()), word(1f32.to_bits()));
         // Rows of 16 bytes: the first components of both columns, then the second ones.
-        at(&[(0, f), (4, one), (16, one), (20, f), (32, i), (44, MARK)])
+        at(&[
+            (0, f.clone()),
+            (4, one.clone()),
+            (16, one),
+            (20, f),
+            (32, word(i)),
+            (44, word(MARK)),
+        ])
     })
 }
 
@@ -114,5 +124,5 @@ fn other_order(context: &Context) -> Result<()> {
         "%type = OpTypeStruct %uint %uint",
         "%message = OpCompositeConstruct %type %i %mark",
     );
-    check(context, &assembly, |i| at(&[(0, MARK), (8, i)]))
+    check(context, &assembly, |i| at(&[(0, word(MARK)), (8, word(i))]))
 }

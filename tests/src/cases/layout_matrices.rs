@@ -1,7 +1,7 @@
-//! Matrices in messages: of every width, by rows and by columns, with strides.
+//! Matrices in messages: every width, row-major and column-major, with padded strides.
 
-use super::layout::shader;
-use super::layout_types::{at, check, with_capability};
+use super::layout::{at, shader};
+use super::layout_types::{check, with_capability};
 use crate::case::{Case, Context};
 use crate::vk::{Device, Gpu};
 use anyhow::Result;
@@ -13,18 +13,18 @@ pub(super) const CASES: &[Case] = &[
     Case::new("layout_matrices::of_16_bits", |context| matrices(context, 16)),
 ];
 
-/// A 2x3 matrix by columns with a wide stride, the same by rows with another one, and an array of matrices by rows.
+/// A column-major 2x3 matrix with a padded stride, a row-major one with another stride, and an array of row-major ones.
 fn matrices(context: &Context, bits: u32) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let (core, newer) = gpu.features();
-    let has = match bits {
+    let supported = match bits {
         16 => newer.shader_float16,
         64 => core.shader_float64,
         _ => vk::TRUE,
     };
-    gpu.require(has, &format!("floats of {bits} bits"))?;
+    gpu.require(supported, &format!("floats of {bits} bits"))?;
     let size = bits as usize / 8;
-    // Rows of two, columns of three; a stride of four and of three scalars.
+    // Rows of two, columns of three; strides of four and three scalars.
     let (column, row) = (4 * size, 3 * size);
     let by_rows = 2 * column;
     let array = by_rows + 3 * row;
@@ -94,7 +94,7 @@ fn matrices(context: &Context, bits: u32) -> Result<()> {
     })
 }
 
-/// A whole number below 2048 as binary16.
+/// Converts an integer below 2048 to binary16.
 fn half(value: u32) -> u16 {
     let Some(top) = value.checked_ilog2() else { return 0 };
     let exponent = top + 15;

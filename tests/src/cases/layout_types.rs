@@ -1,8 +1,8 @@
-//! Message types in layouts that compilers may make: physical pointers, arrays whose lengths are specialised,
-//! holes at any depth, members that overlap or stand at odd offsets, and no layout at all.
+//! Message types in layouts that compilers may emit: physical pointers, arrays of specialised length, gaps at any depth,
+//! overlapping members, odd offsets, and no layout at all.
 
-use super::layout::shader;
-use super::{GROUPS, MARK, marked, same_set};
+use super::layout::{at, shader, word};
+use super::{GROUPS, MARK, expect_lost, marked, same_set};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
@@ -13,31 +13,17 @@ pub(super) const CASES: &[Case] = &[
     Case::new("layout_types::physical_pointers", pointers),
     Case::new("layout_types::arrays_of_specialised_length", specialised),
     Case::new("layout_types::a_specialised_length_beyond_the_limit", beyond_the_limit),
-    Case::new("layout_types::holes_at_every_depth", holes),
-    // The validation layer rightly says that these have no valid layout.
-    Case::new("layout_types::members_that_overlap", overlap).on_top(),
+    Case::new("layout_types::gaps_at_every_depth", gaps),
+    // The validation layer rejects these layouts, which violate the explicit layout rules.
+    Case::new("layout_types::overlapping_members", overlap).on_top(),
     Case::new("layout_types::wide_members_at_narrow_offsets", wide_at_narrow).on_top(),
     Case::new("layout_types::members_at_odd_offsets", odd).on_top(),
     Case::new("layout_types::no_layout_at_all", none).on_top(),
     Case::new("layout_types::a_structure_without_members", empty),
-    Case::new("layout_types::a_value_of_another_type_that_matches", matching),
+    Case::new("layout_types::a_value_of_a_matching_type", matching),
 ];
 
-/// Bytes at offsets, zero elsewhere; later ones win.
-pub(super) fn at(parts: &[(usize, Vec<u8>)]) -> Vec<u8> {
-    let end = parts.iter().map(|(offset, part)| offset + part.len()).max();
-    let mut bytes = vec![0; end.unwrap_or(0)];
-    for (offset, part) in parts {
-        bytes[*offset..offset + part.len()].copy_from_slice(part);
-    }
-    bytes
-}
-
-fn word(value: u32) -> Vec<u8> {
-    value.to_le_bytes().to_vec()
-}
-
-/// Runs a shader in which invocations 5 and 38 abort, with `special` as its specialisation.
+/// Runs a shader with specialisation `special` and expects messages of invocations 5 and 38.
 pub(super) fn check(
     device: &Device<'_>,
     assembly: &str,
@@ -48,7 +34,7 @@ pub(super) fn check(
     same_set(payloads, vec![expected(5), expected(38)])
 }
 
-/// The messages of a shader in which these invocations abort, with `special` as its specialisation.
+/// Messages of a shader in which the invocations `aborting` abort, with specialisation `special`.
 fn payloads(device: &Device<'_>, assembly: &str, special: &[(u32, u32)], aborting: &[usize]) -> Result<Vec<Vec<u8>>> {
     let buffer = Buffer::storage(device, &marked(aborting))?;
     let mut kernel = Kernel::bound(device, &[&buffer])?;
@@ -65,10 +51,7 @@ fn payloads(device: &Device<'_>, assembly: &str, special: &[(u32, u32)], abortin
     let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
     kernel.create(&assemble(assembly)?, Some(&info))?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     device.payloads()
 }
 
@@ -78,7 +61,7 @@ fn on_device(context: &Context, assembly: &str, expected: impl Fn(u32) -> Vec<u8
     check(&device, assembly, &[], expected)
 }
 
-/// A shader that has this capability too.
+/// Adds a capability to a shader.
 pub(super) fn with_capability(assembly: &str, capability: &str) -> String {
     assembly.replacen(
         "OpCapability Shader",
@@ -122,8 +105,7 @@ fn pointers(context: &Context) -> Result<()> {
     })
 }
 
-/// An array whose length is specialised is loaded from the buffer, and lies between two other members.
-/// A message that turns out to be too large is not recorded, and takes nothing from the others.
+/// A message that specialisation makes too large is not recorded, and does not displace other messages.
 fn beyond_the_limit(context: &Context) -> Result<()> {
     let decorations = "OpDecorate %length SpecId 4
          OpDecorate %several ArrayStride 4
@@ -132,15 +114,15 @@ fn beyond_the_limit(context: &Context) -> Result<()> {
     let types = "%length = OpSpecConstant %uint 3
          %several = OpTypeArray %uint %length
          %type = OpTypeStruct %uint %several
-         %nothing = OpConstantNull %several
-         %one_of_them = OpConstant %uint 38";
-    let body = "%large = OpIEqual %bool %i %one_of_them
+         %null = OpConstantNull %several
+         %oversized = OpConstant %uint 38";
+    let body = "%large = OpIEqual %bool %i %oversized
          OpSelectionMerge %rest None
          OpBranchConditional %large %rest %short
          %short = OpLabel
          OpAbortKHR %uint %i
          %rest = OpLabel
-         %message = OpCompositeConstruct %type %i %nothing";
+         %message = OpCompositeConstruct %type %i %null";
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let payloads = payloads(
@@ -152,6 +134,7 @@ fn beyond_the_limit(context: &Context) -> Result<()> {
     same_set(payloads, vec![word(5), word(60)])
 }
 
+/// Loads an array of specialised length from the buffer.
 fn specialised(context: &Context) -> Result<()> {
     let decorations = "OpDecorate %length SpecId 4
          OpDecorate %several ArrayStride 4
@@ -186,7 +169,7 @@ fn specialised(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn holes(context: &Context) -> Result<()> {
+fn gaps(context: &Context) -> Result<()> {
     let decorations = "OpMemberDecorate %inner 0 Offset 4
          OpMemberDecorate %inner 1 Offset 16
          OpMemberDecorate %part 0 Offset 0
@@ -225,7 +208,7 @@ fn holes(context: &Context) -> Result<()> {
     })
 }
 
-/// As glslang had it before 16.6: a member begins before the one in front of it ends, and comes later.
+/// glslang before 16.6 emits this: a member starts before the end of its predecessor and is written after it.
 fn overlap(context: &Context) -> Result<()> {
     let decorations = "OpMemberDecorate %type 0 Offset 0
          OpMemberDecorate %type 1 Offset 8
@@ -294,7 +277,7 @@ fn odd(context: &Context) -> Result<()> {
     })
 }
 
-/// Scalars at multiples of their sizes, one behind the other.
+/// Without layout decorations, scalars are packed at multiples of their sizes.
 fn none(context: &Context) -> Result<()> {
     let types = "%uvec3b = OpTypeVector %float 3
          %several = OpTypeArray %vec2 %two
@@ -319,7 +302,7 @@ fn empty(context: &Context) -> Result<()> {
     on_device(context, &shader("", types, ""), |_| Vec::new())
 }
 
-/// The message's value has a type of its own, without a layout; the message type says where its parts go.
+/// The message's value has a type without a layout; the message type defines the offsets.
 fn matching(context: &Context) -> Result<()> {
     let decorations = "OpMemberDecorate %laid_out 0 Offset 4
          OpMemberDecorate %laid_out 1 Offset 8

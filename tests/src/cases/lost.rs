@@ -1,6 +1,7 @@
-//! Which calls lose the device, and that it stays lost.
+//! Calls that report the loss of the device, and that it stays lost.
 
-use super::{GROUPS, marked};
+use super::lost_objects::create_timeline;
+use super::{GROUPS, expect_lost, expect_success, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
@@ -9,55 +10,52 @@ use ash::vk;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("lost::seen_by_vkWaitForFences", |context| {
-        first_seen(context, wait_for_fences)
+    Case::new("lost::reported_by_vkWaitForFences", |context| {
+        first_reported(context, wait_for_fences)
     }),
-    Case::new("lost::seen_by_vkQueueWaitIdle", |context| {
-        first_seen(context, queue_wait_idle)
+    Case::new("lost::reported_by_vkQueueWaitIdle", |context| {
+        first_reported(context, queue_wait_idle)
     }),
-    Case::new("lost::seen_by_vkDeviceWaitIdle", |context| {
-        first_seen(context, device_wait_idle)
+    Case::new("lost::reported_by_vkDeviceWaitIdle", |context| {
+        first_reported(context, device_wait_idle)
     }),
-    Case::new("lost::seen_by_vkGetFenceStatus", |context| {
-        first_seen(context, fence_status)
+    Case::new("lost::reported_by_vkGetFenceStatus", |context| {
+        first_reported(context, fence_status)
     }),
-    Case::new("lost::seen_by_vkQueueSubmit", |context| {
-        first_seen(context, next_submit)
+    Case::new("lost::reported_by_vkQueueSubmit", |context| {
+        first_reported(context, next_submit)
     }),
-    Case::new("lost::seen_by_vkQueueSubmit2", |context| {
-        first_seen(context, next_submit2)
+    Case::new("lost::reported_by_vkQueueSubmit2", |context| {
+        first_reported(context, next_submit2)
     }),
-    Case::new("lost::seen_by_vkWaitSemaphores", |context| {
-        first_seen(context, wait_semaphores)
+    Case::new("lost::reported_by_vkWaitSemaphores", |context| {
+        first_reported(context, wait_semaphores)
     }),
-    Case::new("lost::seen_by_vkGetSemaphoreCounterValue", |context| {
-        first_seen(context, semaphore_value)
+    Case::new("lost::reported_by_vkGetSemaphoreCounterValue", |context| {
+        first_reported(context, semaphore_value)
     }),
-    Case::new("lost::for_ever_and_for_every_call", for_ever),
-    Case::new("lost::for_that_device_alone", that_device_alone),
+    Case::new("lost::permanently_and_for_every_call", permanently),
+    Case::new("lost::without_affecting_another_device", another_device),
 ];
 
-/// Makes one call that may lose the device and returns its result.
-type See = fn(&Device<'_>, &Submission<'_>) -> Result<vk::Result>;
+/// Makes one call that may report the loss and returns its result.
+type Observe = fn(&Device<'_>, &Submission<'_>) -> Result<vk::Result>;
 
-/// Submits a dispatch that aborts and observes it with `see` alone until the device is lost.
-fn first_seen(context: &Context, see: See) -> Result<()> {
+/// Submits a dispatch that aborts, then makes only the call `observe` until it reports the loss.
+fn first_reported(context: &Context, observe: Observe) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let buffer = Buffer::storage(&device, &marked(&[3]))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let submission = kernel.record(GROUPS)?;
-    // An implementation may execute while it submits.
+    // A driver may execute during the submission.
     let submitted = submission.submit();
     if submitted != vk::Result::SUCCESS {
-        ensure!(
-            submitted == vk::Result::ERROR_DEVICE_LOST,
-            "vkQueueSubmit returned {submitted:?}"
-        );
+        expect_lost(submitted)?;
     }
     let start = Instant::now();
     loop {
-        match see(&device, &submission)? {
+        match observe(&device, &submission)? {
             vk::Result::ERROR_DEVICE_LOST => break,
             vk::Result::SUCCESS | vk::Result::NOT_READY | vk::Result::TIMEOUT => {}
             other => bail!("the call returned {other:?}"),
@@ -70,30 +68,21 @@ fn first_seen(context: &Context, see: See) -> Result<()> {
 
 fn wait_for_fences(_: &Device<'_>, submission: &Submission<'_>) -> Result<vk::Result> {
     let result = submission.wait();
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the wait ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok(result)
 }
 
 fn queue_wait_idle(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
     // SAFETY: the queue belongs to the device.
     let result = code(unsafe { device.raw.queue_wait_idle(device.queue) });
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the wait ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok(result)
 }
 
 fn device_wait_idle(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
     // SAFETY: no other thread uses the device.
     let result = code(unsafe { device.raw.device_wait_idle() });
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the wait ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok(result)
 }
 
@@ -122,30 +111,24 @@ fn next_submit2(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
     }))
 }
 
-/// A timeline semaphore, destroyed after `use_it`.
-fn with_timeline(device: &Device<'_>, use_it: impl FnOnce(vk::Semaphore) -> vk::Result) -> Result<vk::Result> {
-    let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-    let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-    // SAFETY: the structures are valid.
-    let semaphore = unsafe { device.raw.create_semaphore(&info, None) }?;
-    let result = use_it(semaphore);
-    // SAFETY: nothing that was submitted uses the semaphore.
+/// Calls `observe` with a timeline semaphore that no submission uses.
+fn with_timeline(device: &Device<'_>, observe: impl FnOnce(vk::Semaphore) -> vk::Result) -> Result<vk::Result> {
+    let semaphore = create_timeline(device)?;
+    let result = observe(semaphore);
+    // SAFETY: no submission uses the semaphore.
     unsafe { device.raw.destroy_semaphore(semaphore, None) };
     Ok(result)
 }
 
 fn wait_semaphores(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
-    // Nobody ever signals 1: only the loss ends the wait.
+    // The value 1 is never signalled, so only the loss ends the wait.
     let result = with_timeline(device, |semaphore| {
         let semaphores = [semaphore];
         let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&[1]);
         // SAFETY: the semaphore belongs to the device.
         code(unsafe { device.raw.wait_semaphores(&info, u64::MAX) })
     })?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the wait ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok(result)
 }
 
@@ -156,17 +139,14 @@ fn semaphore_value(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result
     })
 }
 
-fn for_ever(context: &Context) -> Result<()> {
+fn permanently(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let buffer = Buffer::storage(&device, &marked(&[3]))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let (submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
-    let calls: [(&str, See); 7] = [
+    expect_lost(result)?;
+    let calls: [(&str, Observe); 7] = [
         ("vkWaitForFences", wait_for_fences),
         ("vkQueueWaitIdle", queue_wait_idle),
         ("vkDeviceWaitIdle", device_wait_idle),
@@ -187,7 +167,7 @@ fn for_ever(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn that_device_alone(context: &Context) -> Result<()> {
+fn another_device(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let other = Device::new(&gpu)?;
@@ -198,15 +178,12 @@ fn that_device_alone(context: &Context) -> Result<()> {
         let buffer = Buffer::storage(&device, &marked(&[3]))?;
         let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
         let (_submission, result) = kernel.run(GROUPS)?;
-        ensure!(
-            result == vk::Result::ERROR_DEVICE_LOST,
-            "the dispatch ended with {result:?}"
-        );
+        expect_lost(result)?;
         let (_submission, result) = other_kernel.run(GROUPS)?;
-        ensure!(result == vk::Result::SUCCESS, "another device ended with {result:?}");
+        expect_success(result)?;
     }
     let (_submission, result) = other_kernel.run(GROUPS)?;
-    ensure!(result == vk::Result::SUCCESS, "another device ended with {result:?}");
+    expect_success(result)?;
     let found = other.fault()?.report_count(0);
     ensure!(found == (vk::Result::TIMEOUT, 0), "another device has {found:?}");
     Ok(())

@@ -1,5 +1,4 @@
-//! What a lost device does to the objects that programs wait for: queries, events, semaphores, sparse binding; and to
-//! several threads that wait at once.
+//! Effects of a lost device on objects that programs wait for: queries, events, semaphores and sparse binding.
 
 use super::{GROUPS, marked};
 use crate::case::{Case, Context, Skip};
@@ -17,7 +16,7 @@ pub(super) const CASES: &[Case] = &[
         query(context, false)
     })
     .silent(),
-    Case::new("lost_objects::an_event_that_was_set_before", |context| {
+    Case::new("lost_objects::an_event_that_was_set_before_the_loss", |context| {
         event(context, true)
     }),
     Case::new("lost_objects::an_event_on_a_healthy_device", |context| {
@@ -37,21 +36,21 @@ pub(super) const CASES: &[Case] = &[
         |context| timeline(context, false),
     )
     .silent(),
-    // Nothing ever ends the second submission: its objects are never free to be destroyed, as the validation layer sees it.
+    // The second submission never ends, so the validation layer objects to the destruction of its objects.
     Case::new("lost_objects::a_submission_that_never_begins", never_begins).alone(),
     Case::new("lost_objects::sparse_binding", sparse),
 ];
 
 const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
 
-/// The end of calls that may end with a loss, or must not.
-pub(super) fn expect(result: vk::Result, aborts: bool, what: &str) -> Result<()> {
+/// Checks the result of a call: `ERROR_DEVICE_LOST` if `aborts`, else `SUCCESS`.
+pub(super) fn expect(result: vk::Result, aborts: bool, call: &str) -> Result<()> {
     let expected = if aborts { LOST } else { vk::Result::SUCCESS };
-    ensure!(result == expected, "{what} returned {result:?}");
+    ensure!(result == expected, "{call} returned {result:?}");
     Ok(())
 }
 
-/// Words that make the shader abort, or do not.
+/// Words with a mark if `aborts`.
 pub(super) fn words(aborts: bool) -> Vec<u32> {
     marked(if aborts { &[3] } else { &[] })
 }
@@ -64,7 +63,7 @@ pub(super) fn one_message(device: &Device<'_>, aborts: bool) -> Result<()> {
     Ok(())
 }
 
-/// Submits more than the commands.
+/// Submits the recorded commands with the semaphores in `info`.
 fn submit(device: &Device<'_>, info: vk::SubmitInfo<'_>, submission: &Submission<'_>) -> vk::Result {
     let commands = [submission.commands];
     // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
@@ -103,14 +102,14 @@ fn query(context: &Context, aborts: bool) -> Result<()> {
         "vkQueueSubmit returned {submitted:?}"
     );
     let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-    // The second query is never written: after the loss only that ends the wait.
+    // The second query is never written, so only the loss ends its wait.
     for first in if aborts { 0..2 } else { 0..1 } {
         // SAFETY: the pool has these queries.
         let result = code(unsafe { raw.get_query_pool_results(pool, first, &mut [0u64], flags) });
-        // What was written before the loss was seen may be there.
-        let there = aborts && first == 0 && result == vk::Result::SUCCESS;
+        // The first query may have been written before the loss was detected.
+        let written = aborts && first == 0 && result == vk::Result::SUCCESS;
         ensure!(
-            there || result == if aborts { LOST } else { vk::Result::SUCCESS },
+            written || result == if aborts { LOST } else { vk::Result::SUCCESS },
             "vkGetQueryPoolResults of query {first} returned {result:?}"
         );
     }
@@ -144,7 +143,7 @@ fn event(context: &Context, aborts: bool) -> Result<()> {
         "vkQueueSubmit returned {submitted:?}"
     );
     let start = Instant::now();
-    let seen = loop {
+    let result = loop {
         // SAFETY: the event belongs to the device.
         match unsafe { raw.get_event_status(event) } {
             Ok(false) => {}
@@ -154,7 +153,7 @@ fn event(context: &Context, aborts: bool) -> Result<()> {
         }
         ensure!(start.elapsed() < Duration::from_secs(20), "the event was never set");
     };
-    expect(seen, aborts, "vkGetEventStatus")?;
+    expect(result, aborts, "vkGetEventStatus")?;
     expect(set.wait(), aborts, "vkWaitForFences")?;
     expect(dispatch.wait(), aborts, "vkWaitForFences")?;
     // SAFETY: the device is lost, or the work over.
@@ -202,15 +201,15 @@ fn semaphores(context: &Context, aborts: bool) -> Result<()> {
     one_message(&device, aborts)
 }
 
-/// A timeline semaphore at 0.
-pub(super) fn make_timeline(device: &Device<'_>) -> Result<vk::Semaphore> {
+/// Creates a timeline semaphore with value 0.
+pub(super) fn create_timeline(device: &Device<'_>) -> Result<vk::Semaphore> {
     let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
     let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
     // SAFETY: the structures are valid.
     Ok(unsafe { device.raw.create_semaphore(&info, None) }?)
 }
 
-/// Submits what waits until the semaphore has the value 1.
+/// Submits commands that wait until the semaphore has the value 1.
 fn submit_behind(device: &Device<'_>, semaphore: vk::Semaphore, submission: &Submission<'_>) -> vk::Result {
     let (semaphores, stages) = ([semaphore], [vk::PipelineStageFlags::ALL_COMMANDS]);
     let mut values = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&[1]);
@@ -226,7 +225,7 @@ fn timeline(context: &Context, aborts: bool) -> Result<()> {
     let device = Device::new(&gpu)?;
     let buffer = Buffer::storage(&device, &words(aborts))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
-    let semaphore = make_timeline(&device)?;
+    let semaphore = create_timeline(&device)?;
     let submission = kernel.record(GROUPS)?;
     expect(submit_behind(&device, semaphore, &submission), false, "vkQueueSubmit")?;
     let waited = std::thread::scope(|scope| {
@@ -247,8 +246,8 @@ fn timeline(context: &Context, aborts: bool) -> Result<()> {
     one_message(&device, aborts)
 }
 
-/// The device is lost in finite time although a submission behind the abort waits for ever; what is destroyed then is
-/// not taken from the driver, and the process can make a new device.
+/// The device is lost in finite time although a submission behind the abort waits for ever. The layer leaves objects that
+/// are destroyed afterwards to the driver, and the process can create a new device.
 fn never_begins(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
@@ -257,9 +256,9 @@ fn never_begins(context: &Context) -> Result<()> {
         let device = Device::new(&gpu)?;
         let buffer = Buffer::storage(&device, &words(true))?;
         let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
-        let semaphore = make_timeline(&device)?;
+        let semaphore = create_timeline(&device)?;
         let (first, second) = (kernel.record(GROUPS)?, kernel.record(GROUPS)?);
-        // In this order: an implementation may execute while it submits.
+        // The abort goes first because a driver may execute during the submission.
         let results = [first.submit(), submit_behind(&device, semaphore, &second)];
         ensure!(
             results.iter().all(|&r| r == vk::Result::SUCCESS || r == LOST),
@@ -272,7 +271,7 @@ fn never_begins(context: &Context) -> Result<()> {
     }
     ensure!(
         start.elapsed() < Duration::from_secs(20),
-        "it took {:?}",
+        "the loss took {:?}",
         start.elapsed()
     );
     let device = Device::new(&gpu)?;
@@ -303,12 +302,12 @@ fn sparse(context: &Context) -> Result<()> {
     // SAFETY: the handles belong to this device and the structures are valid.
     unsafe {
         let sparse = raw.create_buffer(&info, None)?;
-        let needs = raw.get_buffer_memory_requirements(sparse);
+        let requirements = raw.get_buffer_memory_requirements(sparse);
         let info = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(needs.memory_type_bits.trailing_zeros());
+            .allocation_size(requirements.size)
+            .memory_type_index(requirements.memory_type_bits.trailing_zeros());
         let memory = raw.allocate_memory(&info, None)?;
-        let binds = [vk::SparseMemoryBind::default().size(needs.size).memory(memory)];
+        let binds = [vk::SparseMemoryBind::default().size(requirements.size).memory(memory)];
         let buffers = [vk::SparseBufferMemoryBindInfo::default().buffer(sparse).binds(&binds)];
         let info = vk::BindSparseInfo::default().buffer_binds(&buffers);
         let fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;

@@ -1,6 +1,6 @@
-//! Several threads submit and wait when the device is lost: each of them hears of it.
+//! Several threads submit and wait when the device is lost: each thread sees the loss.
 
-use super::lost_objects::{expect, make_timeline, one_message, words};
+use super::lost_objects::{create_timeline, expect, one_message, words};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
@@ -24,29 +24,29 @@ fn threads(context: &Context, aborts: bool) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
-    let bad = Buffer::storage(&device, &words(aborts))?;
-    let fine = Buffer::storage(&device, &words(false))?;
-    let (bad, fine) = (
-        Kernel::new(&device, &spirv, &[&bad])?,
-        Kernel::new(&device, &spirv, &[&fine])?,
+    let marked = Buffer::storage(&device, &words(aborts))?;
+    let unmarked = Buffer::storage(&device, &words(false))?;
+    let (aborting, healthy) = (
+        Kernel::new(&device, &spirv, &[&marked])?,
+        Kernel::new(&device, &spirv, &[&unmarked])?,
     );
     let mut work = Vec::new();
     for thread in 0..THREADS {
         let mut own = Vec::new();
         for round in 0..ROUNDS {
-            // One dispatch in the middle of everything.
-            let kernel = if (thread, round) == (3, 10) { &bad } else { &fine };
+            // One dispatch in the middle aborts.
+            let kernel = if (thread, round) == (3, 10) { &aborting } else { &healthy };
             own.push(kernel.record(1)?);
         }
         work.push(own);
     }
-    let timeline = make_timeline(&device)?;
-    // A queue is used by one thread at a time.
+    let timeline = create_timeline(&device)?;
+    // Queues are externally synchronised.
     let queue = Mutex::new(());
     let run = |own: &[Submission<'_>]| {
         for submission in own {
             let submitted = {
-                let _held = queue.lock();
+                let _guard = queue.lock();
                 submission.submit()
             };
             match submitted {
@@ -61,7 +61,7 @@ fn threads(context: &Context, aborts: bool) -> Result<()> {
         if !aborts {
             return vk::Result::SUCCESS;
         }
-        // Whoever is done before the abort hears of it by a wait for what never comes.
+        // A thread that finishes before the abort sees the loss in a wait that is never signalled.
         let semaphores = [timeline];
         let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&[1]);
         // SAFETY: the semaphore belongs to the device.

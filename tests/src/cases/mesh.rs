@@ -1,5 +1,6 @@
 //! Aborts in task and mesh shaders.
 
+use super::{expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -13,7 +14,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("mesh::never_taken_draws_the_same", never_taken).silent(),
 ];
 
-/// Numbers of the stages in the shaders: where in the buffer each notes its invocations, and what the push constants name.
+/// Stage numbers in the shaders: the index of each stage's counters in the buffer, and the value of the push constant.
 const TASK: u32 = 1;
 const MESH: u32 = 2;
 
@@ -54,10 +55,7 @@ fn draw(
 
 fn aborts(context: &Context, stage: u32, at: u32) -> Result<()> {
     let (result, words, payloads) = draw(context, [stage, at], |_| Ok(()))?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the draw ended with {result:?}"
-    );
+    expect_lost(result)?;
     let name = if stage == TASK { "task" } else { "mesh" };
     let expected = Payload::text(&format!("{name} %u")).scalar(at).bytes();
     ensure!(payloads == [expected], "{payloads:?}");
@@ -72,7 +70,7 @@ fn never_taken(context: &Context) -> Result<()> {
     let (result, words, _) = draw(context, [0, 99], |image| {
         image.expect_white(&[(0, 0), (63, 0), (0, 63), (63, 63)])
     })?;
-    ensure!(result == vk::Result::SUCCESS, "the draw ended with {result:?}");
+    expect_success(result)?;
     ensure!(words[64..72] == [1; 8] && words[128..136] == [1; 8], "{words:?}");
     Ok(())
 }

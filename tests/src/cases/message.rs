@@ -1,6 +1,6 @@
-//! The exact bytes of messages, by type.
+//! Exact bytes of messages of each type.
 
-use super::{COUNT, GROUPS, MARK, marked, run_to_loss, same_set, same_words};
+use super::{COUNT, GROUPS, MARK, expect_lost, marked, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -18,11 +18,11 @@ pub(super) const CASES: &[Case] = &[
     Case::new("message::scalars_of_64_bits", wide_scalars),
     Case::new("message::scalars_of_8_and_16_bits", narrow_scalars),
     Case::new("message::of_exactly_the_largest_size", largest),
-    Case::new("message::with_a_control_block_apart", structures)
+    Case::new("message::with_a_separate_control_block", structures)
         .set(&[("control_block", "device")])
         .alone(),
     Case::new(
-        "message::of_exactly_the_largest_size_with_a_control_block_apart",
+        "message::of_exactly_the_largest_size_with_a_separate_control_block",
         largest,
     )
     .set(&[("control_block", "device")])
@@ -32,7 +32,7 @@ pub(super) const CASES: &[Case] = &[
 /// The two invocations that abort in these cases.
 const ABORTING: [usize; 2] = [5, 38];
 
-/// Runs a shader in which the invocations of [`ABORTING`] abort with `message`, and the others add 1000.
+/// Runs a shader in which invocations [`ABORTING`] abort with `message` and the others add 1000 to their word.
 fn check(context: &Context, shader: &str, message: impl Fn(u32) -> Payload) -> Result<()> {
     let words = marked(&ABORTING);
     let (after, payloads) = run_to_loss(context, shader, &words)?;
@@ -127,7 +127,7 @@ fn narrow_scalars(context: &Context) -> Result<()> {
     gpu.require(newer.shader_int8, "shaderInt8")?;
     gpu.require(newer.shader_float16, "shaderFloat16")?;
     drop(gpu);
-    // IEEE 754 binary16 of half of each of the two invocation numbers.
+    // Binary16 of half of each invocation number.
     let half = |i: u32| if i == 5 { 0x4100u16 } else { 0x4CC0 };
     check(context, "message/narrow_scalars.comp", |i| {
         Payload::text("%d %u %d %u %f %u")
@@ -149,10 +149,7 @@ fn largest(context: &Context) -> Result<()> {
     let uniform = Buffer::uniform(&device, &block)?;
     let kernel = Kernel::new(&device, &glsl::compile("message/largest.comp")?, &[&buffer, &uniform])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     let payloads = device.payloads()?;
     let expected = Payload::text("exactly 64 KiB.").scalars(&block).bytes();
     ensure!(

@@ -1,4 +1,4 @@
-//! The cases, one file for each thing that has to hold.
+//! The end-to-end cases, one file per feature.
 
 mod abort;
 mod bad_input;
@@ -20,7 +20,7 @@ mod mesh;
 mod message;
 mod more_queries;
 mod narrow;
-mod own;
+mod test_driver;
 mod poison;
 mod present;
 mod programs;
@@ -39,7 +39,7 @@ mod storm;
 mod trap;
 mod untouched;
 mod waiting;
-mod ways_in;
+mod pipeline_creation;
 
 use crate::case::Case;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -73,7 +73,7 @@ pub fn all() -> Vec<Case> {
         poison::CASES,
         present::CASES,
         programs::CASES,
-        &own::all(),
+        &test_driver::all(),
         queries::CASES,
         ray::CASES,
         real_trap::CASES,
@@ -89,65 +89,81 @@ pub fn all() -> Vec<Case> {
         trap::CASES,
         untouched::CASES,
         waiting::CASES,
-        ways_in::CASES,
+        pipeline_creation::CASES,
     ]
     .concat()
 }
 
-/// Words in the storage buffer that most shaders work on, and invocations of most dispatches.
+/// Words in the storage buffer of most shaders, and invocations of most dispatches.
 const COUNT: usize = 64;
-/// Workgroups of most dispatches: 32 invocations each.
+/// Workgroups of most dispatches, with 32 invocations each.
 const GROUPS: u32 = 2;
-/// What makes an invocation abort when it stands in its word.
+/// Value of a word that makes its invocation abort.
 const MARK: u32 = 7;
 
-/// Words 100, 101, .. with [`MARK`] at `marked`.
-fn marked(marked: &[usize]) -> Vec<u32> {
+/// Words 100, 101, .. with [`MARK`] at `indices`.
+fn marked(indices: &[usize]) -> Vec<u32> {
     (0..COUNT)
-        .map(|i| if marked.contains(&i) { MARK } else { 100 + i as u32 })
+        .map(|i| if indices.contains(&i) { MARK } else { 100 + i as u32 })
         .collect()
 }
 
-/// Runs a shader of `shaders/` over these words. Returns the words afterwards and the payloads, in order; the device
-/// has to be lost.
+/// Checks that a submission lost the device.
+fn expect_lost(result: vk::Result) -> Result<()> {
+    ensure!(
+        result == vk::Result::ERROR_DEVICE_LOST,
+        "the submission ended with {result:?}, expected ERROR_DEVICE_LOST"
+    );
+    Ok(())
+}
+
+/// Checks that a submission succeeded.
+fn expect_success(result: vk::Result) -> Result<()> {
+    ensure!(
+        result == vk::Result::SUCCESS,
+        "the submission ended with {result:?}, expected SUCCESS"
+    );
+    Ok(())
+}
+
+/// Runs a shader of `shaders/` over these words and expects a lost device. Returns the final words and the payloads in
+/// order.
 fn run_to_loss(context: &Context, shader: &str, words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     run_words_to_loss(&device, &glsl::compile(shader)?, words)
 }
 
-/// The same, on a device that is there, with SPIR-V that is there.
+/// [`run_to_loss`] with SPIR-V on an existing device.
 fn run_words_to_loss(device: &Device<'_>, spirv: &[u32], words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
     let buffer = Buffer::storage(device, words)?;
     let kernel = Kernel::new(device, spirv, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok((buffer.read(), device.payloads()?))
 }
 
-/// Runs the simplest shader with an abort: it must lose the device with one message if the abort is taken, and must not
-/// otherwise.
+/// Checks that a submission lost the device if `aborts`, and succeeded otherwise.
+fn expect_end(result: vk::Result, aborts: bool) -> Result<()> {
+    if aborts { expect_lost(result) } else { expect_success(result) }
+}
+
+/// Runs the simplest shader with an abort. Expects a lost device with one message if `aborts`, success otherwise.
 fn run_entry_point(device: &Device<'_>, aborts: bool) -> Result<()> {
     let buffer = Buffer::storage(device, &marked(if aborts { &[3] } else { &[] }))?;
     let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
     if !aborts {
-        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+        expect_success(result)?;
         return Ok(());
     }
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     let count = device.payloads()?.len();
     ensure!(count == 1, "{count} messages");
     Ok(())
 }
 
-/// Compares lists that may be in any order, and prints the difference.
+/// Compares lists of payloads regardless of order.
 fn same_set(mut found: Vec<Vec<u8>>, mut expected: Vec<Vec<u8>>) -> Result<()> {
     found.sort();
     expected.sort();
@@ -172,7 +188,7 @@ fn same_set(mut found: Vec<Vec<u8>>, mut expected: Vec<Vec<u8>>) -> Result<()> {
     Ok(())
 }
 
-/// Compares buffers word by word, and prints the first that differs.
+/// Compares buffers word by word.
 fn same_words(found: &[u32], expected: &[u32]) -> Result<()> {
     ensure!(
         found.len() == expected.len(),

@@ -1,6 +1,6 @@
-//! Queries by other ways: the layer's own list, aliases of extensions, tools, older and several instances.
+//! Queries through less common paths: the layer's own list, extension aliases, tools, old instances, several instances.
 
-use super::{GROUPS, marked};
+use super::{GROUPS, expect_end, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
@@ -11,8 +11,8 @@ use std::ffi::CStr;
 use std::ptr;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("more_queries::extensions_of_the_layer_by_its_name", own_list).silent(),
-    Case::new("more_queries::features_in_every_order", every_order).silent(),
+    Case::new("more_queries::device_extensions_by_layer_name", own_list).silent(),
+    Case::new("more_queries::features_in_any_chain_order", any_order).silent(),
     Case::new("more_queries::aliases_of_get_physical_device_properties2", aliases).silent(),
     Case::new("more_queries::an_instance_of_vulkan_1_0", oldest).silent(),
     Case::new("more_queries::tools", tools).silent(),
@@ -44,21 +44,21 @@ fn own_list(context: &Context) -> Result<()> {
             "{result:?}, {count} with room for {room}"
         );
         let (filled, rest) = list.split_at(count as usize);
-        for (i, one) in filled.iter().enumerate() {
-            let name = one.extension_name_as_c_str()?;
+        for (i, extension) in filled.iter().enumerate() {
+            let name = extension.extension_name_as_c_str()?;
             ensure!(khr::EXTENSION_NAMES.contains(&name), "element {i} is {name:?}");
         }
-        let untouched = rest.iter().all(|one| one.extension_name_as_c_str() == Ok(c""));
+        let untouched = rest.iter().all(|extension| extension.extension_name_as_c_str() == Ok(c""));
         ensure!(untouched, "more than {count} elements were written");
     }
     Ok(())
 }
 
-fn every_order(context: &Context) -> Result<()> {
+fn any_order(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     for order in 0..24 {
         let mut abort = ShaderAbortFeatures::new(false);
-        // What is not supported must be switched off, whatever stood there.
+        // The layer must reset unsupported features that the application has set.
         let mut fault = FaultFeatures::new(true);
         fault.device_fault_device_lost_on_masked = vk::TRUE;
         fault.device_fault_report_masked = vk::TRUE;
@@ -92,7 +92,7 @@ fn every_order(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The commands of `VK_KHR_get_physical_device_properties2`, which the instance must have.
+/// Commands of `VK_KHR_get_physical_device_properties2`, which the instance must enable.
 fn by_extension(gpu: &Gpu) -> ash::khr::get_physical_device_properties2::Instance {
     ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance)
 }
@@ -134,7 +134,7 @@ fn aliases(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The extensions need Vulkan 1.1, so such a program does not see them, and nothing else changes for it.
+/// The extensions need Vulkan 1.1, so the layer hides them from a Vulkan 1.0 program and changes nothing else.
 fn oldest(context: &Context) -> Result<()> {
     let names = [ash::khr::get_physical_device_properties2::NAME];
     let gpu = Gpu::open_with(
@@ -188,7 +188,7 @@ fn tools(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let (result, total, _) = tools_of(&gpu, None);
     ensure!(result == vk::Result::SUCCESS && total >= 1, "{result:?}, {total}");
-    // The validation layer in front of ours does not get along with short arrays.
+    // The validation layer above ours does not handle short arrays.
     let (_, _, all) = tools_of(&gpu, Some(total));
     let ours_first = all.first().is_some_and(|tool| tool.layer_as_c_str() == Ok(LAYER));
     for room in if ours_first { 0 } else { total }..total + 2 {
@@ -226,7 +226,7 @@ fn no_tool(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Two instances at once: each has its own devices, of which one is lost.
+/// Two instances with their own devices, one of which is lost.
 fn two_instances(context: &Context) -> Result<()> {
     let (first, second) = (Gpu::open(context)?, Gpu::open_as(context, vk::API_VERSION_1_2)?);
     let spirv = glsl::compile("abort/entry_point.comp")?;
@@ -240,18 +240,13 @@ fn two_instances(context: &Context) -> Result<()> {
         let buffer = Buffer::storage(device, &marked(marks))?;
         let kernel = Kernel::new(device, &spirv, &[&buffer])?;
         let (_submission, result) = kernel.run(GROUPS)?;
-        let expected = if marks.is_empty() {
-            vk::Result::SUCCESS
-        } else {
-            vk::Result::ERROR_DEVICE_LOST
-        };
-        ensure!(result == expected, "the dispatch ended with {result:?}");
+        expect_end(result, !marks.is_empty())?;
     }
     drop(second);
     // SAFETY: no other thread uses the devices.
     let idle = unsafe { [code(lost.raw.device_wait_idle()), code(healthy.raw.device_wait_idle())] };
     ensure!(idle == [vk::Result::ERROR_DEVICE_LOST, vk::Result::SUCCESS], "{idle:?}");
-    let count = lost.payloads().context("after the other instance is gone")?.len();
+    let count = lost.payloads().context("after the other instance was destroyed")?.len();
     ensure!(count == 1, "{count} messages");
     Ok(())
 }

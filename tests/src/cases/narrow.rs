@@ -1,4 +1,4 @@
-//! Values of 16 bits, which the module may only load and store, across the border of a continue construct that becomes a
+//! 16-bit values, which the module may only load and store, across the border of a continue construct that becomes a
 //! function.
 
 use super::{COUNT, run_words_to_loss, same_set, same_words};
@@ -11,7 +11,7 @@ use ash::vk;
 pub(super) const CASES: &[Case] = &[Case::new("narrow::in_an_increment", in_an_increment)];
 
 /// `do { v = low half of word 64 + i } while (n = f(n), low half of word 128 + i = v, w = high half, n < 5); high half = w`,
-/// where `f` aborts in the iteration that word `i` says.
+/// where word `i` selects the iteration in which `f` aborts.
 const SHADER: &str = r#"
     OpCapability Shader
     OpCapability StorageBuffer16BitAccess

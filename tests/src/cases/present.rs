@@ -1,4 +1,4 @@
-//! Presentation to a surface without a window, before and after the loss.
+//! Presentation to a headless surface, before and after the loss.
 
 use super::{GROUPS, marked};
 use crate::case::{Case, Context};
@@ -16,7 +16,7 @@ pub(super) const CASES: &[Case] = &[
 
 const FRAMES: u32 = 5;
 
-/// Presents a few frames, in one of which the dispatch aborts.
+/// Presents [`FRAMES`] frames. The dispatch of frame `aborting` aborts.
 fn frames(context: &Context, aborting: Option<u32>) -> Result<()> {
     let names = [khr::surface::NAME, ext::headless_surface::NAME];
     let gpu = Gpu::open_with(
@@ -34,11 +34,11 @@ fn frames(context: &Context, aborting: Option<u32>) -> Result<()> {
     };
     let surfaces = khr::surface::Instance::new(&gpu.entry, &gpu.instance);
     let headless = ext::headless_surface::Instance::new(&gpu.entry, &gpu.instance);
-    // SAFETY: the structure is valid.
+    // SAFETY: the create info is valid and the instance outlives the surface.
     let surface = unsafe { headless.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None) }?;
     let result = Device::extended(&gpu, DeviceOptions::default(), more)
         .and_then(|device| on_surface(&device, &surfaces, surface, aborting));
-    // SAFETY: the swapchains of the surface are gone.
+    // SAFETY: `on_surface` has destroyed the swapchains of the surface.
     unsafe { surfaces.destroy_surface(surface, None) };
     result
 }
@@ -53,21 +53,21 @@ fn on_surface(
     let commands = khr::swapchain::Device::new(&gpu.instance, &device.raw);
     // SAFETY: the handles belong to the living instance and device, and the structures are valid.
     unsafe {
-        let can = surfaces.get_physical_device_surface_support(gpu.physical, device.family, surface)?;
-        gpu.require(can.into(), "presentation to surfaces without a window")?;
-        let about = surfaces.get_physical_device_surface_capabilities(gpu.physical, surface)?;
+        let supported = surfaces.get_physical_device_surface_support(gpu.physical, device.family, surface)?;
+        gpu.require(supported.into(), "presentation to headless surfaces")?;
+        let capabilities = surfaces.get_physical_device_surface_capabilities(gpu.physical, surface)?;
         let formats = surfaces.get_physical_device_surface_formats(gpu.physical, surface)?;
         let modes = surfaces.get_physical_device_surface_present_modes(gpu.physical, surface)?;
-        ensure!(modes.contains(&vk::PresentModeKHR::FIFO), "no FIFO");
+        ensure!(modes.contains(&vk::PresentModeKHR::FIFO), "FIFO is not supported");
         let info = vk::SwapchainCreateInfoKHR::default()
             .surface(surface)
-            .min_image_count(about.min_image_count.max(2))
+            .min_image_count(capabilities.min_image_count.max(2))
             .image_format(formats[0].format)
             .image_color_space(formats[0].color_space)
             .image_extent(vk::Extent2D { width: 64, height: 64 })
             .image_array_layers(1)
             .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
-            .pre_transform(about.current_transform)
+            .pre_transform(capabilities.current_transform)
             .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
             .present_mode(vk::PresentModeKHR::FIFO);
         let swapchain = commands.create_swapchain(&info, None)?;
@@ -83,11 +83,11 @@ fn on_surface(
     Ok(())
 }
 
-/// Draws and presents frames, until the loss if there is one.
+/// Draws and presents frames until the loss, or all of them.
 ///
 /// # Safety
 ///
-/// The swapchain must belong to the device.
+/// `swapchain` must belong to `device`.
 unsafe fn present(
     device: &Device<'_>,
     commands: &khr::swapchain::Device,
@@ -96,15 +96,15 @@ unsafe fn present(
 ) -> Result<()> {
     let raw = &device.raw;
     let spirv = glsl::compile("abort/entry_point.comp")?;
-    // SAFETY: the handles belong to the device and the structures are valid; each frame's work is over before the next.
+    // SAFETY: the handles belong to the device; each frame waits for its work before the next frame starts.
     unsafe {
         let images = commands.get_swapchain_images(swapchain)?;
         let fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
-        let mut kept = Vec::new();
+        let mut semaphores_in_use = Vec::new();
         let mut lost = false;
         for frame in 0..FRAMES {
             let aborts = aborting == Some(frame);
-            // After the loss nothing is presented any more, so that no image may be waited for without a limit.
+            // Nothing is presented after the loss, so an acquisition with an infinite timeout might never return.
             let limit = if lost { 1_000_000 } else { u64::MAX };
             let acquired = commands.acquire_next_image(swapchain, limit, vk::Semaphore::null(), fence);
             if lost {
@@ -138,7 +138,7 @@ unsafe fn present(
                 raw.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[], &[], &[barrier]);
             })?;
             let semaphore = raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None)?;
-            kept.push(semaphore);
+            semaphores_in_use.push(semaphore);
             let semaphores = [semaphore];
             let buffers = [dispatch.commands, submission.commands];
             let info = vk::SubmitInfo::default()
@@ -174,7 +174,7 @@ unsafe fn present(
                 raw.queue_wait_idle(device.queue)?;
             }
         }
-        for semaphore in kept {
+        for semaphore in semaphores_in_use {
             raw.destroy_semaphore(semaphore, None);
         }
         raw.destroy_fence(fence, None);

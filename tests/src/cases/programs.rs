@@ -1,7 +1,7 @@
-//! Whole programs, many of them: with aborts that are not taken they do what they did without; with aborts that are taken
-//! the driver leaves exactly the messages and the memory that the specification asks for, as the interpreter has it.
+//! Random whole programs. Without a taken abort they behave as before the rewrite; with taken aborts, driver and
+//! interpreter agree on messages and memory.
 //!
-//! Each driver takes its share of them. `VKABORT_PROGRAM_SEEDS=10000` runs more, `VKABORT_PROGRAM_SEED=17` one.
+//! Each driver runs its share. `VKABORT_PROGRAM_SEEDS=10000` runs more programs, `VKABORT_PROGRAM_SEED=17` a single one.
 
 use crate::case::{Case, Context, SECONDS, SHARE};
 use crate::program::{Language, Program, is_valid};
@@ -27,17 +27,17 @@ pub(super) const CASES: &[Case] = &[
     Case::new("programs::generated", generated).alone().within(600),
 ];
 
-/// Programs of each kind that are run, by all drivers together.
+/// Number of programs of each kind, over all drivers.
 const PROGRAMS: u64 = 264;
 
-/// Programs that Mesa 22 compiles wrongly, found by comparison: the interpreter, newer Mesa and SwiftShader agree on what
-/// their rewrites do. The first has a loop of at most two rounds that is left from a call in its head.
+/// Programs that Mesa 22 miscompiles: the interpreter, newer Mesa and SwiftShader agree on the results of their rewrites.
+/// The first has a loop of at most two iterations that is left from a call in its header.
 const MISCOMPILED: [(Language, u64); 1] = [(Language::Glsl, 129)];
 
 fn seeds() -> impl Iterator<Item = u64> {
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     let all = match number("VKABORT_PROGRAM_SEED") {
-        Some(one) => return (one..one + 1).step_by(1),
+        Some(seed) => return (seed..seed + 1).step_by(1),
         None => number("VKABORT_PROGRAM_SEEDS").unwrap_or(PROGRAMS),
     };
     let share = std::env::var(SHARE).ok();
@@ -54,17 +54,17 @@ fn slang(context: &Context) -> Result<()> {
     compiled(context, Language::Slang, Some(&Slang::load()?))
 }
 
-/// Programs that a compiler made.
+/// Programs compiled from GLSL or Slang.
 fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Result<()> {
-    let stand = Stand::new(context)?;
-    let mesa_22 = stand.gpu.driver_info().starts_with("Mesa 22.");
+    let runner = Runner::new(context)?;
+    let mesa_22 = runner.gpu.driver_info().starts_with("Mesa 22.");
     each_seed(|seed, choices| {
         if mesa_22 && MISCOMPILED.contains(&(language, seed)) {
-            return Ok(Outcome::Elsewhere);
+            return Ok(Outcome::NotApplicable);
         }
         let original = Program::new(language, seed, false).compile(seed, slang)?;
         let program = Program::new(language, seed, true).compile(seed, slang)?;
-        // Slang makes modules of some programs that are not valid: nobody promises anything of those.
+        // Slang emits invalid modules for some programs; their behaviour is undefined.
         if !is_valid(&original.words) || !is_valid(&program.words) {
             return Ok(Outcome::Invalid);
         }
@@ -78,14 +78,14 @@ fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Res
             words: &planted.words,
             ticks: program.ticks,
         };
-        stand.check(subject, c"main".into(), INVOCATIONS, Some(&original.words), choices)
+        runner.check(subject, c"main".into(), INVOCATIONS, Some(&original.words), choices)
     })
 }
 
-/// Modules that no compiler made, with messages of every kind.
+/// Generated modules with messages of every kind.
 fn generated(context: &Context) -> Result<()> {
-    let stand = Stand::new(context)?;
-    let missing = missing_capabilities(&stand.gpu);
+    let runner = Runner::new(context)?;
+    let missing = missing_capabilities(&runner.gpu);
     let widths = [
         capability::Int8,
         capability::Int16,
@@ -105,21 +105,21 @@ fn generated(context: &Context) -> Result<()> {
         let module = generate(choices, wish);
         let parsed = Module::parse(&module.words).context("it is no module")?;
         if !can_run(&module.words, &missing)? {
-            return Ok(Outcome::Elsewhere);
+            return Ok(Outcome::NotApplicable);
         }
         let compute = parsed.entries.iter().find(|e| e.model == execution_model::GLCompute);
         let Some(entry) = compute else {
-            return Ok(Outcome::Elsewhere);
+            return Ok(Outcome::NotApplicable);
         };
         let subject = Subject {
             words: &module.words,
             ticks: module.ticks,
         };
-        stand.check(subject, CString::new(entry.name.as_str())?, 1, None, choices)
+        runner.check(subject, CString::new(entry.name.as_str())?, 1, None, choices)
     })
 }
 
-/// Capabilities of generated modules that the device lacks.
+/// Capabilities of generated modules that the device does not support.
 fn missing_capabilities(gpu: &Gpu) -> Vec<u32> {
     let (core, newer) = gpu.features();
     let all = [
@@ -134,16 +134,16 @@ fn missing_capabilities(gpu: &Gpu) -> Vec<u32> {
             capability::VulkanMemoryModelDeviceScope,
         ),
     ];
-    let missing = all.into_iter().filter(|(has, _)| *has == vk::FALSE);
+    let missing = all.into_iter().filter(|(supported, _)| *supported == vk::FALSE);
     missing.map(|(_, capability)| capability).collect()
 }
 
-/// Whether a device without these capabilities runs a module: what only messages need the rewrite does without.
+/// Whether the rewrite of a module runs without these capabilities. It drops those that only messages use.
 fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
     let rewritten = match instrument(words, &Options::default()) {
         Ok(Instrumentation::Instrumented(rewritten)) => rewritten.words,
         Ok(Instrumentation::Unchanged) => bail!("the module is not rewritten"),
-        // An array of specialised length that was loaded in another block: its elements cannot be got at.
+        // An array of specialised length that was loaded in another block: its elements are not accessible.
         Err(error) if error.to_string().contains("load it in the block of the abort") => return Ok(false),
         Err(error) => return Err(error.into()),
     };
@@ -151,32 +151,31 @@ fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
     Ok(!missing.iter().any(|capability| rewritten.has_capability(*capability)))
 }
 
-/// What became of a program.
+/// Result of one program.
 enum Outcome {
-    /// That many messages came back, each as it should be.
-    Held { messages: usize },
-    /// It takes too many steps to be interpreted, has no compute shader, needs what the device lacks, or is known to be compiled
-    /// wrongly.
-    Elsewhere,
-    /// Its compiler did not make a valid module of it.
+    /// All messages were as expected.
+    Passed { messages: usize },
+    /// It takes too many steps to interpret, has no compute shader, needs a missing capability, or is miscompiled.
+    NotApplicable,
+    /// The compiler emitted an invalid module.
     Invalid,
 }
 
 fn each_seed(run: impl Fn(u64, &mut Choices) -> Result<Outcome>) -> Result<()> {
-    let (mut held, mut messages, mut invalid, mut failures) = (0, 0, 0, Vec::new());
-    let (begun, limit) = (Instant::now(), std::env::var(SECONDS).ok());
+    let (mut passed, mut messages, mut invalid, mut failures) = (0, 0, 0, Vec::new());
+    let (start, limit) = (Instant::now(), std::env::var(SECONDS).ok());
     let limit = limit.and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs);
     let mut all = 0;
-    let is_over = || limit.is_some_and(|limit| begun.elapsed() >= limit);
+    let is_over = || limit.is_some_and(|limit| start.elapsed() >= limit);
     for seed in seeds().take_while(|_| !is_over()) {
         all += 1;
         let choices = &mut Choices::seeded(seed);
         match run(seed, choices) {
-            Ok(Outcome::Held { messages: found }) => {
-                held += 1;
+            Ok(Outcome::Passed { messages: found }) => {
+                passed += 1;
                 messages += found;
             }
-            Ok(Outcome::Elsewhere) => {}
+            Ok(Outcome::NotApplicable) => {}
             Ok(Outcome::Invalid) => invalid += 1,
             Err(error) => failures.push(format!("seed {seed}: {error:#}")),
         }
@@ -185,28 +184,28 @@ fn each_seed(run: impl Fn(u64, &mut Choices) -> Result<Outcome>) -> Result<()> {
         }
     }
     ensure!(failures.is_empty(), "{}", failures.join("\n"));
-    println!("{held} programs, {messages} messages; {invalid} that their compiler got wrong");
-    // A driver that takes seconds for a program has too few of them to be counted.
+    println!("{passed} programs, {messages} messages; {invalid} invalid modules from the compiler");
+    // A driver that needs seconds per program runs too few for these minimums.
     ensure!(
-        all == 1 || is_over() || held * 8 > all && messages > all / 8,
-        "too few programs ran: {held} of {all}, with {messages} messages"
+        all == 1 || is_over() || passed * 8 > all && messages > all / 8,
+        "too few programs ran: {passed} of {all}, with {messages} messages"
     );
     Ok(())
 }
 
-/// Where programs are run.
-struct Stand {
+/// Runs programs on a driver.
+struct Runner {
     gpu: Gpu,
 }
 
-impl Stand {
+impl Runner {
     fn new(context: &Context) -> Result<Self> {
         Ok(Self {
             gpu: Gpu::open(context)?,
         })
     }
 
-    /// Runs a program without an abort, then with every invocation aborting at some moment or not at all.
+    /// Runs a program without aborts, then with each invocation aborting at a random tick or not at all.
     fn check(
         &self,
         subject: Subject<'_>,
@@ -217,32 +216,32 @@ impl Stand {
     ) -> Result<Outcome> {
         let interpreted = |due: &[u32]| follow(subject, due).map_err(anyhow::Error::msg);
         let never = vec![0; invocations];
-        let Some(calm) = interpreted(&never)? else {
-            return Ok(Outcome::Elsewhere);
+        let Some(undisturbed) = interpreted(&never)? else {
+            return Ok(Outcome::NotApplicable);
         };
         if let Some(original) = original {
             let found = self.run(original, &entry, &never).context("the original")?;
-            found.compare(&calm).context("the original, on the driver")?;
+            found.compare(&undisturbed).context("the original, on the driver")?;
         }
         let found = self.run(subject.words, &entry, &never)?;
-        found.compare(&calm).context("no abort is taken")?;
-        // Among several invocations some may go on.
+        found.compare(&undisturbed).context("without a taken abort")?;
+        // With several invocations, some may run to their end.
         let first = u32::from(invocations == 1);
         let moment = |last: &u32| choices.between(first.min(*last), *last);
-        let due: Vec<u32> = calm.ticks.iter().map(moment).collect();
+        let due: Vec<u32> = undisturbed.ticks.iter().map(moment).collect();
         let Some(expected) = interpreted(&due)? else {
-            return Ok(Outcome::Elsewhere);
+            return Ok(Outcome::NotApplicable);
         };
         let found = self.run(subject.words, &entry, &due)?;
         found
             .compare(&expected)
             .with_context(|| format!("invocations abort at {due:?}"))?;
-        Ok(Outcome::Held {
-            messages: calm.messages.len() + expected.messages.len(),
+        Ok(Outcome::Passed {
+            messages: undisturbed.messages.len() + expected.messages.len(),
         })
     }
 
-    fn run(&self, words: &[u32], entry: &CString, due: &[u32]) -> Result<Found> {
+    fn run(&self, words: &[u32], entry: &CString, due: &[u32]) -> Result<Observed> {
         let device = Device::new(&self.gpu)?;
         let mut buffers = Vec::new();
         for (number, (binding, words)) in (0..).zip(start(due)) {
@@ -257,7 +256,7 @@ impl Stand {
             vk::Result::ERROR_DEVICE_LOST => device.payloads()?,
             other => bail!("the dispatch ended with {other:?}"),
         };
-        Ok(Found {
+        Ok(Observed {
             lost: result == vk::Result::ERROR_DEVICE_LOST,
             buffers: buffers.iter().map(Buffer::read).collect(),
             payloads,
@@ -265,14 +264,14 @@ impl Stand {
     }
 }
 
-/// What a driver left.
-struct Found {
+/// Observable results of a run.
+struct Observed {
     lost: bool,
     buffers: Vec<Vec<u32>>,
     payloads: Vec<Vec<u8>>,
 }
 
-impl Found {
+impl Observed {
     fn compare(&self, expected: &Course) -> Result<()> {
         ensure!(
             self.lost != expected.messages.is_empty(),
@@ -281,24 +280,24 @@ impl Found {
             expected.messages.len()
         );
         for (binding, words) in &expected.buffers {
-            let found = self.buffers.get(*binding as usize).context("a binding too many")?;
+            let found = self.buffers.get(*binding as usize).context("unexpected binding")?;
             super::same_words(found, words).with_context(|| format!("buffer {binding}"))?;
         }
-        // Invocations abort in any order.
+        // The order of messages is undefined.
         let mut left = self.payloads.clone();
         for message in &expected.messages {
-            match left.iter().position(|payload| is(payload, message)) {
+            match left.iter().position(|payload| matches(payload, message)) {
                 Some(at) => drop(left.swap_remove(at)),
                 None => bail!("no message is {:02x?}; the rest are {left:02x?}", message.bytes),
             }
         }
-        ensure!(left.is_empty(), "{} messages too many: {left:02x?}", left.len());
+        ensure!(left.is_empty(), "{} extra messages: {left:02x?}", left.len());
         Ok(())
     }
 }
 
-/// Whether a payload is this message; bits of undefined values may be anything.
-fn is(payload: &[u8], message: &Message) -> bool {
+/// Whether a payload equals a message, ignoring undefined bits.
+fn matches(payload: &[u8], message: &Message) -> bool {
     let undef = message.undef.iter().chain(std::iter::repeat(&0));
     let mut bytes = payload.iter().zip(&message.bytes).zip(undef);
     payload.len() == message.bytes.len() && bytes.all(|((found, expected), undef)| (found ^ expected) & !undef == 0)

@@ -1,4 +1,4 @@
-//! What the physical device says it has.
+//! Extensions, features and properties that the physical device reports.
 
 use crate::case::{Case, Context};
 use crate::vk::khr::{self, FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties};
@@ -12,7 +12,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("queries::extension_list_in_a_short_array", short_array),
     Case::new("queries::features_in_any_order", features),
     Case::new("queries::properties", properties),
-    Case::new("queries::commands_by_device_only_where_enabled", commands),
+    Case::new("queries::commands_only_for_devices_that_enable_them", commands),
     Case::new("queries::an_instance_of_vulkan_1_1", older_instance),
     Case::new("queries::without_the_layer_the_extension_is_absent", absent).without_layer(),
 ];
@@ -144,10 +144,10 @@ fn commands(context: &Context) -> Result<()> {
         },
     )?;
     for name in [c"vkGetDeviceFaultReportsKHR", c"vkGetDeviceFaultDebugInfoKHR"] {
-        look_up(&with, name).with_context(|| format!("{name:?} is not there"))?;
+        look_up(&with, name).with_context(|| format!("{name:?} is missing"))?;
         ensure!(
             look_up(&without, name).is_none(),
-            "{name:?} is there for a device that did not ask"
+            "{name:?} exists for a device that did not enable it"
         );
     }
     Ok(())
@@ -155,7 +155,7 @@ fn commands(context: &Context) -> Result<()> {
 
 fn older_instance(context: &Context) -> Result<()> {
     let gpu = Gpu::open_as(context, vk::API_VERSION_1_1)?;
-    // A program of Vulkan 1.1 has buffer device addresses by their extension only, which not every driver of a later
+    // A Vulkan 1.1 program has buffer device addresses only through their extension, which not every driver of a later
     // version lists.
     let possible = gpu.has_extension(ash::khr::buffer_device_address::NAME)?;
     for name in khr::EXTENSION_NAMES {
@@ -172,7 +172,7 @@ fn absent(context: &Context) -> Result<()> {
     for name in khr::EXTENSION_NAMES {
         ensure!(
             !gpu.has_extension(name)?,
-            "{name:?} is there: this driver cannot show what the layer adds"
+            "the driver itself supports {name:?}, so it cannot show the layer's effect"
         );
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Aborts in the stages of ray tracing pipelines.
 
+use super::{expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -44,12 +45,12 @@ pub(super) const SHADERS: [&str; 6] = [
     "ray/box.rint",
 ];
 
-/// Opens a device that traces rays, with more extensions, and runs `check` on it.
+/// Runs `check` on a device with ray tracing.
 pub(super) fn on_device(context: &Context, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
     on_device_with(context, false, check)
 }
 
-/// The same. `inline`: the device also takes create-infos of modules chained to stages.
+/// [`on_device`], with support for module create infos chained to stages if `inline` is set.
 pub(super) fn on_device_with(
     context: &Context,
     inline: bool,
@@ -84,25 +85,26 @@ pub(super) fn on_device_with(
     check(&Device::extended(&gpu, options, more)?)
 }
 
-/// The compiled shaders.
+/// Compiles the shaders.
 pub(super) fn compiled() -> Result<Vec<Vec<u32>>> {
     SHADERS.iter().map(|shader| glsl::compile(shader)).collect()
 }
 
-/// Them as stages.
+/// Stages of compiled shaders.
 pub(super) fn stages(compiled: &[Vec<u32>]) -> Vec<Stage<'_>> {
     let stages = RAY_STAGES.iter().zip(compiled);
     stages.map(|(kind, spirv)| Stage { kind: *kind, spirv }).collect()
 }
 
-/// Traces with a pipeline that `create` makes; the launch `which[1]` aborts in the stage `which[0]`. Returns the result, the words and the payloads.
+/// Traces with a pipeline from `create`. Launch `target[1]` aborts in stage `target[0]`. Returns the result, words and
+/// payloads.
 pub(super) fn trace(
     device: &Device<'_>,
-    which: [u32; 2],
+    target: [u32; 2],
     create: impl FnOnce(&mut Rays<'_>) -> Result<()>,
 ) -> Result<(vk::Result, Vec<u32>, Vec<Vec<u8>>)> {
     let scene = Scene::new(device)?;
-    let buffer = Buffer::storage(device, &[&which[..], &[0; 7 * 64]].concat())?;
+    let buffer = Buffer::storage(device, &[&target[..], &[0; 7 * 64]].concat())?;
     let mut rays = Rays::bound(device, &buffer, &scene)?;
     create(&mut rays)?;
     let submission = rays.record()?;
@@ -112,7 +114,7 @@ pub(super) fn trace(
     Ok((result, buffer.read().split_off(2), payloads))
 }
 
-/// What stage `stage` of launch `at` notes in a run without aborts, and the launch's result at stage 0.
+/// Expected counter of a stage and launch without aborts; stage 0 is the result of the launch.
 fn expected(stage: usize, at: usize) -> u32 {
     let x = at % 8;
     match stage {
@@ -127,10 +129,10 @@ fn expected(stage: usize, at: usize) -> u32 {
     }
 }
 
-/// Compares all that launches noted, but for those of `but`.
-pub(super) fn same_notes(words: &[u32], but: Option<usize>) -> Result<()> {
+/// Compares the counters of all launches except `skipped`.
+pub(super) fn same_counts(words: &[u32], skipped: Option<usize>) -> Result<()> {
     for stage in 0..7 {
-        for at in (0..64).filter(|at| Some(*at) != but) {
+        for at in (0..64).filter(|at| Some(*at) != skipped) {
             let (found, expected) = (words[stage * 64 + at], expected(stage, at));
             ensure!(
                 found == expected,
@@ -156,15 +158,12 @@ fn create(rays: &mut Rays<'_>) -> Result<()> {
 fn aborts(context: &Context, stage: u32, at: u32, name: &str) -> Result<()> {
     on_device(context, |device| {
         let (result, words, payloads) = trace(device, [stage, at], create)?;
-        ensure!(
-            result == vk::Result::ERROR_DEVICE_LOST,
-            "the trace ended with {result:?}"
-        );
+        expect_lost(result)?;
         let message = Payload::text(&format!("{name} %u")).scalar(at).bytes();
         ensure!(payloads == [message], "{payloads:?}");
         let at = at as usize;
-        let noted = words[stage as usize * 64 + at];
-        ensure!(noted == 0, "the invocation stored after the abort: {noted}");
+        let count = words[stage as usize * 64 + at];
+        ensure!(count == 0, "the invocation stored {count} after the abort");
         if stage == 1 {
             let after = (0..7).map(|stage| words[stage * 64 + at]).max();
             ensure!(after == Some(0), "the ray was traced after the abort");
@@ -172,14 +171,14 @@ fn aborts(context: &Context, stage: u32, at: u32, name: &str) -> Result<()> {
         if stage == 6 {
             ensure!(words[4 * 64 + at] == 0, "an intersection was reported after the abort");
         }
-        same_notes(&words, Some(at))
+        same_counts(&words, Some(at))
     })
 }
 
 fn never_taken(context: &Context) -> Result<()> {
     on_device(context, |device| {
         let (result, words, _) = trace(device, [0, 0], create)?;
-        ensure!(result == vk::Result::SUCCESS, "the trace ended with {result:?}");
-        same_notes(&words, None)
+        expect_success(result)?;
+        same_counts(&words, None)
     })
 }

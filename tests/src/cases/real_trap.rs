@@ -1,8 +1,7 @@
-//! `trap = fault` and `trap = hang` on hardware: the message is there before the trap, the driver loses the device, and
-//! nobody else does. A person has to ask for these cases (`vkabort-bundle --traps`); what they need no GPU for, the tests'
-//! own driver plays.
+//! `trap = fault` and `trap = hang` on hardware: the message is written before the trap, and only this process loses the
+//! device. These cases run on request (`vkabort-bundle --traps`); the test driver covers the parts that need no GPU.
 
-use super::{GROUPS, MARK, marked};
+use super::{GROUPS, MARK, expect_lost, expect_success, marked};
 use crate::case::{Case, Context, Skip};
 use crate::expected::Payload;
 use crate::harness::die_with_parent;
@@ -15,20 +14,20 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Settings of a fault.
+/// Settings for a fault.
 const FAULT: &[(&str, &str)] = &[("trap", "fault"), ("trap_timeout_ms", "8000"), ("log_file", LOG)];
-/// Settings of a hang. Its loop is bounded: some seconds on a GPU, which is more than watchdogs of screens allow, and
-/// the end of it where there is no watchdog.
+/// Settings for a hang. Its loop is bounded: it takes some seconds on a GPU, longer than a display watchdog allows, and
+/// ends where there is no watchdog.
 const HANG: &[(&str, &str)] = &[
     ("trap", "hang"),
     ("hang_iterations", "8388608"),
     ("trap_timeout_ms", "8000"),
     ("log_file", LOG),
 ];
-/// What the layer says, for what cannot be tried.
+/// Log of the layer, which holds the reason for a refusal.
 const LOG: &str = "layer.log";
-/// What the tests' own driver does when it plays a trap.
-const PLAYED: &str = "abort=1,lose=execute:1,ext_fault";
+/// Settings of the test driver that simulate a trap.
+const SIMULATED: &str = "abort=1,lose=execute:1,ext_fault";
 
 pub(super) const CASES: &[Case] = &[
     Case::new("real_fault::loses_the_device_and_keeps_the_message", loses)
@@ -39,7 +38,7 @@ pub(super) const CASES: &[Case] = &[
         .alone()
         .set(FAULT)
         .when_asked(),
-    Case::new("real_fault::another_process_goes_on", another_process)
+    Case::new("real_fault::another_process_is_not_affected", another_process)
         .alone()
         .set(FAULT)
         .when_asked(),
@@ -52,49 +51,46 @@ pub(super) const CASES: &[Case] = &[
         .set(HANG)
         .when_asked(),
     Case::new(
-        "own_played_trap::a_fault_loses_the_device_and_keeps_the_message",
-        played,
+        "test_driver_trap::a_fault_loses_the_device_and_keeps_the_message",
+        simulated,
     )
-    .on_driver(PLAYED)
+    .on_driver(SIMULATED)
     .set(FAULT),
-    Case::new("own_played_trap::a_hang_loses_the_device_and_keeps_the_message", played)
-        .on_driver(PLAYED)
+    Case::new("test_driver_trap::a_hang_loses_the_device_and_keeps_the_message", simulated)
+        .on_driver(SIMULATED)
         .set(HANG),
-    Case::new("own_played_trap::a_cpu_refuses_and_says_why", refused)
+    Case::new("test_driver_trap::is_refused_on_a_cpu_with_a_reason", refused)
         .on_driver("kind=cpu,abort=1")
         .set(FAULT),
 ];
 
-/// Set in the process that only watches.
+/// Set in the process that only observes.
 const BYSTANDER: &str = "VKABORT_E2E_BYSTANDER";
 
-/// Ends the case as skipped on a driver of the CPU, with the reason that the layer gives.
+/// Skips the case on a CPU driver, with the layer's reason.
 fn refuse_cpu(gpu: &Gpu) -> Result<()> {
     if gpu.properties.device_type != vk::PhysicalDeviceType::CPU {
         return Ok(());
     }
     let _device = Device::new(gpu)?;
-    let log = std::fs::read_to_string(LOG).context("the layer gives no reason")?;
+    let log = std::fs::read_to_string(LOG).context("the layer logged no reason")?;
     let reason = log.lines().find(|line| line.contains("refused"));
-    let reason = reason.context("the layer does not refuse")?;
+    let reason = reason.context("the layer does not refuse the trap")?;
     let reason = reason.rsplit_once("error: ").map_or(reason, |(_, reason)| reason);
     Err(Skip(reason.to_owned()).into())
 }
 
-/// Dispatches, and wants the device lost. Prints how that went. The messages.
+/// Runs a dispatch that must lose the device, prints the reports and returns the messages.
 fn lose(device: &Device<'_>) -> Result<Vec<Vec<u8>>> {
     let buffer = Buffer::storage(device, &marked(&[3]))?;
     let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let start = Instant::now();
     let (_submission, result) = kernel.run(GROUPS)?;
     let time = start.elapsed();
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     let (result, reports) = device.fault()?.reports(0, 16);
-    println!("lost after {time:.1?}; reports: {result:?}, {}", shown(&reports));
-    ensure!(result == vk::Result::SUCCESS, "the reports: {result:?}");
+    println!("lost after {time:.1?}; reports: {result:?}, {}", describe(&reports));
+    ensure!(result == vk::Result::SUCCESS, "vkGetDeviceFaultReportsKHR returned {result:?}");
     let last = reports.last().context("there are no reports")?;
     ensure!(
         last.flags & fault_flags::DEVICE_LOST != 0,
@@ -103,8 +99,8 @@ fn lose(device: &Device<'_>) -> Result<Vec<Vec<u8>>> {
     device.payloads()
 }
 
-fn shown(reports: &[FaultInfo]) -> String {
-    let one = |report: &FaultInfo| {
+fn describe(reports: &[FaultInfo]) -> String {
+    let describe_one = |report: &FaultInfo| {
         let address = |name: &str, info: &vk::DeviceFaultAddressInfoEXT| {
             format!(
                 " {name} 0x{:x} +- 0x{:x}",
@@ -120,13 +116,13 @@ fn shown(reports: &[FaultInfo]) -> String {
         }
         if report.flags & fault_flags::VENDOR != 0 {
             let info = &report.vendor_info;
-            let what = info.description_as_c_str().unwrap_or_default().to_string_lossy();
+            let description = info.description_as_c_str().unwrap_or_default().to_string_lossy();
             let (code, data) = (info.vendor_fault_code, info.vendor_fault_data);
-            text += &format!(" vendor \"{what}\" code 0x{code:x} data 0x{data:x}");
+            text += &format!(" vendor \"{description}\" code 0x{code:x} data 0x{data:x}");
         }
         text
     };
-    reports.iter().map(one).collect::<Vec<_>>().join("; ")
+    reports.iter().map(describe_one).collect::<Vec<_>>().join("; ")
 }
 
 fn message() -> Vec<Vec<u8>> {
@@ -142,8 +138,8 @@ fn loses(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The driver loses the device, and the layer has the message: as on hardware, except that the driver makes it.
-fn played(context: &Context) -> Result<()> {
+/// Loses the device as on hardware, with the driver writing the message.
+fn simulated(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let payloads = lose(&device)?;
@@ -153,7 +149,7 @@ fn played(context: &Context) -> Result<()> {
 
 fn refused(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let reason = refuse_cpu(&gpu).err().context("it is not refused")?;
+    let reason = refuse_cpu(&gpu).err().context("the trap is not refused")?;
     ensure!(reason.is::<Skip>(), "{reason:#}");
     ensure!(
         reason
@@ -170,25 +166,25 @@ fn works_afterwards(context: &Context) -> Result<()> {
     let device = Device::new(&gpu)?;
     lose(&device)?;
     drop(device);
-    let device = Device::new(&gpu).context("the device after the lost one")?;
+    let device = Device::new(&gpu).context("cannot create a device after the lost one")?;
     dispatch(&device)
 }
 
-/// A dispatch in which nothing aborts.
+/// Runs a dispatch without an abort.
 fn dispatch(device: &Device<'_>) -> Result<()> {
     let buffer = Buffer::storage(device, &marked(&[]))?;
     let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+    expect_success(result)?;
     let added = marked(&[])
         .iter()
         .zip(buffer.read())
         .all(|(before, after)| before + 1000 == after);
-    ensure!(added, "the dispatch did not do its work");
+    ensure!(added, "the dispatch did not update its words");
     Ok(())
 }
 
-/// A real fault kills the context that caused it, and no other.
+/// A fault kills only the context that caused it.
 fn another_process(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     refuse_cpu(&gpu)?;
@@ -205,17 +201,17 @@ fn another_process(context: &Context) -> Result<()> {
     command.env(BYSTANDER, "1").stdout(Stdio::piped());
     die_with_parent(&mut command);
     let mut bystander = command.spawn().context("cannot start the bystander")?;
-    let mut said = BufReader::new(bystander.stdout.take().context("the bystander says nothing")?);
+    let mut output = BufReader::new(bystander.stdout.take().context("the bystander has no output")?);
     let mut line = String::new();
-    said.read_line(&mut line)?;
-    ensure!(line == "running\n", "the bystander does not work: {line}");
+    output.read_line(&mut line)?;
+    ensure!(line == "running\n", "the bystander does not run: {line}");
     let device = Device::new(&gpu)?;
     lose(&device)?;
     line.clear();
-    said.read_to_string(&mut line)?;
+    output.read_to_string(&mut line)?;
     let status = bystander.wait()?;
     let last = line.lines().last().unwrap_or_default();
     ensure!(status.success(), "the bystander ended with {status}: {last}");
-    println!("the bystander dispatched {} times more", line.lines().count());
+    println!("the bystander dispatched {} more times", line.lines().count());
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! After a loss the process goes on: with a new device, again and again.
+//! The process continues after a loss with a new device, repeatedly.
 
-use super::{GROUPS, marked, run_words_to_loss, same_words};
+use super::{GROUPS, expect_success, marked, run_words_to_loss, same_words};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
@@ -21,7 +21,7 @@ fn healthy(gpu: &Gpu, spirv: &[u32]) -> Result<()> {
     let buffer = Buffer::storage(&device, &words)?;
     let kernel = Kernel::new(&device, spirv, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(result == vk::Result::SUCCESS, "a new device ended with {result:?}");
+    expect_success(result)?;
     ensure!(
         device.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
         "a new device has fault reports"
@@ -37,7 +37,7 @@ fn new_device(context: &Context) -> Result<()> {
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let lost = Device::new(&gpu)?;
     run_words_to_loss(&lost, &spirv, &marked(&[3]))?;
-    // Beside the lost one, and after it.
+    // While the lost device exists, and after it.
     healthy(&gpu, &spirv)?;
     drop(lost);
     healthy(&gpu, &spirv)

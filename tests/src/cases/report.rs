@@ -1,7 +1,6 @@
-//! The whole report, as text and as JSON lines, for shaders with debug information: compared with the files in
-//! `reports/`.
+//! Whole reports, as text and as JSON lines, of shaders with debug information. Expected reports are in `reports/`.
 
-use super::{MARK, marked};
+use super::{MARK, expect_lost, expect_success, marked};
 use crate::case::{Case, Context, Skip};
 use crate::glsl_debug::{self, Form};
 use crate::slang::Slang;
@@ -69,17 +68,17 @@ pub(super) const CASES: &[Case] = &[
         .alone()
         .set(&[("filter", "report message=*is eight; ignore message=*")])
         .reports("selected"),
-    Case::new("report::of_nothing_that_the_filter_wants", two_sites)
+    Case::new("report::empty_when_the_filter_ignores_everything", two_sites)
         .alone()
         .set(&[("filter", "ignore file=report/*")])
         .silent(),
-    Case::new("report::on_a_device_that_goes_on", goes_on)
+    Case::new("report::on_a_device_that_continues", continues)
         .alone()
         .set(&[("on_abort", "continue")])
         .reports("continue"),
 ];
 
-/// Runs a module with everything named, in one workgroup: the invocations of one abort in order on every driver.
+/// Runs a module with all objects named, in one workgroup, whose invocations abort in order on every driver.
 fn run(context: &Context, spirv: &[u32], words: &[u32]) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
@@ -88,10 +87,7 @@ fn run(context: &Context, spirv: &[u32], words: &[u32]) -> Result<()> {
     let buffer = Buffer::storage(&device, words)?;
     let kernel = Kernel::named(&device, spirv, &[&buffer], [c"the module", c"the pipeline"])?;
     let (_submission, result) = kernel.run(1)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok(())
 }
 
@@ -131,7 +127,7 @@ fn many(context: &Context) -> Result<()> {
     )
 }
 
-/// One invocation aborts at each of two sites.
+/// Aborts at two sites, one invocation each.
 fn two_sites(context: &Context) -> Result<()> {
     let mut words = marked(&[5]);
     words[20] = 8;
@@ -146,7 +142,7 @@ fn bare(context: &Context) -> Result<()> {
     super::run_to_loss(context, "abort/entry_point.comp", &marked(&[5])).map(drop)
 }
 
-/// Draws with one invocation that aborts.
+/// Draws with one aborting invocation.
 fn draw(context: &Context, vertex: &[u32], fragment: &[u32], push: [u32; 2]) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
@@ -158,10 +154,7 @@ fn draw(context: &Context, vertex: &[u32], fragment: &[u32], push: [u32; 2]) -> 
     if result == vk::Result::SUCCESS {
         result = submission.wait();
     }
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the draw ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok(())
 }
 
@@ -175,22 +168,19 @@ fn vertex(context: &Context) -> Result<()> {
     draw(context, &vertex, &crate::glsl::compile("stage/white.frag")?, [1, 0])
 }
 
-/// Far more messages than the arena has room for.
+/// Sends far more messages than fit into the arena.
 fn storm(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let buffer = Buffer::storage(&device, &marked(&[0]))?;
     let kernel = Kernel::new(&device, &crate::glsl::compile("storm/storm.comp")?, &[&buffer])?;
     let (_submission, result) = kernel.run(1024)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok(())
 }
 
-/// Two dispatches abort one after the other, and the device lives.
-fn goes_on(context: &Context) -> Result<()> {
+/// Two dispatches abort in sequence and the device stays usable.
+fn continues(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let spirv = glsl_debug::compile("report/bounds.comp", Form::NonSemantic)?;
@@ -198,8 +188,8 @@ fn goes_on(context: &Context) -> Result<()> {
         let buffer = Buffer::storage(&device, &marked(&[at]))?;
         let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
         let (_submission, result) = kernel.run(1)?;
-        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
-        ensure!(buffer.read()[at] == MARK, "the invocation went on after its abort");
+        expect_success(result)?;
+        ensure!(buffer.read()[at] == MARK, "the invocation continued after its abort");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Settings: who may set them, who wins, and what becomes of a wrong value.
+//! Sources of settings, their precedence, and invalid values.
 
 use crate::case::{Case, Context};
 use crate::vk::khr::ShaderAbortProperties;
@@ -9,10 +9,10 @@ use std::ffi::CStr;
 use std::fs;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("settings::the_environment_hides_the_file_which_hides_the_application", precedence)
+    Case::new("settings::the_environment_overrides_the_file_which_overrides_the_application", precedence)
         .alone()
         .silent(),
-    Case::new("settings::a_wrong_value_is_reported_and_ignored", wrong_value)
+    Case::new("settings::an_invalid_value_is_reported_and_ignored", wrong_value)
         .alone()
         .set(&[("trap", "explode")])
         .logs(&[
@@ -31,7 +31,7 @@ pub(super) const CASES: &[Case] = &[
 
 const LAYER: &CStr = c"VK_LAYER_vkabort_shader_abort";
 
-/// A setting of `VK_EXT_layer_settings` with a text.
+/// A string setting of `VK_EXT_layer_settings`.
 fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -> vk::LayerSettingEXT<'a> {
     vk::LayerSettingEXT {
         p_layer_name: LAYER.as_ptr(),
@@ -43,7 +43,7 @@ fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -> vk::Layer
     }
 }
 
-/// `maxShaderAbortMessageSize` on a new instance, which shows what one setting has become.
+/// `maxShaderAbortMessageSize` on a new instance, which reflects the setting `max_message_size`.
 fn limit(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<u64> {
     let chained = Chained {
         settings,
@@ -67,20 +67,20 @@ fn precedence(context: &Context) -> Result<()> {
         p_values: std::ptr::from_ref(&number).cast(),
         ..Default::default()
     }];
-    let is = |expected: u64, found: u64, what: &str| {
-        ensure!(found == expected, "{what}: {found} bytes instead of {expected}");
+    let is = |expected: u64, found: u64, source: &str| {
+        ensure!(found == expected, "{source}: {found} bytes instead of {expected}");
         Ok(())
     };
-    is(65536, limit(context, &[])?, "nothing is set")?;
+    is(65536, limit(context, &[])?, "the default")?;
     is(131_072, limit(context, &settings)?, "the application")?;
     let line = |size| format!("vkabort_shader_abort.max_message_size = {size} # bytes\n");
-    // In the working directory, then where a variable says, then where the Vulkan Configurator writes: the last wins.
+    // The working directory, the path in the variable, the Vulkan Configurator's folder: the last one wins.
     fs::write("vk_layer_settings.txt", line(196_608))?;
     is(196_608, limit(context, &settings)?, "the working directory")?;
     fs::create_dir_all("named")?;
     fs::write("named/vk_layer_settings.txt", line(262_144))?;
     let set = |name: &str, value: &str| {
-        // SAFETY: there is one thread between the instances.
+        // SAFETY: no other thread runs between the instances.
         unsafe { std::env::set_var(name, value) };
     };
     set("VK_LAYER_SETTINGS_PATH", "named");
@@ -90,7 +90,7 @@ fn precedence(context: &Context) -> Result<()> {
     fs::write(data.join("vulkan/settings.d/vk_layer_settings.txt"), line(327_680))?;
     set("XDG_DATA_HOME", &data.to_string_lossy());
     is(327_680, limit(context, &settings)?, "the user's data folder")?;
-    // The shortest name of a variable, then longer ones.
+    // Variable names from least to most specific.
     for (name, size) in [
         ("VK_MAX_MESSAGE_SIZE", 393_216),
         ("VK_SHADER_ABORT_MAX_MESSAGE_SIZE", 458_752),
@@ -117,7 +117,7 @@ fn off(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     ensure!(
         !gpu.has_extension(crate::vk::khr::SHADER_ABORT_NAME)?,
-        "the extension is still there"
+        "the extension is still listed"
     );
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! Graphics shaders as shader objects, linked and not, of SPIR-V and of binaries.
+//! Graphics shader objects, linked and unlinked, from SPIR-V and from binaries.
 
+use super::{expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -12,7 +13,7 @@ pub(super) const CASES: &[Case] = &[
         draw(context, Kind::Linked, [17, 42])
     })
     .logs(&["pixel 17 42"]),
-    Case::new("shader_object::shaders_of_their_own_abort", |context| {
+    Case::new("shader_object::unlinked_shaders_abort", |context| {
         draw(context, Kind::Unlinked, [17, 42])
     })
     .logs(&["pixel 17 42"]),
@@ -34,20 +35,20 @@ pub(super) const CASES: &[Case] = &[
 enum Kind {
     Linked,
     Unlinked,
-    /// Made of the binaries of shaders that are gone.
+    /// From binaries whose source shaders were destroyed.
     Binary,
 }
 
 const STAGES: [vk::ShaderStageFlags; 2] = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT];
 
-/// The others that a device of ours has.
+/// Other graphics stages of the test devices.
 const UNUSED: [vk::ShaderStageFlags; 3] = [
     vk::ShaderStageFlags::TESSELLATION_CONTROL,
     vk::ShaderStageFlags::TESSELLATION_EVALUATION,
     vk::ShaderStageFlags::GEOMETRY,
 ];
 
-/// What a compute shader object is made of: `copy` is [`aligned`] and has the code's bytes at its start.
+/// Create info of a compute shader object. `copy` comes from [`aligned`] and starts with the code's `bytes` bytes.
 pub(super) fn compute_info<'a>(
     copy: &'a [u128],
     bytes: usize,
@@ -64,7 +65,7 @@ pub(super) fn compute_info<'a>(
     info
 }
 
-/// A copy whose start is aligned to 16, as code has to be.
+/// Copies code to 16-byte alignment (VUID-VkShaderCreateInfoEXT-pCode-08492).
 pub(super) fn aligned(code: &[u8]) -> Vec<u128> {
     let words = code.chunks(16).map(|chunk| {
         let mut bytes = [0; 16];
@@ -74,7 +75,7 @@ pub(super) fn aligned(code: &[u8]) -> Vec<u128> {
     words.collect()
 }
 
-/// Makes both shaders in one call.
+/// Creates both shaders in one call.
 fn create(
     objects: &ext::shader_object::Device,
     ranges: &[vk::PushConstantRange],
@@ -103,12 +104,12 @@ fn create(
         info.p_code = copy.as_ptr().cast();
         infos.push(info);
     }
-    // SAFETY: the structures are valid.
+    // SAFETY: each create info points to code and ranges that outlive the call.
     Ok(unsafe { objects.create_shaders(&infos, None) }.map_err(|(_, result)| result)?)
 }
 
-/// A binary writes its messages to the memory of the device that it was read from: another one that is alive must refuse
-/// it, "as it is not compatible with this device", and the application compiles the SPIR-V again.
+/// A binary writes its messages to the arena of the device that it was read from. Another living device must reject it
+/// as incompatible, and the application compiles the SPIR-V again.
 fn another_device(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     gpu.require_extension(ext::shader_object::NAME)?;
@@ -132,17 +133,17 @@ fn another_device(context: &Context) -> Result<()> {
             .descriptor_count(1)
             .stage_flags(vk::ShaderStageFlags::COMPUTE)];
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        // SAFETY: the structure is valid.
+        // SAFETY: the create info is valid.
         unsafe { device.raw.create_descriptor_set_layout(&info, None) }
     };
-    let make = |device: &Device<'_>, objects: &ext::shader_object::Device, code: &[u8], kind| -> Result<vk::Result> {
+    let create = |device: &Device<'_>, objects: &ext::shader_object::Device, code: &[u8], kind| -> Result<vk::Result> {
         let copy = aligned(code);
         let layouts = [layout(device)?];
         let info = compute_info(&copy, code.len(), kind, &layouts);
-        // SAFETY: the structures are valid, and nothing uses what is destroyed.
+        // SAFETY: the create info points to data that outlives the call; no submission uses the destroyed objects.
         unsafe {
-            let made = objects.create_shaders(&[info], None);
-            let result = match made {
+            let created = objects.create_shaders(&[info], None);
+            let result = match created {
                 Ok(shaders) => {
                     destroy(objects, &shaders);
                     vk::Result::SUCCESS
@@ -159,7 +160,7 @@ fn another_device(context: &Context) -> Result<()> {
     let layouts = [layout(&device)?];
     let copy = aligned(&code);
     let info = compute_info(&copy, code.len(), vk::ShaderCodeTypeEXT::SPIRV, &layouts);
-    // SAFETY: the structures are valid, and nothing uses what is destroyed.
+    // SAFETY: the create info points to data that outlives the call; no submission uses the destroyed objects.
     let binary = unsafe {
         let shaders = objects.create_shaders(&[info], None).map_err(|(_, result)| result)?;
         let binary = objects.get_shader_binary_data(shaders[0]);
@@ -168,29 +169,29 @@ fn another_device(context: &Context) -> Result<()> {
         binary?
     };
     let (binary_kind, spirv_kind) = (vk::ShaderCodeTypeEXT::BINARY, vk::ShaderCodeTypeEXT::SPIRV);
-    let here = make(&device, &objects, &binary, binary_kind)?;
-    ensure!(here == vk::Result::SUCCESS, "its own device answers {here:?}");
+    let same_device = create(&device, &objects, &binary, binary_kind)?;
+    ensure!(same_device == vk::Result::SUCCESS, "its own device returned {same_device:?}");
     let (other, other_objects) = open(&mut second)?;
-    let there = make(&other, &other_objects, &binary, binary_kind)?;
+    let other_device = create(&other, &other_objects, &binary, binary_kind)?;
     ensure!(
-        there == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT,
-        "another living device answers {there:?}"
+        other_device == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT,
+        "another living device returned {other_device:?}"
     );
-    let compiled = make(&other, &other_objects, &code, spirv_kind)?;
-    ensure!(compiled == vk::Result::SUCCESS, "SPIR-V answers {compiled:?}");
+    let compiled = create(&other, &other_objects, &code, spirv_kind)?;
+    ensure!(compiled == vk::Result::SUCCESS, "SPIR-V returned {compiled:?}");
     drop(device);
     let (later, later_objects) = open(&mut third)?;
-    let later = make(&later, &later_objects, &binary, binary_kind)?;
+    let later = create(&later, &later_objects, &binary, binary_kind)?;
     ensure!(
         later == vk::Result::SUCCESS,
-        "a device in the first one's place answers {later:?}"
+        "a device in place of the first one returned {later:?}"
     );
     Ok(())
 }
 
 fn destroy(objects: &ext::shader_object::Device, shaders: &[vk::ShaderEXT]) {
     for shader in shaders {
-        // SAFETY: nothing uses the shader any more.
+        // SAFETY: no pending submission uses the shader.
         unsafe { objects.destroy_shader(*shader, None) };
     }
 }
@@ -232,7 +233,7 @@ fn draw(context: &Context, kind: Kind, push: [u32; 2]) -> Result<()> {
     let layout = unsafe { device.raw.create_pipeline_layout(&info, None) }?;
     let result = check(&device, &objects, &shaders, layout, push);
     destroy(&objects, &shaders);
-    // SAFETY: nothing uses the layout any more.
+    // SAFETY: no pending submission uses the layout.
     unsafe { device.raw.destroy_pipeline_layout(layout, None) };
     result
 }
@@ -247,11 +248,11 @@ fn check(
     let image = Image::new(device)?;
     let submission = image.record(|raw, commands| {
         let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_le_bytes()).collect();
-        // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
+        // SAFETY: the command buffer is being recorded; shaders and layout live until it has executed.
         unsafe {
             set_state(objects, commands);
             objects.cmd_bind_shaders(commands, &STAGES, shaders);
-            // The device has these stages, so that it has to be said that there are none.
+            // The device enables these stages, so they must be bound, to null.
             objects.cmd_bind_shaders(commands, &UNUSED, &[vk::ShaderEXT::null(); 3]);
             raw.cmd_push_constants(commands, layout, STAGES[0] | STAGES[1], 0, &bytes);
             raw.cmd_draw(commands, 3, 1, 0, 0);
@@ -265,13 +266,10 @@ fn check(
     }
     let [x, y] = push;
     if x >= Image::EXTENT {
-        ensure!(result == vk::Result::SUCCESS, "the draw ended with {result:?}");
+        expect_success(result)?;
         return Ok(());
     }
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the draw ended with {result:?}"
-    );
+    expect_lost(result)?;
     ensure!(image.texel(x, y) == [0; 4], "the pixel was written");
     let payloads = device.payloads()?;
     ensure!(
@@ -281,11 +279,11 @@ fn check(
     Ok(())
 }
 
-/// All the state that pipelines have and shader objects do not.
+/// Sets the state that a pipeline would contain.
 ///
 /// # Safety
 ///
-/// The command buffer must be being recorded.
+/// `commands` must be in the recording state.
 unsafe fn set_state(objects: &ext::shader_object::Device, commands: vk::CommandBuffer) {
     let extent = Image::EXTENT;
     let viewport = vk::Viewport {
@@ -301,7 +299,7 @@ unsafe fn set_state(objects: &ext::shader_object::Device, commands: vk::CommandB
         },
         ..Default::default()
     };
-    // SAFETY: the caller vouches for the command buffer.
+    // SAFETY: `commands` is in the recording state; the device enables `VK_EXT_shader_object`.
     unsafe {
         objects.cmd_set_viewport_with_count(commands, &[viewport]);
         objects.cmd_set_scissor_with_count(commands, &[scissor]);

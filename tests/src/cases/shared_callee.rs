@@ -1,6 +1,6 @@
-//! One module with entry points of several stages that share a function that aborts.
+//! A module with entry points of several stages that share an aborting function.
 
-use super::{GROUPS, MARK, marked, same_set, same_words};
+use super::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, Stage, Way};
@@ -17,8 +17,8 @@ pub(super) const CASES: &[Case] = &[
     Case::new("shared_callee::in_none_of_them", |context| draw(context, &[])).silent(),
 ];
 
-/// `check(at)` aborts with {at, words[at]} if words[at] is 7, and returns words[at] + 1. The compute shader stores that
-/// at 64 + at; the vertex shader checks its vertex, and the fragment shader 3 + its column, before they draw.
+/// `check(at)` aborts with {at, words[at]} if words[at] is [`MARK`], and returns words[at] + 1. The compute shader stores
+/// the result at 64 + at. The vertex shader checks its vertex, the fragment shader 3 + its column, before they draw.
 const MODULE: &str = r#"
     OpCapability Shader
     OpCapability AbortKHR
@@ -144,10 +144,7 @@ fn compute(context: &Context) -> Result<()> {
     let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
     let kernel = Kernel::new(&device, &module()?, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     same_set(device.payloads()?, vec![message(5), message(38)])?;
     let behind = words.iter().map(|&word| if word == MARK { 0 } else { word + 1 });
     same_words(&buffer.read()[64..], &behind.collect::<Vec<_>>())
@@ -168,17 +165,14 @@ fn draw(context: &Context, aborting: &[usize]) -> Result<()> {
     let submission = pass.record(&image, [0, 0])?;
     let result = submission.run();
     let Some(&at) = aborting.first() else {
-        ensure!(result == vk::Result::SUCCESS, "the draw ended with {result:?}");
+        expect_success(result)?;
         ensure!(
             image.texel(63, 63) == [255; 4] && image.texel(0, 0) == [255; 4],
             "not drawn"
         );
         return Ok(());
     };
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the draw ended with {result:?}"
-    );
+    expect_lost(result)?;
     let payloads = device.payloads()?;
     ensure!(
         payloads.iter().all(|payload| *payload == message(at as u32)),

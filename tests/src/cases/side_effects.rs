@@ -1,6 +1,6 @@
-//! After the abort nothing of the invocation has an effect: no store, no atomic, no image write, no pixel.
+//! An aborted invocation has no later effect: no store, no atomic, no image write, no pixel.
 
-use super::{GROUPS, MARK, marked, same_set, same_words};
+use super::{GROUPS, MARK, expect_end, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -25,14 +25,6 @@ pub(super) const CASES: &[Case] = &[
     .silent(),
 ];
 
-fn lost_if(aborts: bool) -> vk::Result {
-    if aborts {
-        vk::Result::ERROR_DEVICE_LOST
-    } else {
-        vk::Result::SUCCESS
-    }
-}
-
 fn compute(context: &Context, aborting: &[usize]) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
@@ -41,10 +33,7 @@ fn compute(context: &Context, aborting: &[usize]) -> Result<()> {
     let texels = Buffer::texels(&device, &[0; 65])?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/side_effects.comp")?, &[&buffer, &texels])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == lost_if(!aborting.is_empty()),
-        "the dispatch ended with {result:?}"
-    );
+    expect_end(result, !aborting.is_empty())?;
     if !aborting.is_empty() {
         let message = |i: &usize| Payload::text("word %u").scalar(*i as u32).bytes();
         same_set(device.payloads()?, aborting.iter().map(message).collect())?;
@@ -84,7 +73,7 @@ fn fragment(context: &Context, aborting: Option<u32>) -> Result<()> {
     let pass = Pass::with(&device, &stages, &[&buffer, &texels], Way::Modules)?;
     let submission = pass.record(&image, [4, aborting.unwrap_or(1000)])?;
     let result = submission.run();
-    ensure!(result == lost_if(aborting.is_some()), "the draw ended with {result:?}");
+    expect_end(result, aborting.is_some())?;
     if let Some(at) = aborting {
         let payloads = device.payloads()?;
         ensure!(
@@ -93,8 +82,8 @@ fn fragment(context: &Context, aborting: Option<u32>) -> Result<()> {
         );
     }
     let drawn = |i: &u32| Some(*i) != aborting;
-    let noted: Vec<u32> = (0..64).map(|i| u32::from(drawn(&i))).collect();
-    same_words(&buffer.read()[4 * 64..], &noted)?;
+    let counts: Vec<u32> = (0..64).map(|i| u32::from(drawn(&i))).collect();
+    same_words(&buffer.read()[4 * 64..], &counts)?;
     let stored = (0..64).map(|i| if drawn(&i) { i + 1 } else { 0 });
     let added = (0..64).map(|i| if drawn(&i) { 5 } else { 0 });
     same_words(&texels.read(), &stored.chain(added).collect::<Vec<_>>())?;

@@ -1,5 +1,5 @@
-//! `trap = fault` and `trap = hang` would end or hang the process of a CPU driver: they are refused, and aborts work as
-//! they do without them.
+//! `trap = fault` and `trap = hang` would kill or hang the process on a CPU driver. The layer refuses them there and
+//! handles aborts as with `trap = return`.
 
 use super::run_entry_point;
 use crate::case::{Case, Context, Skip};
@@ -15,11 +15,11 @@ const REFUSED: &[&str] = &[
 pub(super) const CASES: &[Case] = &[
     Case::new("trap::fault_is_refused_on_a_cpu", |context| run(context, "fault", true)).logs(REFUSED),
     Case::new("trap::hang_is_refused_on_a_cpu", |context| run(context, "hang", true)).logs(REFUSED),
-    Case::new("trap::return_says_nothing", |context| run(context, "return", false)).silent(),
+    Case::new("trap::return_logs_nothing", |context| run(context, "return", false)).silent(),
 ];
 
 fn run(context: &Context, trap: &str, aborts: bool) -> Result<()> {
-    // SAFETY: the process has one thread yet.
+    // SAFETY: the process is still single-threaded.
     unsafe { std::env::set_var("VK_VKABORT_SHADER_ABORT_TRAP", trap) };
     let gpu = Gpu::open(context)?;
     if gpu.properties.device_type != vk::PhysicalDeviceType::CPU {

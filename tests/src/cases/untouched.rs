@@ -1,6 +1,6 @@
-//! A device that does not enable the extension works as if the layer were not there.
+//! A device without the extension behaves as without the layer.
 
-use super::{GROUPS, marked, same_words};
+use super::{GROUPS, expect_success, marked, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::over_words::OverWords;
@@ -17,7 +17,7 @@ pub(super) const CASES: &[Case] = &[
     .silent(),
 ];
 
-/// words[i] += 1000
+/// Assembly of a shader that adds 1000 to its word.
 fn add() -> String {
     OverWords {
         types: "%thousand = OpConstant %uint 1000",
@@ -35,7 +35,7 @@ fn add_on(device: &Device<'_>) -> Result<()> {
     let buffer = Buffer::storage(device, &words)?;
     let kernel = Kernel::new(device, &assemble(&add())?, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+    expect_success(result)?;
     same_words(
         &buffer.read(),
         &words.iter().map(|word| word + 1000).collect::<Vec<_>>(),

@@ -1,6 +1,6 @@
-//! Loops that wait for another invocation: when that one aborts, they end too.
+//! Loops that wait for another invocation end when it aborts.
 
-use super::{GROUPS, MARK};
+use super::{GROUPS, MARK, expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -10,38 +10,38 @@ use ash::vk;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("waiting::for_an_invocation_that_aborted_ends", |context| {
+    Case::new("waiting::ends_when_the_other_invocation_aborts", |context| {
         aborted(context, FLAG)
     })
     .logs(&["never sets the flag"]),
     Case::new(
-        "waiting::for_an_invocation_whose_control_block_is_apart_ends",
+        "waiting::ends_with_a_separate_control_block",
         |context| aborted(context, FLAG),
     )
     .set(&[("control_block", "device")])
     .alone()
     .logs(&["never sets the flag"]),
-    Case::new("waiting::for_an_invocation_that_does_not_abort_works", |context| {
+    Case::new("waiting::succeeds_when_the_other_invocation_sets_the_flag", |context| {
         not_aborted(context, FLAG)
     })
     .silent(),
-    Case::new("waiting::for_what_a_callee_answers_ends", |context| {
-        aborted(context, ASKED)
+    Case::new("waiting::for_the_result_of_a_callee_ends", |context| {
+        aborted(context, CALLEE)
     })
     .logs(&["never sets the flag"]),
-    Case::new("waiting::for_what_a_callee_answers_works", |context| {
-        not_aborted(context, ASKED)
+    Case::new("waiting::for_the_result_of_a_callee_succeeds", |context| {
+        not_aborted(context, CALLEE)
     })
     .silent(),
 ];
 
-/// The loop reads the flag itself.
+/// The loop itself reads the flag.
 const FLAG: &str = "waiting/flag.comp";
-/// It asks a function, which answers by where it returns.
-const ASKED: &str = "waiting/asked.comp";
+/// The loop calls a function whose `return` statements depend on the flag.
+const CALLEE: &str = "waiting/callee.comp";
 
-/// Dispatches two workgroups, the second of which waits for the first, over words that start with `first`. Returns how
-/// it ended, the words and the payloads.
+/// Dispatches two workgroups over words that start with `first`; the second waits for the first. Returns the result, the
+/// words and the payloads.
 fn dispatch(context: &Context, shader: &str, first: u32) -> Result<(vk::Result, Vec<u32>, Vec<Vec<u8>>)> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
@@ -58,10 +58,7 @@ fn dispatch(context: &Context, shader: &str, first: u32) -> Result<(vk::Result, 
 fn aborted(context: &Context, shader: &str) -> Result<()> {
     let start = Instant::now();
     let (result, words, payloads) = dispatch(context, shader, MARK)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     ensure!(
         payloads == [Payload::text("never sets the flag").bytes()],
         "{payloads:?}"
@@ -69,9 +66,9 @@ fn aborted(context: &Context, shader: &str) -> Result<()> {
     ensure!(words[1] == 0, "the flag was set after the abort");
     ensure!(
         words[2..].iter().all(|&word| word == 0),
-        "an invocation went on as if it had seen the flag: {words:?}"
+        "an invocation continued without the flag: {words:?}"
     );
-    // Two orders of magnitude above what it takes, compiling included.
+    // Two orders of magnitude above the usual time, compilation included.
     ensure!(
         start.elapsed() < Duration::from_secs(20),
         "it took {:?}",
@@ -82,11 +79,11 @@ fn aborted(context: &Context, shader: &str) -> Result<()> {
 
 fn not_aborted(context: &Context, shader: &str) -> Result<()> {
     let (result, words, _) = dispatch(context, shader, 1)?;
-    ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+    expect_success(result)?;
     ensure!(words[1] == 1, "the flag was not set");
     ensure!(
         words[2..].iter().all(|&word| word == 1),
-        "an invocation did not go on: {words:?}"
+        "an invocation did not continue: {words:?}"
     );
     Ok(())
 }

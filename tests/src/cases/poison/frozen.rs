@@ -1,4 +1,4 @@
-//! What is frozen is one value, at every use.
+//! A frozen value is the same at every use.
 
 use super::run;
 use super::text::{Body, Words, shader};
@@ -6,8 +6,8 @@ use crate::case::Context;
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 
-/// Poison, an undefined value, a quotient that is poison and one that is not, frozen and then used again and again: in
-/// other blocks, in composites, in a callee and in a phi.
+/// Freezes poison, an undefined value, a poisonous quotient and a normal one, and uses the results repeatedly: in other
+/// blocks, in composites, in a callee and in a phi.
 pub(super) fn frozen(context: &Context) -> Result<()> {
     let types = r"
     %one = OpConstant %uint 1
@@ -65,7 +65,7 @@ pub(super) fn frozen(context: &Context) -> Result<()> {
     ];
     for (at, (first, second)) in (0..).zip(pairs) {
         words.store(2 * at, 16, "%i", first);
-        // Through arithmetic that gives the value back, so that nothing makes the two one store.
+        // Arithmetic that restores the value prevents merging the two stores.
         let flipped = words.value(&format!("OpNot %uint {second}"));
         let back = words.value(&format!("OpNot %uint {flipped}"));
         words.store(2 * at + 1, 16, "%i", &back);
@@ -88,7 +88,7 @@ pub(super) fn frozen(context: &Context) -> Result<()> {
     for mode in [true, false] {
         let mut assembly = shader(&body, mode) + callee;
         if !mode {
-            // A division by zero is poison under the mode only.
+            // Division by zero is poison only under the mode.
             assembly = assembly.replace("OpUDiv %uint %i %zero", "OpUDiv %uint %i %one");
         }
         let after = run(&device, &assembly, &[0xDEAD; 64 * 16])?;

@@ -1,12 +1,13 @@
-//! `SPV_KHR_poison_freeze` on drivers: arithmetic whose undefined behaviour has become poison computes, in every width,
-//! and what is frozen is one value.
+//! `SPV_KHR_poison_freeze` on drivers: arithmetic with poison as its undefined result works in every width, and a frozen
+//! value is stable.
 //!
-//! No validation layer stands above ours here: it does not know the capability, which no Vulkan extension brings.
+//! The validation layer never runs above ours here: it rejects the capability, which no Vulkan extension provides.
 
 mod frozen;
 mod specialised;
 mod text;
 
+use super::expect_success;
 use self::frozen::frozen;
 use self::text::{Body, Words, resolve, shader, types};
 use super::GROUPS;
@@ -29,14 +30,14 @@ pub(super) const CASES: &[Case] = &[
     case("poison::conversion_of_16_bits", |context| conversion(context, 16)),
     case("poison::conversion_of_32_bits", |context| conversion(context, 32)),
     case("poison::conversion_of_64_bits", |context| conversion(context, 64)),
-    case("poison::what_is_frozen_is_one_value", frozen),
+    case("poison::a_frozen_value_is_the_same_at_every_use", frozen),
 ];
 
 const fn case(name: &'static str, run: fn(&Context) -> Result<()>) -> Case {
     Case::new(name, run).on_top().silent()
 }
 
-/// Operands: pairs of which some divide by zero or overflow, in every width.
+/// Pairs of operands. In every width, some divide by zero or overflow.
 const OPERANDS: [(u64, u64); 16] = [
     (7, 2),
     (7, 0),
@@ -58,8 +59,7 @@ const OPERANDS: [(u64, u64); 16] = [
 
 const DIVISIONS: [&str; 5] = ["OpUDiv", "OpSDiv", "OpUMod", "OpSRem", "OpSMod"];
 
-/// What a division of a width gives; none where it is poison, or where Vulkan leaves it undefined: a remainder of
-/// negative operands.
+/// Expected result of a division; `None` where it is poison, or undefined in Vulkan: a remainder of negative operands.
 fn divided(operation: &str, a: u64, b: u64, width: u32) -> Option<u64> {
     let mask = u64::MAX >> (64 - width);
     let signed = |v: u64| i128::from(((v << (64 - width)) as i64) >> (64 - width));
@@ -79,23 +79,23 @@ fn divided(operation: &str, a: u64, b: u64, width: u32) -> Option<u64> {
     Some(value as u64 & mask)
 }
 
-/// Capabilities of integers of a width, if the device has them.
+/// Capability for integers of a width, if the device supports them.
 fn integers(gpu: &Gpu, width: u32) -> Option<&'static str> {
     let (core, newer) = gpu.features();
-    let (has, capability) = match width {
+    let (supported, capability) = match width {
         8 => (newer.shader_int8, "OpCapability Int8\n"),
         16 => (core.shader_int16, "OpCapability Int16\n"),
         64 => (core.shader_int64, "OpCapability Int64\n"),
         _ => (vk::TRUE, ""),
     };
-    (has == vk::TRUE).then_some(capability)
+    (supported == vk::TRUE).then_some(capability)
 }
 
 fn run(device: &Device<'_>, assembly: &str, words: &[u32]) -> Result<Vec<u32>> {
     let buffer = Buffer::storage(device, words)?;
     let kernel = Kernel::new(device, &assemble(assembly)?, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+    expect_success(result)?;
     Ok(buffer.read())
 }
 
@@ -104,7 +104,7 @@ fn division(context: &Context, width: u32, mode: bool) -> Result<()> {
     let capabilities = integers(&gpu, width);
     gpu.require(capabilities.is_some().into(), &format!("integers of {width} bits"))?;
     let device = Device::new(&gpu)?;
-    // Without the mode only what is defined may be computed.
+    // Without the mode, only defined operations may run.
     let lane = |i: usize| {
         if mode {
             OPERANDS[i % 16]
@@ -161,7 +161,7 @@ fn division(context: &Context, width: u32, mode: bool) -> Result<()> {
     Ok(())
 }
 
-/// Floats around the bounds of every width, all of which binary16 can hold or makes infinite.
+/// Floats around the bounds of every width; binary16 represents each, or rounds it to infinity.
 const FLOATS: [f32; 32] = [
     0.0,
     -0.0,
@@ -197,7 +197,7 @@ const FLOATS: [f32; 32] = [
     f32::NAN,
 ];
 
-/// What a conversion to a width gives; none where it is poison.
+/// Expected result of a conversion; `None` where it is poison.
 fn converted(value: f32, signed: bool, width: u32, float_width: u32) -> Option<u64> {
     if !value.is_finite() || float_width == 16 && value.abs() > 65504.0 {
         return None;
@@ -216,12 +216,12 @@ fn converted(value: f32, signed: bool, width: u32, float_width: u32) -> Option<u
 fn conversion(context: &Context, float_width: u32) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let (core, newer) = gpu.features();
-    let (has, capability) = match float_width {
+    let (supported, capability) = match float_width {
         16 => (newer.shader_float16, "OpCapability Float16\n"),
         64 => (core.shader_float64, "OpCapability Float64\n"),
         _ => (vk::TRUE, ""),
     };
-    gpu.require(has, &format!("floats of {float_width} bits"))?;
+    gpu.require(supported, &format!("floats of {float_width} bits"))?;
     let device = Device::new(&gpu)?;
     let input: Vec<u32> = (0..64).map(|i| FLOATS[i % 32].to_bits()).collect();
     for width in [8, 16, 32, 64] {
@@ -242,7 +242,7 @@ fn conversion(context: &Context, float_width: u32) -> Result<()> {
                 values.push(value);
             }
             let value = match values.as_slice() {
-                [one] => one.clone(),
+                [value] => value.clone(),
                 _ => words.value(&format!("OpCompositeConstruct %reals {}", values.join(" "))),
             };
             for (number, operation) in (0..).zip(["OpConvertFToU", "OpConvertFToS"]) {
@@ -264,7 +264,7 @@ fn conversion(context: &Context, float_width: u32) -> Result<()> {
             };
             let mut assembly = resolve(shader(&body, true), width, components);
             if float_width == 32 {
-                // No other vectors of floats are in the head.
+                // The head declares no other vectors of floats.
                 assembly = assembly.replace("%real ", "%float ");
             }
             let room = [input.clone(), vec![0; 64 * stride as usize]].concat();

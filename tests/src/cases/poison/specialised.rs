@@ -1,4 +1,4 @@
-//! Divisions of specialisation constants, of which some divide by zero or overflow.
+//! Divisions of specialisation constants, some of which divide by zero or overflow.
 
 use super::text::{Body, shader};
 use super::{DIVISIONS, OPERANDS, divided, run};
@@ -7,8 +7,8 @@ use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 use std::fmt::Write;
 
-/// Every invocation stores every result. Scalars only: what the validation layer makes of vectors when it specialises such a
-/// module names constants before they are declared.
+/// Every invocation stores every result. Scalars only, because the validation layer specialises vectors of such a module
+/// into constants that are used before they are declared.
 pub(super) fn division(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;

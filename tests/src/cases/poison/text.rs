@@ -1,16 +1,16 @@
-//! Shaders over a buffer of words in SPIR-V assembly, written line by line.
+//! Generates SPIR-V assembly of shaders over a buffer of words.
 
 use crate::over_words::OverWords;
 use std::fmt::Write;
 
-/// What a shader does with the values that it loads: declarations, and code per invocation.
+/// The variable parts of a shader.
 pub(super) struct Body {
     pub(super) capabilities: String,
     pub(super) types: String,
     pub(super) code: String,
 }
 
-/// A shader over a buffer of words. Its code has the invocation's number in `%i`, and loads and stores with `Words`.
+/// Assembly of a shader over a buffer of words. `body.code` has the invocation's number in `%i`.
 pub(super) fn shader(body: &Body, mode: bool) -> String {
     let mode = if mode {
         "OpExecutionMode %main ArithmeticPoisonKHR"
@@ -38,7 +38,7 @@ pub(super) fn shader(body: &Body, mode: bool) -> String {
     .text()
 }
 
-/// Code that loads and stores words, with names of its own for what it needs.
+/// Generates code that loads and stores words, with unique names.
 #[derive(Default)]
 pub(super) struct Words {
     pub(super) types: String,
@@ -57,7 +57,7 @@ impl Words {
         self.code.push('\n');
     }
 
-    /// The result of an instruction.
+    /// Appends an instruction and returns the name of its result.
     pub(super) fn value(&mut self, instruction: &str) -> String {
         let name = self.name();
         self.line(&format!("{name} = {instruction}"));
@@ -70,7 +70,7 @@ impl Words {
         name
     }
 
-    /// Word `start + stride * index + offset`.
+    /// Pointer to word `start + stride * index`.
     fn pointer(&mut self, start: u32, stride: u32, index: &str) -> String {
         let (start, stride) = (self.constant(start), self.constant(stride));
         let scaled = self.value(&format!("OpIMul %uint {index} {stride}"));
@@ -88,14 +88,14 @@ impl Words {
         self.line(&format!("OpStore {pointer} {value}"));
     }
 
-    /// The lane whose values component `k` of this invocation has.
+    /// Lane whose values are component `k` of this invocation.
     pub(super) fn lane(&mut self, k: u32) -> String {
         let k = self.constant(k);
         let sum = self.value(&format!("OpIAdd %uint %i {k}"));
         self.value(&format!("OpBitwiseAnd %uint {sum} %mask"))
     }
 
-    /// A value of a width from two words, low first.
+    /// Combines two words, low first, to a value of a width.
     pub(super) fn narrow(&mut self, low: &str, high: &str, width: u32) -> String {
         match width {
             32 => low.to_owned(),
@@ -138,13 +138,13 @@ impl Words {
 
     pub(super) fn vector(&mut self, parts: &[String]) -> String {
         match parts {
-            [one] => one.clone(),
+            [part] => part.clone(),
             _ => self.value(&format!("OpCompositeConstruct %value {}", parts.join(" "))),
         }
     }
 }
 
-/// The scalar type of a width, and the type of a value of that many components.
+/// Declarations of the scalar type of a width and of `%value` with that many components.
 pub(super) fn types(width: u32, components: u32) -> String {
     let scalar = if width == 32 {
         String::new()
@@ -153,14 +153,14 @@ pub(super) fn types(width: u32, components: u32) -> String {
     };
     let value = match components {
         1 => String::new(),
-        // The head has them.
+        // The head declares these.
         2 | 3 if width == 32 => String::new(),
         n => format!("%value = OpTypeVector %scalar {n}\n"),
     };
     scalar + &value
 }
 
-/// Gives the names their types where there is none of their own.
+/// Replaces `%scalar` and `%value` where the head already declares their types.
 pub(super) fn resolve(text: String, width: u32, components: u32) -> String {
     let text = match components {
         1 => text.replace("%value", "%scalar"),

@@ -1,4 +1,4 @@
-//! Pipelines that are made of a module's identifier: no SPIR-V comes by, and the messages come back all the same.
+//! Pipelines created from a module identifier: messages are delivered although the layer sees no SPIR-V.
 
 use super::{Extra, aborting, device_with, payload};
 use crate::case::{Case, Context};
@@ -7,11 +7,11 @@ use anyhow::{Context as _, Result, ensure};
 use ash::{ext, vk};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_identifiers::a_pipeline_of_an_identifier_aborts", |context| {
+    Case::new("test_driver_identifiers::a_pipeline_of_an_identifier_aborts", |context| {
         run(context, vk::Result::ERROR_DEVICE_LOST)
     })
     .on_driver("abort=1"),
-    Case::new("own_identifiers::a_pipeline_of_an_identifier_goes_on", |context| {
+    Case::new("test_driver_identifiers::a_pipeline_of_an_identifier_runs", |context| {
         run(context, vk::Result::SUCCESS)
     })
     .on_driver("abort=2")
@@ -19,7 +19,7 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 /// "vkGetShaderModuleIdentifierEXT and vkGetShaderModuleCreateInfoIdentifierEXT must return identical identifiers" for the
-/// same code; and a pipeline of that identifier is the pipeline of the module.
+/// same code, and a pipeline of that identifier equals the pipeline of the module.
 fn run(context: &Context, expected: vk::Result) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let extra = Extra {
@@ -39,15 +39,15 @@ fn run(context: &Context, expected: vk::Result) -> Result<()> {
         .flags(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
         .stage(stage)
         .layout(kernel.layout);
-    // SAFETY: the structures are valid and the handles of this device.
-    let made = unsafe {
+    // SAFETY: the handles belong to this device; the create info points to data that outlives the call.
+    let created = unsafe {
         device
             .raw
             .create_compute_pipelines(vk::PipelineCache::null(), &[info], None)
     };
-    kernel.pipeline = *made.map_err(|(_, result)| result)?.first().context("no pipeline")?;
-    let words = crate::vk::own::words(&device, kernel.pipeline, 0)?;
-    ensure!(words.len() > 5, "the driver does not know the identifier");
+    kernel.pipeline = *created.map_err(|(_, result)| result)?.first().context("no pipeline")?;
+    let words = crate::vk::test_driver::words(&device, kernel.pipeline, 0)?;
+    ensure!(words.len() > 5, "the driver has no module for the identifier");
     let (_submission, result) = kernel.run(1)?;
     ensure!(result == expected, "the dispatch ended with {result:?}");
     if expected == vk::Result::ERROR_DEVICE_LOST {
@@ -56,14 +56,14 @@ fn run(context: &Context, expected: vk::Result) -> Result<()> {
     Ok(())
 }
 
-/// The identifier of a module that is gone when this returns.
+/// Identifier of a module that is destroyed before this returns.
 fn identify(device: &Device<'_>) -> Result<Vec<u8>> {
     let commands = ext::shader_module_identifier::Device::new(&device.gpu.instance, &device.raw);
     let words = aborting()?;
     let info = vk::ShaderModuleCreateInfo::default().code(&words);
     let (mut of_module, mut of_info) =
         <(vk::ShaderModuleIdentifierEXT<'_>, vk::ShaderModuleIdentifierEXT<'_>)>::default();
-    // SAFETY: the structures are valid, and the module is used by nothing else.
+    // SAFETY: the structures outlive the calls; only this function uses the module.
     unsafe {
         let module = device.raw.create_shader_module(&info, None)?;
         (commands.fp().get_shader_module_identifier_ext)(device.raw.handle(), module, &mut of_module);

@@ -1,4 +1,4 @@
-//! Every command of the registry that may say that the device is lost says so at once on a lost device: "after the first
+//! Every command that may return VK_ERROR_DEVICE_LOST does so at once on a lost device: "after the first
 //! VK_ERROR_DEVICE_LOST on a thread, each later command on it returns VK_ERROR_DEVICE_LOST".
 
 use super::{Extra, aborting, device_with, lose};
@@ -10,28 +10,28 @@ use std::ffi::CString;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_commands::all_say_that_the_device_is_lost_after_an_abort", all).on_driver("abort=1"),
+    Case::new("test_driver_commands::all_return_device_lost_after_an_abort", all).on_driver("abort=1"),
     Case::new(
-        "own_commands::all_say_that_the_device_is_lost_after_the_drivers_own_loss",
+        "test_driver_commands::all_return_device_lost_after_a_loss_of_the_driver",
         all,
     )
     .on_driver("lose=execute:1"),
-    Case::new("own_commands::all_say_so_on_a_native_driver", all).on_driver("native=abort+fault+data,abort=1"),
-    Case::new("own_commands::all_say_so_on_a_device_that_is_still_busy", all)
+    Case::new("test_driver_commands::all_return_device_lost_on_a_native_driver", all).on_driver("native=abort+fault+data,abort=1"),
+    Case::new("test_driver_commands::all_return_device_lost_on_a_busy_device", all)
         .on_driver("abort=1,hang=1")
         .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]),
 ];
 
-/// The registry's list.
+/// Commands of the registry that can return `VK_ERROR_DEVICE_LOST`.
 const COMMANDS: &str = include_str!("../../../../layer/src/intercept/device_lost_commands.txt");
 
-/// A command with any arguments. No command of the list has more than eight, each is one machine word, and callers remove
-/// what callees do not read.
-type Any = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64) -> vk::Result;
+/// A command with unspecified arguments. No command of the list has more than eight, each is one machine word, and the
+/// caller cleans up arguments that the callee does not read.
+type AnyCommand = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64) -> vk::Result;
 
 fn all(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    // The loader gives some of the commands only where their extension is enabled.
+    // The loader returns some commands only if their extension is enabled.
     let device = device_with(
         &gpu,
         &Extra {
@@ -43,7 +43,7 @@ fn all(context: &Context) -> Result<()> {
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
     let submission = lose(&kernel)?;
-    // What a structure or an array of handles may stand in: zeroed, so that every count, handle and chain in it is 0.
+    // Stands for any structure or array of handles; every count, handle and `pNext` in it is 0.
     let zeros = vec![0u64; 512];
     let pointer = zeros.as_ptr() as u64;
     for round in 0..3 {
@@ -53,7 +53,7 @@ fn all(context: &Context) -> Result<()> {
                 "vkWaitForFences" => [1, &raw const submission.fence as u64, 1, u64::MAX, 0, 0, 0],
                 "vkQueueWaitIdle" | "vkDeviceWaitIdle" => [0; 7],
                 "vkQueueSubmit" | "vkQueueSubmit2" | "vkQueueSubmit2KHR" | "vkQueueBindSparse" => [0; 7],
-                // A handle, or a pointer to a structure, comes first in all others; null handles are never looked at.
+                // All others start with a handle or a pointer to a structure; null handles are not dereferenced.
                 name if name.contains("Semaphore") || name.contains("Past") || name.contains("2KHR") => {
                     [pointer, pointer, pointer, 0, 0, 0, 0]
                 }
@@ -61,7 +61,7 @@ fn all(context: &Context) -> Result<()> {
             };
             let [a, b, c, d, e, f, g] = arguments;
             let start = Instant::now();
-            // SAFETY: the handles are valid or null, pointers are to zeros, and a lost device's commands use none.
+            // SAFETY: handles are valid or null, pointers are to zeros, and on a lost device the commands dereference neither.
             let result = unsafe { command(*owner, a, b, c, d, e, f, g) };
             let took = start.elapsed();
             ensure!(
@@ -74,8 +74,8 @@ fn all(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Every command of the list that a device has, with the handle that it wants.
-fn commands(device: &Device<'_>) -> Result<Vec<(String, u64, Any)>> {
+/// The device's commands of the list, each with its dispatchable handle.
+fn commands(device: &Device<'_>) -> Result<Vec<(String, u64, AnyCommand)>> {
     let mut commands = Vec::new();
     let listed = COMMANDS.lines().filter(|line| !line.starts_with('#'));
     for (owner, name) in listed.filter_map(|line| line.split_once(' ')) {
@@ -83,7 +83,7 @@ fn commands(device: &Device<'_>) -> Result<Vec<(String, u64, Any)>> {
             "device" => device.raw.handle().as_raw(),
             "queue" => device.queue.as_raw(),
             "physical" => continue,
-            other => bail!("{other} is no kind of command"),
+            other => bail!("unknown dispatch level {other}"),
         };
         let text = CString::new(name)?;
         // SAFETY: the device is alive and the name NUL-terminated.
@@ -94,8 +94,8 @@ fn commands(device: &Device<'_>) -> Result<Vec<(String, u64, Any)>> {
                 .get_device_proc_addr(device.raw.handle(), text.as_ptr())
         };
         let found = found.with_context(|| format!("the driver has no {name}"))?;
-        // SAFETY: a function of the C calling convention, called with words for all its arguments.
-        let command = unsafe { std::mem::transmute::<unsafe extern "system" fn(), Any>(found) };
+        // SAFETY: the function has the C calling convention and takes at most eight words, which the caller passes.
+        let command = unsafe { std::mem::transmute::<unsafe extern "system" fn(), AnyCommand>(found) };
         commands.push((name.to_owned(), owner, command));
     }
     ensure!(commands.len() == 27, "{} commands", commands.len());

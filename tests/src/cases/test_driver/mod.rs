@@ -1,5 +1,5 @@
-//! Cases on the tests' own driver, which loses the device, hangs, refuses and lies on demand. Each names the sentence of
-//! the specification that it holds.
+//! Cases on the test driver, which loses the device, hangs, refuses calls and returns wrong answers on demand. Each case
+//! quotes the rule of the specification that it checks.
 
 mod binaries;
 mod commands;
@@ -16,11 +16,11 @@ mod traps;
 mod undrained;
 mod untouched;
 
-use super::GROUPS;
+use super::{GROUPS, expect_lost};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, khr};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use ash::vk;
 use std::ffi::CStr;
 
@@ -45,12 +45,12 @@ pub(super) fn all() -> Vec<Case> {
     .concat()
 }
 
-/// A shader that aborts, as far as the driver says so.
+/// A shader that aborts whenever the driver is set to.
 fn aborting() -> Result<Vec<u32>> {
     glsl::compile("abort/entry_point.comp")
 }
 
-/// Opens the driver, makes a device and a pipeline that can abort, and runs `check`.
+/// Runs `check` with a new device and a kernel that can abort.
 fn with_kernel(context: &Context, check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<()>) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
@@ -59,7 +59,7 @@ fn with_kernel(context: &Context, check: impl FnOnce(&Device<'_>, &Kernel<'_>) -
     check(&device, &kernel)
 }
 
-/// What a device has beside the three extensions.
+/// Features and queues of a device besides the three extensions.
 #[derive(Default)]
 struct Extra<'a> {
     /// Further extensions.
@@ -93,17 +93,14 @@ fn device_with<'gpu>(gpu: &'gpu Gpu, extra: &Extra<'_>) -> Result<Device<'gpu>> 
     Device::create(gpu, &info, 0)
 }
 
-/// Dispatches and waits. The device has to be lost; the submission is kept until the caller has looked at it.
+/// Runs a dispatch and expects a lost device. The submission lives until the caller drops it.
 fn lose<'device>(kernel: &Kernel<'device>) -> Result<Submission<'device>> {
     let (submission, result) = kernel.run(GROUPS)?;
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the dispatch ended with {result:?}"
-    );
+    expect_lost(result)?;
     Ok(submission)
 }
 
-/// The payload that the driver gives message `index` of submission `number`.
+/// Payload that the driver writes for message `index` of submission `number`.
 fn payload(number: u32, index: u32) -> Vec<u8> {
     let mut text = format!("submission {number}, message {index}").into_bytes();
     text.resize((text.len() + 1).next_multiple_of(4), 0);

@@ -1,4 +1,4 @@
-//! Losses of the driver's own: "a device is lost" whoever says so, and the KHR queries tell what the driver knows.
+//! Losses that the driver reports: "a device is lost" regardless of the cause, and the KHR queries forward the driver's details.
 
 use super::{Extra, aborting, device_with, lose, with_kernel};
 use crate::case::{Case, Context};
@@ -9,48 +9,48 @@ use ash::vk::{self, TaggedStructure};
 use std::ptr;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_loss::in_a_submission", forwarded).on_driver("lose=submit:1"),
-    Case::new("own_loss::in_execution", forwarded).on_driver("lose=execute:1"),
-    Case::new("own_loss::in_a_wait", forwarded).on_driver("lose=wait:1"),
-    Case::new("own_loss::of_a_driver_without_details_is_one_report", one_report)
+    Case::new("test_driver_loss::in_a_submission", forwarded).on_driver("lose=submit:1"),
+    Case::new("test_driver_loss::in_execution", forwarded).on_driver("lose=execute:1"),
+    Case::new("test_driver_loss::in_a_wait", forwarded).on_driver("lose=wait:1"),
+    Case::new("test_driver_loss::of_a_driver_without_details_is_one_report", one_report)
         .on_driver("lose=execute:1")
         .validated(),
-    Case::new("own_loss::details_of_the_driver_come_first", details)
+    Case::new("test_driver_loss::details_of_the_driver_come_first", details)
         .on_driver("lose=execute:1,ext_fault")
         .validated()
         .logs(&["the test driver has lost the device"]),
-    Case::new("own_loss::the_vendor_binary_is_whole_or_not_there", vendor_binary).on_driver("lose=execute:1,ext_fault"),
+    Case::new("test_driver_loss::the_vendor_binary_is_complete_or_absent", vendor_binary).on_driver("lose=execute:1,ext_fault"),
     Case::new(
-        "own_loss::without_the_feature_there_is_no_vendor_binary",
+        "test_driver_loss::without_the_feature_there_is_no_vendor_binary",
         no_vendor_binary,
     )
     .on_driver("lose=execute:1,ext_fault"),
-    Case::new("own_loss::after_an_abort_the_message_stays", abort_then_loss)
+    Case::new("test_driver_loss::the_message_survives_a_loss_after_the_abort", abort_then_loss)
         .on_driver("abort=1,lose=execute:1,ext_fault")
         .validated(),
     Case::new(
-        "own_loss::an_application_with_the_older_extension_hears_of_the_drivers_loss",
+        "test_driver_loss::an_application_with_the_older_extension_sees_a_loss_of_the_driver",
         |c| older(c, true),
     )
     .on_driver("lose=execute:1,ext_fault"),
     Case::new(
-        "own_loss::an_application_with_the_older_extension_hears_of_an_abort",
+        "test_driver_loss::an_application_with_the_older_extension_sees_an_abort",
         |c| older(c, false),
     )
     .on_driver("abort=1,ext_fault"),
-    Case::new("own_loss::a_native_driver_reports_itself", native)
+    Case::new("test_driver_loss::a_native_driver_reports_itself", native)
         .on_driver("native=abort+fault+data,lose=execute:1")
         .validated(),
-    Case::new("own_loss::counts_beyond_the_buffers_do_no_harm", lies)
+    Case::new("test_driver_loss::counts_beyond_the_buffers_are_harmless", wrong_answers)
         .on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts")
         .validated()
         .logs(&["submission 1, message 0"]),
-    Case::new("own_loss::a_driver_that_never_has_room_does_no_harm", lies)
+    Case::new("test_driver_loss::a_driver_that_is_alpipeline_creationcomplete_is_harmless", wrong_answers)
         .on_driver("native=abort+fault+data,abort=1,messages=3,bad=incomplete")
         .validated(),
 ];
 
-/// "Once a device is lost, commands return `VK_ERROR_DEVICE_LOST`": for ever, and without a message.
+/// "Once a device is lost, commands return `VK_ERROR_DEVICE_LOST`": permanently, and without a message.
 fn forwarded(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let submission = lose(kernel)?;
@@ -81,7 +81,7 @@ fn one_report(context: &Context) -> Result<()> {
     })
 }
 
-/// Two addresses, one vendor record, and the report that says that the device is lost, "the last one".
+/// Two addresses, one vendor record, and last the report of the loss.
 fn details(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
@@ -119,17 +119,17 @@ fn details(context: &Context) -> Result<()> {
     })
 }
 
-/// A device with the feature for vendor binaries, lost. Its commands.
+/// Loses a device and calls `check` with a query for its vendor binary.
 fn with_binaries(
     context: &Context,
-    wanted: bool,
+    vendor_binary: bool,
     check: impl FnOnce(&dyn Fn(u32, *mut u8) -> (vk::Result, u32)) -> Result<()>,
 ) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = device_with(
         &gpu,
         &Extra {
-            vendor_binary: wanted,
+            vendor_binary,
             ..Extra::default()
         },
     )?;
@@ -144,31 +144,31 @@ fn with_binaries(
             vendor_binary_size: size,
             p_vendor_binary_data: data.cast(),
         };
-        // SAFETY: the structure is valid, and the data null or as long as it says.
+        // SAFETY: the structure is valid; `data` is null or points to `size` bytes.
         let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
         (result, info.vendor_binary_size)
     })
 }
 
 fn vendor_binary(context: &Context) -> Result<()> {
-    with_binaries(context, true, |ask| {
+    with_binaries(context, true, |query| {
         ensure!(
-            ask(0, ptr::null_mut()) == (vk::Result::SUCCESS, 96),
+            query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 96),
             "{:?}",
-            ask(0, ptr::null_mut())
+            query(0, ptr::null_mut())
         );
         let mut first = [0xCD; 128];
-        ensure!(ask(128, first.as_mut_ptr()) == (vk::Result::SUCCESS, 96), "not filled");
+        ensure!(query(128, first.as_mut_ptr()) == (vk::Result::SUCCESS, 96), "not filled");
         ensure!((8..96).all(|i| first[i] == i as u8), "{first:?}");
         ensure!(first[96..].iter().all(|byte| *byte == 0xCD), "overrun");
         let mut again = [0xCD; 128];
         ensure!(
-            ask(96, again.as_mut_ptr()) == (vk::Result::SUCCESS, 96) && again == first,
-            "another answer"
+            query(96, again.as_mut_ptr()) == (vk::Result::SUCCESS, 96) && again == first,
+            "the second answer differs"
         );
         for room in [0, 1, 95] {
             let mut short = [0xCD; 128];
-            let (result, size) = ask(room, short.as_mut_ptr());
+            let (result, size) = query(room, short.as_mut_ptr());
             // "VK_ERROR_NOT_ENOUGH_SPACE_KHR is returned if not enough space was provided", and nothing is written.
             ensure!(
                 result.as_raw() == -1_000_483_000 && size == 0,
@@ -181,14 +181,14 @@ fn vendor_binary(context: &Context) -> Result<()> {
 }
 
 fn no_vendor_binary(context: &Context) -> Result<()> {
-    with_binaries(context, false, |ask| {
-        ensure!(ask(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0), "there is a binary");
+    with_binaries(context, false, |query| {
+        ensure!(query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0), "there is a binary");
         Ok(())
     })
 }
 
-/// `vkGetDeviceFaultInfoEXT`: what the driver knows of its own loss; of an abort a description and nothing else, since "the
-/// device must be in the lost state" for the driver to be asked.
+/// `vkGetDeviceFaultInfoEXT` returns the driver's details of its own loss. For an abort it returns only a description,
+/// because the driver may be queried only if "the device is in the lost state".
 fn older(context: &Context, by_driver: bool) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = device_with(
@@ -217,15 +217,15 @@ fn older(context: &Context, by_driver: bool) -> Result<()> {
         p_vendor_infos: vendors.as_mut_ptr(),
         ..Default::default()
     };
-    // SAFETY: the arrays have as many elements as the counts say.
+    // SAFETY: the arrays have as many elements as `counts` says.
     unsafe { get(handle, &raw mut counts, &raw mut info) }.result()?;
-    let said = info.description_as_c_str()?.to_string_lossy().into_owned();
+    let description = info.description_as_c_str()?.to_string_lossy().into_owned();
     let expected = if by_driver {
         "the test driver"
     } else {
         "submission 1, message 0"
     };
-    ensure!(said.contains(expected), "{said:?}");
+    ensure!(description.contains(expected), "{description:?}");
     Ok(())
 }
 
@@ -258,8 +258,8 @@ fn native(context: &Context) -> Result<()> {
     })
 }
 
-/// Whatever the driver answers, the application gets it as it is, and the layer, which asks too, survives.
-fn lies(context: &Context) -> Result<()> {
+/// The application receives the driver's wrong answers unchanged, and the layer, which queries too, survives them.
+fn wrong_answers(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
         let (result, size) = device.fault()?.message_size();

@@ -1,19 +1,19 @@
 //! Deferred operations: "any memory that the deferred command's parameters point to must remain until the operation is
-//! complete", and what the layer puts in their place has to as well.
+//! complete". This includes the layer's replacements.
 
 use super::{Extra, aborting, device_with};
 use crate::case::{Case, Context};
-use crate::vk::{Gpu, own};
+use crate::vk::{Gpu, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
     Case::new(
-        "own_deferred::rewritten_modules_live_until_the_operation_is_over",
+        "test_driver_deferred::rewritten_modules_live_until_the_operation_completes",
         deferred,
     )
     .on_driver("deferred"),
-    Case::new("own_deferred::an_operation_that_is_not_deferred", deferred).on_driver(""),
+    Case::new("test_driver_deferred::an_operation_that_is_not_deferred", deferred).on_driver(""),
 ];
 
 fn deferred(context: &Context) -> Result<()> {
@@ -33,7 +33,7 @@ fn deferred(context: &Context) -> Result<()> {
     let operations = ash::khr::deferred_host_operations::Device::new(&gpu.instance, &device.raw);
     let pipelines = ash::khr::ray_tracing_pipeline::Device::new(&gpu.instance, &device.raw);
     let spirv = aborting()?;
-    // SAFETY: all handles are of this device; create-infos live until the operation is over.
+    // SAFETY: the handles belong to this device; create infos live until the operation has completed.
     unsafe {
         let operation = operations.create_deferred_operation(None)?;
         let mut chained = vk::ShaderModuleCreateInfo::default().code(&spirv);
@@ -42,7 +42,7 @@ fn deferred(context: &Context) -> Result<()> {
             .name(c"main")
             .push_next(&mut chained)];
         let info = vk::RayTracingPipelineCreateInfoKHR::default().stages(&stages);
-        let mut made = [vk::Pipeline::null()];
+        let mut created = [vk::Pipeline::null()];
         let result = (pipelines.fp().create_ray_tracing_pipelines_khr)(
             device.raw.handle(),
             operation,
@@ -50,23 +50,23 @@ fn deferred(context: &Context) -> Result<()> {
             1,
             &raw const info,
             std::ptr::null(),
-            made.as_mut_ptr(),
+            created.as_mut_ptr(),
         );
         let is_deferred = result == vk::Result::OPERATION_DEFERRED_KHR;
         ensure!(is_deferred || result == vk::Result::SUCCESS, "{result:?}");
-        // Memory that was freed would be given to these.
+        // These allocations would reuse freed memory.
         let noise: Vec<Vec<u32>> = (0..64).map(|_| vec![0xDEAD_BEEF; spirv.len() * 2]).collect();
         (operations.fp().deferred_operation_join_khr)(device.raw.handle(), operation).result()?;
         drop(noise);
-        let reached = own::words(&device, made[0], 0)?;
+        let words = test_driver::words(&device, created[0], 0)?;
         ensure!(
-            reached.first() == Some(&0x0723_0203),
+            words.first() == Some(&0x0723_0203),
             "the driver read {:x?}",
-            reached.first()
+            words.first()
         );
-        ensure!(reached != spirv, "the module was not rewritten");
+        ensure!(words != spirv, "the module was not rewritten");
         operations.destroy_deferred_operation(operation, None);
-        device.raw.destroy_pipeline(made[0], None);
+        device.raw.destroy_pipeline(created[0], None);
     }
     Ok(())
 }

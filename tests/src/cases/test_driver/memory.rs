@@ -1,21 +1,22 @@
-//! Which memory an arena takes: for messages "host-visible, coherent; cached or AMD device-coherent uncached where offered,
-//! never memory that a reset can lose if there is a choice"; for the control block the device's own where atomics would
-//! cross a bus. And what is left of it when the device takes its memory with it.
+//! Memory types of the arena: for messages "host-visible, coherent; cached or AMD device-coherent uncached where offered,
+//! never memory that a reset can lose if there is a choice"; for the control block device memory where atomics would
+//! cross a bus. Also its contents after a loss that destroys device memory.
 
+use crate::cases::expect_success;
 use super::{lose, payload, with_kernel};
 use crate::case::{Case, Context};
 use crate::cases::GROUPS;
-use crate::vk::{Device, Gpu, khr, own};
+use crate::vk::{Device, Gpu, khr, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 
-/// Where the control block is before the records.
+/// The control block is in the same buffer as the records.
 const BEFORE: Option<u32> = None;
 
 macro_rules! choices {
     ($($name:literal $driver:literal [$($key:literal $value:literal)?] => $records:literal, $control:expr;)*) => {
         &[$(
-            Case::new(concat!("own_memory::", $name), |context| chosen(context, $records, $control))
+            Case::new(concat!("test_driver_memory::", $name), |context| check_types(context, $records, $control))
                 .on_driver($driver)
                 .set(&[$(($key, $value))?])
                 .validated(),
@@ -25,26 +26,26 @@ macro_rules! choices {
 
 const CHOICES: &[Case] = choices! {
     "cached_host_memory_is_best" "memory=vram+host+cached" [] => 2, BEFORE;
-    "the_control_block_goes_to_the_gpu" "memory=vram+bar+host+cached" [] => 3, Some(1);
-    "host_memory_is_better_than_the_gpus_own" "memory=vram+bar+host" [] => 2, Some(1);
-    "the_gpus_own_is_better_than_nothing" "memory=vram+bar" [] => 1, BEFORE;
-    "incoherent_memory_will_not_do" "memory=incoherent+host" [] => 1, BEFORE;
-    "memory_that_needs_a_feature_is_left_alone" "memory=amd+host" [] => 1, BEFORE;
-    "the_first_of_equal_ones" "memory=host+cached+cached" [] => 1, BEFORE;
-    "without_a_bus_the_control_block_stays" "kind=integrated,memory=vram+bar+host+cached" [] => 3, BEFORE;
-    "where_all_memory_is_the_gpus" "kind=integrated,memory=bar" [] => 0, BEFORE;
-    "what_the_device_does_not_cache_is_turned_on"
+    "the_control_block_is_placed_in_gpu_memory" "memory=vram+bar+host+cached" [] => 3, Some(1);
+    "host_memory_is_preferred_to_gpu_memory" "memory=vram+bar+host" [] => 2, Some(1);
+    "gpu_memory_is_used_as_a_last_resort" "memory=vram+bar" [] => 1, BEFORE;
+    "incoherent_memory_is_not_used" "memory=incoherent+host" [] => 1, BEFORE;
+    "memory_that_needs_a_feature_is_not_used" "memory=amd+host" [] => 1, BEFORE;
+    "the_first_of_equal_types_is_used" "memory=host+cached+cached" [] => 1, BEFORE;
+    "the_control_block_of_an_integrated_gpu_precedes_the_records" "kind=integrated,memory=vram+bar+host+cached" [] => 3, BEFORE;
+    "all_memory_is_gpu_memory" "kind=integrated,memory=bar" [] => 0, BEFORE;
+    "device_coherent_memory_is_enabled"
         "device_coherent,memory=vram+bar+host+cached+amd_bar+amd+amd_cached" [] => 6, Some(4);
-    "what_the_device_does_not_cache_is_better_than_what_the_host_caches"
+    "device_coherent_memory_is_preferred_to_cached_memory"
         "device_coherent,memory=vram+cached+amd" [] => 2, BEFORE;
-    "the_gpus_own_is_not_made_better_by_being_uncached" "device_coherent,memory=host+amd_bar" [] => 0, Some(1);
-    "cached_is_asked_for" "device_coherent,memory=vram+host+cached+amd" ["memory" "cached"] => 2, BEFORE;
-    "uncached_is_asked_for" "memory=vram+host+cached" ["memory" "uncached"] => 1, BEFORE;
-    "device_coherent_is_asked_for" "device_coherent,memory=host+amd_bar" ["memory" "device_coherent"] => 1, BEFORE;
-    "device_memory_is_asked_for" "memory=vram+bar+host+cached" ["memory" "device"] => 1, BEFORE;
-    "a_control_block_before_the_records_is_asked_for"
+    "device_coherent_gpu_memory_is_not_preferred_to_host_memory" "device_coherent,memory=host+amd_bar" [] => 0, Some(1);
+    "cached_is_requested" "device_coherent,memory=vram+host+cached+amd" ["memory" "cached"] => 2, BEFORE;
+    "uncached_is_requested" "memory=vram+host+cached" ["memory" "uncached"] => 1, BEFORE;
+    "device_coherent_is_requested" "device_coherent,memory=host+amd_bar" ["memory" "device_coherent"] => 1, BEFORE;
+    "device_memory_is_requested" "memory=vram+bar+host+cached" ["memory" "device"] => 1, BEFORE;
+    "a_control_block_before_the_records_is_requested"
         "memory=vram+bar+host+cached" ["control_block" "host"] => 3, BEFORE;
-    "a_control_block_in_device_memory_is_asked_for"
+    "a_control_block_in_device_memory_is_requested"
         "kind=integrated,memory=vram+bar+host+cached" ["control_block" "device"] => 3, Some(1);
 };
 
@@ -52,9 +53,9 @@ pub(super) fn cases() -> Vec<Case> {
     [CHOICES, REFUSED, LOST, USED].concat()
 }
 
-/// What cannot be had is done without, and said.
+/// The layer drops a setting that it cannot satisfy and logs why.
 const REFUSED: &[Case] = &[
-    Case::new("own_memory::cached_memory_is_not_offered", |c| chosen(c, 1, BEFORE))
+    Case::new("test_driver_memory::cached_memory_is_not_offered", |c| check_types(c, 1, BEFORE))
         .on_driver("memory=vram+host")
         .set(&[("memory", "cached")])
         .validated()
@@ -63,118 +64,118 @@ const REFUSED: &[Case] = &[
             "memory types 1 (HOST_VISIBLE | HOST_COHERENT)",
             "using auto",
         ]),
-    Case::new("own_memory::device_coherent_memory_is_not_offered", |c| {
-        chosen(c, 1, BEFORE)
+    Case::new("test_driver_memory::device_coherent_memory_is_not_offered", |c| {
+        check_types(c, 1, BEFORE)
     })
     .on_driver("memory=amd+host")
     .set(&[("memory", "device_coherent")])
     .validated()
     .logs(&["memory = device_coherent cannot be done"]),
-    Case::new("own_memory::no_device_memory_for_a_control_block", |c| {
-        chosen(c, 2, BEFORE)
+    Case::new("test_driver_memory::no_device_memory_for_a_control_block", |c| {
+        check_types(c, 2, BEFORE)
     })
     .on_driver("memory=vram+host+cached")
     .set(&[("control_block", "device")])
     .validated()
     .logs(&["control_block = device cannot be done", "using auto"]),
-    Case::new("own_memory::a_cpu_driver_has_nothing_to_choose", |context| {
+    Case::new("test_driver_memory::a_cpu_driver_ignores_the_setting", |context| {
         with_kernel(context, |_, _| Ok(()))
     })
     .on_driver("kind=cpu")
     .set(&[("memory", "device")])
     .logs(&["memory makes no difference on a CPU driver"]),
-    Case::new("own_memory::a_control_block_without_memory_stays", |c| works(c, 1))
+    Case::new("test_driver_memory::the_control_block_stays_if_its_memory_is_refused", |c| messages(c, 1))
         .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:2")
         .set(&[("log_level", "warning")])
         .validated()
         .logs(&["the control block stays before the records", "vkAllocateMemory failed"]),
-    Case::new("own_memory::a_control_block_without_a_buffer_stays", |c| works(c, 1))
+    Case::new("test_driver_memory::the_control_block_stays_if_its_buffer_is_refused", |c| messages(c, 1))
         .on_driver("memory=vram+bar+cached,abort=1,refuse=buffer:2")
         .set(&[("log_level", "warning")])
         .validated()
         .logs(&["the control block stays before the records", "vkCreateBuffer failed"]),
-    Case::new("own_memory::a_control_block_that_cannot_be_mapped_stays", |c| {
-        works(c, 1)
+    Case::new("test_driver_memory::the_control_block_stays_if_its_mapping_is_refused", |c| {
+        messages(c, 1)
     })
     .on_driver("memory=vram+bar+cached,abort=1,refuse=map:2")
     .set(&[("log_level", "warning")])
     .validated()
     .logs(&["the control block stays before the records", "vkMapMemory failed"]),
-    Case::new("own_memory::device_memory_that_is_full", |c| works(c, 1))
+    Case::new("test_driver_memory::device_memory_is_full", |c| messages(c, 1))
         .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:1")
         .set(&[("memory", "device")])
         .validated()
         .logs(&["memory = device cannot be done: vkAllocateMemory failed", "using auto"]),
 ];
 
-/// A loss takes the GPU's own memory: the messages stay, since they are elsewhere.
+/// A loss destroys device memory. Messages survive because they are in host memory.
 const LOST: &[Case] = &[
-    Case::new("own_memory::messages_survive_a_control_block_of_zeros", |c| {
-        works(c, 40)
+    Case::new("test_driver_memory::messages_survive_a_control_block_of_zeros", |c| {
+        messages(c, 40)
     })
     .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=zeros")
     .validated()
     .logs(&["the device took its count of aborts with it"]),
-    Case::new("own_memory::messages_survive_a_control_block_of_ones", |c| works(c, 40))
+    Case::new("test_driver_memory::messages_survive_a_control_block_of_ones", |c| messages(c, 40))
         .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=ones")
         .validated()
         .logs(&["the device took its count of aborts with it"]),
-    Case::new("own_memory::a_loss_that_keeps_memory_counts_on", |c| works(c, 40))
+    Case::new("test_driver_memory::messages_survive_a_loss_that_preserves_memory", |c| messages(c, 40))
         .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1")
         .validated(),
-    Case::new("own_memory::without_an_abort_zeros_are_none", nothing)
+    Case::new("test_driver_memory::zeros_without_an_abort_are_not_messages", no_messages)
         .on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=zeros")
         .validated()
         .logs(&["no shader has aborted"]),
-    Case::new("own_memory::without_an_abort_ones_are_none", nothing)
+    Case::new("test_driver_memory::ones_without_an_abort_are_not_messages", no_messages)
         .on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=ones")
         .validated()
         .logs(&["no shader has aborted"]),
-    Case::new("own_memory::messages_in_lost_memory_are_none", nothing)
+    Case::new("test_driver_memory::messages_in_lost_memory_are_lost", no_messages)
         .on_driver("memory=vram+bar,abort=1,messages=3,lose=execute:1,lost_memory=ones")
         .validated()
         .logs(&["no shader has aborted"]),
 ];
 
-/// Arenas of two parts do what those of one do.
+/// Arenas with a separate control block behave like arenas without.
 const USED: &[Case] = &[
-    Case::new("own_memory::a_storm_fills_an_arena_of_two_parts", storm)
+    Case::new("test_driver_memory::a_storm_fills_an_arena_with_a_separate_control_block", storm)
         .on_driver("memory=vram+bar+cached,abort=1,messages=100000")
         .set(&[("log_level", "off")])
         .validated(),
-    Case::new("own_memory::an_arena_of_two_parts_is_emptied", emptied)
+    Case::new("test_driver_memory::an_arena_with_a_separate_control_block_is_emptied", emptied)
         .on_driver("memory=vram+bar+cached,abort=*,messages=3")
         .set(&[("on_abort", "continue")])
         .validated()
         .logs(&["submission 1, message 0", "submission 5, message 2"]),
-    Case::new("own_memory::devices_side_by_side_have_two_parts_each", side_by_side)
+    Case::new("test_driver_memory::several_devices_have_separate_control_blocks", side_by_side)
         .on_driver("memory=vram+bar+cached,abort=*,messages=2")
         .validated(),
-    Case::new("own_memory::two_parts_on_a_cpu_driver", side_by_side)
+    Case::new("test_driver_memory::a_separate_control_block_on_a_cpu_driver", side_by_side)
         .on_driver("kind=cpu,abort=*,messages=2")
         .set(&[("control_block", "device")])
         .validated(),
 ];
 
-fn chosen(context: &Context, records: u32, control: Option<u32>) -> Result<()> {
+fn check_types(context: &Context, records: u32, control: Option<u32>) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let seen = own::seen(&device)?;
-    let [latest, before, ..] = seen.memory_types;
-    let found = match seen.allocations {
+    let calls = test_driver::call_log(&device)?;
+    let [latest, before, ..] = calls.memory_types;
+    let found = match calls.allocations {
         1 => (latest, None),
         _ => (before, Some(latest)),
     };
     ensure!(
-        found == (records, control) && seen.allocations == 1 + u32::from(control.is_some()),
-        "records and control block went to memory types {found:?}, in {} allocations",
-        seen.allocations
+        found == (records, control) && calls.allocations == 1 + u32::from(control.is_some()),
+        "records and control block are in memory types {found:?}, in {} allocations",
+        calls.allocations
     );
     Ok(())
 }
 
-/// The messages of one submission come back.
-fn works(context: &Context, messages: u32) -> Result<()> {
+/// Expects all messages of one submission.
+fn messages(context: &Context, messages: u32) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
         let expected: Vec<_> = (0..messages).map(|index| payload(1, index)).collect();
@@ -190,7 +191,7 @@ fn works(context: &Context, messages: u32) -> Result<()> {
     })
 }
 
-fn nothing(context: &Context) -> Result<()> {
+fn no_messages(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
         let payloads = device.payloads()?;
@@ -203,7 +204,7 @@ fn storm(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
         let payloads = device.payloads()?;
-        // Of 1 MiB, each takes a header of 48 bytes and its text in units of 16.
+        // Each message takes a header of 48 bytes and its text in units of 16, out of 1 MiB.
         ensure!(
             payloads.len() > (1 << 20) / 96 && payloads.len() < 100_000,
             "{} messages",
@@ -216,12 +217,12 @@ fn storm(context: &Context) -> Result<()> {
     })
 }
 
-/// `on_abort = continue`: each submission's messages come once, and those of the next have room.
+/// With `on_abort = continue`, each submission's messages are reported once and the arena is reset for the next one.
 fn emptied(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         for _ in 0..5 {
             let (_submission, result) = kernel.run(GROUPS)?;
-            ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+            expect_success(result)?;
             // SAFETY: no other thread uses the device.
             unsafe { device.raw.device_wait_idle() }?;
         }

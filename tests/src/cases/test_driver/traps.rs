@@ -1,6 +1,7 @@
-//! `trap = fault` and `trap = hang` on a driver that loses the device by them: the message is there before, and the driver's
-//! own account of the fault comes with it.
+//! `trap = fault` and `trap = hang` on a driver that loses the device because of them: the message is written before, and
+//! the report contains the driver's details.
 
+use crate::cases::{expect_lost, expect_success};
 use super::{Extra, aborting, device_with, lose, payload, with_kernel};
 use crate::case::{Case, Context};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
@@ -13,14 +14,14 @@ use std::time::{Duration, Instant};
 const FAULT: &[(&str, &str)] = &[("trap", "fault")];
 const HANG: &[(&str, &str)] = &[("trap", "hang")];
 
-/// Addresses of the store and of the code, the vendor's record, then the loss.
+/// Addresses of the store and the instruction, the vendor record, then the loss.
 const BY_FAULT: &[u32] = &[
     fault_flags::MEMORY_ADDRESS,
     fault_flags::INSTRUCTION_ADDRESS,
     fault_flags::VENDOR,
     fault_flags::DEVICE_LOST,
 ];
-/// Of a timeout the driver knows no address.
+/// A timeout has no address.
 const BY_WATCHDOG: &[u32] = &[
     fault_flags::VENDOR,
     fault_flags::DEVICE_LOST | fault_flags::WATCHDOG_TIMEOUT,
@@ -28,7 +29,7 @@ const BY_WATCHDOG: &[u32] = &[
 const BY_LAYER: &[u32] = &[fault_flags::DEVICE_LOST];
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_traps::a_fault_loses_the_device", |c| told(c, BY_FAULT))
+    Case::new("test_driver_traps::a_fault_loses_the_device", |c| check(c, BY_FAULT))
         .on_driver("abort=1,ext_fault")
         .set(FAULT)
         .validated()
@@ -39,78 +40,79 @@ pub(super) const CASES: &[Case] = &[
             "the driver says: instruction at 0xc0de0040 to 0xc0de007f",
             "the driver says: watchdog (code 0x7, data 0x4d)",
         ]),
-    Case::new("own_traps::a_fault_that_takes_its_time", |c| told(c, BY_FAULT))
+    Case::new("test_driver_traps::a_delayed_fault", |c| check(c, BY_FAULT))
         .on_driver("abort=1,ext_fault,lose_after=300")
         .set(FAULT)
         .validated(),
-    Case::new("own_traps::a_fault_that_takes_the_control_block", |c| told(c, BY_FAULT))
+    Case::new("test_driver_traps::a_fault_that_destroys_the_control_block", |c| check(c, BY_FAULT))
         .on_driver("memory=vram+bar+cached,abort=1,ext_fault,lose_after=50,lost_memory=ones")
         .set(FAULT)
         .validated(),
-    Case::new("own_traps::a_fault_of_which_no_fence_tells", |c| told(c, BY_FAULT))
+    Case::new("test_driver_traps::a_fault_that_no_fence_reports", |c| check(c, BY_FAULT))
         .on_driver("abort=1,ext_fault,quiet_loss")
         .set(FAULT)
         .validated(),
-    Case::new("own_traps::a_fault_on_a_driver_without_details", |c| told(c, BY_LAYER))
+    Case::new("test_driver_traps::a_fault_on_a_driver_without_details", |c| check(c, BY_LAYER))
         .on_driver("abort=1")
         .set(FAULT)
         .validated(),
-    Case::new("own_traps::a_fault_that_nobody_notices", |c| told(c, BY_LAYER))
+    Case::new("test_driver_traps::a_fault_that_the_driver_ignores", |c| check(c, BY_LAYER))
         .on_driver("abort=1,ext_fault,no_faults")
         .set(&[("trap", "fault"), ("log_level", "warning")])
         .validated()
         .logs(&["the driver did not lose the device after the trap"]),
-    Case::new("own_traps::a_hang_calls_the_watchdog", |c| told(c, BY_WATCHDOG))
+    Case::new("test_driver_traps::a_hang_triggers_the_watchdog", |c| check(c, BY_WATCHDOG))
         .on_driver("abort=1,ext_fault,watchdog=200")
         .set(HANG)
         .validated()
         .logs(&["submission 1, message 0", "the driver says: watchdog"]),
-    Case::new("own_traps::a_watchdog_that_comes_after_the_drains_time", |c| {
-        told(c, BY_WATCHDOG)
+    Case::new("test_driver_traps::a_watchdog_that_fires_after_the_drain_timeout", |c| {
+        check(c, BY_WATCHDOG)
     })
     .on_driver("abort=1,ext_fault,watchdog=600")
     .set(&[("trap", "hang"), ("drain_timeout_ms", "50")])
     .validated(),
-    Case::new("own_traps::a_watchdog_that_takes_the_control_block", |c| {
-        told(c, BY_WATCHDOG)
+    Case::new("test_driver_traps::a_watchdog_that_destroys_the_control_block", |c| {
+        check(c, BY_WATCHDOG)
     })
     .on_driver("memory=vram+bar+cached,abort=1,ext_fault,watchdog=100,lost_memory=zeros")
     .set(HANG)
     .validated(),
-    Case::new("own_traps::a_hang_without_a_watchdog_is_ended", |c| told(c, BY_LAYER))
+    Case::new("test_driver_traps::a_hang_without_a_watchdog_is_ended", |c| check(c, BY_LAYER))
         .on_driver("abort=1,ext_fault")
         .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
         .validated()
         .logs(&["the driver did not lose the device after the trap"]),
-    Case::new("own_traps::a_hang_with_a_control_block_apart_is_ended", |c| {
-        told(c, BY_LAYER)
+    Case::new("test_driver_traps::a_hang_with_a_separate_control_block_is_ended", |c| {
+        check(c, BY_LAYER)
     })
     .on_driver("memory=vram+bar+cached,abort=1,ext_fault")
     .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
     .validated()
     .logs(&["the driver did not lose the device after the trap"]),
-    Case::new("own_traps::the_vendor_binary_comes_too", vendor_binary)
+    Case::new("test_driver_traps::the_vendor_binary_is_available", vendor_binary)
         .on_driver("abort=1,ext_fault")
         .set(&[("trap", "fault"), ("dump_dir", "dump")]),
-    Case::new("own_traps::without_an_abort_nothing_is_sprung", quiet)
+    Case::new("test_driver_traps::nothing_happens_without_an_abort", no_abort)
         .on_driver("ext_fault")
         .set(FAULT)
         .validated()
         .silent(),
-    Case::new("own_traps::are_refused_where_the_device_goes_on", goes_on)
+    Case::new("test_driver_traps::are_refused_where_the_device_continues", continues)
         .on_driver("abort=1")
         .set(&[("trap", "hang"), ("on_abort", "continue")])
         .logs(&[
             "trap = fault and trap = hang are refused with on_abort = continue",
             "message 0",
         ]),
-    Case::new("own_traps::a_bounded_wait_is_not_stretched", bounded)
+    Case::new("test_driver_traps::a_bounded_wait_keeps_its_timeout", bounded)
         .on_driver("abort=1,ext_fault,watchdog=1000")
         .set(HANG)
         .validated(),
 ];
 
-fn told(context: &Context, expected: &[u32]) -> Result<()> {
+/// Loses the device and compares the flags of the reports.
+fn check(context: &Context, expected: &[u32]) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
         let payloads = device.payloads()?;
@@ -153,14 +155,14 @@ fn vendor_binary(context: &Context) -> Result<()> {
         p_vendor_binary_data: binary.as_mut_ptr().cast(),
     };
     let commands = device.fault()?;
-    // SAFETY: the structure is valid, and the data as long as it says.
+    // SAFETY: the structure is valid; its data pointer refers to 128 bytes.
     let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
     ensure!(
         result == vk::Result::SUCCESS && info.vendor_binary_size == 96 && binary[95] == 95,
         "{result:?}, {} bytes",
         info.vendor_binary_size
     );
-    // The same bytes lie beside the report.
+    // The dump contains the same bytes.
     let folder = std::fs::read_dir("dump")?.next().context("no dump")??.path();
     let dumped = std::fs::read(folder.join("vendor.bin"))?;
     ensure!(dumped == binary[..96], "{dumped:?}");
@@ -172,39 +174,39 @@ fn vendor_binary(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn quiet(context: &Context) -> Result<()> {
+fn no_abort(context: &Context) -> Result<()> {
     with_kernel(context, |_, kernel| {
         let (_submission, result) = kernel.run(1)?;
-        ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+        expect_success(result)?;
         Ok(())
     })
 }
 
-fn goes_on(context: &Context) -> Result<()> {
+fn continues(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         for _ in 0..2 {
             let (_submission, result) = kernel.run(1)?;
-            ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
+            expect_success(result)?;
         }
         // SAFETY: no other thread uses the device.
         Ok(unsafe { device.raw.device_wait_idle() }?)
     })
 }
 
-/// A wait with a timeout is over in time, although the loss is not.
+/// A wait with a timeout ends in time, even though the loss takes longer.
 fn bounded(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let submission = kernel.record(1)?;
         ensure!(submission.submit() == vk::Result::SUCCESS, "vkQueueSubmit failed");
-        let began = Instant::now();
+        let start = Instant::now();
         let (result, reports) = device.fault()?.reports(20_000_000, 1);
-        let took = began.elapsed();
+        let took = start.elapsed();
         ensure!(
             result == vk::Result::TIMEOUT && reports.is_empty() && took < Duration::from_millis(700),
             "{result:?} after {took:?}"
         );
         let result = submission.wait();
-        ensure!(result == vk::Result::ERROR_DEVICE_LOST, "{result:?}");
+        expect_lost(result)?;
         ensure!(device.payloads()? == [payload(1, 0)], "no message");
         Ok(())
     })

@@ -1,47 +1,47 @@
-//! A device that cannot be drained: "objects are leaked, not freed under the driver", the messages can be read all the
-//! same, and other devices go on.
+//! A device that cannot be drained: "objects are leaked, not freed under the driver", its messages can be read, and other
+//! devices keep working.
 
 use super::{aborting, lose, payload};
 use crate::case::{Case, Context};
-use crate::cases::GROUPS;
-use crate::vk::{Buffer, Device, Gpu, Kernel, own};
-use anyhow::{Result, ensure};
+use crate::cases::{GROUPS, expect_lost, expect_success};
+use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
+use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
 const SHORT_DRAIN: &[(&str, &str)] = &[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "150")];
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_undrained::objects_are_leaked_and_messages_answered", leaked)
+    Case::new("test_driver_undrained::objects_are_leaked_and_messages_answered", leaked)
         .on_driver("abort=1,hang=1")
         .with(SHORT_DRAIN)
         .logs(&["submission 1, message 0", "its objects are leaked, not destroyed"]),
-    Case::new("own_undrained::other_devices_and_new_ones_work", others)
+    Case::new("test_driver_undrained::other_devices_and_new_ones_work", others)
         .on_driver("abort=1,hang=1")
         .with(SHORT_DRAIN),
-    Case::new("own_undrained::a_new_instance_works", new_instance)
+    Case::new("test_driver_undrained::a_new_instance_works", new_instance)
         .on_driver("abort=1,hang=1")
         .with(SHORT_DRAIN),
-    Case::new("own_undrained::a_device_that_came_to_rest_is_destroyed", came_to_rest)
+    Case::new("test_driver_undrained::a_device_that_became_idle_is_destroyed", became_idle)
         .on_driver("abort=1,hang=1:600")
         .with(SHORT_DRAIN)
         .logs(&["its objects are leaked, not destroyed"]),
-    Case::new("own_undrained::a_wait_with_a_short_timeout_keeps_to_it", short_timeout)
+    Case::new("test_driver_undrained::a_short_timeout_is_respected_during_a_drain", short_timeout)
         .on_driver("abort=1,hang=1,delay=5")
         .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "2000")]),
-    Case::new("own_undrained::what_was_reported_is_not_reported_again", once)
+    Case::new("test_driver_undrained::a_reported_message_is_not_reported_again", once)
         .on_driver("abort=1,hang=1,watchdog=800")
         .with(SHORT_DRAIN)
         .set(&[("on_abort", "continue"), ("log_file", LOG)]),
 ];
 
-/// Where the layer writes its report.
+/// Log file of the layer.
 const LOG: &str = "layer.log";
 
-/// Makes a device, loses it while it is busy, looks at it with `check`, and destroys all. How many objects the driver has
-/// left of it.
+/// Creates a device, loses it while it is busy, runs `check` and destroys it. Returns the number of objects that leaked in
+/// the driver.
 fn lost_and_gone(gpu: &Gpu, witness: &Device<'_>, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<u64> {
-    let before = own::seen(witness)?.live;
+    let before = test_driver::call_log(witness)?.live;
     {
         let device = Device::new(gpu)?;
         let buffer = Buffer::storage(&device, &[0; 64])?;
@@ -52,7 +52,7 @@ fn lost_and_gone(gpu: &Gpu, witness: &Device<'_>, check: impl FnOnce(&Device<'_>
         ensure!(took < Duration::from_secs(2), "the loss took {took:?}");
         check(&device)?;
     }
-    Ok(own::seen(witness)?.live - before)
+    Ok(test_driver::call_log(witness)?.live - before)
 }
 
 fn leaked(context: &Context) -> Result<()> {
@@ -63,8 +63,8 @@ fn leaked(context: &Context) -> Result<()> {
         ensure!(payloads == [payload(1, 0)], "{payloads:?}");
         Ok(())
     })?;
-    // Buffer, memory, shader module's pipeline, pool, command buffer, fence, queue and device, and the layer's own.
-    ensure!(left >= 8, "only {left} objects are left");
+    // Buffer, memory, pipeline, pool, command buffer, fence, queue and device, and the layer's own objects.
+    ensure!(left >= 8, "only {left} objects leaked");
     Ok(())
 }
 
@@ -75,17 +75,17 @@ fn others(context: &Context) -> Result<()> {
     let kernel = Kernel::new(&other, &aborting()?, &[&buffer])?;
     lost_and_gone(&gpu, &other, |_| {
         let (_submission, result) = kernel.run(GROUPS)?;
-        ensure!(result == vk::Result::SUCCESS, "another device ended with {result:?}");
+        expect_success(result).context("on another device")?;
         Ok(())
     })?;
     for _ in 0..3 {
         let (_submission, result) = kernel.run(GROUPS)?;
-        ensure!(result == vk::Result::SUCCESS, "another device ended with {result:?}");
+        expect_success(result).context("on another device")?;
         let new = Device::new(&gpu)?;
         let buffer = Buffer::storage(&new, &[0; 64])?;
         let kernel = Kernel::new(&new, &aborting()?, &[&buffer])?;
         let (_submission, result) = kernel.run(GROUPS)?;
-        ensure!(result == vk::Result::SUCCESS, "a new device ended with {result:?}");
+        expect_success(result).context("on a new device")?;
         ensure!(
             new.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
             "a new device has reports"
@@ -110,24 +110,21 @@ fn new_instance(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// What was destroyed while it was busy stays; the device itself, which comes to rest before it is destroyed, goes.
-fn came_to_rest(context: &Context) -> Result<()> {
+/// Objects destroyed while the device was busy leak. The device itself becomes idle before its destruction and is freed.
+fn became_idle(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let witness = Device::new(&gpu)?;
     let busy = lost_and_gone(&gpu, &witness, |_| Ok(()))?;
-    let kept = std::cell::Cell::new(0);
-    let rested = {
-        let before = own::seen(&witness)?.live;
+    let (idle, created) = {
+        let before = test_driver::call_log(&witness)?.live;
         let device = Device::new(&gpu)?;
-        let made = own::seen(&witness)?.live - before;
+        let created = test_driver::call_log(&witness)?.live - before;
         drop(device);
-        kept.set(made);
-        own::seen(&witness)?.live - before
+        (test_driver::call_log(&witness)?.live - before, created)
     };
     ensure!(
-        busy > 0 && rested == 0 && kept.get() > 0,
-        "{busy} objects are left, and {rested} of {}",
-        kept.get()
+        busy > 0 && idle == 0 && created > 0,
+        "{busy} objects leaked, and {idle} of {created}"
     );
     Ok(())
 }
@@ -140,10 +137,10 @@ fn short_timeout(context: &Context) -> Result<()> {
         // SAFETY: the fence belongs to the device.
         let result = unsafe { device.raw.wait_for_fences(&[submission.fence], true, 20_000_000) };
         let took = start.elapsed();
-        // Before anything else: what is in use may only be destroyed once the device is known to be lost.
+        // Wait for the loss first: objects in use may be destroyed only after it.
         let end = submission.wait();
-        ensure!(end == vk::Result::ERROR_DEVICE_LOST, "{end:?}");
-        // "If the timeout is reached": not later because a drain is under way, which takes longer.
+        expect_lost(end)?;
+        // "If the timeout is reached": a longer drain in progress must not delay the return.
         ensure!(
             result == Err(vk::Result::TIMEOUT),
             "a wait of 20 ms ended with {result:?}"
@@ -154,8 +151,8 @@ fn short_timeout(context: &Context) -> Result<()> {
     })
 }
 
-/// `on_abort = continue`: the message of a submission that hangs is reported while it hangs, and not once more when the
-/// driver's watchdog has lost the device.
+/// With `on_abort = continue`, the message of a hanging submission is reported once, before the driver's watchdog loses
+/// the device.
 fn once(context: &Context) -> Result<()> {
     super::with_kernel(context, |device, kernel| {
         let reported = || {
@@ -172,11 +169,11 @@ fn once(context: &Context) -> Result<()> {
             early = reported();
         }
         let end = submission.wait();
-        ensure!(end == vk::Result::ERROR_DEVICE_LOST, "{end:?}");
+        expect_lost(end)?;
         let times = reported();
         ensure!(
             early == 1 && times == 1,
-            "the message was reported {early} times before the loss, and {times} times in all"
+            "the message was reported {early} times before the loss and {times} times in total"
         );
         Ok(())
     })

@@ -1,54 +1,54 @@
-//! What the layer leaves alone: devices that do not enable the extensions, whose commands are the driver's to the last
-//! pointer, and the application's memory, which "must not be written" by a command that takes it as const.
+//! Things that the layer leaves unchanged: the command pointers of devices without the extensions, and the application's
+//! const memory, which a command "must not" write.
 
 use super::aborting;
 use crate::case::{Case, Context};
 use crate::pages::Pages;
-use crate::vk::{Device, DeviceOptions, Gpu, khr, own};
+use crate::vk::{Device, DeviceOptions, Gpu, khr, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::ffi::CString;
 use std::ptr;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_untouched::commands_are_the_drivers_own", pointers)
+    Case::new("test_driver_untouched::commands_are_those_of_the_driver", pointers)
         .on_driver("ext_fault")
         .silent(),
     Case::new(
-        "own_untouched::commands_are_the_drivers_own_on_a_native_driver",
+        "test_driver_untouched::commands_are_those_of_a_native_driver",
         pointers,
     )
     .on_driver("native=abort+fault+data")
     .silent(),
     Case::new(
-        "own_untouched::with_the_extension_recording_is_the_drivers_own",
+        "test_driver_untouched::recording_commands_are_those_of_the_driver_with_the_extension",
         recording,
     )
     .on_driver(""),
     Case::new(
-        "own_untouched::a_create_info_without_the_extensions_is_not_copied",
+        "test_driver_untouched::a_create_info_without_the_extensions_is_not_copied",
         not_copied,
     )
     .on_driver(""),
-    Case::new("own_untouched::read_only_create_infos_with_single_structures", |c| {
+    Case::new("test_driver_untouched::read_only_create_infos_with_single_structures", |c| {
         read_only(c, Chain::Single)
     })
     .on_driver("replay,ext_fault,abort=1"),
     Case::new(
-        "own_untouched::read_only_create_infos_with_structures_of_versions",
+        "test_driver_untouched::read_only_create_infos_with_structures_of_versions",
         |c| read_only(c, Chain::Versions),
     )
     .on_driver("replay,ext_fault,abort=1"),
-    Case::new("own_untouched::read_only_create_infos_with_features2", |c| {
+    Case::new("test_driver_untouched::read_only_create_infos_with_features2", |c| {
         read_only(c, Chain::Features2)
     })
     .on_driver("ext_fault,abort=1"),
 ];
 
-/// The registry's list of commands that may report a loss, all of which the layer can intercept.
-const LOSABLE: &str = include_str!("../../../../layer/src/intercept/device_lost_commands.txt");
+/// Commands of the registry that may report a loss. The layer can intercept all of them.
+const DEVICE_LOST_COMMANDS: &str = include_str!("../../../../layer/src/intercept/device_lost_commands.txt");
 
-/// Further commands that the layer can intercept, and some that it never does.
+/// Other commands that the layer can intercept, and some that it never does.
 const MORE: &str = "vkCreateFence vkDestroyFence vkResetFences vkCreateShaderModule vkDestroyShaderModule \
     vkCreateComputePipelines vkCreateGraphicsPipelines vkCreateRayTracingPipelinesKHR vkDestroyPipeline \
     vkDestroyDeferredOperationKHR vkGetDeviceFaultInfoEXT vkGetDeviceFaultReportsKHR vkGetDeviceFaultDebugInfoKHR \
@@ -57,35 +57,35 @@ const MORE: &str = "vkCreateFence vkDestroyFence vkResetFences vkCreateShaderMod
     vkFreeMemory vkAllocateMemory vkMapMemory vkCreateBuffer vkGetBufferDeviceAddress vkGetPipelineCacheData \
     vkGetShaderModuleCreateInfoIdentifierEXT vkCreateShadersEXT";
 
-/// Commands of recording.
+/// Recording commands.
 const RECORDING: &str = "vkBeginCommandBuffer vkEndCommandBuffer vkResetCommandBuffer vkCmdBindPipeline vkCmdDispatch \
     vkCmdDispatchIndirect vkCmdDraw vkCmdDrawIndexed vkCmdTraceRaysKHR vkCmdPipelineBarrier vkCmdPipelineBarrier2 \
     vkCmdCopyBuffer vkCmdSetEvent vkCmdWaitEvents vkCmdResetQueryPool vkCmdWriteTimestamp vkCmdPushConstants \
     vkCmdBindDescriptorSets vkCmdExecuteCommands vkCmdBeginRendering vkCmdEndRendering";
 
-/// The loader puts functions of its own before these two.
-const LOADERS: [&str; 2] = ["vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"];
+/// The loader wraps these two commands.
+const WRAPPED_BY_LOADER: [&str; 2] = ["vkCreateSwapchainKHR", "vkCreateSharedSwapchainsKHR"];
 
-/// Compares what a program gets for each name with what the driver gives. How many there are.
+/// Compares the pointers that a program gets with those of the driver. Returns the number of commands.
 fn compare<'name>(device: &Device<'_>, names: impl Iterator<Item = &'name str>) -> Result<usize> {
-    let drivers = own::get_device_proc_addr(device)?;
+    let driver_lookup = test_driver::get_device_proc_addr(device)?;
     let mut found = 0;
     for name in names {
         let text = CString::new(name)?;
         let handle = device.raw.handle();
         // SAFETY: the device is alive and the name NUL-terminated.
-        let (ours, own) = unsafe {
+        let (application, driver) = unsafe {
             (
                 device.gpu.instance.get_device_proc_addr(handle, text.as_ptr()),
-                drivers(handle, text.as_ptr()),
+                driver_lookup(handle, text.as_ptr()),
             )
         };
         let address = |function: vk::PFN_vkVoidFunction| function.map(|f| f as usize);
         ensure!(
-            address(ours) == address(own),
-            "{name} is {ours:?}, and the driver's is {own:?}"
+            address(application) == address(driver),
+            "{name} is {application:?}, the driver's is {driver:?}"
         );
-        found += usize::from(own.is_some());
+        found += usize::from(driver.is_some());
     }
     Ok(found)
 }
@@ -101,15 +101,15 @@ fn without<'gpu>(gpu: &'gpu Gpu) -> Result<Device<'gpu>> {
 fn pointers(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = without(&gpu)?;
-    let losable = LOSABLE
+    let device_lost = DEVICE_LOST_COMMANDS
         .lines()
         .filter(|line| !line.starts_with('#') && !line.starts_with("physical"))
         .filter_map(|line| line.split_once(' '))
         .map(|(_, name)| name);
-    let names = losable
+    let names = device_lost
         .chain(MORE.split_whitespace())
         .chain(RECORDING.split_whitespace());
-    let found = compare(&device, names.filter(|name| !LOADERS.contains(name)))?;
+    let found = compare(&device, names.filter(|name| !WRAPPED_BY_LOADER.contains(name)))?;
     ensure!(found > 60, "only {found} commands were compared");
     Ok(())
 }
@@ -125,7 +125,7 @@ fn recording(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// The loader copies the structure itself; what it points to goes down as it is.
+/// The loader copies the create info itself, but not the structures that it points to.
 fn not_copied(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let priorities = [1.0];
@@ -140,19 +140,19 @@ fn not_copied(context: &Context) -> Result<()> {
         .push_next(&mut newer)
         .push_next(&mut newest);
     let device = Device::create(&gpu, &info, 0)?;
-    let seen = own::seen(&device)?;
-    ensure!(seen.queue_infos == queues.as_ptr() as u64, "other queues");
-    ensure!(seen.features == &raw const features as u64, "other features");
-    let own: Vec<u64> = seen.chain.into_iter().filter(|node| nodes.contains(node)).collect();
+    let calls = test_driver::call_log(&device)?;
+    ensure!(calls.queue_infos == queues.as_ptr() as u64, "the queues were copied");
+    ensure!(calls.features == &raw const features as u64, "the features were copied");
+    let passed: Vec<u64> = calls.chain.into_iter().filter(|node| nodes.contains(node)).collect();
     ensure!(
-        own == nodes,
+        passed == nodes,
         "the application's nodes are {nodes:x?}, the driver's {:x?}",
-        seen.chain
+        calls.chain
     );
     Ok(())
 }
 
-/// How a program asks for features.
+/// Structures that carry the requested features.
 #[derive(Clone, Copy)]
 enum Chain {
     Single,
@@ -160,7 +160,7 @@ enum Chain {
     Features2,
 }
 
-/// Everything that a program passes as const stands in pages that cannot be written.
+/// Creates a device from structures in read-only pages.
 fn read_only(context: &Context, chain: Chain) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let pages = Pages::new(1 << 20)?;
@@ -231,12 +231,12 @@ fn read_only(context: &Context, chain: Chain) -> Result<()> {
         ..Default::default()
     }])?;
     pages.freeze()?;
-    // SAFETY: the structure and all that it points to stand in the pages.
+    // SAFETY: the create info and everything it points to is in `pages`.
     let device = Device::create(&gpu, unsafe { &*info }, 0)?;
     run_read_only(&device)
 }
 
-/// The same for a shader, chained into its stage, a pipeline and a submission.
+/// Creates a pipeline with a chained module and submits it, from structures in read-only pages.
 fn run_read_only(device: &Device<'_>) -> Result<()> {
     let pages = Pages::new(1 << 20)?;
     let spirv = aborting()?;
@@ -252,7 +252,7 @@ fn run_read_only(device: &Device<'_>) -> Result<()> {
         ..Default::default()
     };
     let raw = &device.raw;
-    // SAFETY: the handles are of this device, and what the structures point to stands in the pages.
+    // SAFETY: the handles belong to this device; the structures point into `pages`.
     unsafe {
         let layout = raw.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None)?;
         let pool = raw.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
@@ -271,13 +271,13 @@ fn run_read_only(device: &Device<'_>) -> Result<()> {
             ..Default::default()
         }])?;
         pages.freeze()?;
-        let made = raw.create_compute_pipelines(vk::PipelineCache::null(), std::slice::from_ref(&*info), None);
-        let pipeline = made.map_err(|(_, result)| result)?[0];
+        let pipelines = raw.create_compute_pipelines(vk::PipelineCache::null(), std::slice::from_ref(&*info), None);
+        let pipeline = pipelines.map_err(|(_, result)| result)?[0];
         raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
         raw.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
         raw.cmd_dispatch(commands, 1, 1, 1);
         raw.end_command_buffer(commands)?;
-        // The driver may execute while the submission is made.
+        // The driver may execute during the submission.
         let _ = raw.queue_submit(device.queue, std::slice::from_ref(&*submit), vk::Fence::null());
         let result = raw.device_wait_idle();
         ensure!(result == Err(vk::Result::ERROR_DEVICE_LOST), "{result:?}");

@@ -1,6 +1,6 @@
-//! How shaders get to the driver: chained to stages, in libraries that are linked, in derived pipelines, deferred.
-
-use super::{GROUPS, MARK, marked, ray, same_set, same_words};
+//! Paths of a shader to the driver: chained to its stage, in a linked library, in a derived pipeline, in a deferred
+//! operation.
+use super::{GROUPS, MARK, expect_end, expect_lost, expect_success, marked, ray, same_set, same_words};
 use crate::case::{Case, Context, Skip};
 use crate::expected::Payload;
 use crate::glsl;
@@ -11,55 +11,55 @@ use anyhow::{Result, ensure};
 use ash::vk::{self, Handle};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("ways_in::a_compute_shader_chained_to_its_stage", |context| {
+    Case::new("pipeline_creation::a_compute_shader_chained_to_its_stage", |context| {
         compute(context, ComputeWay::Inline, &[5, 38])
     })
     .logs(&["word 5 is 7"]),
-    Case::new("ways_in::a_derived_compute_pipeline", |context| {
+    Case::new("pipeline_creation::a_derived_compute_pipeline", |context| {
         compute(context, ComputeWay::Derivative, &[5, 38])
     }),
-    Case::new("ways_in::a_compute_pipeline_that_keeps_its_module", |context| {
+    Case::new("pipeline_creation::a_compute_pipeline_that_keeps_its_module", |context| {
         compute(context, ComputeWay::Twice, &[5, 38])
     }),
-    Case::new("ways_in::compute_never_taken", |context| {
+    Case::new("pipeline_creation::compute_without_a_taken_abort", |context| {
         for way in [ComputeWay::Inline, ComputeWay::Derivative, ComputeWay::Twice] {
             compute(context, way, &[])?;
         }
         Ok(())
     })
     .silent(),
-    Case::new("ways_in::graphics_shaders_chained_to_their_stages", |context| {
+    Case::new("pipeline_creation::graphics_shaders_chained_to_their_stages", |context| {
         graphics(context, Way::Inline, true)
     })
     .logs(&["pixel 17 42"]),
-    Case::new("ways_in::graphics_libraries", |context| {
+    Case::new("pipeline_creation::graphics_libraries", |context| {
         graphics(context, Way::Libraries, true)
     })
     .logs(&["pixel 17 42"]),
-    Case::new("ways_in::graphics_libraries_of_chained_shaders", |context| {
+    Case::new("pipeline_creation::graphics_libraries_of_chained_shaders", |context| {
         graphics(context, Way::InlineLibraries, true)
     })
     .logs(&["pixel 17 42"]),
-    Case::new("ways_in::a_derived_graphics_pipeline", |context| {
+    Case::new("pipeline_creation::a_derived_graphics_pipeline", |context| {
         graphics(context, Way::Derivative, true)
     }),
-    Case::new("ways_in::graphics_never_taken", |context| {
+    Case::new("pipeline_creation::graphics_without_a_taken_abort", |context| {
         for way in [Way::Inline, Way::Libraries, Way::InlineLibraries, Way::Derivative] {
             graphics(context, way, false)?;
         }
         Ok(())
     })
     .silent(),
-    Case::new("ways_in::ray_tracing_shaders_chained_to_their_stages", |context| {
+    Case::new("pipeline_creation::ray_tracing_shaders_chained_to_their_stages", |context| {
         rays(context, inline_rays, true)
     }),
-    Case::new("ways_in::ray_tracing_libraries", |context| {
+    Case::new("pipeline_creation::ray_tracing_libraries", |context| {
         rays(context, linked_rays, true)
     }),
-    Case::new("ways_in::deferred_ray_tracing_pipelines", |context| {
+    Case::new("pipeline_creation::deferred_ray_tracing_pipelines", |context| {
         rays(context, deferred_rays, true)
     }),
-    Case::new("ways_in::ray_tracing_never_taken", |context| {
+    Case::new("pipeline_creation::ray_tracing_without_a_taken_abort", |context| {
         for make in [inline_rays as MakeRays, linked_rays, deferred_rays] {
             rays(context, make, false)?;
         }
@@ -68,7 +68,7 @@ pub(super) const CASES: &[Case] = &[
     .silent(),
 ];
 
-/// A device that takes create-infos of modules chained to stages.
+/// Runs `check` on a device that accepts module create infos chained to stages.
 fn with_inline<R>(context: &Context, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
     let gpu = Gpu::open(context)?;
     let mut libraries = vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default();
@@ -105,7 +105,7 @@ fn compute(context: &Context, way: ComputeWay, aborting: &[usize]) -> Result<()>
         let spirv = glsl::compile("abort/entry_point.comp")?;
         let mut module = vk::ShaderModuleCreateInfo::default().code(&spirv);
         let mut first = vk::Pipeline::null();
-        // SAFETY: the handles belong to this device and the structures are valid.
+        // SAFETY: the handles belong to this device; the create infos point to data that outlives the calls.
         unsafe {
             if way == ComputeWay::Inline {
                 let stage = stage(vk::ShaderModule::null()).push_next(&mut module);
@@ -120,30 +120,26 @@ fn compute(context: &Context, way: ComputeWay, aborting: &[usize]) -> Result<()>
                 if way == ComputeWay::Derivative {
                     child = child.flags(vk::PipelineCreateFlags::DERIVATIVE).base_pipeline_index(0);
                 }
-                let made = device
+                let pipelines = device
                     .raw
                     .create_compute_pipelines(vk::PipelineCache::null(), &[parent, child], None);
                 device.raw.destroy_shader_module(module, None);
-                let made = made.map_err(|(_, result)| result)?;
-                (first, kernel.pipeline) = (made[0], made[1]);
+                let pipelines = pipelines.map_err(|(_, result)| result)?;
+                (first, kernel.pipeline) = (pipelines[0], pipelines[1]);
             }
         }
         let (_submission, result) = kernel.run(GROUPS)?;
-        // SAFETY: nothing uses the pipeline.
+        // SAFETY: no submission uses the first pipeline.
         unsafe { device.raw.destroy_pipeline(first, None) };
         let after: Vec<u32> = words
             .iter()
             .map(|&word| if word == MARK { MARK } else { word + 1000 })
             .collect();
         same_words(&buffer.read(), &after)?;
+        expect_end(result, !aborting.is_empty())?;
         if aborting.is_empty() {
-            ensure!(result == vk::Result::SUCCESS, "the dispatch ended with {result:?}");
             return Ok(());
         }
-        ensure!(
-            result == vk::Result::ERROR_DEVICE_LOST,
-            "the dispatch ended with {result:?}"
-        );
         let message = |i: &usize| Payload::text("word %u is %u").scalar(*i as u32).scalar(MARK).bytes();
         same_set(device.payloads()?, aborting.iter().map(message).collect())
     })
@@ -173,43 +169,37 @@ fn graphics(context: &Context, way: Way, aborts: bool) -> Result<()> {
             );
         }
         if !aborts {
-            ensure!(result == vk::Result::SUCCESS, "the draw ended with {result:?}");
+            expect_success(result)?;
             ensure!(image.texel(17, 42) == shade(17, 42), "{:?}", image.texel(17, 42));
             return Ok(());
         }
-        ensure!(
-            result == vk::Result::ERROR_DEVICE_LOST,
-            "the draw ended with {result:?}"
-        );
+        expect_lost(result)?;
         ensure!(image.texel(17, 42) == [0; 4], "{:?}", image.texel(17, 42));
         let message = Payload::text("pixel %u %u").scalar(17u32).scalar(42u32).bytes();
         same_set(device.payloads()?, vec![message])
     })
 }
 
-/// Makes a pipeline of the shaders of `ray`.
-type MakeRays = fn(&Device<'_>, &mut Rays<'_>) -> Result<()>;
+/// Creates a pipeline of the shaders of `ray`.
+type CreateRays = fn(&Device<'_>, &mut Rays<'_>) -> Result<()>;
 
-fn rays(context: &Context, make: MakeRays, aborts: bool) -> Result<()> {
+fn rays(context: &Context, create: CreateRays, aborts: bool) -> Result<()> {
     ray::on_device_with(context, true, |device| {
-        // Closest hit at the second launch.
-        let which = if aborts { [4, 1] } else { [0, 0] };
-        let (result, words, payloads) = ray::trace(device, which, |rays| make(device, rays))?;
+        // Stage 4 is closest hit; launch 1 hits.
+        let target = if aborts { [4, 1] } else { [0, 0] };
+        let (result, words, payloads) = ray::trace(device, target, |rays| create(device, rays))?;
         if !aborts {
-            ensure!(result == vk::Result::SUCCESS, "the trace ended with {result:?}");
-            return ray::same_notes(&words, None);
+            expect_success(result)?;
+            return ray::same_counts(&words, None);
         }
-        ensure!(
-            result == vk::Result::ERROR_DEVICE_LOST,
-            "the trace ended with {result:?}"
-        );
+        expect_lost(result)?;
         let message = Payload::text("closest hit %u").scalar(1u32).bytes();
         ensure!(payloads == [message], "{payloads:?}");
-        ray::same_notes(&words, Some(1))
+        ray::same_counts(&words, Some(1))
     })
 }
 
-/// Create-infos of modules, chained to the stages that `use_stages` gets.
+/// Calls `use_stages` with stages that have their module create infos chained.
 fn inline<R>(use_stages: impl FnOnce(&[vk::PipelineShaderStageCreateInfo<'_>]) -> Result<R>) -> Result<R> {
     let compiled = ray::compiled()?;
     let mut modules: Vec<_> = compiled
@@ -239,7 +229,7 @@ fn inline_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
     })
 }
 
-/// One library of the general groups, one of the hit groups, and a pipeline that is linked from them.
+/// Links a pipeline from one library with the general groups and one with the hit groups.
 fn linked_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
     let compiled = ray::compiled()?;
     let stages = rays.stages(&ray::stages(&compiled))?;
@@ -285,7 +275,7 @@ fn deferred_rays(device: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
             .groups(&groups)
             .layout(rays.layout)
             .max_pipeline_ray_recursion_depth(1)];
-        // SAFETY: the structures and the array of handles live until the operation is over.
+        // SAFETY: create infos and the array of handles outlive the operation.
         unsafe {
             let operation = commands.create_deferred_operation(None)?;
             let result = (rays.commands.fp().create_ray_tracing_pipelines_khr)(
@@ -306,14 +296,14 @@ fn deferred_rays(device: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
                     }
                 },
                 vk::Result::SUCCESS | vk::Result::OPERATION_NOT_DEFERRED_KHR => {}
-                error => anyhow::bail!("the creation ended with {error:?}"),
+                error => anyhow::bail!("vkCreateRayTracingPipelinesKHR returned {error:?}"),
             }
             commands.destroy_deferred_operation(operation, None);
         }
         Ok(())
     })?;
     if pipelines[0].is_null() {
-        return Err(Skip("the driver made no pipeline".into()).into());
+        return Err(Skip("the driver created no pipeline".into()).into());
     }
     rays.pipelines.push(pipelines[0]);
     Ok(())

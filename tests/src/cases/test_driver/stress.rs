@@ -1,31 +1,31 @@
-//! The same again and again, and from many threads. Short by default; `VKABORT_STRESS_ROUNDS` says how often.
+//! Repetition and concurrency. Short by default; `VKABORT_STRESS_ROUNDS` sets the number of rounds.
 
 use super::{Extra, aborting, device_with, lose, payload};
 use crate::case::{Case, Context};
 use crate::cases::GROUPS;
 use crate::harness::STRESS_ROUNDS;
-use crate::vk::{Buffer, Device, Gpu, Kernel, own};
+use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_stress::devices_come_abort_and_go_in_bounded_memory", devices)
+    Case::new("test_driver_stress::devices_abort_repeatedly_in_bounded_memory", devices)
         .on_driver("abort=*,messages=3")
         .validated()
         .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
         .within(1800),
-    Case::new("own_stress::on_a_cpu_driver", devices)
+    Case::new("test_driver_stress::on_a_cpu_driver", devices)
         .on_driver("kind=cpu,abort=*,messages=3,import")
         .validated()
         .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
         .within(1800),
-    Case::new("own_stress::eight_threads_submit_and_poll", threads)
+    Case::new("test_driver_stress::eight_threads_submit_and_poll", threads)
         .on_driver("delay=1,abort=400")
         .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
         .within(300),
-    Case::new("own_stress::eight_threads_with_a_device_each", devices_in_threads)
+    Case::new("test_driver_stress::eight_threads_with_a_device_each", devices_in_threads)
         .on_driver("abort=*,messages=2")
         .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
         .within(300),
@@ -33,21 +33,21 @@ pub(super) const CASES: &[Case] = &[
 
 fn rounds(default: u32) -> Result<u32> {
     match std::env::var(STRESS_ROUNDS) {
-        Ok(number) => number.parse().with_context(|| format!("{STRESS_ROUNDS} is no number")),
+        Ok(number) => number.parse().with_context(|| format!("{STRESS_ROUNDS} is not a number")),
         Err(_) => Ok(default),
     }
 }
 
-/// KiB of memory that the process has of its own. Pages of files do not count: those of libraries come and go with what
-/// the system needs, and with what was called already.
+/// Anonymous and shared memory of the process, in KiB. Excludes file pages: those of libraries depend on what was called
+/// before and on memory pressure.
 fn resident() -> Result<u64> {
     let text = fs::read_to_string("/proc/self/status").context("/proc/self/status")?;
-    let of = |name: &str| -> Result<u64> {
+    let field = |name: &str| -> Result<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name));
         let number = line.and_then(|line| line.split_whitespace().next());
         Ok(number.with_context(|| format!("no {name}"))?.parse()?)
     };
-    Ok(of("RssAnon:")? + of("RssShmem:")?)
+    Ok(field("RssAnon:")? + field("RssShmem:")?)
 }
 
 fn abort_once(gpu: &Gpu, spirv: &[u32]) -> Result<Vec<Vec<u8>>> {
@@ -76,10 +76,10 @@ fn devices(context: &Context) -> Result<()> {
         ensure!(payloads == expected, "{payloads:?} in round {round}");
         // The first rounds fill pools and caches.
         if round == rounds.div_ceil(4) {
-            settled = (resident()?, own::seen(&witness)?.live);
+            settled = (resident()?, test_driver::call_log(&witness)?.live);
         }
     }
-    ensure!(own::seen(&witness)?.live == settled.1, "objects of the driver are left");
+    ensure!(test_driver::call_log(&witness)?.live == settled.1, "objects of the driver leaked");
     let grown = resident()?.saturating_sub(settled.0);
     ensure!(
         grown < 1024,
@@ -93,13 +93,13 @@ fn devices_in_threads(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let spirv = aborting()?;
     let failed = std::thread::scope(|scope| {
-        let one =
+        let run =
             || (0..rounds).try_for_each(|_| abort_once(&gpu, &spirv).map(|payloads| assert_eq!(payloads.len(), 2)));
-        let threads: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
         threads
             .into_iter()
             .map(|thread| thread.join())
-            .find(|ended| !matches!(ended, Ok(Ok(()))))
+            .find(|result| !matches!(result, Ok(Ok(()))))
     });
     match failed {
         None => Ok(()),
@@ -108,7 +108,7 @@ fn devices_in_threads(context: &Context) -> Result<()> {
     }
 }
 
-/// Four threads submit, each to its own queue, and four ask: everyone sees the loss, and the report comes once.
+/// Four threads submit, each to its own queue, and four read reports: all see the loss, and one report is returned.
 fn threads(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = device_with(
@@ -155,19 +155,19 @@ fn threads(context: &Context) -> Result<()> {
                     let timeout = if index % 2 == 0 { 1_000_000 } else { u64::MAX };
                     let (result, found) = fault.reports(timeout, 1);
                     reports.fetch_add(u32::try_from(found.len()).unwrap_or(0), Ordering::Relaxed);
-                    let over = lost.load(Ordering::Relaxed) == 4 || wrong.load(Ordering::Relaxed);
-                    if over && result == vk::Result::TIMEOUT {
+                    let done = lost.load(Ordering::Relaxed) == 4 || wrong.load(Ordering::Relaxed);
+                    if done && result == vk::Result::TIMEOUT {
                         break;
                     }
                 }
             });
         }
     });
-    ensure!(!wrong.into_inner(), "a call failed otherwise than by the loss");
+    ensure!(!wrong.into_inner(), "a call failed with another error than the loss");
     let found = (lost.into_inner(), reports.into_inner());
     ensure!(
         found == (4, 1),
-        "{} threads saw the loss, and {} reports came",
+        "{} threads saw the loss, and {} reports were returned",
         found.0,
         found.1
     );

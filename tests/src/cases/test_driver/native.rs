@@ -1,17 +1,17 @@
-//! Drivers that have the three extensions themselves, or some of them, under each `emulation`.
+//! Drivers with all, some or none of the three extensions, under each value of `emulation`.
 
 use super::{aborting, lose, payload};
 use crate::case::{Case, Context};
 use crate::vk::khr::{self, ShaderAbortFeatures, ShaderAbortProperties, fault_flags};
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, own};
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 
-/// What has to come of a driver and a setting.
+/// Expected behaviour for a driver and a setting.
 struct Expected {
-    /// Which of abort, fault and constant data are listed.
+    /// Whether abort, fault and constant data are listed.
     listed: [bool; 3],
-    /// Shaders pass as they are, and the driver itself loses the device.
+    /// Shaders reach the driver unchanged, and the driver itself loses the device.
     by_driver: bool,
 }
 
@@ -20,9 +20,9 @@ const ALL: [bool; 3] = [true; 3];
 macro_rules! matrix {
     ($($driver:literal $native:literal: auto $auto:expr, force $force:expr, off $off:expr;)*) => {
         &[$(
-            matrix!(@case concat!("own_native::", $driver, "_under_auto"), $native, "auto", $auto),
-            matrix!(@case concat!("own_native::", $driver, "_under_force"), $native, "force", $force),
-            matrix!(@case concat!("own_native::", $driver, "_under_off"), $native, "off", $off),
+            matrix!(@case concat!("test_driver_native::", $driver, "_under_auto"), $native, "auto", $auto),
+            matrix!(@case concat!("test_driver_native::", $driver, "_under_force"), $native, "force", $force),
+            matrix!(@case concat!("test_driver_native::", $driver, "_under_off"), $native, "off", $off),
         )*]
     };
     (@case $name:expr, $native:literal, $emulation:literal, $expected:expr) => {
@@ -54,18 +54,18 @@ const MATRIX: &[Case] = matrix! {
 
 /// Every case.
 pub(super) fn cases() -> Vec<Case> {
-    let two = Case::new("own_native::two_physical_devices", two_devices).on_driver("devices=2,abort=*");
+    let two = Case::new("test_driver_native::two_physical_devices", two_devices).on_driver("devices=2,abort=*");
     MATRIX.iter().copied().chain([two]).collect()
 }
 
-/// Each physical device has its own answer; a group of both has none of ours.
+/// Each physical device has its own state; a device group of both is not supported.
 fn two_devices(context: &Context) -> Result<()> {
     let mut gpu = Gpu::open(context)?;
     // SAFETY: the instance is alive.
     let all = unsafe { gpu.instance.enumerate_physical_devices() }?;
     ensure!(all.len() == 2 && all[0] != all[1], "{all:?}");
     let group = Device::new(&gpu).map(|device| device.family);
-    ensure!(group.is_ok(), "the first device cannot be made");
+    ensure!(group.is_ok(), "cannot create the first device");
     let mut both = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&all);
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
@@ -91,8 +91,8 @@ fn two_devices(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// `VK_KHR_shader_abort` may only be there with the two that it depends on, each is listed once, and whoever provides it,
-/// a program sees the same: "the device is lost" and the message can be read.
+/// `VK_KHR_shader_abort` requires the two extensions that it depends on, and each is listed once. Whether layer or driver
+/// provides them, an abort loses the device and its message can be read.
 fn check(context: &Context, expected: &Expected) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let list = gpu.extensions()?;
@@ -109,7 +109,7 @@ fn check(context: &Context, expected: &Expected) -> Result<()> {
         unsafe { gpu.instance.get_physical_device_features2(gpu.physical, &mut chain) };
         ensure!(features.shader_abort == vk::TRUE, "shaderAbort is off");
         let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut properties);
-        // SAFETY: as above.
+        // SAFETY: the handle belongs to the living instance; the chain is valid.
         unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
         let size = if expected.by_driver { 1 << 20 } else { 65536 };
         ensure!(properties.max_shader_abort_message_size == size, "{properties:?}");
@@ -124,8 +124,8 @@ fn check(context: &Context, expected: &Expected) -> Result<()> {
         },
     )?;
     ensure!(
-        own::seen(&device)?.devices == 1,
-        "{names} extensions, and the device did not reach the driver"
+        test_driver::call_log(&device)?.devices == 1,
+        "the device with {names} extensions did not reach the driver"
     );
     Ok(())
 }
@@ -135,12 +135,12 @@ fn aborts(gpu: &Gpu, by_driver: bool) -> Result<()> {
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let spirv = aborting()?;
     let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
-    let reached = own::words(&device, kernel.pipeline, 0)?;
+    let words = test_driver::words(&device, kernel.pipeline, 0)?;
     ensure!(
-        (reached == spirv) == by_driver,
+        (words == spirv) == by_driver,
         "{} words became {}",
         spirv.len(),
-        reached.len()
+        words.len()
     );
     let _submission = lose(&kernel)?;
     let payloads = device.payloads()?;
@@ -154,7 +154,7 @@ fn aborts(gpu: &Gpu, by_driver: bool) -> Result<()> {
     ensure!(flagged.eq(last), "{reports:?}");
     ensure!(
         device.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
-        "reports came twice"
+        "reports were returned twice"
     );
     Ok(())
 }

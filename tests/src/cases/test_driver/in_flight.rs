@@ -1,16 +1,16 @@
-//! Waits without a time limit that are in flight on another thread when the device gets lost: "vkDeviceWaitIdle,
-//! vkQueueWaitIdle, vkWaitForFences, vkAcquireNextImageKHR and vkGetQueryPoolResults with VK_QUERY_RESULT_WAIT_BIT must
-//! return in finite time", whether a shader has aborted or the driver itself has lost the device.
+//! Infinite waits in flight on another thread when the device is lost: "vkDeviceWaitIdle, vkQueueWaitIdle,
+//! vkWaitForFences, vkAcquireNextImageKHR and vkGetQueryPoolResults with VK_QUERY_RESULT_WAIT_BIT must return in finite
+//! time", after an abort as well as after a loss by the driver.
 
 use super::{Extra, aborting, device_with};
 use crate::case::{Case, Context};
 use crate::cases::GROUPS;
-use crate::vk::{Buffer, Device, Gpu, Kernel, code, own};
+use crate::vk::{Buffer, Device, Gpu, Kernel, code, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
-/// Milliseconds that a submission takes in these cases: by then the other thread waits.
+/// Settings whose delay in milliseconds gives the other thread time to enter its wait.
 const ABORT: &str = "abort=1,delay=150";
 const LOSS: &str = "lose=execute:1,delay=150";
 const HANG: &str = "abort=1,delay=150,hang=1";
@@ -19,10 +19,10 @@ const SHORT_DRAIN: &[(&str, &str)] = &[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "200
 macro_rules! waits {
     ($($name:literal $wait:expr;)*) => {
         &[$(
-            Case::new(concat!("own_in_flight::", $name, "_when_a_shader_aborts"), |c| ends(c, $wait)).on_driver(ABORT),
-            Case::new(concat!("own_in_flight::", $name, "_when_the_driver_loses_the_device"), |c| ends(c, $wait))
+            Case::new(concat!("test_driver_in_flight::", $name, "_when_a_shader_aborts"), |c| ends(c, $wait)).on_driver(ABORT),
+            Case::new(concat!("test_driver_in_flight::", $name, "_when_the_driver_loses_the_device"), |c| ends(c, $wait))
                 .on_driver(LOSS),
-            Case::new(concat!("own_in_flight::", $name, "_when_a_shader_aborts_and_the_driver_hangs"), |c| ends(c, $wait))
+            Case::new(concat!("test_driver_in_flight::", $name, "_when_a_shader_aborts_and_the_driver_hangs"), |c| ends(c, $wait))
                 .on_driver(HANG)
                 .with(SHORT_DRAIN),
         )*]
@@ -39,7 +39,7 @@ pub(super) const CASES: &[Case] = waits! {
     "vkWaitForPresentKHR" present;
 };
 
-/// Waits on another thread for something that only the loss can end.
+/// Waits on another thread until the loss ends the wait.
 type Wait = fn(&Device<'_>) -> Result<vk::Result>;
 
 fn ends(context: &Context, wait: Wait) -> Result<()> {
@@ -72,7 +72,7 @@ fn ends(context: &Context, wait: Wait) -> Result<()> {
 }
 
 fn fences(device: &Device<'_>) -> Result<vk::Result> {
-    // SAFETY: the structures are valid and the fence is destroyed after its last use.
+    // SAFETY: the fence is destroyed after its last use.
     unsafe {
         let fence = device.raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
         let result = code(device.raw.wait_for_fences(&[fence], true, u64::MAX));
@@ -83,7 +83,7 @@ fn fences(device: &Device<'_>) -> Result<vk::Result> {
 
 fn semaphores(device: &Device<'_>) -> Result<vk::Result> {
     let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
-    // SAFETY: as above.
+    // SAFETY: the semaphore is destroyed after its last use.
     unsafe {
         let semaphore = device
             .raw
@@ -100,7 +100,7 @@ fn queries(device: &Device<'_>) -> Result<vk::Result> {
     let info = vk::QueryPoolCreateInfo::default()
         .query_type(vk::QueryType::TIMESTAMP)
         .query_count(1);
-    // SAFETY: as above.
+    // SAFETY: the pool is destroyed after its last use.
     unsafe {
         let pool = device.raw.create_query_pool(&info, None)?;
         let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
@@ -111,16 +111,16 @@ fn queries(device: &Device<'_>) -> Result<vk::Result> {
 }
 
 fn queue_idle(device: &Device<'_>) -> Result<vk::Result> {
-    // SAFETY: no other thread uses the queue meanwhile.
+    // SAFETY: no other thread uses the queue during the wait.
     Ok(code(unsafe { device.raw.queue_wait_idle(device.queue) }))
 }
 
 fn device_idle(device: &Device<'_>) -> Result<vk::Result> {
-    // SAFETY: no other thread uses the device's queues meanwhile.
+    // SAFETY: no other thread uses the device's queues during the wait.
     Ok(code(unsafe { device.raw.device_wait_idle() }))
 }
 
-/// Looks a command up, as a program without the extension's declarations does.
+/// Looks up a command of type `T` by name.
 fn command<T: Copy>(device: &Device<'_>, name: &std::ffi::CStr) -> Result<T> {
     // SAFETY: the device is alive and the name NUL-terminated.
     let found = unsafe {
@@ -131,19 +131,19 @@ fn command<T: Copy>(device: &Device<'_>, name: &std::ffi::CStr) -> Result<T> {
     };
     let found = found.ok_or_else(|| anyhow::anyhow!("there is no {name:?}"))?;
     ensure!(size_of::<T>() == size_of_val(&found), "not a function");
-    // SAFETY: both are function pointers; the caller names the type of that command.
+    // SAFETY: both are function pointers; the caller chooses the type that the registry gives the command.
     Ok(unsafe { std::mem::transmute_copy(&found) })
 }
 
-/// A swapchain that the driver makes without a surface, which the loader would ask for.
+/// Creates a swapchain directly in the driver, because the loader would require a surface.
 fn swapchain(device: &Device<'_>) -> Result<vk::SwapchainKHR> {
-    let get = own::get_device_proc_addr(device)?;
+    let get = test_driver::get_device_proc_addr(device)?;
     let mut swapchain = vk::SwapchainKHR::null();
     let info = vk::SwapchainCreateInfoKHR::default();
-    // SAFETY: the driver has the command, of this type, and looks at no part of the structure.
+    // SAFETY: the driver has the command with this type and does not read the create info.
     unsafe {
         let create = get(device.raw.handle(), c"vkCreateSwapchainKHR".as_ptr());
-        let create = create.ok_or_else(|| anyhow::anyhow!("there are no swapchains"))?;
+        let create = create.ok_or_else(|| anyhow::anyhow!("the driver has no swapchains"))?;
         let create = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateSwapchainKHR>(create);
         create(
             device.raw.handle(),
@@ -158,7 +158,7 @@ fn swapchain(device: &Device<'_>) -> Result<vk::SwapchainKHR> {
 
 fn destroy(device: &Device<'_>, swapchain: vk::SwapchainKHR) -> Result<()> {
     let destroy: vk::PFN_vkDestroySwapchainKHR = command(device, c"vkDestroySwapchainKHR")?;
-    // SAFETY: the swapchain's last use.
+    // SAFETY: the swapchain is not used afterwards.
     unsafe { destroy(device.raw.handle(), swapchain, std::ptr::null()) };
     Ok(())
 }
@@ -180,12 +180,12 @@ fn acquire(device: &Device<'_>) -> Result<vk::Result> {
             )
         }
     };
-    // It has two images, and nobody presents them.
+    // The swapchain has two images, which are never presented.
     ensure!(
         next(0) == vk::Result::SUCCESS && next(0) == vk::Result::SUCCESS,
-        "there are no two images"
+        "fewer than two images"
     );
-    ensure!(next(0) == vk::Result::NOT_READY, "there is a third");
+    ensure!(next(0) == vk::Result::NOT_READY, "more than two images");
     let result = next(u64::MAX);
     destroy(device, swapchain)?;
     Ok(result)

@@ -1,51 +1,51 @@
-//! "Consistent between runs": what reaches the driver for a shader with aborts does not depend on the process. Within one
-//! process here; `tests/own_driver.rs` compares processes by what these cases print.
+//! Consistency between runs: the SPIR-V that reaches the driver does not depend on the process. These cases compare within
+//! one process; `tests/own_driver.rs` compares the cache data that they print across processes.
 
 use super::aborting;
 use crate::case::{Case, Context};
 use crate::harness::{HAS_DEVICE, HOLD, MAY_END};
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, own};
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("own_binaries::with_replayed_addresses", |c| same(c, false)).on_driver("replay"),
-    Case::new("own_binaries::with_imported_memory", |c| same(c, true)).on_driver("kind=cpu,import"),
-    Case::new("own_binaries::with_host_addresses", |c| same(c, true)).on_driver("kind=cpu"),
-    Case::new("own_binaries::with_an_import_that_is_refused", |c| same(c, true))
+    Case::new("test_driver_binaries::with_replayed_addresses", |c| same(c, false)).on_driver("replay"),
+    Case::new("test_driver_binaries::with_imported_memory", |c| same(c, true)).on_driver("kind=cpu,import"),
+    Case::new("test_driver_binaries::with_host_addresses", |c| same(c, true)).on_driver("kind=cpu"),
+    Case::new("test_driver_binaries::with_a_refused_import", |c| same(c, true))
         .on_driver("kind=cpu,import,refuse=import:*"),
-    Case::new("own_binaries::pipeline_cache_data", cache_data).on_driver("replay"),
-    Case::new("own_binaries::of_three_devices", of_three_devices).on_driver("replay"),
-    Case::new("own_binaries::beside_another_device", beside).on_driver("replay"),
-    Case::new("own_binaries::while_others_come", held).on_driver("replay"),
+    Case::new("test_driver_binaries::pipeline_cache_data", cache_data).on_driver("replay"),
+    Case::new("test_driver_binaries::of_three_devices", of_three_devices).on_driver("replay"),
+    Case::new("test_driver_binaries::beside_another_device", beside).on_driver("replay"),
+    Case::new("test_driver_binaries::while_other_processes_run", held).on_driver("replay"),
 ];
 
-/// The aborting shader as it reaches the driver.
-fn reached(device: &Device<'_>) -> Result<Vec<u32>> {
+/// SPIR-V of the aborting shader as it reaches the driver.
+fn driver_words(device: &Device<'_>) -> Result<Vec<u32>> {
     let buffer = Buffer::storage(device, &[0; 64])?;
     let kernel = Kernel::new(device, &aborting()?, &[&buffer])?;
-    own::words(device, kernel.pipeline, 0)
+    test_driver::words(device, kernel.pipeline, 0)
 }
 
-/// Devices that live at the same time have different places where they share one space of addresses; a later one gets the
-/// place that is free again.
+/// Live devices have separate arenas if they share an address space. A later device reuses the address of a destroyed
+/// one.
 fn same(context: &Context, shared: bool) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let first = Device::new(&gpu)?;
-    let words = reached(&first)?;
+    let words = driver_words(&first)?;
     let second = Device::new(&gpu)?;
-    let others = reached(&second)?;
+    let others = driver_words(&second)?;
     ensure!(
         !shared || words != others,
-        "two live devices share the memory for messages"
+        "two live devices share an arena"
     );
-    ensure!(reached(&second)? == others, "the same shader differs on one device");
+    ensure!(driver_words(&second)? == others, "the same shader differs on one device");
     drop(first);
     ensure!(
-        reached(&Device::new(&gpu)?)? == words,
-        "the next device does not get the first one's place"
+        driver_words(&Device::new(&gpu)?)? == words,
+        "the next device does not reuse the address of the first one"
     );
     Ok(())
 }
@@ -76,20 +76,20 @@ fn held(context: &Context) -> Result<()> {
     print(&device)?;
     if std::env::var_os(HOLD).is_some() {
         std::fs::write(HAS_DEVICE, "")?;
-        let began = Instant::now();
+        let start = Instant::now();
         while !Path::new(MAY_END).exists() {
-            ensure!(began.elapsed() < Duration::from_secs(50), "nobody came");
+            ensure!(start.elapsed() < Duration::from_secs(50), "no other process arrived");
             std::thread::sleep(Duration::from_millis(2));
         }
     }
     Ok(())
 }
 
-/// Prints the pipeline cache's data.
+/// Prints the data of a pipeline cache after one pipeline was created.
 fn print(device: &Device<'_>) -> Result<()> {
     let raw = &device.raw;
     let spirv = aborting()?;
-    // SAFETY: the handles are of this device and the structures valid.
+    // SAFETY: the handles belong to this device; the create infos point to data that outlives the calls.
     unsafe {
         let cache = raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None)?;
         let layout = raw.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None)?;
@@ -99,8 +99,8 @@ fn print(device: &Device<'_>) -> Result<()> {
             .module(module)
             .name(c"main");
         let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
-        let made = raw.create_compute_pipelines(cache, &[info], None);
-        let pipeline = made.map_err(|(_, result)| result)?[0];
+        let pipelines = raw.create_compute_pipelines(cache, &[info], None);
+        let pipeline = pipelines.map_err(|(_, result)| result)?[0];
         let data = raw.get_pipeline_cache_data(cache)?;
         ensure!(!data.is_empty(), "the cache is empty");
         println!("cache {}", vkabort_record::escape::hex(&data));
