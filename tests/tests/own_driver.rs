@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use vkabort_tests::harness::{DRIVER_SETTINGS, Placement, Scratch, environment, run_within};
 
-const CACHE_DATA: &str = "own_binaries::pipeline_cache_data";
+const CACHE_DATA: &str = "test_driver_binaries::pipeline_cache_data";
 
 /// Runs a case in `scratch`, whose home it shares with others that do. What it prints.
 fn run(scratch: &Scratch, settings: &str) -> Result<String> {

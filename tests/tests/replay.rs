@@ -8,10 +8,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use vkabort_tests::harness::{DRIVER_SETTINGS, HAS_DEVICE, HOLD, MAY_END, Placement, Scratch, environment, run_within};
 
-const ONE: &str = "own_binaries::pipeline_cache_data";
-const THREE: &str = "own_binaries::of_three_devices";
-const BESIDE: &str = "own_binaries::beside_another_device";
-const HELD: &str = "own_binaries::while_others_come";
+const ONE: &str = "test_driver_binaries::pipeline_cache_data";
+const THREE: &str = "test_driver_binaries::of_three_devices";
+const BESIDE: &str = "test_driver_binaries::beside_another_device";
+const HELD: &str = "test_driver_binaries::while_other_processes_run";
 
 /// A home that processes share.
 struct Home(Scratch);

@@ -1,38 +1,37 @@
-//! What the shaders of a submission that aborts would have done.
+//! Effects of aborting shaders in a submission.
 //!
-//! Where the driver has the extension itself, a module with `OpAbortKHR` leaves its messages with the driver, which loses
-//! the device. A module that the layer has rewritten has none; its code has the address of the layer's arena, to which
-//! such an invocation writes a record. So does the driver, word by word as `vkabort_record::layout` has it.
+//! A driver with native aborts stores the messages of modules with `OpAbortKHR` and loses the device. A module rewritten by
+//! the layer contains the address of the layer's arena, so the driver writes the records that the rewritten shader would
+//! write, word by word as in `vkabort_record::layout`.
 
 use crate::code::{self, Trap};
-use crate::device::{Device, State};
-use crate::fault::Cause;
 use crate::handle;
-use crate::shader::Pipeline;
+use crate::pipeline::Pipeline;
+use crate::state::{Cause, Device, State};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::{
     ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS, commit_word, header, record_units,
 };
 
-/// `GLCompute`.
+/// SPIR-V execution model `GLCompute`.
 const STAGE: u32 = 5;
-/// Units of the smallest arena that the layer makes by default: as many records as that are written at most.
+/// Size in units of the smallest default arena of the layer. The driver writes at most this many units.
 const CAPACITY: u32 = ((1 << 20) - CONTROL_BYTES) / UNIT_BYTES;
 
-/// What a submission does to the device beside its work.
+/// Effect of a submission on the device besides its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing.
+    /// No effect.
     #[default]
     None,
-    /// It hangs for as long as the word at this address is not zero.
+    /// Hangs until the word at this host address is zero.
     Hangs(u64),
-    /// It loses the device.
+    /// Loses the device.
     Loses,
 }
 
 impl Effect {
-    /// The worse of two.
+    /// Combines two effects into the more severe one.
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Loses, _) | (_, Self::Loses) => Self::Loses,
@@ -42,12 +41,12 @@ impl Effect {
     }
 }
 
-/// Whether running the pipeline would take its time.
+/// Whether the pipeline contains a trap, so that running it takes time.
 ///
 /// # Safety
-/// The pipeline must be alive.
+/// `pipeline` must be a live pipeline.
 pub unsafe fn has_trap(pipeline: u64) -> bool {
-    // SAFETY: the caller vouches for the pipeline.
+    // SAFETY: the caller passes a live pipeline.
     let stages = unsafe { handle::get::<Pipeline>(pipeline) }.map_or(&[][..], |pipeline| &pipeline.stages);
     stages.iter().any(|words| code::trap(words) != Trap::None)
 }
@@ -55,19 +54,19 @@ pub unsafe fn has_trap(pipeline: u64) -> bool {
 /// Runs a pipeline as part of submission `number`.
 ///
 /// # Safety
-/// The pipeline must be alive, and so must the memory behind addresses in its code.
+/// `pipeline` must be a live pipeline, and the memory at addresses in its code must be allocated.
 pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64) -> Effect {
     let settings = &device.settings;
     if !settings.abort.is(number) {
         return Effect::None;
     }
-    // SAFETY: the caller vouches for the pipeline.
+    // SAFETY: the caller passes a live pipeline.
     let stages = unsafe { handle::get::<Pipeline>(pipeline) }.map_or(&[][..], |pipeline| &pipeline.stages);
-    let messages = || (0..settings.messages).map(|index| message(number, index));
+    let payloads = || (0..settings.messages).map(|index| payload(number, index));
     let mut effect = Effect::None;
     for words in stages {
         if settings.native_abort && code::aborts(words) {
-            state.faults.messages.extend(messages());
+            state.faults.messages.extend(payloads());
             effect = Effect::Loses;
             continue;
         }
@@ -82,9 +81,9 @@ pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64
             continue;
         };
         let mut wrote = false;
-        for message in messages() {
-            // SAFETY: the layer keeps the arena as long as shaders may write to it.
-            wrote |= unsafe { write(records, control, &message) };
+        for payload in payloads() {
+            // SAFETY: the layer keeps the arena allocated while shaders may write to it.
+            wrote |= unsafe { write(records, control, &payload) };
         }
         effect = effect.and(match code::trap(words) {
             Trap::Fault if wrote && settings.faults => {
@@ -98,19 +97,19 @@ pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64
     effect
 }
 
-/// A message's payload.
-fn message(number: u64, index: u32) -> Vec<u8> {
+/// Payload of a message.
+fn payload(number: u64, index: u32) -> Vec<u8> {
     let mut text = format!("submission {number}, message {index}").into_bytes();
     text.resize((text.len() + 1).next_multiple_of(4), 0);
     text
 }
 
-/// Writes a record and says that it has. True: there was room.
+/// Writes a committed record and sets ABORTED. Returns whether the arena had room.
 ///
 /// # Safety
-/// `records` must be the arena, which begins with a control block, and `control` the one in use.
+/// `records` must point to the arena, which starts with a control block, and `control` to the control block in use.
 unsafe fn write(records: *mut u8, control: *mut u8, payload: &[u8]) -> bool {
-    // SAFETY: the caller vouches for the arena; every word of it is aligned.
+    // SAFETY: all offsets are within the arena and word-aligned.
     let word_of = |base: *mut u8, byte: u32| unsafe { AtomicU32::from_ptr(base.add(byte as usize).cast()) };
     let word = |byte: u32| word_of(records, byte);
     let units = record_units(payload.len() as u32);

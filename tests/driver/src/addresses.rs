@@ -1,20 +1,20 @@
-//! A device's own space of addresses.
+//! Device address space.
 
 use std::collections::BTreeMap;
 
-/// Pages.
+/// Alignment and granularity of buffers, in bytes.
 pub const GRANULE: u64 = 4096;
 
-/// Which addresses of a device's own space belong to which host memory.
+/// Maps device addresses to host memory.
 pub struct Addresses {
     next: u64,
-    /// Length and host address of what is bound, by device address.
+    /// Length and host address of each bound buffer, by device address.
     pub bound: BTreeMap<u64, (u64, u64)>,
 }
 
 impl Default for Addresses {
     fn default() -> Self {
-        // Another place in every process, as address spaces have it that are shared or randomised.
+        // The start differs in every process, as with randomised address spaces.
         let place = u64::from(std::process::id()) & 0xFFFF;
         Self {
             next: 0x0001_0000_0000_0000 + (place << 30),
@@ -24,25 +24,25 @@ impl Default for Addresses {
 }
 
 impl Addresses {
-    /// Whether nothing is there.
+    /// Whether a range of addresses is free.
     pub fn is_free(&self, address: u64, size: u64) -> bool {
         let before = self.bound.range(..address + size).next_back();
         before.is_none_or(|(start, (length, _))| start + length <= address)
     }
 
-    /// Where a buffer comes to be: where it is wanted, if anywhere. `None`: something else is there.
-    pub fn place(&mut self, wanted: u64, size: u64) -> Option<u64> {
+    /// Chooses the address of a buffer: `requested`, or any free one if that is 0. Returns `None` if the range is occupied.
+    pub fn place(&mut self, requested: u64, size: u64) -> Option<u64> {
         let size = size.next_multiple_of(GRANULE);
-        let mut address = wanted;
-        while wanted == 0 && !(address != 0 && self.is_free(address, size)) {
-            // A page that is nobody's between any two.
+        let mut address = requested;
+        while requested == 0 && !(address != 0 && self.is_free(address, size)) {
+            // Leaves an unmapped page between any two buffers.
             self.next += size + GRANULE;
             address = self.next - size;
         }
         self.is_free(address, size).then_some(address)
     }
 
-    /// The host memory at a device address that begins a buffer.
+    /// Host memory of the buffer that starts at a device address.
     pub fn host(&self, address: u64) -> Option<*mut u8> {
         self.bound
             .get(&address)

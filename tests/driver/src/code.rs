@@ -1,4 +1,4 @@
-//! What can be learnt from a module's SPIR-V: where the layer's arena is, and how an invocation that aborts ends.
+//! Analysis of a module's SPIR-V: the address of the layer's arena, and how an aborting invocation ends.
 
 use std::collections::{BTreeSet, HashMap};
 use vkabort_record::layout::CONTROL_BYTES;
@@ -11,21 +11,21 @@ const OP_LOOP_MERGE: u32 = 246;
 const OP_ABORT: u32 = 5121;
 /// Words before the first instruction.
 const HEADER: usize = 5;
-/// Where a shader with `trap = fault` stores.
+/// Address that a shader with `trap = fault` stores to.
 pub const FAULT_ADDRESS: u64 = 0x10;
 
-/// How an invocation ends that has written its message.
+/// How an invocation ends after it has written its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trap {
-    /// It ends.
+    /// It returns.
     None,
-    /// It stores where nothing is.
+    /// It stores to an unmapped address.
     Fault,
-    /// It goes round in a loop.
+    /// It enters an endless loop.
     Hang,
 }
 
-/// Opcode and operands of every instruction.
+/// Opcode and operands of each instruction.
 fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
     let mut rest = words.get(HEADER..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -37,12 +37,12 @@ fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
     })
 }
 
-/// It has aborts that nobody rewrote.
+/// Whether the module contains aborts that were not rewritten.
 pub fn aborts(words: &[u32]) -> bool {
     instructions(words).any(|(op, _)| op == OP_ABORT)
 }
 
-/// The module's constants of two words.
+/// Two-word constants of the module.
 fn addresses(words: &[u32]) -> BTreeSet<u64> {
     let (mut values, mut addresses) = (HashMap::new(), BTreeSet::new());
     for (op, operands) in instructions(words) {
@@ -61,20 +61,20 @@ fn addresses(words: &[u32]) -> BTreeSet<u64> {
     addresses
 }
 
-/// Where the arena begins and where the control block in use is. The first is one of the module's addresses behind whose
-/// control block another one points; the second is the same, or the one more that a buffer has.
+/// Addresses of the arena and of the control block in use. The arena is the address whose control block is followed by
+/// another address of the module. A separate control block is a further buffer address; otherwise it is in the arena.
 pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
     let addresses = addresses(words);
-    let behind = |address: u64| address + u64::from(CONTROL_BYTES);
-    let is_arena = |address: &&u64| **address >> 32 != 0 && addresses.contains(&behind(**address));
+    let records = |address: u64| address + u64::from(CONTROL_BYTES);
+    let is_arena = |address: &&u64| **address >> 32 != 0 && addresses.contains(&records(**address));
     let arena = addresses.iter().find(is_arena).copied()?;
     let other =
-        |address: &&u64| **address >> 32 != 0 && ![arena, behind(arena)].contains(address) && is_buffer(**address);
+        |address: &&u64| **address >> 32 != 0 && ![arena, records(arena)].contains(address) && is_buffer(**address);
     let control = addresses.iter().find(other).copied();
     Some((arena, control.unwrap_or(arena)))
 }
 
-/// The layer's way to make the driver lose the device.
+/// The trap that the layer compiled into the module.
 pub fn trap(words: &[u32]) -> Trap {
     if addresses(words).contains(&FAULT_ADDRESS) {
         return Trap::Fault;

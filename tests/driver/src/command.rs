@@ -1,24 +1,24 @@
-//! Command pools and command buffers. Only what later shows is remembered: which pipelines run, events and queries.
+//! Command pools and command buffers. Records only pipelines, events and queries, which have visible effects.
 
 use crate::handle::{self, LOADER_MAGIC};
 use ash::vk::{self, Handle};
 use std::sync::{Mutex, PoisonError};
 
-/// What a command buffer does, as far as this driver does it.
+/// A recorded command with a visible effect.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// A pipeline runs.
+    /// Runs a pipeline.
     Run(u64),
-    /// An event is set, or reset.
+    /// Sets (true) or resets an event.
     SetEvent(u64, bool),
-    /// So many queries of a pool, from a first one on, become available, or not.
+    /// Makes queries available (true) or unavailable: pool, first query, count.
     SetQueries(u64, u32, u32, bool),
 }
 
 #[derive(Default)]
-struct Recorded {
+struct Recording {
     ops: Vec<Op>,
-    /// The last pipeline that was bound.
+    /// The bound pipeline.
     bound: u64,
 }
 
@@ -26,28 +26,28 @@ struct Recorded {
 #[repr(C)]
 pub struct CommandBuffer {
     loader: usize,
-    recorded: Mutex<Recorded>,
+    recording: Mutex<Recording>,
 }
 
 impl CommandBuffer {
-    /// What it does.
+    /// Recorded commands.
     pub fn ops(&self) -> Vec<Op> {
         debug_assert!(self.loader != 0);
-        let recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
-        recorded.ops.clone()
+        let recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        recording.ops.clone()
     }
 }
 
-/// The buffers of a pool, which go with it.
+/// A pool's command buffers, which are freed with it.
 #[derive(Default)]
 struct Pool(Mutex<Vec<u64>>);
 
 /// # Safety
-/// The handle must be valid.
-unsafe fn record(buffer: vk::CommandBuffer, what: impl FnOnce(&mut Recorded)) {
-    // SAFETY: the caller vouches for the handle.
+/// `buffer` must be null or a live command buffer.
+unsafe fn record(buffer: vk::CommandBuffer, edit: impl FnOnce(&mut Recording)) {
+    // SAFETY: the caller passes a live command buffer.
     if let Some(buffer) = unsafe { handle::get::<CommandBuffer>(buffer.as_raw()) } {
-        what(&mut buffer.recorded.lock().unwrap_or_else(PoisonError::into_inner));
+        edit(&mut buffer.recording.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -57,8 +57,8 @@ pub unsafe extern "system" fn create_pool(
     _: *const vk::AllocationCallbacks<'_>,
     pool: *mut vk::CommandPool,
 ) -> vk::Result {
-    // SAFETY: valid by the API's rules.
-    unsafe { pool.write(vk::CommandPool::from_raw(handle::make(Pool::default()))) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { pool.write(vk::CommandPool::from_raw(handle::create(Pool::default()))) };
     vk::Result::SUCCESS
 }
 
@@ -67,7 +67,7 @@ pub unsafe extern "system" fn destroy_pool(
     pool: vk::CommandPool,
     _: *const vk::AllocationCallbacks<'_>,
 ) {
-    // SAFETY: the application's last use of the pool and its buffers.
+    // SAFETY: by the command's valid usage, the pool and its buffers are not used afterwards.
     unsafe {
         if let Some(pool) = handle::take::<Pool>(pool.as_raw()) {
             for buffer in pool.0.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -82,12 +82,12 @@ pub unsafe extern "system" fn reset_pool(
     pool: vk::CommandPool,
     _: vk::CommandPoolResetFlags,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         if let Some(pool) = handle::get::<Pool>(pool.as_raw()) {
             for buffer in pool.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                record(vk::CommandBuffer::from_raw(*buffer), |recorded| {
-                    *recorded = Recorded::default()
+                record(vk::CommandBuffer::from_raw(*buffer), |recording| {
+                    *recording = Recording::default()
                 });
             }
         }
@@ -100,18 +100,18 @@ pub unsafe extern "system" fn allocate(
     info: *const vk::CommandBufferAllocateInfo<'_>,
     buffers: *mut vk::CommandBuffer,
 ) -> vk::Result {
-    // SAFETY: as the API has it: an array of as many elements as are asked for.
+    // SAFETY: by the command's valid usage, the array has as many elements as the info requests.
     unsafe {
         let Some(pool) = handle::get::<Pool>((*info).command_pool.as_raw()) else {
             return vk::Result::ERROR_UNKNOWN;
         };
         for index in 0..(*info).command_buffer_count as usize {
-            let made = handle::make(CommandBuffer {
+            let buffer = handle::create(CommandBuffer {
                 loader: LOADER_MAGIC,
-                recorded: Mutex::default(),
+                recording: Mutex::default(),
             });
-            pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(made);
-            buffers.add(index).write(vk::CommandBuffer::from_raw(made));
+            pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+            buffers.add(index).write(vk::CommandBuffer::from_raw(buffer));
         }
     }
     vk::Result::SUCCESS
@@ -123,7 +123,7 @@ pub unsafe extern "system" fn free(
     count: u32,
     buffers: *const vk::CommandBuffer,
 ) {
-    // SAFETY: the application's last use of the buffers.
+    // SAFETY: by the command's valid usage, the buffers are not used afterwards.
     unsafe {
         let Some(pool) = handle::get::<Pool>(pool.as_raw()) else {
             return;
@@ -139,8 +139,8 @@ pub unsafe extern "system" fn free(
 }
 
 pub unsafe extern "system" fn begin(buffer: vk::CommandBuffer, _: *const vk::CommandBufferBeginInfo<'_>) -> vk::Result {
-    // SAFETY: as the API has it.
-    unsafe { record(buffer, |recorded| *recorded = Recorded::default()) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { record(buffer, |recording| *recording = Recording::default()) };
     vk::Result::SUCCESS
 }
 
@@ -149,7 +149,7 @@ pub unsafe extern "system" fn end(_: vk::CommandBuffer) -> vk::Result {
 }
 
 pub unsafe extern "system" fn reset(buffer: vk::CommandBuffer, _: vk::CommandBufferResetFlags) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { begin(buffer, std::ptr::null()) }
 }
 
@@ -158,32 +158,36 @@ pub unsafe extern "system" fn bind_pipeline(
     _: vk::PipelineBindPoint,
     pipeline: vk::Pipeline,
 ) {
-    // SAFETY: as the API has it.
-    unsafe { record(buffer, |recorded| recorded.bound = pipeline.as_raw()) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { record(buffer, |recording| recording.bound = pipeline.as_raw()) };
 }
 
-/// Any command that runs the pipeline that is bound: what else it says does not matter.
+/// Any command that runs the bound pipeline. Further arguments are ignored.
 pub unsafe extern "system" fn run(buffer: vk::CommandBuffer) {
-    // SAFETY: as the API has it.
-    unsafe { record(buffer, |recorded| recorded.ops.push(Op::Run(recorded.bound))) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { record(buffer, |recording| recording.ops.push(Op::Run(recording.bound))) };
 }
 
 pub unsafe extern "system" fn set_event(buffer: vk::CommandBuffer, event: vk::Event, _: vk::PipelineStageFlags) {
-    // SAFETY: as the API has it.
-    unsafe { record(buffer, |recorded| recorded.ops.push(Op::SetEvent(event.as_raw(), true))) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe {
+        record(buffer, |recording| {
+            recording.ops.push(Op::SetEvent(event.as_raw(), true))
+        })
+    };
 }
 
 pub unsafe extern "system" fn reset_event(buffer: vk::CommandBuffer, event: vk::Event, _: vk::PipelineStageFlags) {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
-        record(buffer, |recorded| {
-            recorded.ops.push(Op::SetEvent(event.as_raw(), false))
+        record(buffer, |recording| {
+            recording.ops.push(Op::SetEvent(event.as_raw(), false))
         })
     };
 }
 
 pub unsafe extern "system" fn reset_queries(buffer: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         record(buffer, |r| {
             r.ops.push(Op::SetQueries(pool.as_raw(), first, count, false))
@@ -192,7 +196,7 @@ pub unsafe extern "system" fn reset_queries(buffer: vk::CommandBuffer, pool: vk:
 }
 
 pub unsafe extern "system" fn end_query(buffer: vk::CommandBuffer, pool: vk::QueryPool, query: u32) {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { record(buffer, |r| r.ops.push(Op::SetQueries(pool.as_raw(), query, 1, true))) };
 }
 
@@ -202,9 +206,9 @@ pub unsafe extern "system" fn write_timestamp(
     pool: vk::QueryPool,
     query: u32,
 ) {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { end_query(buffer, pool, query) }
 }
 
-/// Any other command.
-pub unsafe extern "system" fn nothing() {}
+/// Any command without a visible effect. Ignores its arguments, which the caller cleans up in this calling convention.
+pub unsafe extern "system" fn no_op() {}

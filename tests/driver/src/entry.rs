@@ -1,17 +1,19 @@
-//! What the loader calls first, and the table of all functions.
+//! Entry points that the loader calls first, and the table of all functions.
 
+use crate::state::device_of;
 use crate::{
-    command, device, fault, handle, identifier, instance, memory, physical, seen, shader, submit, swapchain, sync,
+    buffer, call_log, command, deferred, device, event, fault, handle, instance, memory, physical, pipeline, shader,
+    submit, swapchain, sync,
 };
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char, c_void};
 
-/// The loader/driver interface: with 5, any version of the API is the driver's to accept; surfaces are the loader's.
+/// Version of the loader/driver interface: since version 5, the driver accepts any API version and the loader owns surfaces.
 const INTERFACE_VERSION: u32 = 5;
 
 type Function = unsafe extern "system" fn();
 
-/// What a function belongs to.
+/// Dispatch level of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Instance,
@@ -19,18 +21,18 @@ enum Kind {
     Device,
 }
 
-/// Negotiates the version of the interface.
+/// Negotiates the interface version.
 ///
 /// # Safety
 /// Called by the loader.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
-    // SAFETY: the loader's own variable.
+    // SAFETY: the loader passes a pointer to its own variable.
     unsafe { version.write(version.read().min(INTERFACE_VERSION)) };
     vk::Result::SUCCESS
 }
 
-/// Any function of the driver.
+/// Looks up any function of the driver.
 ///
 /// # Safety
 /// Called by the loader.
@@ -39,11 +41,11 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     _: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    // SAFETY: a C string by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     find(unsafe { CStr::from_ptr(name) }).map(|found| found.1)
 }
 
-/// Functions of a physical device.
+/// Looks up a function of a physical device.
 ///
 /// # Safety
 /// Called by the loader.
@@ -52,19 +54,19 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     _: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    // SAFETY: a C string by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     find(unsafe { CStr::from_ptr(name) })
         .filter(|found| found.0 == Kind::Physical)
         .map(|found| found.1)
 }
 
 unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: a C string and a valid device by the API's rules.
-    let (name, known) = unsafe { (CStr::from_ptr(name), device::known(device)) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    let (name, device) = unsafe { (CStr::from_ptr(name), device_of(device)) };
     let missing = match name.to_bytes() {
-        b"vkGetDeviceFaultInfoEXT" => !known.settings.ext_fault,
-        b"vkGetDeviceFaultReportsKHR" | b"vkGetDeviceFaultDebugInfoKHR" => !known.settings.native_fault,
-        b"vkGetMemoryHostPointerPropertiesEXT" => !known.settings.import,
+        b"vkGetDeviceFaultInfoEXT" => !device.settings.ext_fault,
+        b"vkGetDeviceFaultReportsKHR" | b"vkGetDeviceFaultDebugInfoKHR" => !device.settings.native_fault,
+        b"vkGetMemoryHostPointerPropertiesEXT" => !device.settings.import,
         _ => false,
     };
     find(name)
@@ -72,14 +74,14 @@ unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const 
         .map(|found| found.1)
 }
 
-/// Makes an object of which nothing is remembered. All such commands have this shape.
+/// Creates an object without state. All commands of this kind have this signature.
 unsafe extern "system" fn create(_: vk::Device, _: *const c_void, _: *const c_void, object: *mut u64) -> vk::Result {
-    // SAFETY: valid by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { object.write(handle::token()) };
     vk::Result::SUCCESS
 }
 
-/// Destroys one.
+/// Destroys an object without state.
 unsafe extern "system" fn destroy(_: vk::Device, _: u64, _: *const c_void) {}
 
 unsafe extern "system" fn allocate_sets(
@@ -87,7 +89,7 @@ unsafe extern "system" fn allocate_sets(
     info: *const vk::DescriptorSetAllocateInfo<'_>,
     sets: *mut vk::DescriptorSet,
 ) -> vk::Result {
-    // SAFETY: as the API has it: an array of as many elements as are asked for.
+    // SAFETY: by the command's valid usage, the array has as many elements as the info requests.
     unsafe {
         for index in 0..(*info).descriptor_set_count as usize {
             sets.add(index).write(vk::DescriptorSet::from_raw(handle::token()));
@@ -96,34 +98,33 @@ unsafe extern "system" fn allocate_sets(
     vk::Result::SUCCESS
 }
 
-/// Any command that has nothing to do but to succeed. It looks at none of its arguments, which the callers of this
-/// calling convention remove.
+/// Any command that only returns success. Ignores its arguments, which the caller cleans up in this calling convention.
 unsafe extern "system" fn succeed() -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// `vkGetRefreshCycleDurationGOOGLE` and the other two that tell of presentation: nothing, or the loss.
+/// `vkGetRefreshCycleDurationGOOGLE` and similar presentation queries: no data, or the loss.
 unsafe extern "system" fn presentation(device: vk::Device) -> vk::Result {
-    // SAFETY: a valid device by the API's rules.
-    unsafe { device::known(device) }.status()
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { device_of(device) }.status()
 }
 
 macro_rules! functions {
-    ($($kind:ident $($name:ident)|+ = $own:path;)*) => {
+    ($($kind:ident $($name:ident)|+ = $function:path;)*) => {
         fn find(name: &CStr) -> Option<(Kind, Function)> {
             let name = name.to_bytes();
             $($(if name == stringify!($name).as_bytes() {
-                return Some((Kind::$kind, erase($own as *const c_void)));
+                return Some((Kind::$kind, erase($function as *const c_void)));
             })+)*
             let core = name.starts_with(b"vkCmd") && name.last().is_some_and(|last| !last.is_ascii_uppercase());
-            // Recording that nothing comes of: any command of the core.
-            core.then(|| (Kind::Device, erase(command::nothing as *const c_void)))
+            // Core recording commands without a visible effect.
+            core.then(|| (Kind::Device, erase(command::no_op as *const c_void)))
         }
     };
 }
 
 fn erase(function: *const c_void) -> Function {
-    // SAFETY: the address of a function; who asked for it by its name calls it as what it is.
+    // SAFETY: `function` is the address of a function; the caller casts it to the type that belongs to its name.
     unsafe { std::mem::transmute::<*const c_void, Function>(function) }
 }
 
@@ -157,8 +158,8 @@ functions! {
     Physical vkGetPhysicalDeviceSurfacePresentModesKHR = swapchain::present_modes;
 
     Device vkGetDeviceProcAddr | vkabortDriverGetDeviceProcAddr = get_device_proc_addr;
-    Device vkabortDriverSeen = seen::seen;
-    Device vkabortDriverWords = seen::words;
+    Device vkabortDriverCallLog = call_log::call_log;
+    Device vkabortDriverWords = call_log::words;
     Device vkDestroyDevice = device::destroy;
     Device vkGetDeviceQueue = device::queue;
     Device vkGetDeviceQueue2 = device::queue2;
@@ -180,15 +181,15 @@ functions! {
     Device vkGetSemaphoreCounterValue | vkGetSemaphoreCounterValueKHR = sync::counter_value;
     Device vkSignalSemaphore | vkSignalSemaphoreKHR = sync::signal_semaphore;
     Device vkWaitSemaphores | vkWaitSemaphoresKHR = sync::wait_semaphores;
-    Device vkCreateEvent = sync::create_event;
-    Device vkDestroyEvent = sync::destroy_event;
-    Device vkGetEventStatus = sync::event_status;
-    Device vkSetEvent = sync::set_event;
-    Device vkResetEvent = sync::reset_event;
-    Device vkCreateQueryPool = sync::create_query_pool;
-    Device vkDestroyQueryPool = sync::destroy_query_pool;
-    Device vkResetQueryPool | vkResetQueryPoolEXT = sync::reset_query_pool;
-    Device vkGetQueryPoolResults = sync::query_results;
+    Device vkCreateEvent = event::create_event;
+    Device vkDestroyEvent = event::destroy_event;
+    Device vkGetEventStatus = event::event_status;
+    Device vkSetEvent = event::set_event;
+    Device vkResetEvent = event::reset_event;
+    Device vkCreateQueryPool = event::create_query_pool;
+    Device vkDestroyQueryPool = event::destroy_query_pool;
+    Device vkResetQueryPool | vkResetQueryPoolEXT = event::reset_query_pool;
+    Device vkGetQueryPoolResults = event::query_results;
 
     Device vkAllocateMemory = memory::allocate;
     Device vkFreeMemory = memory::free;
@@ -197,14 +198,14 @@ functions! {
     Device vkFlushMappedMemoryRanges | vkInvalidateMappedMemoryRanges = memory::flush;
     Device vkGetDeviceMemoryOpaqueCaptureAddress | vkGetDeviceMemoryOpaqueCaptureAddressKHR = memory::memory_opaque_address;
     Device vkGetMemoryHostPointerPropertiesEXT = memory::host_pointer_properties;
-    Device vkCreateBuffer = memory::create_buffer;
-    Device vkDestroyBuffer = memory::destroy_buffer;
-    Device vkGetBufferMemoryRequirements = memory::buffer_requirements;
-    Device vkGetBufferMemoryRequirements2 | vkGetBufferMemoryRequirements2KHR = memory::buffer_requirements2;
-    Device vkBindBufferMemory = memory::bind_buffer;
-    Device vkBindBufferMemory2 | vkBindBufferMemory2KHR = memory::bind_buffer2;
+    Device vkCreateBuffer = buffer::create;
+    Device vkDestroyBuffer = buffer::destroy;
+    Device vkGetBufferMemoryRequirements = buffer::memory_requirements;
+    Device vkGetBufferMemoryRequirements2 | vkGetBufferMemoryRequirements2KHR = buffer::memory_requirements2;
+    Device vkBindBufferMemory = buffer::bind;
+    Device vkBindBufferMemory2 | vkBindBufferMemory2KHR = buffer::bind2;
     Device vkGetBufferDeviceAddress | vkGetBufferDeviceAddressKHR | vkGetBufferDeviceAddressEXT
-        | vkGetBufferOpaqueCaptureAddress | vkGetBufferOpaqueCaptureAddressKHR = memory::buffer_address;
+        | vkGetBufferOpaqueCaptureAddress | vkGetBufferOpaqueCaptureAddressKHR = buffer::address;
     Device vkCreateImage = create;
     Device vkDestroyImage = destroy;
     Device vkGetImageMemoryRequirements = memory::image_requirements;
@@ -227,22 +228,22 @@ functions! {
     Device vkCmdWriteTimestamp = command::write_timestamp;
 
     Device vkCreateShaderModule = shader::create_module;
-    Device vkGetShaderModuleIdentifierEXT = identifier::of_module;
-    Device vkGetShaderModuleCreateInfoIdentifierEXT = identifier::of_create_info;
+    Device vkGetShaderModuleIdentifierEXT = shader::module_identifier;
+    Device vkGetShaderModuleCreateInfoIdentifierEXT = shader::create_info_identifier;
     Device vkDestroyShaderModule = shader::destroy_module;
-    Device vkCreateComputePipelines = shader::create_compute;
-    Device vkCreateGraphicsPipelines = shader::create_graphics;
-    Device vkCreateRayTracingPipelinesKHR = shader::create_ray_tracing;
-    Device vkDestroyPipeline = shader::destroy_pipeline;
-    Device vkCreatePipelineCache = shader::create_cache;
-    Device vkDestroyPipelineCache = shader::destroy_cache;
-    Device vkGetPipelineCacheData = shader::cache_data;
+    Device vkCreateComputePipelines = pipeline::create_compute;
+    Device vkCreateGraphicsPipelines = pipeline::create_graphics;
+    Device vkCreateRayTracingPipelinesKHR = pipeline::create_ray_tracing;
+    Device vkDestroyPipeline = pipeline::destroy_pipeline;
+    Device vkCreatePipelineCache = pipeline::create_cache;
+    Device vkDestroyPipelineCache = pipeline::destroy_cache;
+    Device vkGetPipelineCacheData = pipeline::cache_data;
     Device vkMergePipelineCaches = succeed;
-    Device vkCreateDeferredOperationKHR = shader::create_deferred;
-    Device vkDestroyDeferredOperationKHR = shader::destroy_deferred;
-    Device vkDeferredOperationJoinKHR = shader::join_deferred;
-    Device vkGetDeferredOperationMaxConcurrencyKHR = shader::deferred_concurrency;
-    Device vkGetDeferredOperationResultKHR = shader::deferred_result;
+    Device vkCreateDeferredOperationKHR = deferred::create;
+    Device vkDestroyDeferredOperationKHR = deferred::destroy;
+    Device vkDeferredOperationJoinKHR = deferred::join;
+    Device vkGetDeferredOperationMaxConcurrencyKHR = deferred::max_concurrency;
+    Device vkGetDeferredOperationResultKHR = deferred::result;
 
     Device vkCreateBufferView | vkCreateImageView | vkCreateSampler | vkCreateDescriptorPool | vkCreateDescriptorSetLayout
         | vkCreatePipelineLayout | vkCreateRenderPass | vkCreateRenderPass2 | vkCreateFramebuffer
@@ -252,7 +253,7 @@ functions! {
         | vkDestroyDescriptorUpdateTemplate | vkDestroyPrivateDataSlot = destroy;
     Device vkAllocateDescriptorSets = allocate_sets;
     Device vkFreeDescriptorSets | vkResetDescriptorPool = succeed;
-    Device vkUpdateDescriptorSets = command::nothing;
+    Device vkUpdateDescriptorSets = command::no_op;
 
     Device vkCreateSwapchainKHR = swapchain::create;
     Device vkCreateSharedSwapchainsKHR = swapchain::create_shared;

@@ -1,55 +1,31 @@
-//! What the driver says of a loss: by `VK_EXT_device_fault`, always the same two addresses, one vendor record and a binary
-//! of 96 bytes; by its own `VK_KHR_device_fault`, one report and the messages of shaders.
+//! Fault queries. `VK_EXT_device_fault` returns two fixed addresses, one vendor record and a binary of 96 bytes; the native
+//! `VK_KHR_device_fault` returns one report and the messages of shaders.
 
-use crate::device::{Device, known};
+use crate::state::{Cause, Device, device_of};
 use ash::vk::{self, DeviceFaultAddressTypeEXT as Kind, TaggedStructure};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 use vk_ext::{FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
 use vkabort_record::snapshot::message_data;
 
-/// What there is to say.
-#[derive(Default)]
-pub struct Faults {
-    /// Payloads of shaders that aborted, where the driver has that extension itself.
-    pub messages: Vec<Vec<u8>>,
-    /// Why the device is lost.
-    pub cause: Cause,
-    /// The report was handed out.
-    told: bool,
-}
-
-/// Why a device is lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cause {
-    /// The settings say so.
-    #[default]
-    Settings,
-    /// A store to this address.
-    Access(u64),
-    /// The watchdog.
-    Timeout,
-}
-
-impl Cause {
-    /// Addresses that the driver knows: of a timeout none.
-    fn addresses(self) -> Vec<(Kind, u64, u64)> {
-        let [memory, code] = ADDRESSES;
-        match self {
-            Self::Settings => vec![memory, code],
-            Self::Access(address) => vec![(memory.0, address, memory.2), code],
-            Self::Timeout => Vec::new(),
-        }
+/// Address records for a cause. A timeout has none.
+fn addresses(cause: Cause) -> Vec<(Kind, u64, u64)> {
+    let [memory, code] = ADDRESSES;
+    match cause {
+        Cause::Settings => vec![memory, code],
+        Cause::Access(address) => vec![(memory.0, address, memory.2), code],
+        Cause::Timeout => Vec::new(),
     }
 }
 
+/// Type, address and precision in bytes.
 const ADDRESSES: [(Kind, u64, u64); 2] = [
     (Kind::WRITE_INVALID, 0xDEAD_0000, 4096),
     (Kind::INSTRUCTION_POINTER_FAULT, 0xC0DE_0040, 64),
 ];
 const DESCRIPTION: &[u8] = b"the test driver has lost the device";
 const VENDOR: (&[u8], u64, u64) = (b"watchdog", 7, 77);
-/// `VkDeviceFaultVendorBinaryHeaderVersionOneEXT`, then bytes that count.
+/// Size of `VkDeviceFaultVendorBinaryHeaderVersionOneEXT` followed by consecutive byte values.
 const BINARY_BYTES: usize = 96;
 const BINARY_HEADER_BYTES: usize = 56;
 
@@ -76,13 +52,13 @@ pub unsafe extern "system" fn info_ext(
     counts: *mut vk::DeviceFaultCountsEXT<'_>,
     info: *mut vk::DeviceFaultInfoEXT<'_>,
 ) -> vk::Result {
-    // SAFETY: as the API has it: arrays of as many elements as the counts say.
+    // SAFETY: by the command's valid usage, arrays are null or have as many elements as their counts.
     unsafe {
-        let state = known(device).lock();
+        let state = device_of(device).lock();
         if !state.lost {
             return vk::Result::ERROR_UNKNOWN;
         }
-        let addresses = state.faults.cause.addresses();
+        let addresses = addresses(state.faults.cause);
         let counts = &mut *counts;
         let Some(info) = info.as_mut() else {
             counts.address_info_count = addresses.len() as u32;
@@ -126,7 +102,7 @@ pub unsafe extern "system" fn info_ext(
     }
 }
 
-/// Waits for a loss that was not told yet. True: there is one.
+/// Waits for a loss that was not reported yet. Returns whether there is one.
 fn wait_for_report(device: &Device, timeout: u64) -> bool {
     let deadline = Instant::now()
         .checked_add(Duration::from_nanos(timeout))
@@ -134,7 +110,7 @@ fn wait_for_report(device: &Device, timeout: u64) -> bool {
     let mut state = device.lock();
     loop {
         if state.lost {
-            return !state.faults.told;
+            return !state.faults.reported;
         }
         state = match deadline {
             None => device.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
@@ -159,43 +135,43 @@ pub unsafe extern "system" fn reports(
     count: *mut u32,
     infos: *mut FaultInfo,
 ) -> vk::Result {
-    // SAFETY: as the API has it: null or as many elements as the count says.
+    // SAFETY: by the command's valid usage, arrays are null or have as many elements as their counts.
     unsafe {
-        let known = known(device);
-        let there = wait_for_report(known, timeout);
+        let device = device_of(device);
+        let available = wait_for_report(device, timeout);
         let room = count.read();
-        if !there || infos.is_null() {
-            count.write(there.into());
-            return if there {
+        if !available || infos.is_null() {
+            count.write(available.into());
+            return if available {
                 vk::Result::SUCCESS
             } else {
                 vk::Result::TIMEOUT
             };
         }
-        if room == 0 || known.settings.bad_incomplete {
+        if room == 0 || device.settings.bad_incomplete {
             count.write(0);
             return vk::Result::INCOMPLETE;
         }
-        let kept = (*infos).p_next;
+        let next = (*infos).p_next;
         infos.write(FaultInfo {
-            p_next: kept,
+            p_next: next,
             flags: fault_flags::DEVICE_LOST,
             group_id: 1,
             description: text(DESCRIPTION),
             ..FaultInfo::default()
         });
-        known.lock().faults.told = true;
-        count.write(if known.settings.bad_counts { room + 1000 } else { 1 });
+        device.lock().faults.reported = true;
+        count.write(if device.settings.bad_counts { room + 1000 } else { 1 });
     }
     vk::Result::SUCCESS
 }
 
 pub unsafe extern "system" fn debug_info(device: vk::Device, info: *mut FaultDebugInfo) -> vk::Result {
-    // SAFETY: as the API has it: null or as many bytes as the sizes say; the type says what the node of the chain is.
+    // SAFETY: by the command's valid usage, buffers are null or have their sizes, and `sType` gives the type of each node.
     unsafe {
-        let known = known(device);
-        let settings = &known.settings;
-        let state = known.lock();
+        let device = device_of(device);
+        let settings = &device.settings;
+        let state = device.lock();
         let data = message_data(state.faults.messages.iter().map(Vec::as_slice));
         let mut result = vk::Result::SUCCESS;
         let mut node = (*info).p_next.cast::<vk::BaseOutStructure<'_>>();

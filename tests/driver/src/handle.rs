@@ -1,58 +1,58 @@
-//! Handles: pointers to boxed objects, and numbers where there is nothing to remember.
+//! Handles: pointers to boxed objects, and plain numbers for objects without state.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// `ICD_LOADER_MAGIC`: what the loader expects in the first word of a dispatchable object, and puts its own pointer into.
+/// `ICD_LOADER_MAGIC`: value of a dispatchable object's first word, which the loader replaces by its own pointer.
 pub const LOADER_MAGIC: usize = 0x01CD_C0DE;
 
-/// Live objects of the process that are boxed.
+/// Number of live boxed objects in the process.
 static LIVE: AtomicU64 = AtomicU64::new(0);
-/// Handles of objects about which nothing is remembered: odd, so that none is ever a box's address.
+/// Next handle of an object without state. Odd, so that it never equals a box's address.
 static NEXT_TOKEN: AtomicU64 = AtomicU64::new(1);
 
-/// Boxes an object. Its handle.
-pub fn make<T>(object: T) -> u64 {
+/// Boxes an object and returns its handle.
+pub fn create<T>(object: T) -> u64 {
     LIVE.fetch_add(1, Ordering::Relaxed);
     Box::into_raw(Box::new(object)) as u64
 }
 
-/// The object behind a handle.
+/// Object behind a handle.
 ///
 /// # Safety
-/// The handle must be from [`make`] with this type and not yet taken; or null.
+/// `handle` must be null or a handle from [`create`] with this type that was not taken.
 pub unsafe fn get<'a, T>(handle: u64) -> Option<&'a T> {
-    // SAFETY: the caller vouches for the handle.
+    // SAFETY: the caller passes null or the address of a live boxed `T`.
     unsafe { (handle as *const T).as_ref() }
 }
 
-/// Takes an object back.
+/// Unboxes an object.
 ///
 /// # Safety
-/// As [`get`], and nobody may use the object any more.
+/// Same as [`get`]; in addition, no other reference to the object may be in use.
 pub unsafe fn take<T>(handle: u64) -> Option<T> {
     if handle == 0 {
         return None;
     }
     LIVE.fetch_sub(1, Ordering::Relaxed);
-    // SAFETY: the caller vouches for the handle.
+    // SAFETY: `create` boxed the object as a `T`, and the caller holds the only reference.
     Some(*unsafe { Box::from_raw(handle as *mut T) })
 }
 
-/// Takes an object back and forgets it.
+/// Drops an object.
 ///
 /// # Safety
-/// As [`take`].
+/// Same as [`take`].
 pub unsafe fn destroy<T>(handle: u64) {
-    // SAFETY: the caller vouches for the handle.
+    // SAFETY: the caller fulfils the contract of `take`.
     let _ = unsafe { take::<T>(handle) };
 }
 
-/// How many boxed objects there are: a leak, or something freed that should have been leaked, shows here.
+/// Number of live boxed objects. Reveals leaks, and frees of objects that had to leak.
 pub fn live() -> u64 {
     LIVE.load(Ordering::Relaxed)
 }
 
-/// A handle with nothing behind it.
+/// Handle of an object without state.
 pub fn token() -> u64 {
     NEXT_TOKEN.fetch_add(2, Ordering::Relaxed)
 }

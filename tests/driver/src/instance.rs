@@ -1,7 +1,8 @@
-//! `VkInstance` and its physical devices.
+//! `VkInstance`.
 
+use crate::enumerate::{extension, fill};
 use crate::handle::{self, LOADER_MAGIC};
-use crate::physical;
+use crate::physical::PhysicalDevice;
 use crate::settings::Settings;
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char};
@@ -15,16 +16,6 @@ pub struct Instance {
     physical: Vec<u64>,
 }
 
-/// A physical device.
-#[repr(C)]
-pub struct PhysicalDevice {
-    loader: usize,
-    /// Which one.
-    pub index: usize,
-    /// What it does.
-    pub settings: Arc<Settings>,
-}
-
 const EXTENSIONS: [(&CStr, u32); 8] = [
     (ash::khr::get_physical_device_properties2::NAME, 2),
     (ash::khr::surface::NAME, 25),
@@ -36,44 +27,42 @@ const EXTENSIONS: [(&CStr, u32); 8] = [
     (ash::khr::device_group_creation::NAME, 1),
 ];
 
-#[allow(clippy::print_stderr, reason = "a test with a misspelt word has to say so")]
+#[allow(
+    clippy::print_stderr,
+    reason = "a test with a misspelt word has no other output channel"
+)]
 pub unsafe extern "system" fn create(
     _: *const vk::InstanceCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     instance: *mut vk::Instance,
 ) -> vk::Result {
-    let settings = match Settings::of_environment() {
+    let settings = match Settings::from_environment() {
         Ok(settings) => Arc::new(settings),
         Err(word) => {
-            eprintln!("{}: {word:?} is not known", crate::settings::VARIABLE);
+            eprintln!("{}: unknown word {word:?}", crate::settings::VARIABLE);
             return vk::Result::ERROR_INITIALIZATION_FAILED;
         }
     };
-    let physical = (0..settings.devices).map(|index| {
-        handle::make(PhysicalDevice {
-            loader: LOADER_MAGIC,
-            index,
-            settings: Arc::clone(&settings),
-        })
-    });
-    let physical = physical.collect();
-    let made = handle::make(Instance {
+    let physical = (0..settings.devices)
+        .map(|index| PhysicalDevice::create(index, Arc::clone(&settings)))
+        .collect();
+    let created = handle::create(Instance {
         loader: LOADER_MAGIC,
         settings,
         physical,
     });
-    // SAFETY: valid by the API's rules.
-    unsafe { instance.write(vk::Instance::from_raw(made)) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { instance.write(vk::Instance::from_raw(created)) };
     vk::Result::SUCCESS
 }
 
 pub unsafe extern "system" fn destroy(instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {
-    // SAFETY: the application's last use of the instance and of its physical devices.
+    // SAFETY: by the command's valid usage, the instance and its physical devices are not used afterwards.
     unsafe {
-        if let Some(known) = handle::take::<Instance>(instance.as_raw()) {
-            debug_assert!(known.loader != 0 && known.settings.devices == known.physical.len());
-            for physical in known.physical {
-                handle::take::<PhysicalDevice>(physical).map(|device| device.loader);
+        if let Some(instance) = handle::take::<Instance>(instance.as_raw()) {
+            debug_assert!(instance.loader != 0 && instance.settings.devices == instance.physical.len());
+            for physical in instance.physical {
+                handle::destroy::<PhysicalDevice>(physical);
             }
         }
     }
@@ -84,17 +73,17 @@ pub unsafe extern "system" fn enumerate_physical_devices(
     count: *mut u32,
     devices: *mut vk::PhysicalDevice,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
-        let Some(known) = handle::get::<Instance>(instance.as_raw()) else {
+        let Some(instance) = handle::get::<Instance>(instance.as_raw()) else {
             return vk::Result::ERROR_INITIALIZATION_FAILED;
         };
-        let all: Vec<_> = known
+        let all: Vec<_> = instance
             .physical
             .iter()
             .map(|raw| vk::PhysicalDevice::from_raw(*raw))
             .collect();
-        physical::fill(&all, count, devices)
+        fill(&all, count, devices)
     }
 }
 
@@ -108,14 +97,14 @@ pub unsafe extern "system" fn enumerate_extensions(
     }
     let all: Vec<_> = EXTENSIONS
         .iter()
-        .map(|(name, version)| physical::extension(name, *version))
+        .map(|(name, version)| extension(name, *version))
         .collect();
-    // SAFETY: as the API has it.
-    unsafe { physical::fill(&all, count, properties) }
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { fill(&all, count, properties) }
 }
 
 pub unsafe extern "system" fn version(version: *mut u32) -> vk::Result {
-    // SAFETY: valid by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { version.write(vk::API_VERSION_1_3) };
     vk::Result::SUCCESS
 }

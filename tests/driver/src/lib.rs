@@ -1,33 +1,39 @@
-//! A Vulkan driver for tests. It executes no shader; it has what the loader and the layer need to believe in it, and does
-//! on demand what drivers on healthy machines never do: it loses the device, hangs, refuses allocations, and answers
-//! badly. [`settings`] says what can be demanded.
+//! A Vulkan driver for tests. It executes no shaders. It implements enough for the loader and the layer, and simulates on
+//! demand what healthy drivers never do: it loses the device, hangs, refuses allocations and returns wrong answers.
+//! [`settings`] documents the switches.
 //!
 //! ```text
-//! loader -> entry       which function?
-//!        -> instance, physical/*, device, memory, sync, command, shader, swapchain    one file per kind of object
-//!        -> submit, queue   submissions: executed at once, or by a thread of the queue when they have to wait
-//!        -> abort       what an aborting shader would have written
-//!        -> fault       what the driver says of a loss
-//!        -> seen        commands of its own, by which tests learn what reached the driver
+//! loader -> entry       table of all functions
+//!        -> instance, physical/*, device, memory, buffer, sync, event, command, shader, pipeline, swapchain
+//!                       one file per kind of object; state holds what they share
+//!        -> submit, queue   submissions: executed immediately, or by the queue's thread if they have to wait
+//!        -> abort       records that an aborting shader would write
+//!        -> fault       fault queries
+//!        -> call_log    extra commands that tell tests which calls reached the driver
 //! ```
 #![cfg_attr(not(target_pointer_width = "64"), allow(unused))]
 
 mod abort;
 mod addresses;
+mod buffer;
+mod call_log;
 mod code;
 mod command;
+mod deferred;
 mod device;
 mod entry;
+mod enumerate;
+mod event;
 mod fault;
 mod handle;
-mod identifier;
 mod instance;
 mod memory;
 mod physical;
+mod pipeline;
 mod queue;
-mod seen;
 mod settings;
 mod shader;
+mod state;
 mod submit;
 mod swapchain;
 mod sync;

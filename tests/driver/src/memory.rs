@@ -1,42 +1,31 @@
-//! Memory, buffers, images, and the addresses of buffers.
-//!
-//! A GPU's addresses are of a space of its own, which starts elsewhere in every process; with capture and replay a buffer
-//! gets the address that is asked for, if nothing else is there. A CPU's addresses are host addresses.
+//! Memory, and the memory of images.
 
 use crate::addresses::GRANULE;
-use crate::device::known;
+use crate::call_log::memory_allocated;
 use crate::settings::Refused;
+use crate::state::{LocalMemory, device_of};
 use crate::{handle, physical};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Memory.
-struct Memory {
-    base: *mut u8,
-    /// None: imported, and so not ours.
+/// An allocation of `vkAllocateMemory`.
+pub struct Memory {
+    /// Host address.
+    pub base: *mut u8,
+    /// `None` for imported host memory, which the driver does not free.
     layout: Option<Layout>,
-    /// Handed out for capture, or asked for.
+    /// Opaque capture address, given or assigned.
     opaque: u64,
-    bytes: usize,
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
         if let Some(layout) = self.layout {
-            // SAFETY: allocated with this layout.
+            // SAFETY: `base` was allocated with this layout.
             unsafe { dealloc(self.base, layout) };
         }
     }
-}
-
-/// A buffer.
-struct Buffer {
-    size: u64,
-    /// Where it was asked to be.
-    opaque: u64,
-    address: AtomicU64,
 }
 
 pub unsafe extern "system" fn allocate(
@@ -45,9 +34,9 @@ pub unsafe extern "system" fn allocate(
     _: *const vk::AllocationCallbacks<'_>,
     memory: *mut vk::DeviceMemory,
 ) -> vk::Result {
-    // SAFETY: as the API has it; the types say what the nodes of the chain are.
+    // SAFETY: by the command's valid usage, pointers are valid and `sType` gives the type of each chained structure.
     unsafe {
-        let known = known(device);
+        let device = device_of(device);
         let (mut imported, mut opaque) = (None, 0);
         let mut node = (*info).p_next.cast::<vk::BaseInStructure<'_>>();
         while let Some(base) = node.as_ref() {
@@ -63,21 +52,21 @@ pub unsafe extern "system" fn allocate(
             }
             node = base.p_next;
         }
-        crate::seen::memory_allocated((*info).memory_type_index);
-        let what = if imported.is_some() {
+        memory_allocated((*info).memory_type_index);
+        let call = if imported.is_some() {
             Refused::Import
         } else {
             Refused::Memory
         };
-        if known.refuses(what) {
+        if device.refuses(call) {
             return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         }
         let index = (*info).memory_type_index;
-        if physical::allowed_types(&known.settings, known.device_coherent) >> index & 1 == 0 {
-            // No rule says what happens to such a program: this makes it notice.
+        if physical::allowed_types(&device.settings, device.device_coherent) >> index & 1 == 0 {
+            // The validation layer does not check this, so the driver fails visibly.
             return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         }
-        let kinds = physical::memory_types(&known.settings);
+        let kinds = physical::memory_types(&device.settings);
         let flags = kinds
             .get(index as usize)
             .map_or_else(Default::default, |kind| kind.property_flags);
@@ -93,16 +82,15 @@ pub unsafe extern "system" fn allocate(
         if base.is_null() {
             return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
         }
-        let made = handle::make(Memory {
-            base,
-            layout,
-            opaque,
-            bytes: size,
-        });
+        let created = handle::create(Memory { base, layout, opaque });
         if local {
-            known.lock().local_memory.push(made);
+            let local = LocalMemory {
+                base: base as u64,
+                bytes: size,
+            };
+            device.lock().local_memory.insert(created, local);
         }
-        memory.write(vk::DeviceMemory::from_raw(made));
+        memory.write(vk::DeviceMemory::from_raw(created));
     }
     vk::Result::SUCCESS
 }
@@ -112,30 +100,10 @@ pub unsafe extern "system" fn free(
     memory: vk::DeviceMemory,
     _: *const vk::AllocationCallbacks<'_>,
 ) {
-    // SAFETY: the application's last use.
+    // SAFETY: by the command's valid usage, the memory is not used afterwards.
     unsafe {
-        known(device)
-            .lock()
-            .local_memory
-            .retain(|local| *local != memory.as_raw());
+        device_of(device).lock().local_memory.remove(&memory.as_raw());
         handle::destroy::<Memory>(memory.as_raw());
-    }
-}
-
-/// Fills memory with a byte, as a loss does.
-///
-/// # Safety
-/// The handle must be of memory that is not freed yet.
-pub unsafe fn lose(memory: u64, with: u8) {
-    // SAFETY: the caller vouches for the memory. Word by word: the host may be reading.
-    unsafe {
-        let Some(memory) = handle::get::<Memory>(memory) else {
-            return;
-        };
-        for word in 0..memory.bytes / 4 {
-            AtomicU32::from_ptr(memory.base.cast::<u32>().add(word))
-                .store(u32::from_ne_bytes([with; 4]), Ordering::Relaxed);
-        }
     }
 }
 
@@ -147,12 +115,12 @@ pub unsafe extern "system" fn map(
     _: vk::MemoryMapFlags,
     data: *mut *mut c_void,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         let Some(memory) = handle::get::<Memory>(memory.as_raw()) else {
             return vk::Result::ERROR_MEMORY_MAP_FAILED;
         };
-        if known(device).refuses(Refused::Map) {
+        if device_of(device).refuses(Refused::Map) {
             return vk::Result::ERROR_MEMORY_MAP_FAILED;
         }
         data.write(memory.base.add(offset as usize).cast());
@@ -170,7 +138,7 @@ pub unsafe extern "system" fn memory_opaque_address(
     _: vk::Device,
     info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
 ) -> u64 {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     let memory = unsafe { handle::get::<Memory>((*info).memory.as_raw()) };
     memory.map_or(0, |memory| memory.opaque.max(1))
 }
@@ -181,9 +149,9 @@ pub unsafe extern "system" fn host_pointer_properties(
     _: *const c_void,
     properties: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
-        let kinds = physical::memory_types(&known(device).settings);
+        let kinds = physical::memory_types(&device_of(device).settings);
         let host = |kind: &vk::MemoryType| kind.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
         let bits = kinds.iter().enumerate().filter(|(_, kind)| host(kind));
         (*properties).memory_type_bits = bits.fold(0, |bits, (index, _)| bits | 1 << index);
@@ -191,147 +159,18 @@ pub unsafe extern "system" fn host_pointer_properties(
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn create_buffer(
-    device: vk::Device,
-    info: *const vk::BufferCreateInfo<'_>,
-    _: *const vk::AllocationCallbacks<'_>,
-    buffer: *mut vk::Buffer,
-) -> vk::Result {
-    // SAFETY: as the API has it; the type says what the node of the chain is.
-    unsafe {
-        let known = known(device);
-        if known.refuses(Refused::Buffer) {
-            return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
-        }
-        let mut opaque = 0;
-        let mut node = (*info).p_next.cast::<vk::BaseInStructure<'_>>();
-        while let Some(base) = node.as_ref() {
-            if base.s_type == vk::BufferOpaqueCaptureAddressCreateInfo::STRUCTURE_TYPE {
-                let info = &*node.cast::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>();
-                opaque = info.opaque_capture_address;
-            }
-            node = base.p_next;
-        }
-        let size = (*info).size.next_multiple_of(GRANULE);
-        let taken = opaque != 0 && (known.settings.replay_refused || !known.lock().addresses.is_free(opaque, size));
-        if taken {
-            return vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
-        }
-        let made = handle::make(Buffer {
-            size,
-            opaque,
-            address: AtomicU64::new(0),
-        });
-        buffer.write(vk::Buffer::from_raw(made));
-    }
-    vk::Result::SUCCESS
-}
-
-pub unsafe extern "system" fn destroy_buffer(
-    device: vk::Device,
-    buffer: vk::Buffer,
-    _: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: the application's last use.
-    unsafe {
-        if let Some(buffer) = handle::take::<Buffer>(buffer.as_raw()) {
-            known(device)
-                .lock()
-                .addresses
-                .bound
-                .remove(&buffer.address.into_inner());
-        }
-    }
-}
-
-pub unsafe extern "system" fn buffer_requirements(
-    device: vk::Device,
-    buffer: vk::Buffer,
-    requirements: *mut vk::MemoryRequirements,
-) {
-    // SAFETY: as the API has it.
-    unsafe {
-        let size = handle::get::<Buffer>(buffer.as_raw()).map_or(0, |buffer| buffer.size);
-        requirements.write(vk::MemoryRequirements {
-            size,
-            alignment: GRANULE,
-            memory_type_bits: physical::allowed_types(&known(device).settings, known(device).device_coherent),
-        });
-    }
-}
-
-pub unsafe extern "system" fn buffer_requirements2(
-    device: vk::Device,
-    info: *const vk::BufferMemoryRequirementsInfo2<'_>,
-    requirements: *mut vk::MemoryRequirements2<'_>,
-) {
-    // SAFETY: as the API has it.
-    unsafe { buffer_requirements(device, (*info).buffer, &raw mut (*requirements).memory_requirements) }
-}
-
-pub unsafe extern "system" fn bind_buffer(
-    device: vk::Device,
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
-    offset: vk::DeviceSize,
-) -> vk::Result {
-    // SAFETY: as the API has it.
-    unsafe {
-        let known = known(device);
-        let (buffer, memory) = (
-            handle::get::<Buffer>(buffer.as_raw()),
-            handle::get::<Memory>(memory.as_raw()),
-        );
-        let (Some(buffer), Some(memory)) = (buffer, memory) else {
-            return vk::Result::ERROR_UNKNOWN;
-        };
-        let host = memory.base as u64 + offset;
-        let mut state = known.lock();
-        let address = match known.settings.cpu {
-            true => Some(host),
-            false => state.addresses.place(buffer.opaque, buffer.size),
-        };
-        let Some(address) = address else {
-            return vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
-        };
-        state.addresses.bound.insert(address, (buffer.size, host));
-        buffer.address.store(address, Ordering::Release);
-    }
-    vk::Result::SUCCESS
-}
-
-pub unsafe extern "system" fn bind_buffer2(
-    device: vk::Device,
-    count: u32,
-    infos: *const vk::BindBufferMemoryInfo<'_>,
-) -> vk::Result {
-    // SAFETY: as the API has it.
-    let infos = unsafe { std::slice::from_raw_parts(infos, count as usize) };
-    let bind = |info: &vk::BindBufferMemoryInfo<'_>| {
-        // SAFETY: as above.
-        unsafe { bind_buffer(device, info.buffer, info.memory, info.memory_offset) }
-    };
-    let failed = infos.iter().map(bind).find(|result| *result != vk::Result::SUCCESS);
-    failed.unwrap_or(vk::Result::SUCCESS)
-}
-
-pub unsafe extern "system" fn buffer_address(_: vk::Device, info: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
-    // SAFETY: as the API has it.
-    let buffer = unsafe { handle::get::<Buffer>((*info).buffer.as_raw()) };
-    buffer.map_or(0, |buffer| buffer.address.load(Ordering::Acquire))
-}
-
 pub unsafe extern "system" fn image_requirements(
     device: vk::Device,
     _: vk::Image,
     requirements: *mut vk::MemoryRequirements,
 ) {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
+        let device = device_of(device);
         requirements.write(vk::MemoryRequirements {
             size: 1 << 16,
             alignment: GRANULE,
-            memory_type_bits: physical::allowed_types(&known(device).settings, known(device).device_coherent),
+            memory_type_bits: physical::allowed_types(&device.settings, device.device_coherent),
         });
     }
 }

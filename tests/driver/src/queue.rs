@@ -1,17 +1,16 @@
-//! `VkQueue`: submissions.
+//! `VkQueue`: execution of submissions.
 //!
-//! What can run at once runs in the submitting thread, which the API allows and which makes the driver's own cost small
-//! enough to measure a layer's by. A submission that has to wait, hang or take its time goes to a thread of the queue, and
-//! so does everything behind it.
+//! A submission that can run immediately runs in the submitting thread. The API allows this, and it keeps the driver's cost
+//! small enough to measure the layer's. A submission that waits, hangs or is delayed runs in the queue's thread, and so do
+//! all later ones.
 
 use crate::abort::Effect;
 use crate::command::Op;
-use crate::device::{Device, State, known};
-use crate::fault::Cause;
 use crate::handle;
 use crate::settings::Settings;
+use crate::state::{Cause, Device, State, device_of};
 use crate::sync::{Fence, Semaphore};
-use crate::{abort, sync};
+use crate::{abort, event};
 use ash::vk;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -19,26 +18,26 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between looks at a word that the host changes.
-const LOOK: Duration = Duration::from_millis(1);
+/// Poll interval for a word that the host changes.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// # Safety
-/// A word must be there.
+/// `word` must be the address of an aligned, readable word.
 unsafe fn is_zero(word: u64) -> bool {
-    // SAFETY: the caller vouches for the word.
+    // SAFETY: the caller passes the address of a readable word.
     unsafe { AtomicU32::from_ptr(word as *mut u32) }.load(Ordering::Acquire) == 0
 }
 
-/// Submissions with command buffers, over the whole process.
+/// Number of submissions with command buffers in the process.
 static SUBMISSIONS: AtomicU64 = AtomicU64::new(0);
 
 /// A queue.
 #[repr(C)]
 pub struct Queue {
     loader: usize,
-    /// Its device.
+    /// The queue's device.
     pub device: vk::Device,
-    /// Submissions that have not completed.
+    /// Number of incomplete submissions.
     pending: AtomicUsize,
     waiting: Mutex<VecDeque<Submission>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -47,29 +46,29 @@ pub struct Queue {
 /// One call of `vkQueueSubmit`.
 #[derive(Default)]
 pub struct Submission {
-    /// Its number, 0 without command buffers.
+    /// Number of the submission, from 1; 0 without command buffers.
     pub number: u64,
-    /// What it does, in order.
+    /// Batches in submission order.
     pub batches: Vec<Batch>,
-    /// Signalled behind all of it, or null.
+    /// Fence to signal at the end, or null.
     pub fence: u64,
-    /// When it is over at the earliest.
+    /// Earliest time of completion.
     pub due: Option<Instant>,
 }
 
-/// One element of its array.
+/// One element of the array of batches.
 #[derive(Default)]
 pub struct Batch {
-    /// Semaphores and values.
+    /// Semaphores to wait for, with values.
     pub waits: Vec<(u64, u64)>,
-    /// What its command buffers do.
+    /// Commands of its command buffers.
     pub ops: Vec<Op>,
-    /// Semaphores and values.
+    /// Semaphores to signal, with values.
     pub signals: Vec<(u64, u64)>,
 }
 
 impl Queue {
-    /// A queue of a device.
+    /// Creates a queue of a device.
     pub fn new(device: vk::Device) -> Self {
         Self {
             loader: handle::LOADER_MAGIC,
@@ -80,12 +79,12 @@ impl Queue {
         }
     }
 
-    /// Everything that was submitted has completed.
+    /// Whether all submissions have completed.
     pub fn is_idle(&self) -> bool {
         self.pending.load(Ordering::Acquire) == 0
     }
 
-    /// Waits for the queue's thread, which the device has told to end.
+    /// Waits for the queue's thread, which ends because the device does.
     pub fn join(self) {
         let thread = self.thread.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread {
@@ -94,10 +93,10 @@ impl Queue {
         debug_assert!(self.loader != 0);
     }
 
-    /// Takes a submission.
+    /// Executes or enqueues a submission.
     pub fn submit(&self, mut submission: Submission) -> vk::Result {
         // SAFETY: the device outlives its queues.
-        let device = unsafe { known(self.device) };
+        let device = unsafe { device_of(self.device) };
         let settings = &device.settings;
         if submission.batches.iter().any(|batch| !batch.ops.is_empty()) {
             submission.number = SUBMISSIONS.fetch_add(1, Ordering::Relaxed) + 1;
@@ -143,10 +142,10 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the queue's thread does until the device is destroyed.
+    /// Body of the queue's thread, until the device is destroyed.
     fn run(&self) {
-        // SAFETY: as in `submit`.
-        let device = unsafe { known(self.device) };
+        // SAFETY: the device outlives its queues.
+        let device = unsafe { device_of(self.device) };
         let settings = &device.settings;
         let mut state = device.lock();
         let mut hung_since = None;
@@ -162,23 +161,23 @@ impl Queue {
                         first.execute(device, &mut state)
                     });
                     let since = *hung_since.get_or_insert(now);
-                    let over = |time: Duration| now >= since + time;
+                    let is_over = |time: Duration| now >= since + time;
                     let (hangs, end) = match effect {
-                        Effect::Loses if over(settings.lose_after) => {
+                        Effect::Loses if is_over(settings.lose_after) => {
                             device.lose(&mut state);
                             return (!device.shows_loss(&state)).then_some(now);
                         }
                         Effect::Loses => (false, Some(since + settings.lose_after)),
-                        // SAFETY: the layer keeps the arena as long as shaders may look at it.
+                        // SAFETY: the layer keeps the arena allocated while shaders may read it.
                         Effect::Hangs(word) if unsafe { is_zero(word) } => return Some(now),
-                        Effect::Hangs(_) => (true, Some(now + LOOK)),
+                        Effect::Hangs(_) => (true, Some(now + POLL_INTERVAL)),
                         Effect::None if settings.hang.is(first.number) => {
                             (true, settings.hang_for.map(|time| since + time))
                         }
                         Effect::None => return Some(now),
                     };
                     match settings.watchdog.filter(|_| hangs) {
-                        Some(time) if over(time) => {
+                        Some(time) if is_over(time) => {
                             state.faults.cause = Cause::Timeout;
                             device.lose(&mut state);
                             (!device.shows_loss(&state)).then_some(now)
@@ -212,17 +211,32 @@ impl Queue {
     }
 }
 
+/// Waits until the queue, or every queue of the device, is idle.
+pub fn wait_for_queues(device: &Device, only: Option<&Queue>) -> vk::Result {
+    let queues: Vec<u64> = device.queues().values().copied().collect();
+    device.wait(u64::MAX, || {
+        // SAFETY: queues live as long as the device.
+        let mut all = queues
+            .iter()
+            .filter_map(|queue| unsafe { handle::get::<Queue>(*queue) });
+        match only {
+            Some(queue) => queue.is_idle(),
+            None => all.all(Queue::is_idle),
+        }
+    })
+}
+
 impl Submission {
-    /// Every semaphore it waits for has its value.
+    /// Whether every semaphore it waits for has reached its value.
     fn is_ready(&self) -> bool {
-        // Signals of an earlier batch count for a later one of the same call.
-        let own = |wait: &(u64, u64)| self.batches.iter().any(|batch| batch.signals.contains(wait));
+        // An earlier batch of the same call may signal a semaphore for a later one.
+        let is_own = |wait: &(u64, u64)| self.batches.iter().any(|batch| batch.signals.contains(wait));
         let mut waits = self.batches.iter().flat_map(|batch| &batch.waits);
         // SAFETY: semaphores outlive the submissions that wait for them.
-        waits.all(|wait| own(wait) || unsafe { handle::get::<Semaphore>(wait.0) }.is_none_or(|s| s.has(wait.1)))
+        waits.all(|wait| is_own(wait) || unsafe { handle::get::<Semaphore>(wait.0) }.is_none_or(|s| s.has(wait.1)))
     }
 
-    /// Whether it may hang or lose the device after a while.
+    /// Whether it may hang, or lose the device after a delay.
     fn may_wait(&self, settings: &Settings) -> bool {
         let mut ops = self.batches.iter().flat_map(|batch| &batch.ops);
         // SAFETY: objects outlive the submissions that use them.
@@ -241,19 +255,19 @@ impl Submission {
             unsafe {
                 match op {
                     Op::Run(pipeline) => effect = effect.and(abort::run(device, state, *pipeline, self.number)),
-                    other => sync::execute(other),
+                    other => event::execute(other),
                 }
             }
         }
         effect
     }
 
-    /// Signals what is to be signalled, unless the device is lost.
+    /// Signals semaphores and the fence, unless the device is lost.
     fn complete(&self, device: &Device, state: &State) {
         if device.shows_loss(state) {
             return;
         }
-        // SAFETY: as above.
+        // SAFETY: semaphores and fences outlive the submissions that use them.
         unsafe {
             for batch in &self.batches {
                 for (semaphore, value) in &batch.waits {

@@ -1,53 +1,52 @@
-//! What the driver does, as `VKABORT_TEST_DRIVER` says. The one place where its words are explained.
+//! Behaviour of the driver, read from `VKABORT_TEST_DRIVER`. This page documents every word.
 //!
-//! The variable is read by `vkCreateInstance`, which fails if a word is not known. Words are separated by commas, parts
-//! of a value by `+`. `N` is the number of a submission with command buffers, counted from 1 over the whole process, or
-//! `*` for every one.
+//! `vkCreateInstance` reads the variable and fails on an unknown word. Words are separated by commas, parts of a value by
+//! `+`. `N` is the number of a submission with command buffers, counted from 1 over the whole process, or `*` for each.
 //!
-//! | word | what it does |
+//! | word | effect |
 //! | --- | --- |
-//! | `kind=cpu`, `kind=gpu`, `kind=integrated` | what the physical devices are; the addresses of a CPU's buffers are host addresses; `gpu` is the default |
-//! | `devices=COUNT` | how many physical devices there are; 1 is the default |
-//! | `api=1.MINOR` | the version of the physical devices; 1.3 is the default |
-//! | `native=abort+fault+data` | which of the three extensions the driver has itself |
-//! | `ext_fault` | `VK_EXT_device_fault`, with the records of [`crate::fault`] |
-//! | `no_addresses`, `no_vertex_stores`, `no_fragment_stores` | features that are missing |
-//! | `replay` | `bufferDeviceAddressCaptureReplay` |
-//! | `replay_refused` | the same, but an address that is asked for is always taken by something else |
-//! | `import` | `VK_EXT_external_memory_host` |
-//! | `memory=KIND+KIND` | the memory types, in this order: `vram`, `bar`, `host`, `cached`, `incoherent`, and with `VK_AMD_device_coherent_memory` alone `amd_bar`, `amd`, `amd_cached`; `vram+host+cached` is the default |
-//! | `device_coherent` | `VK_AMD_device_coherent_memory` |
-//! | `abort=N` | the shaders of that submission abort, if they can |
-//! | `messages=COUNT` | with so many messages each; 1 is the default |
+//! | `kind=cpu`, `kind=gpu`, `kind=integrated` | type of the physical devices; the buffer addresses of a CPU are host addresses; default `gpu` |
+//! | `devices=COUNT` | number of physical devices; default 1 |
+//! | `api=1.MINOR` | API version of the physical devices; default 1.3 |
+//! | `native=abort+fault+data` | native extensions among the three |
+//! | `ext_fault` | supports `VK_EXT_device_fault`, with the records of [`crate::fault`] |
+//! | `no_addresses`, `no_vertex_stores`, `no_fragment_stores` | removes features |
+//! | `replay` | supports `bufferDeviceAddressCaptureReplay` |
+//! | `replay_refused` | same, but every requested address is occupied |
+//! | `import` | supports `VK_EXT_external_memory_host` |
+//! | `memory=KIND+KIND` | memory types in order: `vram`, `bar`, `host`, `cached`, `incoherent`, and only with `VK_AMD_device_coherent_memory` `amd_bar`, `amd`, `amd_cached`; default `vram+host+cached` |
+//! | `device_coherent` | supports `VK_AMD_device_coherent_memory` |
+//! | `abort=N` | shaders of that submission abort, if they can |
+//! | `messages=COUNT` | number of messages per abort; default 1 |
 //! | `lose=submit:N` | `vkQueueSubmit` loses the device |
-//! | `lose=execute:N` | the device is lost while it executes the submission |
-//! | `lose=wait:N` | the Nth command that waits, of the whole process, loses the device |
-//! | `lose_after=MS` | so long after the cause; until then the submission has not completed |
-//! | `lost_memory=zeros`, `lost_memory=ones` | a loss takes what is in the GPU's own memory with it |
-//! | `quiet_loss` | of a loss only `vkDeviceWaitIdle` and the fault queries tell; fences are signalled all the same |
-//! | `hang=N`, `hang=N:MS` | the submission never completes, or only after so many milliseconds |
+//! | `lose=execute:N` | execution of the submission loses the device |
+//! | `lose=wait:N` | the Nth waiting command of the process loses the device |
+//! | `lose_after=MS` | delay between cause and loss; the submission stays incomplete during it |
+//! | `lost_memory=zeros`, `lost_memory=ones` | a loss overwrites device-local memory |
+//! | `quiet_loss` | only `vkDeviceWaitIdle` and the fault queries report a loss; fences are still signalled |
+//! | `hang=N`, `hang=N:MS` | the submission never completes, or completes after MS milliseconds |
 //! | `watchdog=MS` | a submission that hangs for longer loses the device |
-//! | `no_faults` | accesses to unmapped addresses do nothing; else they lose the device |
-//! | `delay=MS` | every submission takes so long |
-//! | `refuse=WHAT:N` | the Nth call fails, `*` every one: `buffer`, `memory`, `import`, `map`, `fence`, `device` |
-//! | `bad=counts` | the driver's own fault queries claim to have written more than there was room for |
-//! | `bad=incomplete` | they never have room enough |
-//! | `deferred` | ray-tracing pipelines are made when the deferred operation is joined, not before |
+//! | `no_faults` | accesses to unmapped addresses have no effect; otherwise they lose the device |
+//! | `delay=MS` | duration of every submission |
+//! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device` |
+//! | `bad=counts` | native fault queries return counts beyond the buffers |
+//! | `bad=incomplete` | native fault queries always return `VK_INCOMPLETE` |
+//! | `deferred` | ray tracing pipelines are created when the deferred operation is joined |
 
 use std::time::Duration;
 
-/// The variable's name.
+/// Name of the environment variable.
 pub const VARIABLE: &str = "VKABORT_TEST_DRIVER";
 
-/// Which of a row of events is meant.
+/// Selects events of a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nth {
-    /// None.
+    /// No event.
     #[default]
     Never,
-    /// The one with this number.
+    /// The event with this number.
     At(u64),
-    /// Each.
+    /// Every event.
     Every,
 }
 
@@ -59,7 +58,7 @@ impl Nth {
         }
     }
 
-    /// Whether event `number` is meant.
+    /// Whether event `number` is selected.
     pub fn is(self, number: u64) -> bool {
         match self {
             Self::Never => false,
@@ -69,7 +68,7 @@ impl Nth {
     }
 }
 
-/// What a call may be refused.
+/// Calls that can be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// `vkCreateBuffer`.
@@ -97,7 +96,7 @@ impl Refused {
     ];
 }
 
-/// Kinds of memory, by their word.
+/// Words of the memory kinds.
 pub const MEMORY: [&str; 8] = [
     "vram",
     "bar",
@@ -109,9 +108,9 @@ pub const MEMORY: [&str; 8] = [
     "amd_cached",
 ];
 
-/// All of it.
+/// Parsed settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "explained in the table above, word by word")]
+#[allow(missing_docs, reason = "the module's table documents every word")]
 pub struct Settings {
     pub cpu: bool,
     pub integrated: bool,
@@ -135,7 +134,7 @@ pub struct Settings {
     pub lose_execute: Nth,
     pub lose_wait: Nth,
     pub lose_after: Duration,
-    /// What fills the bytes of the GPU's own memory.
+    /// Byte that overwrites device-local memory.
     pub lost_memory: Option<u8>,
     pub quiet_loss: bool,
     pub hang: Nth,
@@ -190,18 +189,18 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What the environment says.
+    /// Settings from the environment variable.
     ///
     /// # Errors
-    /// The word that is not known.
-    pub fn of_environment() -> Result<Self, String> {
+    /// The first unknown word.
+    pub fn from_environment() -> Result<Self, String> {
         Self::parse(&std::env::var(VARIABLE).unwrap_or_default())
     }
 
-    /// Reads the variable's value.
+    /// Parses the variable's value.
     ///
     /// # Errors
-    /// The word that is not known.
+    /// The first unknown word.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut settings = Self::default();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -264,8 +263,8 @@ impl Settings {
             }
             "delay" => self.delay = milliseconds(value)?,
             "refuse" => {
-                let (what, number) = value.split_once(':')?;
-                self.refuse.push((one_of(what, &Refused::ALL)?, Nth::parse(number)?));
+                let (call, number) = value.split_once(':')?;
+                self.refuse.push((one_of(call, &Refused::ALL)?, Nth::parse(number)?));
             }
             "bad" => match value {
                 "counts" => self.bad_counts = true,
@@ -302,35 +301,4 @@ fn one_of<T: Copy>(word: &str, all: &[(&str, T)]) -> Option<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_read_one_by_one() {
-        let text = "kind=cpu, native=abort+data,lose=execute:3,hang=2:500,refuse=memory:*,memory=bar+amd,ext_fault";
-        let read = Settings::parse(text).expect("all words are known");
-        assert!(read.cpu && read.native_abort && read.native_data && !read.native_fault && read.ext_fault);
-        assert_eq!(read.lose_execute, Nth::At(3));
-        assert_eq!(
-            (read.hang, read.hang_for),
-            (Nth::At(2), Some(Duration::from_millis(500)))
-        );
-        assert_eq!(read.refuse, [(Refused::Memory, Nth::Every)]);
-        assert_eq!(read.memory, ["bar", "amd"]);
-    }
-
-    #[test]
-    fn a_word_that_is_not_known_is_named() {
-        for text in [
-            "hnag=1",
-            "lose=later:1",
-            "native=all",
-            "hang=0",
-            "ext_fault=1",
-            "memory=fast",
-        ] {
-            assert_eq!(Settings::parse(&format!("kind=gpu,{text}")), Err(text.to_owned()));
-        }
-        assert_eq!(Settings::parse(""), Ok(Settings::default()));
-    }
-}
+mod tests;

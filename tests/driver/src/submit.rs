@@ -1,35 +1,35 @@
-//! The commands of `VkQueue`: from the API's structures to submissions.
+//! Commands of `VkQueue`: conversion of API structures to submissions.
 
 use crate::command::{CommandBuffer, Op};
-use crate::device::known;
 use crate::handle;
-use crate::queue::{Batch, Queue, Submission};
+use crate::queue::{Batch, Queue, Submission, wait_for_queues};
+use crate::state::device_of;
 use ash::vk::{self, Handle, TaggedStructure};
 
-/// The queue behind a handle.
+/// Queue behind a handle.
 ///
 /// # Safety
-/// The handle must be valid.
+/// `queue` must be a live queue.
 unsafe fn queue_of<'a>(queue: vk::Queue) -> &'a Queue {
-    // SAFETY: the caller vouches for the handle.
-    unsafe { handle::get(queue.as_raw()) }.expect("a queue")
+    // SAFETY: the caller passes a live queue.
+    unsafe { handle::get(queue.as_raw()) }.expect("a live queue")
 }
 
 /// # Safety
-/// The pointer must be null or to so many elements.
+/// `list` must be null or point to `count` elements.
 unsafe fn slice<'a, T>(list: *const T, count: u32) -> &'a [T] {
     match list.is_null() || count == 0 {
         true => &[],
-        // SAFETY: the caller vouches for the array.
+        // SAFETY: the caller passes `count` elements.
         false => unsafe { std::slice::from_raw_parts(list, count as usize) },
     }
 }
 
 /// # Safety
-/// The command buffers must be valid.
+/// The command buffers must be live.
 unsafe fn ops(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Vec<Op> {
     buffers
-        // SAFETY: the caller vouches for them.
+        // SAFETY: the caller passes live command buffers.
         .filter_map(|buffer| unsafe { handle::get::<CommandBuffer>(buffer.as_raw()) })
         .flat_map(CommandBuffer::ops)
         .collect()
@@ -41,7 +41,7 @@ pub unsafe extern "system" fn submit(
     submits: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    // SAFETY: as the API has it; the type says what the node of the chain is.
+    // SAFETY: by the command's valid usage, pointers are valid and `sType` gives the type of each chained structure.
     unsafe {
         let batch = |info: &vk::SubmitInfo<'_>| {
             let mut node = info.p_next.cast::<vk::BaseInStructure<'_>>();
@@ -84,7 +84,7 @@ pub unsafe extern "system" fn submit2(
     submits: *const vk::SubmitInfo2<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         let with = |infos: &[vk::SemaphoreSubmitInfo<'_>]| {
             infos.iter().map(|info| (info.semaphore.as_raw(), info.value)).collect()
@@ -110,7 +110,7 @@ pub unsafe extern "system" fn bind_sparse(
     infos: *const vk::BindSparseInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         let with = |semaphores: &[vk::Semaphore]| semaphores.iter().map(|s| (s.as_raw(), 0)).collect();
         let batch = |info: &vk::BindSparseInfo<'_>| Batch {
@@ -126,13 +126,13 @@ pub unsafe extern "system" fn bind_sparse(
     }
 }
 
-/// Presents: waits for nothing, shows nothing, frees the images.
+/// Runs `then` under the device's lock and wakes waiting threads, unless the device is lost.
 ///
 /// # Safety
-/// As the API has it.
+/// `queue` must be a live queue.
 pub unsafe fn signal_from(queue: vk::Queue, then: impl FnOnce()) -> vk::Result {
-    // SAFETY: as the API has it.
-    let device = unsafe { known(queue_of(queue).device) };
+    // SAFETY: the caller passes a live queue, whose device outlives it.
+    let device = unsafe { device_of(queue_of(queue).device) };
     let state = device.lock();
     if device.shows_loss(&state) {
         return vk::Result::ERROR_DEVICE_LOST;
@@ -143,9 +143,9 @@ pub unsafe fn signal_from(queue: vk::Queue, then: impl FnOnce()) -> vk::Result {
 }
 
 pub unsafe extern "system" fn wait_idle(queue: vk::Queue) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         let queue = queue_of(queue);
-        known(queue.device).wait_for_queues(Some(queue))
+        wait_for_queues(device_of(queue.device), Some(queue))
     }
 }

@@ -1,15 +1,15 @@
-//! Surfaces of nothing, and swapchains of two images on them.
+//! Surfaces without output, and swapchains with two images.
 
-use crate::device::known;
+use crate::enumerate::fill;
 use crate::handle;
-use crate::physical::fill;
+use crate::state::device_of;
 use crate::submit::signal_from;
 use crate::sync::{Fence, Semaphore};
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Images of a swapchain.
+/// Number of images of a swapchain.
 const IMAGES: usize = 2;
 
 /// A swapchain.
@@ -24,7 +24,7 @@ pub unsafe extern "system" fn surface_support(
     _: vk::SurfaceKHR,
     supported: *mut vk::Bool32,
 ) -> vk::Result {
-    // SAFETY: valid by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { supported.write((family == 0).into()) };
     vk::Result::SUCCESS
 }
@@ -47,7 +47,7 @@ pub unsafe extern "system" fn surface_capabilities(
         supported_composite_alpha: vk::CompositeAlphaFlagsKHR::OPAQUE,
         supported_usage_flags: vk::ImageUsageFlags::COLOR_ATTACHMENT,
     };
-    // SAFETY: valid by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { capabilities.write(found) };
     vk::Result::SUCCESS
 }
@@ -62,7 +62,7 @@ pub unsafe extern "system" fn surface_formats(
         format: vk::Format::B8G8R8A8_UNORM,
         color_space: vk::ColorSpaceKHR::SRGB_NONLINEAR,
     };
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { fill(&[only], count, list) }
 }
 
@@ -72,7 +72,7 @@ pub unsafe extern "system" fn present_modes(
     count: *mut u32,
     list: *mut vk::PresentModeKHR,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { fill(&[vk::PresentModeKHR::FIFO], count, list) }
 }
 
@@ -82,15 +82,15 @@ pub unsafe extern "system" fn create(
     _: *const vk::AllocationCallbacks<'_>,
     swapchain: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
-        let status = known(device).status();
+        let status = device_of(device).status();
         if status == vk::Result::SUCCESS {
-            let made = handle::make(Swapchain {
+            let created = handle::create(Swapchain {
                 images: [(); IMAGES].map(|()| handle::token()),
                 acquired: [const { AtomicBool::new(false) }; IMAGES],
             });
-            swapchain.write(vk::SwapchainKHR::from_raw(made));
+            swapchain.write(vk::SwapchainKHR::from_raw(created));
         }
         status
     }
@@ -103,12 +103,12 @@ pub unsafe extern "system" fn create_shared(
     allocator: *const vk::AllocationCallbacks<'_>,
     swapchains: *mut vk::SwapchainKHR,
 ) -> vk::Result {
-    let make = |index: usize| {
-        // SAFETY: as the API has it: arrays of as many elements.
+    let create_one = |index: usize| {
+        // SAFETY: by the command's valid usage, arrays are null or have as many elements as their counts.
         unsafe { create(device, infos.add(index), allocator, swapchains.add(index)) }
     };
     let failed = (0..count as usize)
-        .map(make)
+        .map(create_one)
         .find(|result| *result != vk::Result::SUCCESS);
     failed.unwrap_or(vk::Result::SUCCESS)
 }
@@ -118,7 +118,7 @@ pub unsafe extern "system" fn destroy(
     swapchain: vk::SwapchainKHR,
     _: *const vk::AllocationCallbacks<'_>,
 ) {
-    // SAFETY: the application's last use.
+    // SAFETY: by the command's valid usage, the object is not used afterwards.
     unsafe { handle::destroy::<Swapchain>(swapchain.as_raw()) };
 }
 
@@ -128,14 +128,14 @@ pub unsafe extern "system" fn images(
     count: *mut u32,
     list: *mut vk::Image,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
-        let images = handle::get::<Swapchain>(swapchain.as_raw()).map_or([0; IMAGES], |known| known.images);
+        let images = handle::get::<Swapchain>(swapchain.as_raw()).map_or([0; IMAGES], |swapchain| swapchain.images);
         fill(&images.map(vk::Image::from_raw), count, list)
     }
 }
 
-/// Waits until an image is free: those that were acquired come back when they are presented.
+/// Waits for a free image. Acquired images become free when they are presented.
 pub unsafe extern "system" fn acquire(
     device: vk::Device,
     swapchain: vk::SwapchainKHR,
@@ -144,10 +144,10 @@ pub unsafe extern "system" fn acquire(
     fence: vk::Fence,
     index: *mut u32,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         let Some(swapchain) = handle::get::<Swapchain>(swapchain.as_raw()) else {
-            return known(device).status();
+            return device_of(device).status();
         };
         let take = || {
             let free = swapchain
@@ -156,7 +156,7 @@ pub unsafe extern "system" fn acquire(
                 .position(|taken| !taken.swap(true, Ordering::AcqRel));
             free.inspect(|free| index.write(*free as u32)).is_some()
         };
-        let result = match known(device).wait(timeout, take) {
+        let result = match device_of(device).wait(timeout, take) {
             vk::Result::TIMEOUT if timeout == 0 => vk::Result::NOT_READY,
             other => other,
         };
@@ -177,7 +177,7 @@ pub unsafe extern "system" fn acquire2(
     info: *const vk::AcquireNextImageInfoKHR<'_>,
     index: *mut u32,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         let info = &*info;
         acquire(device, info.swapchain, info.timeout, info.semaphore, info.fence, index)
@@ -185,14 +185,14 @@ pub unsafe extern "system" fn acquire2(
 }
 
 pub unsafe extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         let info = &*info;
         signal_from(queue, || {
             for index in 0..info.swapchain_count as usize {
                 let image = *info.p_image_indices.add(index) as usize;
                 let swapchain = handle::get::<Swapchain>((*info.p_swapchains.add(index)).as_raw());
-                if let Some(taken) = swapchain.and_then(|known| known.acquired.get(image)) {
+                if let Some(taken) = swapchain.and_then(|swapchain| swapchain.acquired.get(image)) {
                     taken.store(false, Ordering::Release);
                 }
                 if !info.p_results.is_null() {
@@ -203,21 +203,21 @@ pub unsafe extern "system" fn present(queue: vk::Queue, info: *const vk::Present
     }
 }
 
-/// Any command of a swapchain that may say that the device is lost and has nothing else to say here.
+/// Any swapchain command that only reports the loss.
 pub unsafe extern "system" fn status(device: vk::Device, _: vk::SwapchainKHR) -> vk::Result {
-    // SAFETY: as the API has it.
-    unsafe { known(device) }.status()
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { device_of(device) }.status()
 }
 
-/// No image was ever shown: the wait takes as long as it may.
+/// Images are never displayed, so the wait uses up its timeout.
 pub unsafe extern "system" fn wait_for_present(
     device: vk::Device,
     _: vk::SwapchainKHR,
     _: u64,
     timeout: u64,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
-    unsafe { known(device) }.wait(timeout, || false)
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { device_of(device) }.wait(timeout, || false)
 }
 
 /// `VkPresentWait2InfoKHR`, which ash does not have.
@@ -234,11 +234,11 @@ pub unsafe extern "system" fn wait_for_present2(
     swapchain: vk::SwapchainKHR,
     info: *const PresentWait2Info,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { wait_for_present(device, swapchain, (*info).present_id, (*info).timeout) }
 }
 
 pub unsafe extern "system" fn set_perf_hint(queue: vk::Queue, _: *const c_void) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { signal_from(queue, || {}) }
 }

@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod bundle;
+pub mod call_log;
 pub mod context;
 pub mod device_choice;
 pub mod drivers;

@@ -103,7 +103,7 @@ pub fn all(traps: bool) -> Vec<Part> {
         parts.push(part(&format!("e2e:{family}"), What::Cases(family)));
     }
     for family in families(&|case| case.driver.is_some()) {
-        let short = family.strip_prefix("own_").unwrap_or(family);
+        let short = family.strip_prefix("test_driver_").unwrap_or(family);
         parts.push(part(&format!("own:{short}"), What::Own(family)));
     }
     for (name, bench) in [

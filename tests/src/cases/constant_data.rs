@@ -6,7 +6,7 @@ use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::over_words::OverWords;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use ash::vk;
 use std::fmt::Write;
 

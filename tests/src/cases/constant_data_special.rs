@@ -4,8 +4,7 @@ use super::constant_data::{ABORT, abort, payloads, run_special, shader};
 use super::{expect_success, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, Gpu};
-use anyhow::{Result, ensure};
-use ash::vk;
+use anyhow::Result;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("constant_data_special::specialised_tables", specialised_tables).silent(),

@@ -26,10 +26,13 @@ pub(super) const CASES: &[Case] = &[
         .alone()
         .set(&[("log_file", "layer.log")])
         .silent(),
-    Case::new("deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr", unopened_log_file)
-        .alone()
-        .set(&[("log_file", "no/such/folder/log")])
-        .logs(&["cannot open the log file", "is out of bounds"]),
+    Case::new(
+        "deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr",
+        unopened_log_file,
+    )
+    .alone()
+    .set(&[("log_file", "no/such/folder/log")])
+    .logs(&["cannot open the log file", "is out of bounds"]),
     Case::new("deliver::nothing_is_logged_when_the_level_is_off", messengers)
         .alone()
         .set(&[("log_level", "off")])

@@ -167,7 +167,12 @@ fn expect_narrow(gpu: &Gpu) {
 
 /// Creates the device and checks that the application's structures are unchanged. `ours` selects the chained structures
 /// of abort, fault and constant data.
-fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr], request: &mut Request, ours: (bool, bool, bool)) -> Result<Device<'gpu>> {
+fn create<'gpu>(
+    gpu: &'gpu Gpu,
+    names: &[&CStr],
+    request: &mut Request,
+    ours: (bool, bool, bool),
+) -> Result<Device<'gpu>> {
     let family = family(gpu);
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default()

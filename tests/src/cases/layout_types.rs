@@ -6,7 +6,7 @@ use super::{GROUPS, MARK, expect_lost, marked, same_set};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use ash::vk;
 
 pub(super) const CASES: &[Case] = &[

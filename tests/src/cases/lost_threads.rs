@@ -35,7 +35,11 @@ fn threads(context: &Context, aborts: bool) -> Result<()> {
         let mut own = Vec::new();
         for round in 0..ROUNDS {
             // One dispatch in the middle aborts.
-            let kernel = if (thread, round) == (3, 10) { &aborting } else { &healthy };
+            let kernel = if (thread, round) == (3, 10) {
+                &aborting
+            } else {
+                &healthy
+            };
             own.push(kernel.record(1)?);
         }
         work.push(own);

@@ -6,7 +6,6 @@ use crate::expected::Payload;
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
-use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("message::empty", empty),

@@ -20,7 +20,7 @@ mod mesh;
 mod message;
 mod more_queries;
 mod narrow;
-mod test_driver;
+mod pipeline_creation;
 mod poison;
 mod present;
 mod programs;
@@ -36,10 +36,10 @@ mod shared_callee;
 mod side_effects;
 mod stage;
 mod storm;
+mod test_driver;
 mod trap;
 mod untouched;
 mod waiting;
-mod pipeline_creation;
 
 use crate::case::Case;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -145,7 +145,11 @@ fn run_words_to_loss(device: &Device<'_>, spirv: &[u32], words: &[u32]) -> Resul
 
 /// Checks that a submission lost the device if `aborts`, and succeeded otherwise.
 fn expect_end(result: vk::Result, aborts: bool) -> Result<()> {
-    if aborts { expect_lost(result) } else { expect_success(result) }
+    if aborts {
+        expect_lost(result)
+    } else {
+        expect_success(result)
+    }
 }
 
 /// Runs the simplest shader with an abort. Expects a lost device with one message if `aborts`, success otherwise.

@@ -48,7 +48,9 @@ fn own_list(context: &Context) -> Result<()> {
             let name = extension.extension_name_as_c_str()?;
             ensure!(khr::EXTENSION_NAMES.contains(&name), "element {i} is {name:?}");
         }
-        let untouched = rest.iter().all(|extension| extension.extension_name_as_c_str() == Ok(c""));
+        let untouched = rest
+            .iter()
+            .all(|extension| extension.extension_name_as_c_str() == Ok(c""));
         ensure!(untouched, "more than {count} elements were written");
     }
     Ok(())

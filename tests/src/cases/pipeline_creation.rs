@@ -18,9 +18,10 @@ pub(super) const CASES: &[Case] = &[
     Case::new("pipeline_creation::a_derived_compute_pipeline", |context| {
         compute(context, ComputeWay::Derivative, &[5, 38])
     }),
-    Case::new("pipeline_creation::a_compute_pipeline_that_keeps_its_module", |context| {
-        compute(context, ComputeWay::Twice, &[5, 38])
-    }),
+    Case::new(
+        "pipeline_creation::a_compute_pipeline_that_keeps_its_module",
+        |context| compute(context, ComputeWay::Twice, &[5, 38]),
+    ),
     Case::new("pipeline_creation::compute_without_a_taken_abort", |context| {
         for way in [ComputeWay::Inline, ComputeWay::Derivative, ComputeWay::Twice] {
             compute(context, way, &[])?;
@@ -28,9 +29,10 @@ pub(super) const CASES: &[Case] = &[
         Ok(())
     })
     .silent(),
-    Case::new("pipeline_creation::graphics_shaders_chained_to_their_stages", |context| {
-        graphics(context, Way::Inline, true)
-    })
+    Case::new(
+        "pipeline_creation::graphics_shaders_chained_to_their_stages",
+        |context| graphics(context, Way::Inline, true),
+    )
     .logs(&["pixel 17 42"]),
     Case::new("pipeline_creation::graphics_libraries", |context| {
         graphics(context, Way::Libraries, true)
@@ -50,9 +52,10 @@ pub(super) const CASES: &[Case] = &[
         Ok(())
     })
     .silent(),
-    Case::new("pipeline_creation::ray_tracing_shaders_chained_to_their_stages", |context| {
-        rays(context, inline_rays, true)
-    }),
+    Case::new(
+        "pipeline_creation::ray_tracing_shaders_chained_to_their_stages",
+        |context| rays(context, inline_rays, true),
+    ),
     Case::new("pipeline_creation::ray_tracing_libraries", |context| {
         rays(context, linked_rays, true)
     }),
@@ -60,8 +63,8 @@ pub(super) const CASES: &[Case] = &[
         rays(context, deferred_rays, true)
     }),
     Case::new("pipeline_creation::ray_tracing_without_a_taken_abort", |context| {
-        for make in [inline_rays as MakeRays, linked_rays, deferred_rays] {
-            rays(context, make, false)?;
+        for create in [inline_rays as CreateRays, linked_rays, deferred_rays] {
+            rays(context, create, false)?;
         }
         Ok(())
     })

@@ -56,9 +56,12 @@ pub(super) const CASES: &[Case] = &[
     )
     .on_driver(SIMULATED)
     .set(FAULT),
-    Case::new("test_driver_trap::a_hang_loses_the_device_and_keeps_the_message", simulated)
-        .on_driver(SIMULATED)
-        .set(HANG),
+    Case::new(
+        "test_driver_trap::a_hang_loses_the_device_and_keeps_the_message",
+        simulated,
+    )
+    .on_driver(SIMULATED)
+    .set(HANG),
     Case::new("test_driver_trap::is_refused_on_a_cpu_with_a_reason", refused)
         .on_driver("kind=cpu,abort=1")
         .set(FAULT),
@@ -90,7 +93,10 @@ fn lose(device: &Device<'_>) -> Result<Vec<Vec<u8>>> {
     expect_lost(result)?;
     let (result, reports) = device.fault()?.reports(0, 16);
     println!("lost after {time:.1?}; reports: {result:?}, {}", describe(&reports));
-    ensure!(result == vk::Result::SUCCESS, "vkGetDeviceFaultReportsKHR returned {result:?}");
+    ensure!(
+        result == vk::Result::SUCCESS,
+        "vkGetDeviceFaultReportsKHR returned {result:?}"
+    );
     let last = reports.last().context("there are no reports")?;
     ensure!(
         last.flags & fault_flags::DEVICE_LOST != 0,

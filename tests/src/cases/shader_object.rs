@@ -170,7 +170,10 @@ fn another_device(context: &Context) -> Result<()> {
     };
     let (binary_kind, spirv_kind) = (vk::ShaderCodeTypeEXT::BINARY, vk::ShaderCodeTypeEXT::SPIRV);
     let same_device = create(&device, &objects, &binary, binary_kind)?;
-    ensure!(same_device == vk::Result::SUCCESS, "its own device returned {same_device:?}");
+    ensure!(
+        same_device == vk::Result::SUCCESS,
+        "its own device returned {same_device:?}"
+    );
     let (other, other_objects) = open(&mut second)?;
     let other_device = create(&other, &other_objects, &binary, binary_kind)?;
     ensure!(

@@ -5,7 +5,6 @@ use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
-use ash::vk;
 use std::collections::BTreeSet;
 
 pub(super) const CASES: &[Case] = &[

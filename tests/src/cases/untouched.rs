@@ -5,8 +5,7 @@ use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::over_words::OverWords;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
-use anyhow::{Result, ensure};
-use ash::vk;
+use anyhow::Result;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("untouched::a_device_without_the_extension_computes", computes).silent(),

@@ -14,10 +14,9 @@ pub(super) const CASES: &[Case] = &[
         aborted(context, FLAG)
     })
     .logs(&["never sets the flag"]),
-    Case::new(
-        "waiting::ends_with_a_separate_control_block",
-        |context| aborted(context, FLAG),
-    )
+    Case::new("waiting::ends_with_a_separate_control_block", |context| {
+        aborted(context, FLAG)
+    })
     .set(&[("control_block", "device")])
     .alone()
     .logs(&["never sets the flag"]),

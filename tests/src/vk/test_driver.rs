@@ -28,7 +28,8 @@ fn look_up(device: &Device<'_>, name: &CStr) -> Result<unsafe extern "system" fn
 /// Fails on another driver.
 pub fn call_log(device: &Device<'_>) -> Result<CallLog> {
     // SAFETY: the driver exports the command with this signature.
-    let get = unsafe { transmute::<unsafe extern "system" fn(), GetCallLog>(look_up(device, c"vkabortDriverCallLog")?) };
+    let get =
+        unsafe { transmute::<unsafe extern "system" fn(), GetCallLog>(look_up(device, c"vkabortDriverCallLog")?) };
     let mut log = CallLog::default();
     // SAFETY: driver and tests share the declaration of `CallLog`.
     unsafe { get(device.raw.handle(), &raw mut log) };

@@ -1,6 +1,6 @@
-//! Features: what the settings leave, in whichever structure they are asked for.
+//! Physical device features, in all structures that can query them.
 
-use super::known;
+use super::object::physical_device;
 use crate::settings::Settings;
 use ash::vk::{self, TaggedStructure};
 use vk_ext as khr;
@@ -17,14 +17,14 @@ fn core(settings: &Settings) -> vk::PhysicalDeviceFeatures {
 }
 
 pub unsafe extern "system" fn features(device: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures) {
-    // SAFETY: as the API has it.
-    unsafe { features.write(core(&known(device).settings)) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { features.write(core(&physical_device(device).settings)) };
 }
 
 pub unsafe extern "system" fn features2(device: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures2<'_>) {
-    // SAFETY: as the API has it; the types say what the nodes of the chain are.
+    // SAFETY: by the command's valid usage, pointers are valid and `sType` gives the type of each chained structure.
     unsafe {
-        let settings = &known(device).settings;
+        let settings = &physical_device(device).settings;
         (*features).features = core(settings);
         let mut node = (*features).p_next.cast::<vk::BaseOutStructure<'_>>();
         while let Some(base) = node.as_mut() {
@@ -35,12 +35,12 @@ pub unsafe extern "system" fn features2(device: vk::PhysicalDevice, features: *m
 }
 
 /// # Safety
-/// `node` must be the structure that its type says.
+/// `node` must be of the type that its `sType` says.
 unsafe fn answer(settings: &Settings, node: &mut vk::BaseOutStructure<'_>) {
     let node = std::ptr::from_mut(node);
     let addresses = vk::Bool32::from(settings.addresses);
     let replay = vk::Bool32::from(settings.addresses && settings.replay);
-    // SAFETY: the caller vouches for the type.
+    // SAFETY: the caller guarantees that each node has the type of its `sType`.
     unsafe {
         match (*node).s_type {
             vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE => {

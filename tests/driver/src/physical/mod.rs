@@ -1,66 +1,20 @@
-//! `VkPhysicalDevice`: what it says of itself.
+//! `VkPhysicalDevice`: extensions, memory types, queue families and formats.
 
 mod features;
+mod object;
 mod properties;
 
 pub use features::{features, features2};
+pub use object::{PhysicalDevice, physical_device};
 pub use properties::{properties, properties2};
 
-use crate::handle;
-use crate::instance::PhysicalDevice;
+use crate::enumerate::{extension, fill};
 use crate::settings::Settings;
-use ash::vk::{self, Handle, MemoryPropertyFlags as Property};
+use ash::vk::{self, MemoryPropertyFlags as Property};
 use std::ffi::{CStr, c_char};
 use vk_ext as khr;
 
-/// The physical device behind a handle.
-///
-/// # Safety
-/// The handle must be valid.
-pub unsafe fn known<'a>(device: vk::PhysicalDevice) -> &'a PhysicalDevice {
-    // SAFETY: the caller vouches for the handle.
-    unsafe { handle::get(device.as_raw()) }.expect("a physical device")
-}
-
-/// Answers a query of a list: the count, or as many elements as there is room for.
-///
-/// # Safety
-/// `count` must be valid, and `list` null or of that many elements.
-pub unsafe fn fill<T: Copy>(all: &[T], count: *mut u32, list: *mut T) -> vk::Result {
-    // SAFETY: the caller vouches for both.
-    unsafe {
-        if list.is_null() {
-            count.write(all.len() as u32);
-            return vk::Result::SUCCESS;
-        }
-        let written = (count.read() as usize).min(all.len());
-        list.copy_from_nonoverlapping(all.as_ptr(), written);
-        count.write(written as u32);
-        match written < all.len() {
-            true => vk::Result::INCOMPLETE,
-            false => vk::Result::SUCCESS,
-        }
-    }
-}
-
-/// An entry of a list of extensions.
-pub fn extension(name: &CStr, version: u32) -> vk::ExtensionProperties {
-    let mut entry = vk::ExtensionProperties {
-        spec_version: version,
-        ..Default::default()
-    };
-    copy_text(&mut entry.extension_name, name);
-    entry
-}
-
-/// Writes a C string into an array of the API.
-pub fn copy_text(to: &mut [c_char], text: &CStr) {
-    for (to, from) in to.iter_mut().zip(text.to_bytes_with_nul()) {
-        *to = from.cast_signed();
-    }
-}
-
-/// Device extensions that the driver has under these settings.
+/// Device extensions under these settings.
 fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
     let listed: [(bool, &CStr); 17] = [
         (true, ash::khr::swapchain::NAME),
@@ -83,7 +37,7 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
     ];
     listed
         .into_iter()
-        .filter(|(there, _)| *there)
+        .filter(|(supported, _)| *supported)
         .map(|(_, name)| extension(name, 1))
         .collect()
 }
@@ -97,8 +51,8 @@ pub unsafe extern "system" fn enumerate_extensions(
     if !layer.is_null() {
         return vk::Result::ERROR_LAYER_NOT_PRESENT;
     }
-    // SAFETY: as the API has it.
-    unsafe { fill(&extensions(&known(device).settings), count, list) }
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { fill(&extensions(&physical_device(device).settings), count, list) }
 }
 
 pub unsafe extern "system" fn enumerate_layers(
@@ -106,23 +60,23 @@ pub unsafe extern "system" fn enumerate_layers(
     count: *mut u32,
     list: *mut vk::LayerProperties,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { fill(&[], count, list) }
 }
 
-/// What the device does not cache.
+/// Properties of memory that the device does not cache.
 const UNCACHED: Property =
     Property::from_raw(Property::DEVICE_COHERENT_AMD.as_raw() | Property::DEVICE_UNCACHED_AMD.as_raw());
 
-/// Types that a buffer can be in, and memory be allocated of.
+/// Memory types that buffers and allocations may use, as a bit mask.
 pub fn allowed_types(settings: &Settings, device_coherent: bool) -> u32 {
-    let may = |kind: &vk::MemoryType| device_coherent || !kind.property_flags.intersects(UNCACHED);
+    let is_allowed = |kind: &vk::MemoryType| device_coherent || !kind.property_flags.intersects(UNCACHED);
     let types = memory_types(settings);
-    let allowed = types.iter().enumerate().filter(|(_, kind)| may(kind));
+    let allowed = types.iter().enumerate().filter(|(_, kind)| is_allowed(kind));
     allowed.fold(0, |bits, (index, _)| bits | 1 << index)
 }
 
-/// The properties of memory of a kind.
+/// Property flags of a memory kind.
 fn memory_kind(kind: &str) -> Property {
     let visible = Property::HOST_VISIBLE | Property::HOST_COHERENT;
     match kind {
@@ -137,9 +91,9 @@ fn memory_kind(kind: &str) -> Property {
     }
 }
 
-/// All memory types. Those in the GPU's own memory are of heap 0, the others of heap 1.
+/// All memory types. Device-local types use heap 0, the others heap 1.
 pub fn memory_types(settings: &Settings) -> Vec<vk::MemoryType> {
-    let of = |kind: &&str| {
+    let memory_type = |kind: &&str| {
         let property_flags = memory_kind(kind);
         let heap_index = u32::from(!property_flags.contains(Property::DEVICE_LOCAL));
         vk::MemoryType {
@@ -147,14 +101,14 @@ pub fn memory_types(settings: &Settings) -> Vec<vk::MemoryType> {
             heap_index,
         }
     };
-    settings.memory.iter().map(of).collect()
+    settings.memory.iter().map(memory_type).collect()
 }
 
 pub unsafe extern "system" fn memory(device: vk::PhysicalDevice, properties: *mut vk::PhysicalDeviceMemoryProperties) {
-    // SAFETY: as the API has it.
-    let (known, properties) = unsafe { (known(device), &mut *properties) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    let (physical, properties) = unsafe { (physical_device(device), &mut *properties) };
     *properties = vk::PhysicalDeviceMemoryProperties::default();
-    for (to, from) in properties.memory_types.iter_mut().zip(memory_types(&known.settings)) {
+    for (to, from) in properties.memory_types.iter_mut().zip(memory_types(&physical.settings)) {
         *to = from;
         properties.memory_type_count += 1;
     }
@@ -170,13 +124,13 @@ pub unsafe extern "system" fn memory2(
     device: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
 ) {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { memory(device, &raw mut (*properties).memory_properties) }
 }
 
-/// One family that does everything and one that only copies.
+/// One family with all capabilities and one transfer-only family.
 fn families() -> [vk::QueueFamilyProperties; 2] {
-    use vk::QueueFlags as Can;
+    use vk::QueueFlags as Flags;
     let family = |queue_flags, queue_count| vk::QueueFamilyProperties {
         queue_flags,
         queue_count,
@@ -187,8 +141,8 @@ fn families() -> [vk::QueueFamilyProperties; 2] {
             depth: 1,
         },
     };
-    let all = Can::GRAPHICS | Can::COMPUTE | Can::TRANSFER | Can::SPARSE_BINDING;
-    [family(all, 8), family(Can::TRANSFER, 2)]
+    let all = Flags::GRAPHICS | Flags::COMPUTE | Flags::TRANSFER | Flags::SPARSE_BINDING;
+    [family(all, 8), family(Flags::TRANSFER, 2)]
 }
 
 pub unsafe extern "system" fn queue_families(
@@ -196,7 +150,7 @@ pub unsafe extern "system" fn queue_families(
     count: *mut u32,
     list: *mut vk::QueueFamilyProperties,
 ) {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     let _ = unsafe { fill(&families(), count, list) };
 }
 
@@ -205,7 +159,7 @@ pub unsafe extern "system" fn queue_families2(
     count: *mut u32,
     list: *mut vk::QueueFamilyProperties2<'_>,
 ) {
-    // SAFETY: as the API has it: an array of as many elements, whose chains stay.
+    // SAFETY: by the command's valid usage, `list` has `count` elements with valid `pNext` chains.
     unsafe {
         if !list.is_null() {
             let room = count.read() as usize;
@@ -213,20 +167,20 @@ pub unsafe extern "system" fn queue_families2(
                 (*list.add(index)).queue_family_properties = family;
             }
         }
-        let there = families().len() as u32;
-        count.write(if list.is_null() { there } else { count.read().min(there) });
+        let total = families().len() as u32;
+        count.write(if list.is_null() { total } else { count.read().min(total) });
     }
 }
 
 pub unsafe extern "system" fn format(_: vk::PhysicalDevice, _: vk::Format, properties: *mut vk::FormatProperties) {
-    use vk::FormatFeatureFlags as Can;
-    let images = Can::SAMPLED_IMAGE | Can::COLOR_ATTACHMENT | Can::TRANSFER_SRC | Can::TRANSFER_DST;
+    use vk::FormatFeatureFlags as Flags;
+    let images = Flags::SAMPLED_IMAGE | Flags::COLOR_ATTACHMENT | Flags::TRANSFER_SRC | Flags::TRANSFER_DST;
     let found = vk::FormatProperties {
         linear_tiling_features: images,
         optimal_tiling_features: images,
-        buffer_features: Can::VERTEX_BUFFER,
+        buffer_features: Flags::VERTEX_BUFFER,
     };
-    // SAFETY: valid by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { properties.write(found) };
 }
 
@@ -235,7 +189,7 @@ pub unsafe extern "system" fn format2(
     of: vk::Format,
     properties: *mut vk::FormatProperties2<'_>,
 ) {
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { format(device, of, &raw mut (*properties).format_properties) };
 }
 
@@ -259,7 +213,7 @@ pub unsafe extern "system" fn image_format(
         sample_counts: vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4,
         max_resource_size: 1 << 31,
     };
-    // SAFETY: valid by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { properties.write(found) };
     vk::Result::SUCCESS
 }
@@ -274,7 +228,7 @@ pub unsafe extern "system" fn sparse_image_format(
     count: *mut u32,
     _: *mut vk::SparseImageFormatProperties,
 ) {
-    // SAFETY: valid by the API's rules.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe { count.write(0) };
 }
 
@@ -284,11 +238,11 @@ pub unsafe extern "system" fn external_buffer(
     properties: *mut vk::ExternalBufferProperties<'_>,
 ) {
     let host = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
-    // SAFETY: as the API has it.
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
     unsafe {
         let found = &mut (*properties).external_memory_properties;
         *found = vk::ExternalMemoryProperties::default();
-        if known(device).settings.import && (*info).handle_type == host {
+        if physical_device(device).settings.import && (*info).handle_type == host {
             found.external_memory_features = vk::ExternalMemoryFeatureFlags::IMPORTABLE;
             found.compatible_handle_types = host;
         }

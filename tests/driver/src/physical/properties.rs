@@ -1,20 +1,20 @@
-//! Properties.
+//! Physical device properties.
 
-use super::{copy_text, known};
-use crate::instance::PhysicalDevice;
+use super::object::{PhysicalDevice, physical_device};
+use crate::enumerate::copy_text;
 use ash::vk::{self, TaggedStructure};
 use vk_ext as khr;
 
-/// `maxShaderAbortMessageSize` where the driver has the extension itself: another one than the layer's.
+/// `maxShaderAbortMessageSize` of the native extension. Differs from the layer's value.
 const MAX_MESSAGE: u64 = 1 << 20;
-/// `maxDeviceFaultCount` there.
+/// `maxDeviceFaultCount` of the native extension.
 const MAX_FAULTS: u32 = 8;
 
 fn core(device: &PhysicalDevice) -> vk::PhysicalDeviceProperties {
     let mut found = vk::PhysicalDeviceProperties {
         api_version: vk::make_api_version(0, 1, device.settings.minor, 0),
         driver_version: 1,
-        // No vendor has this one: those of PCI have 16 bits, and Khronos gives out numbers from 0x10000 on.
+        // Not a real vendor: PCI vendor IDs have 16 bits, and Khronos assigns IDs from 0x10000.
         vendor_id: 0x0001_FFFF,
         device_id: device.index as u32 + 1,
         device_type: match (device.settings.cpu, device.settings.integrated) {
@@ -51,34 +51,34 @@ fn core(device: &PhysicalDevice) -> vk::PhysicalDeviceProperties {
 }
 
 pub unsafe extern "system" fn properties(device: vk::PhysicalDevice, properties: *mut vk::PhysicalDeviceProperties) {
-    // SAFETY: as the API has it.
-    unsafe { properties.write(core(known(device))) };
+    // SAFETY: by the command's valid usage, its handles and pointers are valid.
+    unsafe { properties.write(core(physical_device(device))) };
 }
 
 pub unsafe extern "system" fn properties2(
     device: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
-    // SAFETY: as the API has it; the types say what the nodes of the chain are.
+    // SAFETY: by the command's valid usage, pointers are valid and `sType` gives the type of each chained structure.
     unsafe {
-        let known = known(device);
-        (*properties).properties = core(known);
+        let device = physical_device(device);
+        (*properties).properties = core(device);
         let mut node = (*properties).p_next.cast::<vk::BaseOutStructure<'_>>();
         while let Some(base) = node.as_mut() {
-            answer(known, base);
+            answer(device, base);
             node = base.p_next;
         }
     }
 }
 
 /// # Safety
-/// `node` must be the structure that its type says.
+/// `node` must be of the type that its `sType` says.
 unsafe fn answer(device: &PhysicalDevice, node: &mut vk::BaseOutStructure<'_>) {
     let node = std::ptr::from_mut(node);
     let settings = &device.settings;
     let mut uuid = *b"vkabort-device-0";
     uuid[15] += device.index as u8;
-    // SAFETY: the caller vouches for the type.
+    // SAFETY: the caller guarantees that each node has the type of its `sType`.
     unsafe {
         match (*node).s_type {
             vk::PhysicalDeviceIDProperties::STRUCTURE_TYPE => {

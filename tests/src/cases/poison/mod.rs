@@ -7,10 +7,10 @@ mod frozen;
 mod specialised;
 mod text;
 
-use super::expect_success;
 use self::frozen::frozen;
 use self::text::{Body, Words, resolve, shader, types};
 use super::GROUPS;
+use super::expect_success;
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, Gpu, Kernel};

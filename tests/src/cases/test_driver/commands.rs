@@ -16,7 +16,8 @@ pub(super) const CASES: &[Case] = &[
         all,
     )
     .on_driver("lose=execute:1"),
-    Case::new("test_driver_commands::all_return_device_lost_on_a_native_driver", all).on_driver("native=abort+fault+data,abort=1"),
+    Case::new("test_driver_commands::all_return_device_lost_on_a_native_driver", all)
+        .on_driver("native=abort+fault+data,abort=1"),
     Case::new("test_driver_commands::all_return_device_lost_on_a_busy_device", all)
         .on_driver("abort=1,hang=1")
         .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]),

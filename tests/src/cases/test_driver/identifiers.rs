@@ -7,9 +7,10 @@ use anyhow::{Context as _, Result, ensure};
 use ash::{ext, vk};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_identifiers::a_pipeline_of_an_identifier_aborts", |context| {
-        run(context, vk::Result::ERROR_DEVICE_LOST)
-    })
+    Case::new(
+        "test_driver_identifiers::a_pipeline_of_an_identifier_aborts",
+        |context| run(context, vk::Result::ERROR_DEVICE_LOST),
+    )
     .on_driver("abort=1"),
     Case::new("test_driver_identifiers::a_pipeline_of_an_identifier_runs", |context| {
         run(context, vk::Result::SUCCESS)

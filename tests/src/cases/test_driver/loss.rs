@@ -12,22 +12,32 @@ pub(super) const CASES: &[Case] = &[
     Case::new("test_driver_loss::in_a_submission", forwarded).on_driver("lose=submit:1"),
     Case::new("test_driver_loss::in_execution", forwarded).on_driver("lose=execute:1"),
     Case::new("test_driver_loss::in_a_wait", forwarded).on_driver("lose=wait:1"),
-    Case::new("test_driver_loss::of_a_driver_without_details_is_one_report", one_report)
-        .on_driver("lose=execute:1")
-        .validated(),
+    Case::new(
+        "test_driver_loss::of_a_driver_without_details_is_one_report",
+        one_report,
+    )
+    .on_driver("lose=execute:1")
+    .validated(),
     Case::new("test_driver_loss::details_of_the_driver_come_first", details)
         .on_driver("lose=execute:1,ext_fault")
         .validated()
         .logs(&["the test driver has lost the device"]),
-    Case::new("test_driver_loss::the_vendor_binary_is_complete_or_absent", vendor_binary).on_driver("lose=execute:1,ext_fault"),
+    Case::new(
+        "test_driver_loss::the_vendor_binary_is_complete_or_absent",
+        vendor_binary,
+    )
+    .on_driver("lose=execute:1,ext_fault"),
     Case::new(
         "test_driver_loss::without_the_feature_there_is_no_vendor_binary",
         no_vendor_binary,
     )
     .on_driver("lose=execute:1,ext_fault"),
-    Case::new("test_driver_loss::the_message_survives_a_loss_after_the_abort", abort_then_loss)
-        .on_driver("abort=1,lose=execute:1,ext_fault")
-        .validated(),
+    Case::new(
+        "test_driver_loss::the_message_survives_a_loss_after_the_abort",
+        abort_then_loss,
+    )
+    .on_driver("abort=1,lose=execute:1,ext_fault")
+    .validated(),
     Case::new(
         "test_driver_loss::an_application_with_the_older_extension_sees_a_loss_of_the_driver",
         |c| older(c, true),
@@ -41,13 +51,19 @@ pub(super) const CASES: &[Case] = &[
     Case::new("test_driver_loss::a_native_driver_reports_itself", native)
         .on_driver("native=abort+fault+data,lose=execute:1")
         .validated(),
-    Case::new("test_driver_loss::counts_beyond_the_buffers_are_harmless", wrong_answers)
-        .on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts")
-        .validated()
-        .logs(&["submission 1, message 0"]),
-    Case::new("test_driver_loss::a_driver_that_is_alpipeline_creationcomplete_is_harmless", wrong_answers)
-        .on_driver("native=abort+fault+data,abort=1,messages=3,bad=incomplete")
-        .validated(),
+    Case::new(
+        "test_driver_loss::counts_beyond_the_buffers_are_harmless",
+        wrong_answers,
+    )
+    .on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts")
+    .validated()
+    .logs(&["submission 1, message 0"]),
+    Case::new(
+        "test_driver_loss::a_driver_that_is_alpipeline_creationcomplete_is_harmless",
+        wrong_answers,
+    )
+    .on_driver("native=abort+fault+data,abort=1,messages=3,bad=incomplete")
+    .validated(),
 ];
 
 /// "Once a device is lost, commands return `VK_ERROR_DEVICE_LOST`": permanently, and without a message.
@@ -158,7 +174,10 @@ fn vendor_binary(context: &Context) -> Result<()> {
             query(0, ptr::null_mut())
         );
         let mut first = [0xCD; 128];
-        ensure!(query(128, first.as_mut_ptr()) == (vk::Result::SUCCESS, 96), "not filled");
+        ensure!(
+            query(128, first.as_mut_ptr()) == (vk::Result::SUCCESS, 96),
+            "not filled"
+        );
         ensure!((8..96).all(|i| first[i] == i as u8), "{first:?}");
         ensure!(first[96..].iter().all(|byte| *byte == 0xCD), "overrun");
         let mut again = [0xCD; 128];
@@ -182,7 +201,10 @@ fn vendor_binary(context: &Context) -> Result<()> {
 
 fn no_vendor_binary(context: &Context) -> Result<()> {
     with_binaries(context, false, |query| {
-        ensure!(query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0), "there is a binary");
+        ensure!(
+            query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0),
+            "there is a binary"
+        );
         Ok(())
     })
 }

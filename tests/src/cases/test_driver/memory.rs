@@ -2,10 +2,10 @@
 //! never memory that a reset can lose if there is a choice"; for the control block device memory where atomics would
 //! cross a bus. Also its contents after a loss that destroys device memory.
 
-use crate::cases::expect_success;
 use super::{lose, payload, with_kernel};
 use crate::case::{Case, Context};
 use crate::cases::GROUPS;
+use crate::cases::expect_success;
 use crate::vk::{Device, Gpu, khr, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -55,15 +55,17 @@ pub(super) fn cases() -> Vec<Case> {
 
 /// The layer drops a setting that it cannot satisfy and logs why.
 const REFUSED: &[Case] = &[
-    Case::new("test_driver_memory::cached_memory_is_not_offered", |c| check_types(c, 1, BEFORE))
-        .on_driver("memory=vram+host")
-        .set(&[("memory", "cached")])
-        .validated()
-        .logs(&[
-            "memory = cached cannot be done",
-            "memory types 1 (HOST_VISIBLE | HOST_COHERENT)",
-            "using auto",
-        ]),
+    Case::new("test_driver_memory::cached_memory_is_not_offered", |c| {
+        check_types(c, 1, BEFORE)
+    })
+    .on_driver("memory=vram+host")
+    .set(&[("memory", "cached")])
+    .validated()
+    .logs(&[
+        "memory = cached cannot be done",
+        "memory types 1 (HOST_VISIBLE | HOST_COHERENT)",
+        "using auto",
+    ]),
     Case::new("test_driver_memory::device_coherent_memory_is_not_offered", |c| {
         check_types(c, 1, BEFORE)
     })
@@ -84,19 +86,26 @@ const REFUSED: &[Case] = &[
     .on_driver("kind=cpu")
     .set(&[("memory", "device")])
     .logs(&["memory makes no difference on a CPU driver"]),
-    Case::new("test_driver_memory::the_control_block_stays_if_its_memory_is_refused", |c| messages(c, 1))
-        .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:2")
-        .set(&[("log_level", "warning")])
-        .validated()
-        .logs(&["the control block stays before the records", "vkAllocateMemory failed"]),
-    Case::new("test_driver_memory::the_control_block_stays_if_its_buffer_is_refused", |c| messages(c, 1))
-        .on_driver("memory=vram+bar+cached,abort=1,refuse=buffer:2")
-        .set(&[("log_level", "warning")])
-        .validated()
-        .logs(&["the control block stays before the records", "vkCreateBuffer failed"]),
-    Case::new("test_driver_memory::the_control_block_stays_if_its_mapping_is_refused", |c| {
-        messages(c, 1)
-    })
+    Case::new(
+        "test_driver_memory::the_control_block_stays_if_its_memory_is_refused",
+        |c| messages(c, 1),
+    )
+    .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:2")
+    .set(&[("log_level", "warning")])
+    .validated()
+    .logs(&["the control block stays before the records", "vkAllocateMemory failed"]),
+    Case::new(
+        "test_driver_memory::the_control_block_stays_if_its_buffer_is_refused",
+        |c| messages(c, 1),
+    )
+    .on_driver("memory=vram+bar+cached,abort=1,refuse=buffer:2")
+    .set(&[("log_level", "warning")])
+    .validated()
+    .logs(&["the control block stays before the records", "vkCreateBuffer failed"]),
+    Case::new(
+        "test_driver_memory::the_control_block_stays_if_its_mapping_is_refused",
+        |c| messages(c, 1),
+    )
     .on_driver("memory=vram+bar+cached,abort=1,refuse=map:2")
     .set(&[("log_level", "warning")])
     .validated()
@@ -116,21 +125,32 @@ const LOST: &[Case] = &[
     .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=zeros")
     .validated()
     .logs(&["the device took its count of aborts with it"]),
-    Case::new("test_driver_memory::messages_survive_a_control_block_of_ones", |c| messages(c, 40))
-        .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=ones")
-        .validated()
-        .logs(&["the device took its count of aborts with it"]),
-    Case::new("test_driver_memory::messages_survive_a_loss_that_preserves_memory", |c| messages(c, 40))
-        .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1")
-        .validated(),
-    Case::new("test_driver_memory::zeros_without_an_abort_are_not_messages", no_messages)
-        .on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=zeros")
-        .validated()
-        .logs(&["no shader has aborted"]),
-    Case::new("test_driver_memory::ones_without_an_abort_are_not_messages", no_messages)
-        .on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=ones")
-        .validated()
-        .logs(&["no shader has aborted"]),
+    Case::new("test_driver_memory::messages_survive_a_control_block_of_ones", |c| {
+        messages(c, 40)
+    })
+    .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=ones")
+    .validated()
+    .logs(&["the device took its count of aborts with it"]),
+    Case::new(
+        "test_driver_memory::messages_survive_a_loss_that_preserves_memory",
+        |c| messages(c, 40),
+    )
+    .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1")
+    .validated(),
+    Case::new(
+        "test_driver_memory::zeros_without_an_abort_are_not_messages",
+        no_messages,
+    )
+    .on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=zeros")
+    .validated()
+    .logs(&["no shader has aborted"]),
+    Case::new(
+        "test_driver_memory::ones_without_an_abort_are_not_messages",
+        no_messages,
+    )
+    .on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=ones")
+    .validated()
+    .logs(&["no shader has aborted"]),
     Case::new("test_driver_memory::messages_in_lost_memory_are_lost", no_messages)
         .on_driver("memory=vram+bar,abort=1,messages=3,lose=execute:1,lost_memory=ones")
         .validated()
@@ -139,22 +159,34 @@ const LOST: &[Case] = &[
 
 /// Arenas with a separate control block behave like arenas without.
 const USED: &[Case] = &[
-    Case::new("test_driver_memory::a_storm_fills_an_arena_with_a_separate_control_block", storm)
-        .on_driver("memory=vram+bar+cached,abort=1,messages=100000")
-        .set(&[("log_level", "off")])
-        .validated(),
-    Case::new("test_driver_memory::an_arena_with_a_separate_control_block_is_emptied", emptied)
-        .on_driver("memory=vram+bar+cached,abort=*,messages=3")
-        .set(&[("on_abort", "continue")])
-        .validated()
-        .logs(&["submission 1, message 0", "submission 5, message 2"]),
-    Case::new("test_driver_memory::several_devices_have_separate_control_blocks", side_by_side)
-        .on_driver("memory=vram+bar+cached,abort=*,messages=2")
-        .validated(),
-    Case::new("test_driver_memory::a_separate_control_block_on_a_cpu_driver", side_by_side)
-        .on_driver("kind=cpu,abort=*,messages=2")
-        .set(&[("control_block", "device")])
-        .validated(),
+    Case::new(
+        "test_driver_memory::a_storm_fills_an_arena_with_a_separate_control_block",
+        storm,
+    )
+    .on_driver("memory=vram+bar+cached,abort=1,messages=100000")
+    .set(&[("log_level", "off")])
+    .validated(),
+    Case::new(
+        "test_driver_memory::an_arena_with_a_separate_control_block_is_emptied",
+        emptied,
+    )
+    .on_driver("memory=vram+bar+cached,abort=*,messages=3")
+    .set(&[("on_abort", "continue")])
+    .validated()
+    .logs(&["submission 1, message 0", "submission 5, message 2"]),
+    Case::new(
+        "test_driver_memory::several_devices_have_separate_control_blocks",
+        side_by_side,
+    )
+    .on_driver("memory=vram+bar+cached,abort=*,messages=2")
+    .validated(),
+    Case::new(
+        "test_driver_memory::a_separate_control_block_on_a_cpu_driver",
+        side_by_side,
+    )
+    .on_driver("kind=cpu,abort=*,messages=2")
+    .set(&[("control_block", "device")])
+    .validated(),
 ];
 
 fn check_types(context: &Context, records: u32, control: Option<u32>) -> Result<()> {

@@ -1,8 +1,8 @@
 //! Allocations that the driver refuses during device creation: the layer falls back or `vkCreateDevice` fails with a clear
 //! error, and no object leaks.
 
-use crate::cases::expect_lost;
 use crate::case::{Case, Context};
+use crate::cases::expect_lost;
 use crate::vk::{Device, DeviceOptions, Gpu, test_driver};
 use anyhow::{Result, bail, ensure};
 use ash::vk;

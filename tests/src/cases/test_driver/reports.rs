@@ -13,11 +13,17 @@ use std::time::{Duration, Instant};
 pub(super) const CASES: &[Case] = &[
     Case::new("test_driver_reports::timeouts_are_respected", timeouts).on_driver(""),
     Case::new("test_driver_reports::an_abort_wakes_the_reader_at_once", woken).on_driver("abort=1,delay=200"),
-    Case::new("test_driver_reports::a_loss_of_the_driver_wakes_the_reader", woken).on_driver("lose=execute:1,delay=200"),
+    Case::new("test_driver_reports::a_loss_of_the_driver_wakes_the_reader", woken)
+        .on_driver("lose=execute:1,delay=200"),
     Case::new("test_driver_reports::a_native_driver_wakes_the_reader", woken)
         .on_driver("native=abort+fault+data,abort=1,delay=200"),
-    Case::new("test_driver_reports::eight_threads_share_the_reports_of_a_loss", shared).on_driver("lose=execute:1,ext_fault,delay=50"),
-    Case::new("test_driver_reports::eight_threads_share_the_report_of_an_abort", shared).on_driver("abort=1,delay=50"),
+    Case::new("test_driver_reports::eight_threads_share_the_reports_of_a_loss", shared)
+        .on_driver("lose=execute:1,ext_fault,delay=50"),
+    Case::new(
+        "test_driver_reports::eight_threads_share_the_report_of_an_abort",
+        shared,
+    )
+    .on_driver("abort=1,delay=50"),
 ];
 
 fn timeouts(context: &Context) -> Result<()> {
@@ -53,7 +59,10 @@ fn woken(context: &Context) -> Result<()> {
         ensure!(reports[0].flags & fault_flags::DEVICE_LOST != 0, "{reports:?}");
         // The loss happens after 200 ms. The layer detects it within a poll interval of 1 ms, or 20 ms for a loss of the
         // driver. The rest is slack for busy machines.
-        ensure!(took >= Duration::from_millis(180), "a report before the loss, after {took:?}");
+        ensure!(
+            took >= Duration::from_millis(180),
+            "a report before the loss, after {took:?}"
+        );
         ensure!(took < Duration::from_millis(500), "woken {took:?} after the submission");
         Ok(())
     })

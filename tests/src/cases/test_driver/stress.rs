@@ -11,11 +11,14 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_stress::devices_abort_repeatedly_in_bounded_memory", devices)
-        .on_driver("abort=*,messages=3")
-        .validated()
-        .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
-        .within(1800),
+    Case::new(
+        "test_driver_stress::devices_abort_repeatedly_in_bounded_memory",
+        devices,
+    )
+    .on_driver("abort=*,messages=3")
+    .validated()
+    .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
+    .within(1800),
     Case::new("test_driver_stress::on_a_cpu_driver", devices)
         .on_driver("kind=cpu,abort=*,messages=3,import")
         .validated()
@@ -25,15 +28,20 @@ pub(super) const CASES: &[Case] = &[
         .on_driver("delay=1,abort=400")
         .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
         .within(300),
-    Case::new("test_driver_stress::eight_threads_with_a_device_each", devices_in_threads)
-        .on_driver("abort=*,messages=2")
-        .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
-        .within(300),
+    Case::new(
+        "test_driver_stress::eight_threads_with_a_device_each",
+        devices_in_threads,
+    )
+    .on_driver("abort=*,messages=2")
+    .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
+    .within(300),
 ];
 
 fn rounds(default: u32) -> Result<u32> {
     match std::env::var(STRESS_ROUNDS) {
-        Ok(number) => number.parse().with_context(|| format!("{STRESS_ROUNDS} is not a number")),
+        Ok(number) => number
+            .parse()
+            .with_context(|| format!("{STRESS_ROUNDS} is not a number")),
         Err(_) => Ok(default),
     }
 }
@@ -79,7 +87,10 @@ fn devices(context: &Context) -> Result<()> {
             settled = (resident()?, test_driver::call_log(&witness)?.live);
         }
     }
-    ensure!(test_driver::call_log(&witness)?.live == settled.1, "objects of the driver leaked");
+    ensure!(
+        test_driver::call_log(&witness)?.live == settled.1,
+        "objects of the driver leaked"
+    );
     let grown = resident()?.saturating_sub(settled.0);
     ensure!(
         grown < 1024,

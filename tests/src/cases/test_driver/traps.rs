@@ -1,9 +1,9 @@
 //! `trap = fault` and `trap = hang` on a driver that loses the device because of them: the message is written before, and
 //! the report contains the driver's details.
 
-use crate::cases::{expect_lost, expect_success};
 use super::{Extra, aborting, device_with, lose, payload, with_kernel};
 use crate::case::{Case, Context};
+use crate::cases::{expect_lost, expect_success};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
 use crate::vk::{Buffer, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
@@ -44,31 +44,42 @@ pub(super) const CASES: &[Case] = &[
         .on_driver("abort=1,ext_fault,lose_after=300")
         .set(FAULT)
         .validated(),
-    Case::new("test_driver_traps::a_fault_that_destroys_the_control_block", |c| check(c, BY_FAULT))
-        .on_driver("memory=vram+bar+cached,abort=1,ext_fault,lose_after=50,lost_memory=ones")
-        .set(FAULT)
-        .validated(),
-    Case::new("test_driver_traps::a_fault_that_no_fence_reports", |c| check(c, BY_FAULT))
-        .on_driver("abort=1,ext_fault,quiet_loss")
-        .set(FAULT)
-        .validated(),
-    Case::new("test_driver_traps::a_fault_on_a_driver_without_details", |c| check(c, BY_LAYER))
-        .on_driver("abort=1")
-        .set(FAULT)
-        .validated(),
-    Case::new("test_driver_traps::a_fault_that_the_driver_ignores", |c| check(c, BY_LAYER))
-        .on_driver("abort=1,ext_fault,no_faults")
-        .set(&[("trap", "fault"), ("log_level", "warning")])
-        .validated()
-        .logs(&["the driver did not lose the device after the trap"]),
-    Case::new("test_driver_traps::a_hang_triggers_the_watchdog", |c| check(c, BY_WATCHDOG))
-        .on_driver("abort=1,ext_fault,watchdog=200")
-        .set(HANG)
-        .validated()
-        .logs(&["submission 1, message 0", "the driver says: watchdog"]),
-    Case::new("test_driver_traps::a_watchdog_that_fires_after_the_drain_timeout", |c| {
+    Case::new("test_driver_traps::a_fault_that_destroys_the_control_block", |c| {
+        check(c, BY_FAULT)
+    })
+    .on_driver("memory=vram+bar+cached,abort=1,ext_fault,lose_after=50,lost_memory=ones")
+    .set(FAULT)
+    .validated(),
+    Case::new("test_driver_traps::a_fault_that_no_fence_reports", |c| {
+        check(c, BY_FAULT)
+    })
+    .on_driver("abort=1,ext_fault,quiet_loss")
+    .set(FAULT)
+    .validated(),
+    Case::new("test_driver_traps::a_fault_on_a_driver_without_details", |c| {
+        check(c, BY_LAYER)
+    })
+    .on_driver("abort=1")
+    .set(FAULT)
+    .validated(),
+    Case::new("test_driver_traps::a_fault_that_the_driver_ignores", |c| {
+        check(c, BY_LAYER)
+    })
+    .on_driver("abort=1,ext_fault,no_faults")
+    .set(&[("trap", "fault"), ("log_level", "warning")])
+    .validated()
+    .logs(&["the driver did not lose the device after the trap"]),
+    Case::new("test_driver_traps::a_hang_triggers_the_watchdog", |c| {
         check(c, BY_WATCHDOG)
     })
+    .on_driver("abort=1,ext_fault,watchdog=200")
+    .set(HANG)
+    .validated()
+    .logs(&["submission 1, message 0", "the driver says: watchdog"]),
+    Case::new(
+        "test_driver_traps::a_watchdog_that_fires_after_the_drain_timeout",
+        |c| check(c, BY_WATCHDOG),
+    )
     .on_driver("abort=1,ext_fault,watchdog=600")
     .set(&[("trap", "hang"), ("drain_timeout_ms", "50")])
     .validated(),
@@ -78,14 +89,17 @@ pub(super) const CASES: &[Case] = &[
     .on_driver("memory=vram+bar+cached,abort=1,ext_fault,watchdog=100,lost_memory=zeros")
     .set(HANG)
     .validated(),
-    Case::new("test_driver_traps::a_hang_without_a_watchdog_is_ended", |c| check(c, BY_LAYER))
-        .on_driver("abort=1,ext_fault")
-        .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
-        .validated()
-        .logs(&["the driver did not lose the device after the trap"]),
-    Case::new("test_driver_traps::a_hang_with_a_separate_control_block_is_ended", |c| {
+    Case::new("test_driver_traps::a_hang_without_a_watchdog_is_ended", |c| {
         check(c, BY_LAYER)
     })
+    .on_driver("abort=1,ext_fault")
+    .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
+    .validated()
+    .logs(&["the driver did not lose the device after the trap"]),
+    Case::new(
+        "test_driver_traps::a_hang_with_a_separate_control_block_is_ended",
+        |c| check(c, BY_LAYER),
+    )
     .on_driver("memory=vram+bar+cached,abort=1,ext_fault")
     .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
     .validated()

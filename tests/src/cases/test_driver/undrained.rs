@@ -12,23 +12,32 @@ use std::time::{Duration, Instant};
 const SHORT_DRAIN: &[(&str, &str)] = &[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "150")];
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_undrained::objects_are_leaked_and_messages_answered", leaked)
-        .on_driver("abort=1,hang=1")
-        .with(SHORT_DRAIN)
-        .logs(&["submission 1, message 0", "its objects are leaked, not destroyed"]),
+    Case::new(
+        "test_driver_undrained::objects_are_leaked_and_messages_answered",
+        leaked,
+    )
+    .on_driver("abort=1,hang=1")
+    .with(SHORT_DRAIN)
+    .logs(&["submission 1, message 0", "its objects are leaked, not destroyed"]),
     Case::new("test_driver_undrained::other_devices_and_new_ones_work", others)
         .on_driver("abort=1,hang=1")
         .with(SHORT_DRAIN),
     Case::new("test_driver_undrained::a_new_instance_works", new_instance)
         .on_driver("abort=1,hang=1")
         .with(SHORT_DRAIN),
-    Case::new("test_driver_undrained::a_device_that_became_idle_is_destroyed", became_idle)
-        .on_driver("abort=1,hang=1:600")
-        .with(SHORT_DRAIN)
-        .logs(&["its objects are leaked, not destroyed"]),
-    Case::new("test_driver_undrained::a_short_timeout_is_respected_during_a_drain", short_timeout)
-        .on_driver("abort=1,hang=1,delay=5")
-        .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "2000")]),
+    Case::new(
+        "test_driver_undrained::a_device_that_became_idle_is_destroyed",
+        became_idle,
+    )
+    .on_driver("abort=1,hang=1:600")
+    .with(SHORT_DRAIN)
+    .logs(&["its objects are leaked, not destroyed"]),
+    Case::new(
+        "test_driver_undrained::a_short_timeout_is_respected_during_a_drain",
+        short_timeout,
+    )
+    .on_driver("abort=1,hang=1,delay=5")
+    .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "2000")]),
     Case::new("test_driver_undrained::a_reported_message_is_not_reported_again", once)
         .on_driver("abort=1,hang=1,watchdog=800")
         .with(SHORT_DRAIN)

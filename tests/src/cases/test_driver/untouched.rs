@@ -14,12 +14,9 @@ pub(super) const CASES: &[Case] = &[
     Case::new("test_driver_untouched::commands_are_those_of_the_driver", pointers)
         .on_driver("ext_fault")
         .silent(),
-    Case::new(
-        "test_driver_untouched::commands_are_those_of_a_native_driver",
-        pointers,
-    )
-    .on_driver("native=abort+fault+data")
-    .silent(),
+    Case::new("test_driver_untouched::commands_are_those_of_a_native_driver", pointers)
+        .on_driver("native=abort+fault+data")
+        .silent(),
     Case::new(
         "test_driver_untouched::recording_commands_are_those_of_the_driver_with_the_extension",
         recording,
@@ -30,9 +27,10 @@ pub(super) const CASES: &[Case] = &[
         not_copied,
     )
     .on_driver(""),
-    Case::new("test_driver_untouched::read_only_create_infos_with_single_structures", |c| {
-        read_only(c, Chain::Single)
-    })
+    Case::new(
+        "test_driver_untouched::read_only_create_infos_with_single_structures",
+        |c| read_only(c, Chain::Single),
+    )
     .on_driver("replay,ext_fault,abort=1"),
     Case::new(
         "test_driver_untouched::read_only_create_infos_with_structures_of_versions",

@@ -1,0 +1,72 @@
+//! Extra commands of this driver, available through `vkGetDeviceProcAddr`: tests query which calls reached the driver.
+
+use crate::enumerate::fill;
+use crate::handle;
+use crate::pipeline::Pipeline;
+use ash::vk::{self, Handle};
+use std::sync::{Mutex, PoisonError};
+use vkabort_test_kit::call_log::{CHAIN, CallLog};
+
+static LOG: Mutex<Option<CallLog>> = Mutex::new(None);
+
+fn with_log(edit: impl FnOnce(&mut CallLog)) {
+    let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
+    edit(log.get_or_insert_default());
+}
+
+/// Logs a call of `vkCreateDevice`.
+///
+/// # Safety
+/// The `pNext` chain of `info` must be valid.
+pub unsafe fn device_created(info: &vk::DeviceCreateInfo<'_>) {
+    with_log(|log| {
+        log.devices += 1;
+        log.allocations = 0;
+        log.queue_infos = info.p_queue_create_infos as u64;
+        log.features = info.p_enabled_features as u64;
+        log.chain = [0; CHAIN];
+        let mut node = info.p_next.cast::<vk::BaseInStructure<'_>>();
+        for entry in &mut log.chain {
+            *entry = node as u64;
+            // SAFETY: the caller guarantees a valid chain.
+            match unsafe { node.as_ref() } {
+                Some(base) => node = base.p_next,
+                None => break,
+            }
+        }
+    });
+}
+
+/// Logs a call of `vkAllocateMemory`.
+pub fn memory_allocated(memory_type: u32) {
+    with_log(|log| {
+        log.memory_types.rotate_right(1);
+        log.memory_types[0] = memory_type;
+        log.allocations += 1;
+    });
+}
+
+/// `vkabortDriverCallLog`: copies the log.
+pub unsafe extern "system" fn call_log(_: vk::Device, out: *mut CallLog) {
+    with_log(|log| {
+        log.live = handle::live();
+        // SAFETY: tests pass a pointer to a `CallLog`.
+        unsafe { out.write(*log) };
+    });
+}
+
+/// `vkabortDriverWords`: SPIR-V of a pipeline's stage as it reached the driver. Returns the count, or up to `count` words.
+pub unsafe extern "system" fn words(
+    _: vk::Device,
+    pipeline: vk::Pipeline,
+    stage: u32,
+    count: *mut u32,
+    words: *mut u32,
+) -> vk::Result {
+    // SAFETY: tests pass a live pipeline and an array of `count` words.
+    unsafe {
+        let stages = handle::get::<Pipeline>(pipeline.as_raw()).map(|pipeline| &pipeline.stages);
+        let found = stages.and_then(|stages| stages.get(stage as usize));
+        fill(found.map_or(&[][..], Vec::as_slice), count, words)
+    }
+}

@@ -1,0 +1,32 @@
+use super::*;
+
+#[test]
+fn parses_words_one_by_one() {
+    let text = "kind=cpu, native=abort+data,lose=execute:3,hang=2:500,refuse=memory:*,memory=bar+amd,ext_fault";
+    let settings = Settings::parse(text).expect("valid words");
+    assert!(
+        settings.cpu && settings.native_abort && settings.native_data && !settings.native_fault && settings.ext_fault
+    );
+    assert_eq!(settings.lose_execute, Nth::At(3));
+    assert_eq!(
+        (settings.hang, settings.hang_for),
+        (Nth::At(2), Some(Duration::from_millis(500)))
+    );
+    assert_eq!(settings.refuse, [(Refused::Memory, Nth::Every)]);
+    assert_eq!(settings.memory, ["bar", "amd"]);
+}
+
+#[test]
+fn an_unknown_word_is_named() {
+    for text in [
+        "hnag=1",
+        "lose=later:1",
+        "native=all",
+        "hang=0",
+        "ext_fault=1",
+        "memory=fast",
+    ] {
+        assert_eq!(Settings::parse(&format!("kind=gpu,{text}")), Err(text.to_owned()));
+    }
+    assert_eq!(Settings::parse(""), Ok(Settings::default()));
+}
