@@ -58,16 +58,16 @@ pub(crate) fn run(original: &[u32], options: &Options) -> Result<Outcome> {
         unpoisoned = poison::lower(&index)?.apply(index.words, "poison")?;
         index = Index::new(&unpoisoned)?;
     }
-    let (mut words, tables);
+    let (mut words, uses_constant_data);
     if uses.abort {
-        (words, tables) = lower_aborts(index, options, &offsets, &mut sites)?;
+        (words, uses_constant_data) = lower_aborts(index, options, &offsets, &mut sites)?;
     } else {
         let mut edits = Edits::default();
-        tables = strip::strip(&index, &[], &mut edits, &[], &[]);
+        uses_constant_data = strip::strip(&index, &[], &mut edits, &[], &[]);
         words = edits.apply(index.words, "strip")?;
     }
-    if tables {
-        // What only messages used has gone: tables are made of the rest.
+    if uses_constant_data {
+        // Constant data that only messages used is gone; the rest becomes ordinary constants.
         let edits = constant_data::lower(&Index::new(&words)?).map_err(without_offset)?;
         words = edits.apply(&words, "constant_data")?;
     }
@@ -110,11 +110,14 @@ fn lower_aborts(
     *sites = site_numbering::sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
     let mut edits = loop_normalize::normalize(&index, &plan)?;
     if edits.is_empty() && !outline::is_needed(&index, &plan) {
-        let Lowered { edits, tables } = abort::lower(&index, &plan, options, sites, SiteOperand::InOrder)?;
+        let Lowered {
+            edits,
+            uses_constant_data,
+        } = abort::lower(&index, &plan, options, sites, SiteOperand::InOrder)?;
         let words = index.words;
         // An index is about as large as its module: none outlives its use.
         drop((index, plan));
-        return Ok((edits.apply(words, "abort")?, tables));
+        return Ok((edits.apply(words, "abort")?, uses_constant_data));
     }
     edits.append(&site_numbering::mark(&index));
     let waiting_loops = plan.waiting_loops(&index);
@@ -134,9 +137,12 @@ fn lower_aborts(
             words = edits.apply_within(words, "outline")?;
             continue;
         }
-        let Lowered { edits, tables } = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
+        let Lowered {
+            edits,
+            uses_constant_data,
+        } = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
         drop((index, plan));
-        return Ok((edits.apply_within(words, "abort")?, tables));
+        return Ok((edits.apply_within(words, "abort")?, uses_constant_data));
     }
     Err(Error::new(
         ErrorKind::Limit,

@@ -7,11 +7,19 @@
 //! %room = INotEqual %record NO_RECORD
 //! SelectionMerge %end, BranchConditional %room %write %end
 //! %write: stores of the payload, FunctionCall %commit %record, Branch %end
-//! %end:   the way out (see `unwind`)
+//! %end:   the way out of the function (see `unwind`)
 //! ```
 //!
-//! Stores before the abort stand; nothing of the invocation follows it. Helper invocations of a fragment shader cannot
-//! write: they only end. The passes `loops` and `outline` have made every abort's surroundings such that it can leave.
+//! SPV_KHR_abort: only instructions executed before `OpAbortKHR` have side effects. Helper invocations of a fragment shader
+//! cannot write; they only end. The passes `loop_normalize` and `outline` run before: every abort is where an invocation can
+//! return.
+//!
+//! Phases: (1) in each function that an abort concerns, aborts are lowered (`message`) and exits are written (`unwind`);
+//! (2) entry points store the invocation's identity (`runtime`); (3) capabilities and interfaces are declared; (4) what
+//! only aborts used is stripped.
+//!
+//! Not handled, and reported as errors: message types without a size (`analysis::message_layout`), parts of a message
+//! computed by unknown instructions, and large arrays that can be neither indexed in memory nor put into a variable.
 
 mod message;
 mod rematerialize_handles;
@@ -21,49 +29,55 @@ mod unwind;
 use super::site_numbering::SiteOperand;
 use super::strip;
 use crate::analysis::exit_plan::ExitPlan;
-use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::index::{Block, Function, Index};
 use crate::edit::globals::Globals;
 use crate::edit::placeholder::Placeholders;
 use crate::edit::{Edits, Rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::spv::op::{addressing_model, capability};
+use crate::spv::op::{addressing_model, capability, storage_class};
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, op};
-use unwind::{Leaving, Unwinder};
-
-use message::source::Sources;
-use message::writer::{Start, Writer};
-use runtime::Runtime;
-use runtime::functions::NO_RECORD;
-use runtime::identity::{self, Interface};
+use message::{MessageWriter, Sources};
+use runtime::{EntryInterface, NO_RECORD, Runtime, store_identity};
 use smallvec::SmallVec;
+use unwind::{FlagState, Unwinder};
 use vkabort_record::site::{Site, SiteId, SiteTable};
 
-/// What lowering makes of a module.
+const PASS: &str = "abort";
+
+/// Words that a short message and its exit take, to reserve memory.
+const WORDS_PER_ABORT: usize = 128;
+
+/// The edits of a lowered module.
 pub(crate) struct Lowered {
     pub(crate) edits: Edits,
-    /// Something still uses constant data.
-    pub(crate) tables: bool,
+    /// Whether the module still uses constant data.
+    pub(crate) uses_constant_data: bool,
 }
 
-/// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used.
+/// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used. `site_operand` says how the
+/// aborts name their sites in `sites`.
+///
+/// # Errors
+///
+/// [`ErrorKind::Invalid`] if a message does not match its type, [`ErrorKind::Unsupported`] for parts of a message that no
+/// code can write, [`ErrorKind::Limit`] if an interface gets too long.
 pub(crate) fn lower(
     index: &Index<'_>,
     plan: &ExitPlan,
     options: &Options,
     sites: &SiteTable,
-    numbers: SiteOperand,
+    site_operand: SiteOperand,
 ) -> Result<Lowered> {
-    let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_OF_AN_ABORT);
+    let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_PER_ABORT);
     let mut globals = Globals::new(index);
     let mut placeholders = Placeholders::default();
     let mut runtime = Runtime::new(index, options, sites.module_hash);
-    let mut recording = false;
+    // Phase 1.
+    let mut writes_records = false;
     let mut lowered = 0;
-    // Ids that lose a use.
-    let mut lost = Vec::new();
+    let mut lost_use = Vec::new();
     for (number, function) in plan.touched(index) {
         let unwinder = &mut Unwinder {
             index,
@@ -72,6 +86,8 @@ pub(crate) fn lower(
             globals: &mut globals,
             placeholders: &mut placeholders,
             edits: &mut edits,
+            function,
+            number,
         };
         let mut variables = Vec::new();
         for block in index.blocks_of(function) {
@@ -79,156 +95,161 @@ pub(crate) fn lower(
             if abort.opcode() != op::AbortKHR {
                 continue;
             }
-            let site = match numbers {
+            let site = match site_operand {
                 SiteOperand::InOrder => lowered,
                 SiteOperand::Marked => abort.word(3),
             };
             lowered += 1;
-            lost.extend([abort.word(2), abort.word(1)]);
-            let within = options.max_sites.is_none_or(|max| site < max);
-            let site = sites.site(SiteId(site)).filter(|_| within);
-            recording |= site.is_some();
-            lower_one(unwinder, options, site, number, function, block, &mut variables)?;
+            lost_use.extend([abort.word(2), abort.word(1)]);
+            let is_recorded = options.max_sites.is_none_or(|max| site < max);
+            let site = sites.site(SiteId(site)).filter(|_| is_recorded);
+            writes_records |= site.is_some();
+            lower_abort(unwinder, options, site, block, &mut variables)?;
         }
-        unwinder.run(number, function);
-        declare(index, function, &variables, &mut edits);
+        unwinder.run();
+        declare_variables(index, function, &variables, &mut edits);
     }
-    let mut interfaces = reaching_entry_points(index, plan);
-    if recording {
-        identity::store(index, &mut interfaces, &mut runtime, &mut globals, &mut edits);
+    // Phase 2.
+    let mut interfaces = affected_entry_points(index, plan);
+    if writes_records {
+        store_identity(index, &mut interfaces, &mut runtime, &mut globals, &mut edits);
     }
-    require(index, &mut globals, &mut edits);
-    for Interface { entry, mut added } in interfaces {
-        if index.version >= version(1, 4) {
-            // From SPIR-V 1.4 on an interface lists every global variable that its entry point reaches.
-            added.extend(runtime.variables());
-        }
-        if entry.inst.words.len() + added.len() > MAX_INST_WORDS {
-            return Err(Error::new(
-                ErrorKind::Limit,
-                "abort",
-                None,
-                format!(
-                    "the interface of the entry point %{} has no room for {} more variables",
-                    entry.function,
-                    added.len()
-                ),
-            ));
-        }
-        if !added.is_empty() {
-            let mut code = Code::with_room(entry.inst.words.len() + added.len());
-            code.op2(op::EntryPoint, entry.inst.from(1), &added);
-            edits.replace(entry.inst.offset, entry.inst.words.len(), &code.words);
-        }
-    }
-    // The shared functions use nothing of the module but what `globals` gave them.
-    let tables = strip::strip(index, &lost, &mut edits, globals.declarations(), globals.given());
+    // Phase 3.
+    declare_physical_addressing(index, &mut globals, &mut edits);
+    extend_interfaces(index, interfaces, &runtime, &mut edits)?;
+    // Phase 4. The shared functions use ids of the module only through `globals`.
+    let uses_constant_data = strip::strip(index, &lost_use, &mut edits, globals.declarations(), globals.given());
     edits.insert(index.words.len(), &runtime.functions.words);
     globals.finish(index, &mut edits);
-    Ok(Lowered { edits, tables })
+    Ok(Lowered {
+        edits,
+        uses_constant_data,
+    })
 }
 
-/// Words that writing a message of a few parts takes, and leaving its function.
-const WORDS_OF_AN_ABORT: usize = 128;
-
-/// Lowers the abort that ends `block`: with a record of its site if it has one.
-fn lower_one(
+/// Lowers the abort that ends `block`. It writes a record if `site` is given. Adds to `variables` the (pointer type, id) of
+/// those that the function has to declare.
+fn lower_abort(
     unwinder: &mut Unwinder<'_, '_>,
     options: &Options,
     site: Option<&Site>,
-    number: FunctionIndex,
-    function: &Function,
     block: &Block,
     variables: &mut Vec<(Id, Id)>,
 ) -> Result<()> {
-    let index = unwinder.index;
-    let abort = index.terminator(block);
-    let (ty, message) = (abort.word(1), abort.word(2));
-    let mut code = Code::default();
-    if let Some(Site {
-        id: SiteId(id),
-        message: layout,
-        word_offset,
-        ..
-    }) = site
-    {
-        let site = unwinder.globals.constant(*id);
-        let none = unwinder.globals.constant(NO_RECORD);
-        let (uint, bool) = (unwinder.globals.uint(), unwinder.globals.bool());
-        let void = unwinder.globals.void();
-        let reserve = unwinder.runtime.reserve(unwinder.globals);
-        let commit = unwinder.runtime.commit(unwinder.globals);
-        let [record, room, write, end, done] = [(); 5].map(|()| unwinder.globals.fresh());
-        let mut writer = Writer::new(Start {
-            index,
-            options,
-            sources: Sources { index, block },
-            runtime: unwinder.runtime,
-            globals: unwinder.globals,
-            label: write,
-            offset: *word_offset,
-        });
-        let size = writer.size(layout, ty);
-        let (units, bytes) = writer.extent(size);
-        writer
-            .code
-            .op(op::FunctionCall, &[uint, record, reserve, units, bytes, site]);
-        writer.code.op(op::INotEqual, &[bool, room, record, none]);
-        writer.code.branch_if(room, write, end, end);
-        writer.code.label(write);
-        writer.write(record, layout, ty, message)?;
-        writer.code.op(op::FunctionCall, &[void, done, commit, record]);
-        writer.code.branch(end);
-        writer.code.label(end);
-        variables.append(&mut writer.variables);
-        code = writer.code;
-    }
-    unwinder.leave(&mut code, number, function, Leaving::Begins);
+    let abort = unwinder.index.terminator(block);
+    let mut code = match site {
+        Some(site) => write_record(unwinder, options, site, block, variables)?,
+        None => Code::default(),
+    };
+    unwinder.write_exit(&mut code, FlagState::Unset);
     unwinder.edits.replace(abort.offset, abort.words.len(), &code.words);
     Ok(())
 }
 
-/// Declares variables at the start of a function.
-fn declare(index: &Index<'_>, function: &Function, variables: &[(Id, Id)], edits: &mut Edits) {
+/// Code that writes the record of the abort that ends `block`. It leaves a block open.
+fn write_record(
+    unwinder: &mut Unwinder<'_, '_>,
+    options: &Options,
+    site: &Site,
+    block: &Block,
+    variables: &mut Vec<(Id, Id)>,
+) -> Result<Code> {
+    let index = unwinder.index;
+    let abort = index.terminator(block);
+    let (ty, message) = (abort.word(1), abort.word(2));
+    let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
+    let site_id = globals.constant(site.id.0);
+    let none = globals.constant(NO_RECORD);
+    let (uint, bool, void) = (globals.uint(), globals.bool(), globals.void());
+    let reserve = runtime.reserve(globals);
+    let commit = runtime.commit(globals);
+    let [record, has_room, write, end, done] = [(); 5].map(|()| globals.fresh());
+    let sources = Sources { index, block };
+    let mut writer = MessageWriter::new(sources, options, runtime, globals, write, site.word_offset);
+    let size = writer.message_size(&site.message, ty);
+    let (units, bytes) = writer.record_extent(size);
+    let code = &mut writer.code;
+    code.op(op::FunctionCall, &[uint, record, reserve, units, bytes, site_id]);
+    code.op(op::INotEqual, &[bool, has_room, record, none]);
+    code.branch_if(has_room, write, end, end);
+    code.label(write);
+    writer.write_message(record, &site.message, ty, message)?;
+    let code = &mut writer.code;
+    code.op(op::FunctionCall, &[void, done, commit, record]);
+    code.branch(end);
+    code.label(end);
+    variables.append(&mut writer.variables);
+    Ok(writer.code)
+}
+
+/// Declares variables, (pointer type, id), at the start of a function.
+fn declare_variables(index: &Index<'_>, function: &Function, variables: &[(Id, Id)], edits: &mut Edits) {
     let Some(first) = index.blocks_of(function).first() else {
         return;
     };
     let mut code = Code::default();
-    for (pointer, variable) in variables {
-        code.op(op::Variable, &[*pointer, *variable, op::storage_class::Function]);
+    for (pointer_type, variable) in variables {
+        code.op(op::Variable, &[*pointer_type, *variable, storage_class::Function]);
     }
     edits.insert_ranked(first.offset + 2, Rank::Variables, &code.words);
 }
 
-/// Entry points from which an abort or a polling loop can be reached.
-fn reaching_entry_points<'w>(index: &Index<'w>, plan: &ExitPlan) -> Vec<Interface<'w>> {
-    let mut reached = vec![false; index.entry_points.len()];
+/// Entry points from which an invocation can reach an abort or a polling loop.
+fn affected_entry_points<'w>(index: &Index<'w>, plan: &ExitPlan) -> Vec<EntryInterface<'w>> {
+    let mut is_affected = vec![false; index.entry_points.len()];
     for (number, _) in plan.touched(index) {
         let reach = plan.graph.reach.get(number);
         for entry in reach.iter().flat_map(|r| &r.entry_points) {
-            if let Some(slot) = reached.get_mut(*entry as usize) {
+            if let Some(slot) = is_affected.get_mut(*entry as usize) {
                 *slot = true;
             }
         }
     }
-    index
-        .entry_points
-        .iter()
-        .zip(reached)
-        .filter(|(_, reached)| *reached)
-        .map(|(entry, _)| Interface {
+    let entries = index.entry_points.iter().zip(is_affected);
+    entries
+        .filter(|(_, is_affected)| *is_affected)
+        .map(|(entry, _)| EntryInterface {
             entry: *entry,
             added: SmallVec::new(),
         })
         .collect()
 }
 
-/// What the accesses to the arena need: physical storage buffers.
-fn require(index: &Index<'_>, globals: &mut Globals, edits: &mut Edits) {
+/// Adds the variables that this pass declared to the interfaces of entry points.
+fn extend_interfaces(
+    index: &Index<'_>,
+    interfaces: Vec<EntryInterface<'_>>,
+    runtime: &Runtime,
+    edits: &mut Edits,
+) -> Result<()> {
+    for EntryInterface { entry, mut added } in interfaces {
+        if index.version >= version(1, 4) {
+            // From SPIR-V 1.4 on, an interface lists every global variable that its entry point can reach.
+            added.extend(runtime.variables());
+        }
+        let (words, count) = (entry.inst.words.len(), added.len());
+        if words + count > MAX_INST_WORDS {
+            let message = format!(
+                "the interface of entry point %{} has no room for {count} more variables",
+                entry.function
+            );
+            return Err(Error::new(ErrorKind::Limit, PASS, None, message));
+        }
+        if !added.is_empty() {
+            let mut code = Code::with_room(words + count);
+            code.op2(op::EntryPoint, entry.inst.from(1), &added);
+            edits.replace(entry.inst.offset, words, &code.words);
+        }
+    }
+    Ok(())
+}
+
+/// Declares what accesses to the arena need (SPV_KHR_physical_storage_buffer).
+fn declare_physical_addressing(index: &Index<'_>, globals: &mut Globals, edits: &mut Edits) {
+    const EXTENSION: &str = "SPV_KHR_physical_storage_buffer";
     if !index.has_capability(capability::PhysicalStorageBufferAddresses) {
         globals.capability(capability::PhysicalStorageBufferAddresses);
     }
-    const EXTENSION: &str = "SPV_KHR_physical_storage_buffer";
     if index.version < version(1, 5) && !index.has_extension(EXTENSION) {
         globals.extension(EXTENSION);
     }

@@ -1,84 +1,126 @@
-//! Images, samplers and what is made of them must be made in the block that uses them: what a block made before a call
-//! after which it is split is made again behind it.
+//! Repeats the definitions of opaque handles in the pieces of a split block.
+//!
+//! ```text
+//! %i = Load %image                     becomes   %i = Load %image
+//! FunctionCall %f                                FunctionCall %f .. %go:
+//! ImageWrite %i ..                               %j = Load %image
+//!                                                ImageWrite %j ..
+//! ```
+//!
+//! SPIR-V requires sampled images, and drivers require other handles, to be defined in the block that uses them. When
+//! `unwind` splits a block after a call, the handles defined before the call are defined again after it.
+//!
+//! Not handled: handles that a call returns. They cross the split as they are.
 
-use super::unwind::Unwinder;
-use crate::analysis::index::Block;
-use crate::spv::{Code, Id, op, operands};
+use crate::analysis::index::{Block, Index};
+use crate::edit::Edits;
+use crate::edit::globals::Globals;
+use crate::spv::{Code, Id, Inst, op, operands};
 use rustc_hash::FxHashMap as HashMap;
 
-impl Unwinder<'_, '_> {
-    /// Makes images, samplers and the like again in the pieces of a split block that use them.
-    pub(super) fn rematerialize_handles(&mut self, block: &Block, splits: &mut [(usize, Code)]) {
-        // The piece in which a handle was made, and its instruction.
-        let mut made: HashMap<Id, (usize, usize)> = HashMap::default();
-        let mut names: HashMap<Id, Id> = HashMap::default();
-        let mut piece = 0;
-        for inst in self.index.insts(block.offset, block.end).skip(1) {
-            while splits.get(piece).is_some_and(|(at, _)| *at <= inst.offset) {
-                piece += 1;
-                names.clear();
+/// A split of a block: a new piece begins at a word offset, after `code`.
+pub(super) struct Split {
+    pub(super) offset: usize,
+    pub(super) code: Code,
+}
+
+/// Where a handle is defined.
+#[derive(Clone, Copy)]
+struct Definition {
+    /// Piece of the block; 0 is the one before the first split.
+    piece: usize,
+    offset: usize,
+}
+
+/// Appends the definitions to the code of the splits, and rewrites the uses. O(instructions of the block), and O(handles)
+/// in each piece.
+pub(super) fn rematerialize_handles(
+    index: &Index<'_>,
+    globals: &mut Globals,
+    edits: &mut Edits,
+    block: &Block,
+    splits: &mut [Split],
+) {
+    let mut definitions: HashMap<Id, Definition> = HashMap::default();
+    // Handles by their copies in the current piece.
+    let mut copies: HashMap<Id, Id> = HashMap::default();
+    let mut piece = 0;
+    for inst in index.insts(block.offset, block.end).skip(1) {
+        while splits.get(piece).is_some_and(|split| split.offset <= inst.offset) {
+            piece += 1;
+            copies.clear();
+        }
+        let mut stale = Vec::new();
+        let width = index.selector_words(&inst);
+        operands::visit_ids(&inst, width, |i| {
+            let id = inst.word(i);
+            if definitions.get(&id).is_some_and(|definition| definition.piece < piece) {
+                stale.push(id);
             }
-            let mut used = Vec::new();
-            let width = self.index.selector_words(&inst);
-            operands::visit_ids(&inst, width, |i| used.push(inst.word(i)));
-            let mut stale: Vec<Id> = used
-                .into_iter()
-                .filter(|id| made.get(id).is_some_and(|(p, _)| *p < piece))
-                .collect();
-            stale.sort_unstable();
-            stale.dedup();
-            // As many handles as a block has may be made again in as many pieces.
-            if self.globals.is_out_of_ids() {
-                return;
-            }
+        });
+        stale.sort_unstable();
+        stale.dedup();
+        // All handles of a block may be repeated in all of its pieces: O(words^2) ids, so stop at the limit on ids.
+        if globals.is_out_of_ids() {
+            return;
+        }
+        if let Some(split) = piece.checked_sub(1).and_then(|p| splits.get_mut(p)) {
             for id in &stale {
-                self.remake(*id, piece, &made, &mut names, splits);
+                copy_definition(index, globals, &definitions, *id, piece, &mut copies, &mut split.code);
             }
-            if !stale.is_empty() {
-                let mut code = Code::default();
-                code.copy_mapped(&inst, width, |id| names.get(&id).copied().unwrap_or(id));
-                self.edits.replace(inst.offset, inst.words.len(), &code.words);
-            }
-            let remakable = matches!(inst.opcode(), op::Load | op::SampledImage | op::Image | op::CopyObject);
-            if remakable && self.index.is_opaque(inst.result_type()) {
-                made.insert(inst.result(), (piece, inst.offset));
-            }
+        }
+        if !stale.is_empty() {
+            let mut code = Code::default();
+            code.copy_mapped(&inst, width, |id| copies.get(&id).copied().unwrap_or(id));
+            edits.replace(inst.offset, inst.words.len(), &code.words);
+        }
+        if defines_handle(index, &inst) {
+            let definition = Definition {
+                piece,
+                offset: inst.offset,
+            };
+            definitions.insert(inst.result(), definition);
         }
     }
+}
 
-    /// Makes a handle again, after all that it is made of. What that is may be as deep as a block is long.
-    fn remake(
-        &mut self,
-        id: Id,
-        piece: usize,
-        made: &HashMap<Id, (usize, usize)>,
-        names: &mut HashMap<Id, Id>,
-        splits: &mut [(usize, Code)],
-    ) {
-        let Some((_, code)) = piece.checked_sub(1).and_then(|p| splits.get_mut(p)) else {
-            return;
+fn defines_handle(index: &Index<'_>, inst: &Inst<'_>) -> bool {
+    let is_repeatable = matches!(inst.opcode(), op::Load | op::SampledImage | op::Image | op::CopyObject);
+    is_repeatable && index.is_opaque(inst.result_type())
+}
+
+/// Defines a handle again, after the handles that it depends on. The chain may be as long as the block, so this does not
+/// recurse.
+fn copy_definition(
+    index: &Index<'_>,
+    globals: &mut Globals,
+    definitions: &HashMap<Id, Definition>,
+    id: Id,
+    piece: usize,
+    copies: &mut HashMap<Id, Id>,
+    code: &mut Code,
+) {
+    let mut offsets: Vec<usize> = Vec::new();
+    let mut worklist = vec![id];
+    while let Some(id) = worklist.pop() {
+        let Some(definition) = definitions.get(&id).filter(|_| !copies.contains_key(&id)) else {
+            continue;
         };
-        let mut stale: Vec<usize> = Vec::new();
-        let mut open = vec![id];
-        while let Some(id) = open.pop() {
-            let Some((_, offset)) = made.get(&id).filter(|_| !names.contains_key(&id)) else {
-                continue;
-            };
-            names.insert(id, id);
-            stale.push(*offset);
-            let inst = self.index.inst(*offset);
-            operands::visit_ids(&inst, 1, |i| {
-                let is_older = |(p, o): &&(usize, usize)| *p < piece && o < offset;
-                open.extend(made.get(&inst.word(i)).filter(is_older).map(|_| inst.word(i)));
-            });
-        }
-        // In their old order each stands behind what it is made of.
-        stale.sort_unstable();
-        for inst in stale.into_iter().map(|offset| self.index.inst(offset)) {
-            let (id, name) = (inst.result(), self.globals.fresh());
-            names.insert(id, name);
-            self.globals.inherit_non_uniform(self.index, id, &[name]);
-            code.copy_mapped(&inst, 1, |i| names.get(&i).copied().unwrap_or(i));
-        }
+        copies.insert(id, id);
+        offsets.push(definition.offset);
+        let inst = index.inst(definition.offset);
+        operands::visit_ids(&inst, 1, |i| {
+            let operand = definitions.get(&inst.word(i));
+            let is_stale = |operand: &&Definition| operand.piece < piece && operand.offset < definition.offset;
+            worklist.extend(operand.filter(is_stale).map(|_| inst.word(i)));
+        });
+    }
+    // In module order, every definition follows those that it depends on.
+    offsets.sort_unstable();
+    for inst in offsets.into_iter().map(|offset| index.inst(offset)) {
+        let copy = globals.fresh();
+        copies.insert(inst.result(), copy);
+        globals.inherit_non_uniform(index, inst.result(), &[copy]);
+        code.copy_mapped(&inst, 1, |id| copies.get(&id).copied().unwrap_or(id));
     }
 }

@@ -1,4 +1,4 @@
-//! Lets an aborted invocation leave its functions, one return at a time.
+//! Lets an invocation that has aborted leave its functions, one return at a time.
 //!
 //! ```text
 //! %r = FunctionCall %f ..        becomes   %r = FunctionCall %f ..
@@ -8,14 +8,20 @@
 //!                                          %go: more
 //! ```
 //!
-//! after every call to a function that an invocation may leave by aborting (see [`ExitPlan`]). In a continue construct, where
-//! `outline` has left nothing behind such a call that anyone sees, the back edge is taken instead and the top of the loop
-//! tests the flag; the top of a loop that waits for other invocations also tests whether the arena says that one has
-//! aborted.
+//! after every call to a function that an invocation may leave by aborting (see [`ExitPlan`]).
 //!
-//! Handles that the block made before such a call are made again after it: `handles`.
+//! Phases: (1) after checked calls, blocks outside continue constructs are split as above; in a continue construct, where
+//! no block can return, the back edge is taken instead (`outline` has left nothing visible behind such a call). (2) The top
+//! of a loop whose back edge was taken tests the flag; the top of a waiting loop also polls whether any invocation has
+//! aborted. (3) Phis follow the predecessors that moved.
+//!
+//! Handles that a split block defines before the call are defined again after it: `rematerialize_handles`.
+//!
+//! Not handled here: continue constructs with anything visible behind a checked call (`outline`), and loop headers with
+//! code of their own (`loop_normalize`). Both run before.
 
-use super::runtime::Runtime;
+use super::rematerialize_handles::{Split, rematerialize_handles};
+use super::runtime::{Runtime, bool_constant};
 use crate::analysis::exit_plan::{Exit, ExitPlan};
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{CallIndex, FunctionIndex};
@@ -29,66 +35,71 @@ use crate::spv::op::storage_class;
 use crate::spv::{Code, Id, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-/// What the pass works with in one function.
-pub(crate) struct Unwinder<'a, 'w> {
-    pub(crate) index: &'a Index<'w>,
-    pub(crate) plan: &'a ExitPlan,
-    pub(crate) runtime: &'a mut Runtime,
-    pub(crate) globals: &'a mut Globals,
-    pub(crate) placeholders: &'a mut Placeholders,
-    pub(crate) edits: &'a mut Edits,
+/// Writes the ways out of one function.
+pub(super) struct Unwinder<'a, 'w> {
+    pub(super) index: &'a Index<'w>,
+    pub(super) plan: &'a ExitPlan,
+    pub(super) runtime: &'a mut Runtime,
+    pub(super) globals: &'a mut Globals,
+    pub(super) placeholders: &'a mut Placeholders,
+    pub(super) edits: &'a mut Edits,
+    pub(super) function: &'a Function,
+    pub(super) number: FunctionIndex,
 }
 
-/// What is tested at the top of a loop.
+/// What the top of a loop tests.
 #[derive(Clone, Copy, Debug)]
-struct Test {
-    /// The flag: the invocation may have aborted in the continue construct.
+struct LoopTest {
+    /// The flag: this invocation may have aborted in the continue construct.
     flag: bool,
-    /// The arena's ABORTED word: another invocation may have.
+    /// The arena's ABORTED word: another invocation may have aborted.
     poll: bool,
 }
 
-/// Where an invocation stands when it leaves.
+/// Whether callers learn of the abort from this exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leaving {
-    /// It aborts here: callers have to be told.
-    Begins,
+pub(super) enum FlagState {
+    /// The abort begins here: the exit has to set the flag.
+    Unset,
     /// The flag is set already.
-    Continues,
+    Set,
 }
 
 impl Unwinder<'_, '_> {
-    /// Ends a block with the way out of a function.
-    pub(crate) fn leave(&mut self, code: &mut Code, number: FunctionIndex, function: &Function, leaving: Leaving) {
-        match self.plan.exit(number) {
+    /// Ends a block with the way out of the function.
+    pub(super) fn write_exit(&mut self, code: &mut Code, flag_state: FlagState) {
+        match self.plan.exit(self.number) {
             Exit::Kill => code.op(op::Kill, &[]),
             Exit::TerminateRay => code.op(op::TerminateRayKHR, &[]),
             Exit::EmitNoTasks => {
-                let none = [self.globals.constant(0); 3];
-                let payload = self.task_payload(function);
-                code.op2(op::EmitMeshTasksEXT, &none, payload.as_slice());
+                let no_groups = [self.globals.constant(0); 3];
+                let payload = self.task_payload();
+                code.op2(op::EmitMeshTasksEXT, &no_groups, payload.as_slice());
             }
             Exit::Return => {
-                if leaving == Leaving::Begins && self.plan.unwinds(number) {
+                if flag_state == FlagState::Unset && self.plan.unwinds(self.number) {
                     let flag = self.runtime.flag(self.globals);
-                    let yes = Runtime::yes(self.globals);
+                    let yes = bool_constant(self.globals, true);
                     code.op(op::Store, &[flag, yes]);
                 }
-                if self.index.opcode(function.result_type) == op::TypeVoid {
+                let ty = self.function.result_type;
+                if self.index.opcode(ty) == op::TypeVoid {
                     code.op(op::Return, &[]);
                 } else {
-                    let value =
-                        self.placeholders
-                            .placeholder_value(self.index, self.globals, code, function.result_type);
+                    let value = self.placeholders.placeholder_value(self.index, self.globals, code, ty);
                     code.op(op::ReturnValue, &[value]);
                 }
             }
         }
     }
 
-    /// The payload that an entry point of task shaders gives to its mesh shaders.
-    fn task_payload(&self, function: &Function) -> Option<Id> {
-        let mut entries = self.index.entry_points.iter().filter(|e| e.function == function.id);
+    /// The payload that the entry points of this function pass to mesh shaders, if they agree on one.
+    fn task_payload(&self) -> Option<Id> {
+        let mut entries = self
+            .index
+            .entry_points
+            .iter()
+            .filter(|e| e.function == self.function.id);
         let entry = entries.next()?;
         let is_payload = |id: &Id| {
             let variable = self.index.def(*id);
@@ -99,79 +110,70 @@ impl Unwinder<'_, '_> {
     }
 
     /// Tests the flag after calls and at the top of loops.
-    pub(crate) fn run(&mut self, number: FunctionIndex, function: &Function) {
+    pub(super) fn run(&mut self) {
+        let (index, function) = (self.index, self.function);
         let mut renames = PhiRenames::default();
-        let mut tested: HashSet<Id> = HashSet::default();
-        let mut continues: HashMap<Id, (Id, Id)> = HashMap::default();
-        for block in self.index.blocks_of(function) {
-            if let Some((merge, target)) = loops::loop_merge(self.index, block) {
-                continues.insert(target, (block.label, merge));
+        // Header by continue target.
+        let mut headers: HashMap<Id, Id> = HashMap::default();
+        for block in index.blocks_of(function) {
+            if let Some((_, target)) = loops::loop_merge(index, block) {
+                headers.insert(target, block.label);
             }
         }
-        for at in function.blocks.iter() {
-            let Some(block) = self.index.blocks.get(at).copied() else {
-                continue;
-            };
-            let calls = self.plan.checked_calls(self.index, number, at);
-            match continues.get(&block.label) {
+        // Phase 1.
+        let mut takes_back_edge: HashSet<Id> = HashSet::default();
+        for (number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
+            let calls = self.plan.checked_calls(index, self.number, number);
+            match headers.get(&block.label) {
                 _ if calls.is_empty() => {}
-                Some((header, _)) => {
-                    self.take_back_edge(&block, *header);
-                    tested.insert(*header);
+                Some(header) => {
+                    self.take_back_edge(block, *header);
+                    takes_back_edge.insert(*header);
                 }
-                None => self.split_after(number, function, &block, &calls, &mut renames),
+                None => self.split_after_calls(block, &calls, &mut renames),
             }
         }
-        for at in function.blocks.iter() {
-            let Some(block) = self.index.blocks.get(at).copied() else {
-                continue;
-            };
-            let test = Test {
-                flag: tested.contains(&block.label),
-                poll: self.plan.polled(at),
+        // Phase 2.
+        for (number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
+            let test = LoopTest {
+                flag: takes_back_edge.contains(&block.label),
+                poll: self.plan.polled(number),
             };
             if test.flag || test.poll {
-                self.test_at_top(number, function, &block, test, &mut renames);
+                self.test_at_top(block, test, &mut renames);
             }
         }
-        renames.apply(self.index, function, self.edits);
+        // Phase 3.
+        renames.apply(index, function, self.edits);
     }
 
-    /// In a continue construct: an aborted invocation goes on to the header, whatever the loop's condition says.
+    /// Makes the branch that ends a continue construct go to the header if the invocation has aborted, whatever the loop's
+    /// condition is.
     fn take_back_edge(&mut self, block: &Block, header: Id) {
-        let end = self.index.terminator(block);
-        if end.opcode() != op::BranchConditional {
+        let branch = self.index.terminator(block);
+        if branch.opcode() != op::BranchConditional {
             return;
         }
         let bool = self.globals.bool();
         let flag = self.runtime.flag(self.globals);
-        let to_header = if end.word(2) == header {
-            Runtime::yes(self.globals)
-        } else {
-            Runtime::no(self.globals)
-        };
+        let to_header = bool_constant(self.globals, branch.word(2) == header);
         let (aborted, condition) = (self.globals.fresh(), self.globals.fresh());
         let mut code = Code::default();
         code.op(op::Load, &[bool, aborted, flag]);
-        // Not an OR: compilers may take the condition for undefined, since it comes from what the call gave back.
-        code.op(op::Select, &[bool, condition, aborted, to_header, end.word(1)]);
-        code.op2(op::BranchConditional, &[condition], end.from(2));
-        self.edits.replace(end.offset, end.words.len(), &code.words);
+        // OpSelect, not OpLogicalOr: the condition may be undefined, since it may come from the call's placeholder.
+        code.op(op::Select, &[bool, condition, aborted, to_header, branch.word(1)]);
+        code.op2(op::BranchConditional, &[condition], branch.from(2));
+        self.edits.replace(branch.offset, branch.words.len(), &code.words);
     }
 
-    /// `%header: phis, LoopMerge, Branch %body` gets two blocks between header and body: the test, and a merge block.
-    fn test_at_top(
-        &mut self,
-        number: FunctionIndex,
-        function: &Function,
-        header: &Block,
-        test: Test,
-        renames: &mut PhiRenames,
-    ) {
-        let end = self.index.terminator(header);
-        if end.opcode() != op::Branch {
+    /// Inserts the test of a loop between its header and its body: `%header: phis, LoopMerge, Branch %body` gets two blocks
+    /// after it, the test and its merge block.
+    fn test_at_top(&mut self, header: &Block, test: LoopTest, renames: &mut PhiRenames) {
+        let branch = self.index.terminator(header);
+        if branch.opcode() != op::Branch {
             return;
         }
+        let body = branch.word(1);
         let bool = self.globals.bool();
         let [top, leave, go] = [(); 3].map(|()| self.globals.fresh());
         let mut code = Code::default();
@@ -184,7 +186,7 @@ impl Unwinder<'_, '_> {
             code.op(op::Load, &[bool, aborted, flag]);
         }
         if test.poll {
-            // Both: an abort that leaves no record sets the flag only.
+            // An abort that leaves no record sets the flag and not ABORTED, so both are tested.
             let [other, either] = [(); 2].map(|()| self.globals.fresh());
             let poll = self.runtime.poll(self.globals);
             code.op(op::FunctionCall, &[bool, other, poll]);
@@ -195,26 +197,16 @@ impl Unwinder<'_, '_> {
         }
         code.branch_if(aborted, leave, go, go);
         code.label(leave);
-        self.leave(
-            &mut code,
-            number,
-            function,
-            if test.poll { Leaving::Begins } else { Leaving::Continues },
-        );
+        let flag_state = if test.poll { FlagState::Unset } else { FlagState::Set };
+        self.write_exit(&mut code, flag_state);
         code.label(go);
-        code.branch(end.word(1));
-        self.edits.replace(end.offset, end.words.len(), &code.words);
-        renames.edge(end.word(1), header.label, go);
+        code.branch(body);
+        self.edits.replace(branch.offset, branch.words.len(), &code.words);
+        renames.edge(body, header.label, go);
     }
 
-    fn split_after(
-        &mut self,
-        number: FunctionIndex,
-        function: &Function,
-        block: &Block,
-        calls: &[CallIndex],
-        renames: &mut PhiRenames,
-    ) {
+    /// Splits a block after each of `calls` with a test of the flag.
+    fn split_after_calls(&mut self, block: &Block, calls: &[CallIndex], renames: &mut PhiRenames) {
         let bool = self.globals.bool();
         let flag = self.runtime.flag(self.globals);
         let mut last = block.label;
@@ -227,17 +219,17 @@ impl Unwinder<'_, '_> {
             code.op(op::Load, &[bool, aborted, flag]);
             code.branch_if(aborted, leave, go, go);
             code.label(leave);
-            self.leave(&mut code, number, function, Leaving::Continues);
+            self.write_exit(&mut code, FlagState::Set);
             code.label(go);
             self.index.advance(&mut position, at, after);
             at = after;
             position.write(&mut code, || self.globals.fresh());
-            splits.push((after, code));
+            splits.push(Split { offset: after, code });
             last = go;
         }
-        self.rematerialize_handles(block, &mut splits);
-        for (after, code) in splits {
-            self.edits.insert(after, &code.words);
+        rematerialize_handles(self.index, self.globals, self.edits, block, &mut splits);
+        for split in splits {
+            self.edits.insert(split.offset, &split.code.words);
         }
         renames.moved(&self.index.successors(block), block.label, last);
     }

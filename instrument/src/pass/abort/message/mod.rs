@@ -1,10 +1,16 @@
-//! Writes the message of an abort into its record.
+//! Writes a message into its record.
+//!
+//! `source` follows the message value back to where its parts come from, `parts` walks the message type, `scalar` makes
+//! words of each scalar, `pending` assembles words from parts that share them, and `writer` stores them. `size` computes the
+//! size of the record, and `variable` makes array values indexable.
 
-pub(in crate::pass::abort) mod array;
-pub(in crate::pass::abort) mod payload;
-pub(in crate::pass::abort) mod pending;
-pub(in crate::pass::abort) mod scalar;
-pub(in crate::pass::abort) mod size;
-pub(in crate::pass::abort) mod source;
-pub(in crate::pass::abort) mod variable;
-pub(in crate::pass::abort) mod writer;
+mod parts;
+mod pending;
+mod scalar;
+mod size;
+mod source;
+mod variable;
+mod writer;
+
+pub(super) use source::Sources;
+pub(super) use writer::MessageWriter;

@@ -1,53 +1,53 @@
-//! Words of a payload that are known but not yet written.
+//! Words of a payload that are assembled but not yet stored.
 //!
-//! Parts arrive by byte offset; a word may be put together from several, and a later part wins where parts overlap
-//! (glslang before 16.6 lays members out over each other).
+//! Parts arrive by byte offset. A word may be assembled from several, and where parts overlap, the later one wins: glslang
+//! before 16.6 lets a member overlap the one before it.
 
 use crate::spv::Id;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Up to four bytes.
+/// The value of up to four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bits {
-    /// Known when the module is rewritten.
-    Known(u32),
-    /// A 32-bit unsigned value whose unused high bytes are zero.
+    Constant(u32),
+    /// A `uint` whose unused high bytes are zero.
     Value(Id),
 }
 
-/// A value's share of a word.
+/// The bytes of a word that come from one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct Fragment {
     pub(crate) value: Id,
-    /// Bits to the left; to the right if negative.
+    /// How far the value is shifted to the left, in bits; to the right if negative.
     pub(crate) shift: i32,
-    /// Bytes of the word that are still the value's, a bit each.
+    /// Bytes of the word, one bit each.
     pub(crate) bytes: u8,
-    /// The value must be masked: a later part took some of its bytes.
-    pub(crate) masked: bool,
+    /// Whether the value must be masked, because a later part took some of its bytes.
+    pub(crate) needs_mask: bool,
 }
 
-/// A word being put together.
+/// A word being assembled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Word {
-    pub(crate) known: u32,
-    /// Bytes that have been given, a bit each.
+    /// Its constant bytes; the others are 0.
+    pub(crate) constant: u32,
+    /// Bytes assembled so far, one bit each.
     pub(crate) bytes: u8,
-    pub(crate) shares: SmallVec<[Share; 2]>,
+    pub(crate) fragments: SmallVec<[Fragment; 2]>,
 }
 
-/// Words with their indices from the start of the frame.
+/// Words by their index in the frame.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pending {
-    /// Parts come in order but for a few: these words came in ascending order.
+pub(crate) struct PendingWords {
+    /// Words that arrived in ascending order: almost all of them.
     ordered: Vec<(u32, Word)>,
-    /// These came later, and stand before the last one of those.
-    between: BTreeMap<u32, Word>,
+    /// Words that arrived later, with an index below the last one of `ordered`.
+    late: BTreeMap<u32, Word>,
 }
 
-impl Pending {
-    /// Puts `count` bytes (1 to 4) at byte `offset`.
+impl PendingWords {
+    /// Puts `count` bytes (1 to 4) at byte `offset` of the frame.
     pub(crate) fn put(&mut self, offset: u32, count: u32, bits: Bits) {
         let at = offset % 4;
         let covered = ((1u32 << count) - 1) << at;
@@ -59,23 +59,23 @@ impl Pending {
 
     fn put_word(&mut self, index: u32, bytes: u8, shift: i32, bits: Bits) {
         let word = self.word(index);
-        word.known &= !byte_mask(bytes);
-        for share in &mut word.shares {
-            share.masked |= share.bytes & bytes != 0;
-            share.bytes &= !bytes;
+        word.constant &= !byte_mask(bytes);
+        for fragment in &mut word.fragments {
+            fragment.needs_mask |= fragment.bytes & bytes != 0;
+            fragment.bytes &= !bytes;
         }
-        word.shares.retain(|share| share.bytes != 0);
+        word.fragments.retain(|fragment| fragment.bytes != 0);
         word.bytes |= bytes;
         match bits {
-            Bits::Known(value) => {
+            Bits::Constant(value) => {
                 let moved = if shift < 0 { value >> -shift } else { value << shift };
-                word.known |= moved & byte_mask(bytes);
+                word.constant |= moved & byte_mask(bytes);
             }
-            Bits::Value(value) => word.shares.push(Share {
+            Bits::Value(value) => word.fragments.push(Fragment {
                 value,
                 shift,
                 bytes,
-                masked: false,
+                needs_mask: false,
             }),
         }
     }
@@ -84,29 +84,29 @@ impl Pending {
         if self.ordered.last().is_none_or(|(last, _)| *last < index) {
             self.ordered.push((index, Word::default()));
         }
-        // Mostly it is the last one.
+        // Almost always the last one.
         let found = match self.ordered.last() {
             Some((last, _)) if *last == index => Ok(self.ordered.len() - 1),
             _ => self.ordered.binary_search_by_key(&index, |(i, _)| *i),
         };
         match found.ok().and_then(|at| self.ordered.get_mut(at)) {
             Some((_, word)) => word,
-            None => self.between.entry(index).or_default(),
+            None => self.late.entry(index).or_default(),
         }
     }
 
-    /// All words, by index; none is pending afterwards.
+    /// Removes and returns all words, by index.
     pub(crate) fn take(&mut self) -> Vec<(u32, Word)> {
         let mut words = std::mem::take(&mut self.ordered);
-        if !self.between.is_empty() {
-            words.extend(std::mem::take(&mut self.between));
+        if !self.late.is_empty() {
+            words.extend(std::mem::take(&mut self.late));
             words.sort_by_key(|(index, _)| *index);
         }
         words
     }
 }
 
-/// The bits of the bytes in a set.
+/// A mask of the bits in a set of bytes, one bit each.
 pub(crate) fn byte_mask(bytes: u8) -> u32 {
     (0..4)
         .filter(|i| bytes >> i & 1 != 0)
@@ -118,10 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_bytes_fold_into_words_wherever_they_stand() {
-        let mut pending = Pending::default();
+    fn constant_bytes_fold_into_words_at_any_offset() {
+        let mut pending = PendingWords::default();
         for (i, byte) in b"test".iter().enumerate() {
-            pending.put(3 + i as u32, 1, Bits::Known((*byte).into()));
+            pending.put(3 + i as u32, 1, Bits::Constant((*byte).into()));
         }
         let words = pending.take();
         assert_eq!(
@@ -129,63 +129,63 @@ mod tests {
             (
                 0,
                 Word {
-                    known: u32::from(b't') << 24,
+                    constant: u32::from(b't') << 24,
                     bytes: 0b1000,
                     ..Word::default()
                 }
             )
         );
-        assert_eq!(words[1].1.known.to_le_bytes(), *b"est\0");
+        assert_eq!(words[1].1.constant.to_le_bytes(), *b"est\0");
         assert_eq!((words[1].0, words[1].1.bytes), (1, 0b0111));
     }
 
     #[test]
-    fn a_value_at_an_odd_offset_is_shared_by_two_words() {
-        let mut pending = Pending::default();
+    fn a_value_at_an_odd_offset_is_split_between_two_words() {
+        let mut pending = PendingWords::default();
         pending.put(6, 4, Bits::Value(9));
         let words = pending.take();
         assert_eq!(
-            words[0].1.shares.as_slice(),
-            [Share {
+            words[0].1.fragments.as_slice(),
+            [Fragment {
                 value: 9,
                 shift: 16,
                 bytes: 0b1100,
-                masked: false
+                needs_mask: false
             }]
         );
         assert_eq!(
-            words[1].1.shares.as_slice(),
-            [Share {
+            words[1].1.fragments.as_slice(),
+            [Fragment {
                 value: 9,
                 shift: -16,
                 bytes: 0b0011,
-                masked: false
+                needs_mask: false
             }]
         );
     }
 
     #[test]
     fn the_later_of_two_overlapping_parts_wins() {
-        let mut pending = Pending::default();
+        let mut pending = PendingWords::default();
         pending.put(0, 4, Bits::Value(9));
-        pending.put(2, 2, Bits::Known(0xBEEF));
+        pending.put(2, 2, Bits::Constant(0xBEEF));
         pending.put(0, 1, Bits::Value(7));
         let (_, word) = &pending.take()[0];
-        assert_eq!(word.known, 0xBEEF_0000);
+        assert_eq!(word.constant, 0xBEEF_0000);
         assert_eq!(
-            word.shares.as_slice(),
+            word.fragments.as_slice(),
             [
-                Share {
+                Fragment {
                     value: 9,
                     shift: 0,
                     bytes: 0b0010,
-                    masked: true
+                    needs_mask: true
                 },
-                Share {
+                Fragment {
                     value: 7,
                     shift: 0,
                     bytes: 0b0001,
-                    masked: false
+                    needs_mask: false
                 }
             ]
         );
@@ -193,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn words_that_come_out_of_order_are_put_in_order() {
-        let mut pending = Pending::default();
+    fn words_out_of_order_are_sorted() {
+        let mut pending = PendingWords::default();
         for index in [2, 5, 3, 9, 0, 5, 3] {
-            pending.put(4 * index, 4, Bits::Known(index));
+            pending.put(4 * index, 4, Bits::Constant(index));
         }
         let words = pending.take();
-        let known: Vec<_> = words.iter().map(|(index, word)| (*index, word.known)).collect();
-        assert_eq!(known, [(0, 0), (2, 2), (3, 3), (5, 5), (9, 9)]);
+        let constants: Vec<_> = words.iter().map(|(index, word)| (*index, word.constant)).collect();
+        assert_eq!(constants, [(0, 0), (2, 2), (3, 3), (5, 5), (9, 9)]);
         assert!(pending.take().is_empty());
     }
 }

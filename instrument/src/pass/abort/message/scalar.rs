@@ -1,65 +1,61 @@
-//! Writes scalars: reads them where they are and makes words of them.
+//! Reads scalars from their sources and converts them to words.
 
-use super::payload::PASS;
 use super::pending::Bits;
 use super::source::{Place, Source, scalar_access};
-use super::writer::Writer;
-use crate::error::{Error, ErrorKind, Result};
+use super::writer::MessageWriter;
+use crate::error::{ErrorKind, Result};
 use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
 use smallvec::SmallVec;
 use vkabort_record::site::Type;
 
-impl<'w> Writer<'_, 'w> {
-    /// Writes a scalar as words or as less than a word.
-    pub(in crate::pass::abort) fn scalar(&mut self, ty: &Type, source: &Source<'w>, offset: u32) -> Result<()> {
+impl<'w> MessageWriter<'_, 'w> {
+    /// Writes a scalar at byte `offset` of the frame.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Unsupported`] if the module does not define the source, [`ErrorKind::Invalid`] if it is not a scalar.
+    pub(super) fn write_scalar(&mut self, ty: &Type, source: &Source<'w>, offset: u32) -> Result<()> {
         let size = ty.size();
         let bits = match source {
-            Source::Zero => [Bits::Known(0); 2],
+            Source::Zero => [Bits::Constant(0); 2],
             Source::Literal(bits) => {
                 let bits = if size < 4 {
                     bits & ((1 << (8 * size)) - 1)
                 } else {
                     *bits
                 };
-                [Bits::Known(bits as u32), Bits::Known((bits >> 32) as u32)]
+                [Bits::Constant(bits as u32), Bits::Constant((bits >> 32) as u32)]
             }
             Source::Unknown => {
-                return Err(Error::new(
+                return Err(self.error(
                     ErrorKind::Unsupported,
-                    PASS,
-                    self.offset,
-                    "a part of the message is made by an instruction that is not known",
+                    "an unknown instruction defines a part of the message",
                 ));
             }
             Source::Data { .. } | Source::Parts(_) => {
-                return Err(Error::new(
-                    ErrorKind::Invalid,
-                    PASS,
-                    self.offset,
-                    "the message and its type do not match",
-                ));
+                return Err(self.error(ErrorKind::Invalid, "the message does not match its type"));
             }
             Source::Value {
                 id,
                 path,
                 ty: value_type,
-            } if path.is_empty() => self.as_words(ty, *id, *value_type),
+            } if path.is_empty() => self.convert_to_words(ty, *id, *value_type),
             Source::Value {
                 id,
                 path,
                 ty: value_type,
             } => {
-                let value = self.emit2(op::CompositeExtract, *value_type, *id, path);
-                self.as_words(ty, value, *value_type)
+                let value = self.emit_with(op::CompositeExtract, *value_type, *id, path);
+                self.convert_to_words(ty, value, *value_type)
             }
             Source::Memory {
                 place,
                 path,
                 ty: value_type,
             } => {
-                let value = self.read(*place, path, *value_type, size);
-                self.as_words(ty, value, *value_type)
+                let value = self.load_scalar(*place, path, *value_type, size);
+                self.convert_to_words(ty, value, *value_type)
             }
         };
         self.put(offset, size.min(4), bits[0]);
@@ -69,8 +65,8 @@ impl<'w> Writer<'_, 'w> {
         Ok(())
     }
 
-    /// Reads a scalar out of a place in memory.
-    fn read(&mut self, place: Place, path: &[Id], ty: Id, size: u32) -> Id {
+    /// Loads a scalar of `size` bytes from memory.
+    fn load_scalar(&mut self, place: Place, path: &[Id], ty: Id, size: u32) -> Id {
         let (base, class, access) = match place {
             Place::Variable(variable) => (variable, storage_class::Function, SmallVec::new()),
             Place::Load(offset) => {
@@ -85,40 +81,40 @@ impl<'w> Writer<'_, 'w> {
             }
         };
         let pointer_type = self.globals.pointer(class, ty);
-        let pointer = self.emit2(op::AccessChain, pointer_type, base, path);
-        let value = self.emit2(op::Load, ty, pointer, &access);
-        // What differs between invocations must say so at every step.
+        let pointer = self.emit_with(op::AccessChain, pointer_type, base, path);
+        let value = self.emit_with(op::Load, ty, pointer, &access);
+        // A non-uniform access has to be decorated at every step.
         self.globals.inherit_non_uniform(self.index, base, &[pointer, value]);
         value
     }
 
-    /// A scalar value as one or two `uint`s, narrower ones zero-extended.
-    fn as_words(&mut self, ty: &Type, value: Id, value_type: Id) -> [Bits; 2] {
+    /// A scalar as one or two words; a narrower one is zero-extended.
+    fn convert_to_words(&mut self, ty: &Type, value: Id, value_type: Id) -> [Bits; 2] {
         let uint = self.uint();
-        let one = |id| [Bits::Value(id), Bits::Known(0)];
+        let single = |id| [Bits::Value(id), Bits::Constant(0)];
         match ty {
             Type::Bool => {
-                let (zero, unit) = (self.constant(0), self.constant(1));
-                one(self.calculate(op::Select, &[value, unit, zero]))
+                let (zero, one) = (self.constant(0), self.constant(1));
+                single(self.calculate(op::Select, &[value, one, zero]))
             }
-            Type::Int { bits: 8 | 16, .. } => one(self.calculate(op::UConvert, &[value])),
+            Type::Int { bits: 8 | 16, .. } => single(self.calculate(op::UConvert, &[value])),
             Type::Float { bits: 16 } | Type::EncodedFloat { .. } => {
-                // Two halves or four quarters are a word: no narrow integers are needed.
+                // As a vector of one word, so that no narrow integer type is needed.
                 let count = 4 / ty.size().max(1);
                 let vector = self.globals.vector(value_type, count);
-                let none = self.globals.null(value_type);
-                let parts = [value, none, none, none];
+                let zero = self.globals.null(value_type);
+                let parts = [value, zero, zero, zero];
                 let parts = parts.get(..count as usize).unwrap_or(&parts);
-                let all = self.emit(op::CompositeConstruct, vector, parts);
-                one(self.calculate(op::Bitcast, &[all]))
+                let whole = self.emit(op::CompositeConstruct, vector, parts);
+                single(self.calculate(op::Bitcast, &[whole]))
             }
             _ if ty.size() == 8 => {
                 let uvec2 = self.globals.vector(uint, 2);
-                let both = self.emit(op::Bitcast, uvec2, &[value]);
-                [0, 1].map(|i| Bits::Value(self.calculate(op::CompositeExtract, &[both, i])))
+                let words = self.emit(op::Bitcast, uvec2, &[value]);
+                [0, 1].map(|i| Bits::Value(self.calculate(op::CompositeExtract, &[words, i])))
             }
-            _ if value_type == uint => one(value),
-            _ => one(self.calculate(op::Bitcast, &[value])),
+            _ if value_type == uint => single(value),
+            _ => single(self.calculate(op::Bitcast, &[value])),
         }
     }
 }

@@ -1,20 +1,20 @@
-//! Arrays that are values are put into variables, so that a loop can index them.
+//! Puts array values into variables so that a loop can index them.
 
 use super::source::{Path, Place, Source};
-use super::writer::Writer;
+use super::writer::MessageWriter;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::version;
 use crate::spv::{Id, op};
 
-/// Nesting of types that is followed; layouts are refused beyond less.
-const MAX_NESTING: u32 = 65;
-/// Types that are looked at for one value: types may hold others many times over.
-const MAX_STEPS: u32 = 1 << 13;
+/// Deepest nesting of types that is followed. Message layouts are refused at less.
+const MAX_DEPTH: u32 = 65;
+/// Types visited per value, since small types may repeat others very often.
+const MAX_TYPES: u32 = 1 << 13;
 
-impl<'w> Writer<'_, 'w> {
-    /// Puts an array value into a variable so that it can be indexed. Types with a layout, which the Function storage
-    /// class must not have, are copied to types without one, from SPIR-V 1.4 on.
-    pub(in crate::pass::abort) fn in_variable(&mut self, source: &Source<'w>) -> Option<Source<'w>> {
+impl<'w> MessageWriter<'_, 'w> {
+    /// Puts an array value into a variable; `None` if that is not possible. The Function storage class does not allow types
+    /// with a layout: they are copied to types without one, which needs `OpCopyLogical` of SPIR-V 1.4.
+    pub(super) fn store_in_variable(&mut self, source: &Source<'w>) -> Option<Source<'w>> {
         let Source::Value {
             id,
             path,
@@ -24,25 +24,25 @@ impl<'w> Writer<'_, 'w> {
             return None;
         };
         let value_type = *value_type;
-        let plain = self.plain_type(value_type, MAX_NESTING, &mut 0)?;
+        let plain = self.type_without_layout(value_type, MAX_DEPTH, &mut 0)?;
         if plain != value_type && self.index.version < version(1, 4) {
             return None;
         }
-        let pointer = self.globals.pointer(storage_class::Function, plain);
+        let pointer_type = self.globals.pointer(storage_class::Function, plain);
         let variable = self.globals.fresh();
-        self.variables.push((pointer, variable));
+        self.variables.push((pointer_type, variable));
         if self.index.opcode(self.index.under_arrays(value_type)) == op::TypePointer {
             self.globals.decorate(variable, decoration::AliasedPointer, &[]);
         }
         let mut value = *id;
         if !path.is_empty() {
-            value = self.emit2(op::CompositeExtract, value_type, *id, path);
+            value = self.emit_with(op::CompositeExtract, value_type, *id, path);
         }
         if plain != value_type {
             value = self.emit(op::CopyLogical, plain, &[value]);
         }
         self.code.op(op::Store, &[variable, value]);
-        // Its parts have the same scalars as those of the type that the index knows.
+        // `plain` is not in the index, but its scalars are those of `value_type`.
         Some(Source::Memory {
             place: Place::Variable(variable),
             path: Path::new(),
@@ -50,10 +50,10 @@ impl<'w> Writer<'_, 'w> {
         })
     }
 
-    /// A type that logically matches `ty` and has no layout: itself if it has none.
-    fn plain_type(&mut self, ty: Id, depth: u32, steps: &mut u32) -> Option<Id> {
-        *steps += 1;
-        if *steps > MAX_STEPS {
+    /// A type without a layout that logically matches `ty`: `ty` itself if it has none.
+    fn type_without_layout(&mut self, ty: Id, depth: u32, visited: &mut u32) -> Option<Id> {
+        *visited += 1;
+        if *visited > MAX_TYPES {
             return None;
         }
         let (inst, depth) = (self.index.def(ty)?, depth.checked_sub(1)?);
@@ -64,7 +64,7 @@ impl<'w> Writer<'_, 'w> {
         };
         let plain: Vec<Id> = parts
             .iter()
-            .map(|part| self.plain_type(*part, depth, steps))
+            .map(|part| self.type_without_layout(*part, depth, visited))
             .collect::<Option<_>>()?;
         if plain == parts && self.index.decorations_of(ty).next().is_none() {
             return Some(ty);

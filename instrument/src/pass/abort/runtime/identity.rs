@@ -1,10 +1,19 @@
-//! Which invocation: each entry point that can reach an abort stores its execution model and identity once, at its start,
-//! where `reserve` picks them up. Compilers remove the stores where no abort is taken.
+//! Which invocation aborts: each entry point that can reach an abort stores its execution model and identity once, at its
+//! start, where `reserve` loads them. Compilers sink or remove the stores where no abort follows.
 //!
-//! A built-in variable that the entry point has is reused, whatever integer or vector type the producer gave it; others are
-//! added to the interface, which for built-ins no other stage sees.
+//! ```text
+//! Store %vkabort_stage %model
+//! %value = Load %built_in ..., %words = CompositeConstruct %uvec4 ..
+//! Store %vkabort_identity %words
+//! ```
+//!
+//! A built-in variable of the entry point is reused, with any integer or vector type; others are added to the interface,
+//! which for built-ins no other stage sees.
+//!
+//! Not handled: a built-in that an entry point has in an input block, or that the entry points of one function have in
+//! different variables. No compiler produces these; their words are 0.
 
-use super::Runtime;
+use super::state::Runtime;
 use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::globals::Globals;
 use crate::edit::{Edits, Rank};
@@ -15,157 +24,191 @@ use smallvec::SmallVec;
 /// STAGE of a function that is the entry point of several execution models.
 const AMBIGUOUS: u32 = u32::MAX;
 
-/// A built-in and how it fills words of the identity.
-struct Wanted {
+/// A built-in, and the words of the identity that it fills.
+struct IdentityInput {
     built_in: u32,
-    /// Components taken.
+    /// Components used.
     components: u32,
     /// First word of the identity that they fill.
-    at: usize,
-    float: bool,
+    first_word: usize,
+    is_float: bool,
 }
 
-impl Wanted {
-    const fn new(built_in: u32, components: u32, at: usize) -> Self {
+impl IdentityInput {
+    const fn new(built_in: u32, components: u32, first_word: usize) -> Self {
         Self {
             built_in,
             components,
-            at,
-            float: built_in == built_in::FragCoord,
+            first_word,
+            is_float: built_in == built_in::FragCoord,
+        }
+    }
+
+    /// Whether its variable is a vector: FragCoord is one of four components, however many are used.
+    fn is_vector(&self) -> bool {
+        self.components > 1 || self.is_float
+    }
+
+    /// The type of a variable that this pass adds.
+    fn ty(&self, globals: &mut Globals) -> Id {
+        let scalar = self.scalar(globals);
+        match (self.is_float, self.components) {
+            (true, _) => globals.vector(scalar, 4),
+            (false, 1) => scalar,
+            (false, count) => globals.vector(scalar, count),
+        }
+    }
+
+    fn scalar(&self, globals: &mut Globals) -> Id {
+        if self.is_float {
+            globals.float(32)
+        } else {
+            globals.uint()
         }
     }
 }
 
-fn wanted(execution_model: u32) -> &'static [Wanted] {
-    use Wanted as W;
+/// The built-ins that identify an invocation of a stage, as `vkabort_record::layout::Identity` reads them.
+fn identity_inputs(execution_model: u32) -> &'static [IdentityInput] {
+    use IdentityInput as Input;
     match execution_model {
         model::Vertex => {
             const {
                 &[
-                    W::new(built_in::VertexIndex, 1, 0),
-                    W::new(built_in::InstanceIndex, 1, 1),
+                    Input::new(built_in::VertexIndex, 1, 0),
+                    Input::new(built_in::InstanceIndex, 1, 1),
                 ]
             }
         }
         model::TessellationControl | model::Geometry => {
             const {
                 &[
-                    W::new(built_in::PrimitiveId, 1, 0),
-                    W::new(built_in::InvocationId, 1, 1),
+                    Input::new(built_in::PrimitiveId, 1, 0),
+                    Input::new(built_in::InvocationId, 1, 1),
                 ]
             }
         }
-        model::TessellationEvaluation => const { &[W::new(built_in::PrimitiveId, 1, 0)] },
-        model::Fragment => const { &[W::new(built_in::FragCoord, 2, 0)] },
+        model::TessellationEvaluation => const { &[Input::new(built_in::PrimitiveId, 1, 0)] },
+        model::Fragment => const { &[Input::new(built_in::FragCoord, 2, 0)] },
         model::GLCompute | model::TaskNV | model::MeshNV | model::TaskEXT | model::MeshEXT => {
             const {
                 &[
-                    W::new(built_in::GlobalInvocationId, 3, 0),
-                    W::new(built_in::LocalInvocationIndex, 1, 3),
+                    Input::new(built_in::GlobalInvocationId, 3, 0),
+                    Input::new(built_in::LocalInvocationIndex, 1, 3),
                 ]
             }
         }
-        model::RayGenerationKHR..=model::CallableKHR => const { &[W::new(built_in::LaunchIdKHR, 3, 0)] },
+        model::RayGenerationKHR..=model::CallableKHR => const { &[Input::new(built_in::LaunchIdKHR, 3, 0)] },
         _ => &[],
     }
 }
 
 /// An entry point, and the variables to add to its interface.
-pub(crate) struct Interface<'w> {
+pub(crate) struct EntryInterface<'w> {
     pub(crate) entry: EntryPoint<'w>,
     pub(crate) added: SmallVec<[Id; 6]>,
 }
 
-/// Adds the stores of the given entry points. Those that share a function read the same variables.
-pub(crate) fn store(
+/// Adds the stores to the functions of `entry_points`, and the variables that they need to the interfaces.
+pub(crate) fn store_identity(
     index: &Index<'_>,
-    entry_points: &mut [Interface<'_>],
+    entry_points: &mut [EntryInterface<'_>],
     runtime: &mut Runtime,
     globals: &mut Globals,
     edits: &mut Edits,
 ) {
-    // Variables added here, with their built-ins: entry points share them.
-    let mut shared: SmallVec<[(u32, Id); 6]> = SmallVec::new();
-    // By function: there may be very many of either.
+    // Phase 1: group the entry points by function, in the order of their first entry points.
     let mut by_function: SmallVec<[(Id, usize); 4]> = SmallVec::new();
-    by_function.extend(
-        entry_points
-            .iter()
-            .enumerate()
-            .map(|(number, e)| (e.entry.function, number)),
-    );
+    let numbered = entry_points.iter().enumerate();
+    by_function.extend(numbered.map(|(number, interface)| (interface.entry.function, number)));
     by_function.sort_unstable();
-    for number in 0..entry_points.len() {
-        let Some(Interface { entry, .. }) = entry_points.get(number) else {
-            break;
-        };
-        let (id, model) = (entry.function, entry.model);
-        let first = by_function.partition_point(|(function, _)| *function < id);
-        let same = by_function.get(first..).unwrap_or(&[]);
-        let same = same
-            .get(..same.partition_point(|(function, _)| *function == id))
-            .unwrap_or(&[]);
-        if same.first().is_none_or(|(_, first)| *first != number) {
-            continue;
-        }
-        let Some(function) = index.function_of(id).and_then(|f| index.functions.get(f)) else {
-            continue;
-        };
-        let Some(at) = index.after_variables(function) else {
+    let mut groups: SmallVec<[&[(Id, usize)]; 4]> = by_function.chunk_by(|(a, _), (b, _)| a == b).collect();
+    groups.sort_unstable_by_key(|group| group.first().map(|(_, number)| *number));
+
+    // Phase 2: for each function, select the variables and write the stores.
+    // Variables added here by built-in; entry points share them.
+    let mut added: SmallVec<[(u32, Id); 6]> = SmallVec::new();
+    for group in groups {
+        let numbers = || group.iter().map(|(_, number)| *number);
+        let Some(model) = numbers()
+            .next()
+            .and_then(|n| entry_points.get(n))
+            .map(|e| e.entry.model)
+        else {
             continue;
         };
-        let same = || same.iter().map(|(_, number)| *number);
-        let ambiguous = same()
+        let function = group.first().and_then(|(id, _)| index.function_of(*id));
+        let Some(at) = function
+            .and_then(|f| index.functions.get(f))
+            .and_then(|f| index.after_variables(f))
+        else {
+            continue;
+        };
+        let is_ambiguous = numbers()
             .filter_map(|n| entry_points.get(n))
             .any(|e| e.entry.model != model);
-        let execution_model = if ambiguous { AMBIGUOUS } else { model };
+        let model = if is_ambiguous { AMBIGUOUS } else { model };
 
         let mut code = Code::with_room(64);
         let stage = runtime.stage(globals);
-        let value = globals.constant(execution_model);
+        let value = globals.constant(model);
         code.op(op::Store, &[stage, value]);
         let zero = globals.constant(0);
         let mut words = [zero; 4];
-        for want in wanted(execution_model) {
-            // No interface may have a built-in twice. No compiler makes these members of blocks, or entry points of one
-            // function that read different variables.
-            let mut own = None;
-            let cannot_share = same().filter_map(|n| entry_points.get(n)).any(|e| {
-                let variable = existing(index, &e.entry, want.built_in);
-                let other = variable.is_some_and(|variable| *own.get_or_insert(variable) != variable);
-                other || is_member(index, &e.entry, want.built_in)
-            });
-            if cannot_share {
+        for input in identity_inputs(model) {
+            let entries = numbers().filter_map(|n| entry_points.get(n)).map(|e| &e.entry);
+            let Ok(existing) = find_shared_variable(index, entries, input.built_in) else {
                 continue;
-            }
-            let variable = own.unwrap_or_else(|| {
-                let known = shared.iter().find(|(built_in, _)| *built_in == want.built_in);
-                known.map(|(_, variable)| *variable).unwrap_or_else(|| {
-                    let variable = new_variable(want, globals);
-                    shared.push((want.built_in, variable));
+            };
+            let variable = existing.unwrap_or_else(|| {
+                let shared = added.iter().find(|(built_in, _)| *built_in == input.built_in);
+                shared.map(|(_, variable)| *variable).unwrap_or_else(|| {
+                    let variable = declare_variable(input, globals);
+                    added.push((input.built_in, variable));
                     variable
                 })
             });
-            for number in same() {
+            for number in numbers() {
                 let interface = entry_points.get_mut(number);
                 if let Some(interface) = interface.filter(|e| !e.entry.interface().contains(&variable)) {
                     interface.added.push(variable);
                 }
             }
-            read(index, variable, want, &mut words, &mut code, globals);
+            load_words(index, variable, input, &mut words, &mut code, globals);
         }
         let uint = globals.uint();
         let uvec4 = globals.vector(uint, 4);
-        let all = globals.fresh();
+        let whole = globals.fresh();
         let identity = runtime.identity(globals);
-        code.op2(op::CompositeConstruct, &[uvec4, all], &words);
-        code.op(op::Store, &[identity, all]);
+        code.op2(op::CompositeConstruct, &[uvec4, whole], &words);
+        code.op(op::Store, &[identity, whole]);
         edits.insert_ranked(at, Rank::Entry, &code.words);
     }
 }
 
-/// The entry point's own variable for a built-in.
-fn existing(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Option<Id> {
+/// The variable that entry points of one function have for a built-in; `None` if none has one.
+///
+/// # Errors
+///
+/// The function cannot read one variable for all of them: an interface must not have a built-in twice, and the entry points
+/// have it in a block or in different variables.
+fn find_shared_variable<'e>(
+    index: &Index<'_>,
+    entries: impl Iterator<Item = &'e EntryPoint<'e>>,
+    built_in: u32,
+) -> Result<Option<Id>, ()> {
+    let mut shared = None;
+    for entry in entries {
+        let variable = find_variable(index, entry, built_in);
+        let differs = variable.is_some_and(|variable| *shared.get_or_insert(variable) != variable);
+        if differs || is_block_member(index, entry, built_in) {
+            return Err(());
+        }
+    }
+    Ok(shared)
+}
+
+fn find_variable(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Option<Id> {
     entry.interface().iter().copied().find(|id| {
         index.decoration(*id, decoration::BuiltIn) == Some(built_in)
             && index
@@ -175,72 +218,59 @@ fn existing(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Option<
 }
 
 /// Whether an entry point has a built-in as a member of an input block.
-fn is_member(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> bool {
-    let is_input = |block: Id| {
-        entry
-            .interface()
-            .iter()
-            .filter_map(|id| index.def(*id))
-            .any(|variable| {
-                let input = variable.opcode() == op::Variable && variable.word(3) == storage_class::Input;
-                input
-                    && index
-                        .def(variable.result_type())
-                        .is_some_and(|ty| index.under_arrays(ty.word(3)) == block)
-            })
+fn is_block_member(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> bool {
+    let variables = || entry.interface().iter().filter_map(|id| index.def(*id));
+    let is_input_block = |block: Id| {
+        variables().any(|variable| {
+            let is_input = variable.opcode() == op::Variable && variable.word(3) == storage_class::Input;
+            let pointer = index.def(variable.result_type()).filter(|_| is_input);
+            pointer.is_some_and(|pointer| index.under_arrays(pointer.word(3)) == block)
+        })
     };
     let mut members = index.decorations.iter().filter(|d| d.member.is_some());
-    members.any(|d| d.kind == decoration::BuiltIn && d.value == built_in && is_input(d.target))
+    members.any(|d| d.kind == decoration::BuiltIn && d.value == built_in && is_input_block(d.target))
 }
 
-fn new_variable(want: &Wanted, globals: &mut Globals) -> Id {
-    let scalar = if want.float { globals.float(32) } else { globals.uint() };
-    // FragCoord has four components whatever is taken of it.
-    let ty = match (want.float, want.components) {
-        (true, _) => globals.vector(scalar, 4),
-        (false, 1) => scalar,
-        (false, n) => globals.vector(scalar, n),
-    };
+fn declare_variable(input: &IdentityInput, globals: &mut Globals) -> Id {
+    let ty = input.ty(globals);
     let variable = globals.variable(storage_class::Input, ty, 0);
-    globals.decorate(variable, decoration::BuiltIn, &[want.built_in]);
+    globals.decorate(variable, decoration::BuiltIn, &[input.built_in]);
     variable
 }
 
-/// Loads a built-in and puts its components into the identity's words.
-fn read(index: &Index<'_>, variable: Id, want: &Wanted, words: &mut [Id; 4], code: &mut Code, globals: &mut Globals) {
+/// Loads a built-in and converts its components to the words that they fill.
+fn load_words(
+    index: &Index<'_>,
+    variable: Id,
+    input: &IdentityInput,
+    words: &mut [Id; 4],
+    code: &mut Code,
+    globals: &mut Globals,
+) {
     let uint = globals.uint();
-    // A variable of the module tells its type; one added here has the type that `new_variable` gives.
-    let declared = index.def(index.type_of(variable)).map(|pointer| pointer.word(3));
-    let ty = declared.unwrap_or_else(|| match (want.float, want.components) {
-        (true, _) => {
-            let float = globals.float(32);
-            globals.vector(float, 4)
-        }
-        (false, 1) => uint,
-        (false, n) => globals.vector(uint, n),
-    });
-    let vector = want.components > 1 || want.float;
-    let scalar = match declared {
-        Some(ty) if vector => index.part_type(ty, 0),
+    // Variables of the module may have other types than those declared here.
+    let pointee = index.def(index.type_of(variable)).map(|pointer| pointer.word(3));
+    let ty = pointee.unwrap_or_else(|| input.ty(globals));
+    let scalar = match pointee {
+        Some(ty) if input.is_vector() => index.part_type(ty, 0),
         Some(ty) => ty,
-        None if want.float => globals.float(32),
-        None => uint,
+        None => input.scalar(globals),
     };
     let value = globals.fresh();
     code.op(op::Load, &[ty, value, variable]);
-    for component in 0..want.components {
+    for component in 0..input.components {
         let mut word = value;
-        if vector {
+        if input.is_vector() {
             word = globals.fresh();
             code.op(op::CompositeExtract, &[scalar, word, value, component]);
         }
         if scalar != uint {
             let converted = globals.fresh();
-            let opcode = if want.float { op::ConvertFToU } else { op::Bitcast };
+            let opcode = if input.is_float { op::ConvertFToU } else { op::Bitcast };
             code.op(opcode, &[uint, converted, word]);
             word = converted;
         }
-        if let Some(slot) = words.get_mut(want.at + component as usize) {
+        if let Some(slot) = words.get_mut(input.first_word + component as usize) {
             *slot = word;
         }
     }

@@ -1,4 +1,4 @@
-//! What an aborting invocation does once its record is available, so that the driver itself loses the device.
+//! Writes the trap: what an aborting invocation does once its record is available, so that the driver loses the device.
 //!
 //! ```text
 //! return   nothing: the layer reports the loss
@@ -6,71 +6,63 @@
 //! hang     a barrier, then for (i = 0; i < hang_iterations; ++i) { if (atomicLoad(ABORTED) == 0) break; }
 //! ```
 //!
-//! The stores of COMMIT and ABORTED have release semantics, which order what is before them and nothing behind: without
-//! the barrier the faulting store could overtake them, and no cache is written back after it. `Device` is the largest scope
-//! that Vulkan has: memory that the device does not cache makes it the host's as well.
+//! The stores of COMMIT and ABORTED have release semantics, which order earlier accesses before them but not later ones
+//! after them: without the barrier the faulting store could overtake them, and no cache is written back after a fault.
+//! `Device` is the widest scope of Vulkan; the host sees the stores too, since the arena is in memory that the device does
+//! not cache.
 //!
-//! The loop ends when the host clears ABORTED, and at last by itself: on a device without a watchdog, or with the host's
-//! process gone, nothing else would end it. Its condition is one that no compiler can decide, and neither way is
-//! undefined, so the code after it, by which the invocation leaves, stays right.
+//! The loop ends when the host clears ABORTED, and at last by its counter: a device without a watchdog, or an orphaned
+//! process, would run it forever. No compiler can decide its condition, and neither outcome is undefined, so the code after
+//! it, by which the invocation leaves, stays.
 
-use super::Runtime;
+use super::state::{ABORTED, Runtime};
 use crate::edit::globals::Globals;
 use crate::edit::phi::phi;
 use crate::options::Trap;
 use crate::spv::op::memory_operands::VOLATILE;
 use crate::spv::{Code, Id, op};
 
-/// In the page at zero, which drivers leave unmapped so that null pointers fault.
+/// In the page at address zero, which drivers leave unmapped so that null pointers fault.
 const FAULT_ADDRESS: u64 = 0x10;
 
-/// Adds the trap to a block that is open with the label `block`; another block may be open afterwards.
-pub(in crate::pass::abort) fn spring(
-    trap: Trap,
-    runtime: &mut Runtime,
-    code: &mut Code,
-    globals: &mut Globals,
-    block: Id,
-) {
-    if trap != Trap::Return {
+/// Writes the trap into the open block `block`; another block may be open afterwards.
+pub(super) fn write_trap(runtime: &mut Runtime, code: &mut Code, globals: &mut Globals, block: Id) {
+    if runtime.trap != Trap::Return {
         runtime.barrier(code, globals);
     }
-    match trap {
+    match runtime.trap {
         Trap::Return => {}
         Trap::Fault => {
-            let ty = runtime.views(globals).uint_pointer;
-            let pointer = runtime.address(code, globals, ty, FAULT_ADDRESS);
+            let ty = runtime.types(globals).uint_pointer;
+            let pointer = runtime.pointer_to(code, globals, ty, FAULT_ADDRESS);
             let one = globals.constant(1);
             let [mask, alignment] = runtime.access(4);
             code.op(op::Store, &[pointer, one, mask | VOLATILE, alignment]);
         }
-        Trap::Hang => hang(runtime, code, globals, block),
+        Trap::Hang => write_hang(runtime, code, globals, block),
     }
 }
 
-fn hang(runtime: &mut Runtime, code: &mut Code, globals: &mut Globals, block: Id) {
+fn write_hang(runtime: &mut Runtime, code: &mut Code, globals: &mut Globals, block: Id) {
     let (uint, bool) = (globals.uint(), globals.bool());
-    let (zero, one, last) = (
-        globals.constant(0),
-        globals.constant(1),
-        globals.constant(runtime.hang_iterations),
-    );
-    let (device, relaxed) = (globals.constant(runtime.scope()), zero);
-    let [header, test, next, out, i, after, word, set, more, stay] = [(); 10].map(|()| globals.fresh());
+    let [zero, one, iterations, scope] =
+        [0, 1, runtime.hang_iterations, runtime.scope].map(|value| globals.constant(value));
+    let [header, test, next, exit, i, next_i] = [(); 6].map(|()| globals.fresh());
+    let [aborted, is_aborted, has_rounds, stays] = [(); 4].map(|()| globals.fresh());
     code.branch(header);
     code.label(header);
-    phi(code, uint, i, &[(zero, block), (after, next)]);
-    code.op(op::LoopMerge, &[out, next, 0]);
+    phi(code, uint, i, &[(zero, block), (next_i, next)]);
+    code.op(op::LoopMerge, &[exit, next, 0]);
     code.branch(test);
     code.label(test);
-    let aborted = runtime.control(code, globals, 0);
-    code.op(op::AtomicLoad, &[uint, word, aborted, device, relaxed]);
-    code.op(op::INotEqual, &[bool, set, word, zero]);
-    code.op(op::ULessThan, &[bool, more, i, last]);
-    code.op(op::LogicalAnd, &[bool, stay, set, more]);
-    code.op(op::BranchConditional, &[stay, next, out]);
+    let pointer = runtime.control(code, globals, ABORTED);
+    code.op(op::AtomicLoad, &[uint, aborted, pointer, scope, zero]);
+    code.op(op::INotEqual, &[bool, is_aborted, aborted, zero]);
+    code.op(op::ULessThan, &[bool, has_rounds, i, iterations]);
+    code.op(op::LogicalAnd, &[bool, stays, is_aborted, has_rounds]);
+    code.op(op::BranchConditional, &[stays, next, exit]);
     code.label(next);
-    code.op(op::IAdd, &[uint, after, i, one]);
+    code.op(op::IAdd, &[uint, next_i, i, one]);
     code.branch(header);
-    code.label(out);
+    code.label(exit);
 }

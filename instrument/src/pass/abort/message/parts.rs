@@ -1,0 +1,289 @@
+//! Walks a message type and writes its parts.
+//!
+//! Arrays are written element by element, or by a loop if they are longer than [`MAX_UNROLLED`] or their length is a
+//! specialisation constant:
+//!
+//! ```text
+//! for (i = 0; i < count; ++i) { element = array[i]; stores of its words at start + i * stride }
+//! ```
+//!
+//! Constant data goes out as constant words, never by a loop: llvmpipe compiles dynamically indexed constant tables in
+//! quadratic time.
+
+use super::pending::{Bits, byte_mask};
+use super::source::{MAX_UNROLLED, Source, extend};
+use super::writer::{Base, Frame, MessageWriter};
+use crate::analysis::message_layout::holds_scalar;
+use crate::edit::phi::phi;
+use crate::error::{ErrorKind, Result};
+use crate::spv::{Id, op};
+use std::iter;
+use vkabort_record::site::{Length, Type};
+
+/// Longest array value that is written element by element because no variable can hold it.
+const MAX_EXTRACTED: u32 = 4096;
+
+/// A part of a message.
+#[derive(Clone, Copy)]
+struct Part<'t> {
+    layout: &'t Type,
+    /// Its type in the message type.
+    ty: Id,
+    /// Byte offset in the frame.
+    offset: u32,
+}
+
+/// A part that is an array.
+#[derive(Clone, Copy)]
+struct Array<'t> {
+    part: Part<'t>,
+    length: Length,
+    /// In bytes.
+    stride: u32,
+    element: &'t Type,
+}
+
+impl Array<'_> {
+    /// Whether its elements are scalars of `bytes` bytes without gaps.
+    fn is_packed(&self, bytes: u32) -> bool {
+        let is_scalar = matches!(
+            self.element,
+            Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. }
+        );
+        is_scalar && self.stride == bytes && self.element.size() == bytes
+    }
+
+    /// Byte offset in the frame of the end of its elements.
+    fn end(&self) -> u32 {
+        match self.length {
+            // The last element may be larger than the stride.
+            Length::Constant(count) => {
+                let last = count.saturating_sub(1).saturating_mul(self.stride);
+                let end = self.part.offset.saturating_add(last);
+                end.saturating_add(self.stride.max(self.element.size()))
+            }
+            Length::Specialised { .. } => u32::MAX,
+        }
+    }
+}
+
+impl<'w> MessageWriter<'_, 'w> {
+    /// Writes a message of type `ty` into the record at unit `record`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Invalid`] if the message does not match its type, [`ErrorKind::Unsupported`] if a part comes from an
+    /// unknown instruction or is a large array value that no variable can hold.
+    pub(crate) fn write_message(&mut self, record: Id, layout: &Type, ty: Id, message: Id) -> Result<()> {
+        self.record = record;
+        self.frames.push(Frame::new(Base::Payload, false));
+        let source = self.sources.source_of(message);
+        self.write_part(Part { layout, ty, offset: 0 }, &source)?;
+        self.flush();
+        self.frames.pop();
+        Ok(())
+    }
+
+    fn write_part(&mut self, part: Part<'_>, source: &Source<'w>) -> Result<()> {
+        match part.layout {
+            Type::Struct { members, .. } => {
+                for (number, member) in (0..).zip(members) {
+                    let source = self.part_source(source, number);
+                    let member = self.sub_part(part, number, &member.ty, member.offset);
+                    self.write_part(member, &source)?;
+                }
+                Ok(())
+            }
+            Type::Array {
+                length,
+                stride,
+                element,
+                ..
+            } => {
+                let (length, stride) = (*length, *stride);
+                let array = Array {
+                    part,
+                    length,
+                    stride,
+                    element,
+                };
+                self.write_array(array, source)
+            }
+            Type::Matrix {
+                columns,
+                rows,
+                component,
+                stride,
+                row_major,
+            } => {
+                for column in 0..*columns {
+                    let column_source = self.part_source(source, column);
+                    for row in 0..*rows {
+                        let source = self.part_source(&column_source, row);
+                        let (major, minor) = if *row_major { (row, column) } else { (column, row) };
+                        let line = part.offset.saturating_add(major.saturating_mul(*stride));
+                        let offset = line.saturating_add(minor.saturating_mul(component.size()));
+                        self.write_scalar(component, &source, offset)?;
+                    }
+                }
+                Ok(())
+            }
+            Type::Vector { count, component } => {
+                for number in 0..*count {
+                    let source = self.part_source(source, number);
+                    let offset = part.offset.saturating_add(number.saturating_mul(component.size()));
+                    self.write_scalar(component, &source, offset)?;
+                }
+                Ok(())
+            }
+            scalar => self.write_scalar(scalar, source, part.offset),
+        }
+    }
+
+    /// Part `number` of a part, with the layout `layout`, at byte `offset` in it.
+    fn sub_part<'t>(&self, part: Part<'_>, number: u32, layout: &'t Type, offset: u32) -> Part<'t> {
+        Part {
+            layout,
+            ty: self.index.part_type(part.ty, number),
+            offset: part.offset.saturating_add(offset),
+        }
+    }
+
+    /// The source of part `number` of a value.
+    fn part_source(&mut self, source: &Source<'w>, number: u32) -> Source<'w> {
+        match source {
+            Source::Memory { .. } => {
+                let index = self.constant(number);
+                self.indexed_source(source, number, index)
+            }
+            _ => self.sources.part(source, number),
+        }
+    }
+
+    /// The source of part `number` of a value, which `index` selects if the value is in memory.
+    fn indexed_source(&self, source: &Source<'w>, number: u32, index: Id) -> Source<'w> {
+        match source {
+            Source::Memory { place, path, ty } => Source::Memory {
+                place: *place,
+                path: extend(path, index),
+                ty: self.index.part_type(*ty, number),
+            },
+            other => other.clone(),
+        }
+    }
+
+    fn write_array(&mut self, array: Array<'_>, source: &Source<'w>) -> Result<()> {
+        if !holds_scalar(array.element) {
+            // There may be very many empty elements.
+            return Ok(());
+        }
+        let is_specialised = matches!(array.length, Length::Specialised { .. });
+        let count = array.length.default_value();
+        match source {
+            // Bytes that no part puts are zero.
+            Source::Zero if is_specialised && !self.may_overlap(array.part.offset) => Ok(()),
+            Source::Zero if is_specialised => self.write_by_loop(array, source),
+            // The number of elements of constant data does not change with the specialised length.
+            Source::Data { offset, element_bytes } if array.is_packed(*element_bytes) => {
+                self.put_constant_data(*offset, array.part.offset, count.saturating_mul(*element_bytes));
+                Ok(())
+            }
+            Source::Data { .. } => self.unroll(array, source, count),
+            Source::Memory { .. } if is_specialised || count > MAX_UNROLLED => self.write_by_loop(array, source),
+            Source::Value { .. } if is_specialised || count > MAX_UNROLLED => match self.store_in_variable(source) {
+                Some(variable) => self.write_by_loop(array, &variable),
+                None if !is_specialised && count <= MAX_EXTRACTED => self.unroll(array, source, count),
+                None => Err(self.error(
+                    ErrorKind::Unsupported,
+                    format!(
+                        "the message holds an array value of {count} elements whose type has a layout; load the array \
+                         in the block of the abort"
+                    ),
+                )),
+            },
+            _ => self.unroll(array, source, count),
+        }
+    }
+
+    /// Puts the first `bytes` bytes of the constant data at word offset `data` at byte `offset` of the frame.
+    fn put_constant_data(&mut self, data: usize, offset: u32, bytes: u32) {
+        let words = self.index.inst(data).from(3);
+        let words = words.iter().copied().chain(iter::repeat(0));
+        for (start, word) in (0..bytes).step_by(4).zip(words) {
+            let count = (bytes - start).min(4);
+            let word = word & byte_mask(((1u32 << count) - 1) as u8);
+            self.put(offset + start, count, Bits::Constant(word));
+        }
+    }
+
+    fn unroll(&mut self, array: Array<'_>, source: &Source<'w>, count: u32) -> Result<()> {
+        for number in 0..count {
+            let source = self.part_source(source, number);
+            let element = self.sub_part(array.part, 0, array.element, number.saturating_mul(array.stride));
+            self.write_part(element, &source)?;
+        }
+        Ok(())
+    }
+
+    fn write_by_loop(&mut self, array: Array<'_>, source: &Source<'w>) -> Result<()> {
+        self.flush();
+        let Array {
+            part,
+            length,
+            stride,
+            element,
+        } = array;
+        let count = match length {
+            Length::Constant(count) => self.constant(count),
+            Length::Specialised { .. } => self.element_count(part.ty, stride),
+        };
+        let in_bytes = matches!(self.frames.last().map(|f| f.base), Some(Base::Bytes(_)));
+        let by_word = !in_bytes && part.offset.is_multiple_of(4) && stride.is_multiple_of(4);
+        let (uint, bool) = (self.uint(), self.globals.bool());
+        let (zero, one) = (self.constant(0), self.constant(1));
+        // Loop invariants.
+        let start = if by_word {
+            self.word_at(part.offset / 4)
+        } else {
+            self.byte_at(part.offset)
+        };
+        let step = self.constant(if by_word { stride / 4 } else { stride });
+        let [header, test, body, next, merge, i, has_more, next_i] = [(); 8].map(|()| self.globals.fresh());
+        self.code.branch(header);
+        self.code.label(header);
+        phi(&mut self.code, uint, i, &[(zero, self.label), (next_i, next)]);
+        self.code.op(op::LoopMerge, &[merge, next, 0]);
+        self.code.branch(test);
+        self.code.label(test);
+        self.code.op(op::ULessThan, &[bool, has_more, i, count]);
+        self.code.op(op::BranchConditional, &[has_more, body, merge]);
+        self.code.label(body);
+        self.label = body;
+        let distance = self.calculate(op::IMul, &[i, step]);
+        let at = self.calculate(op::IAdd, &[start, distance]);
+        let base = if by_word { Base::Words(at) } else { Base::Bytes(at) };
+        let overlaps = stride < element.size() || self.may_overlap(part.offset);
+        self.frames.push(Frame::new(base, overlaps));
+        let source = self.indexed_source(source, 0, i);
+        // Pointers defined in the loop do not dominate the code after it.
+        let bases = self.bases;
+        let element = Part {
+            offset: 0,
+            ..self.sub_part(part, 0, element, 0)
+        };
+        self.write_part(element, &source)?;
+        self.flush();
+        self.bases = bases;
+        self.frames.pop();
+        self.code.branch(next);
+        self.code.label(next);
+        self.code.op(op::IAdd, &[uint, next_i, i, one]);
+        self.code.branch(header);
+        self.code.label(merge);
+        self.label = merge;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.mark_bytes_stored(part.offset, array.end());
+        }
+        Ok(())
+    }
+}
