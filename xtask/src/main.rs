@@ -10,6 +10,8 @@ mod debian;
 mod demo;
 mod provision;
 mod slang;
+#[cfg(test)]
+mod structure;
 mod test;
 
 use clap::{Parser, Subcommand, ValueEnum};
