@@ -89,7 +89,7 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
     check(&index)?;
     let hash = module_hash(original, options);
     let offsets: Vec<usize> = index.aborts().collect();
-    Ok(Some(site_numbering::sites(
+    Ok(Some(site_numbering::build_sites(
         &index,
         &CallGraph::new(&index),
         options,
@@ -107,8 +107,8 @@ fn lower_aborts(
     sites: &mut SiteTable,
 ) -> Result<(Vec<u32>, bool)> {
     let plan = ExitPlan::new(&index, options, &WaitingLoops::default());
-    *sites = site_numbering::sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
-    let mut edits = loop_normalize::normalize(&index, &plan)?;
+    *sites = site_numbering::build_sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
+    let mut edits = loop_normalize::normalize(&index, &plan);
     if edits.is_empty() && !outline::is_needed(&index, &plan) {
         let Lowered {
             edits,
@@ -127,7 +127,7 @@ fn lower_aborts(
     for _ in 0..MAX_ROUNDS {
         let index = Index::new(&words)?;
         let plan = ExitPlan::new(&index, options, &waiting_loops);
-        let edits = loop_normalize::normalize(&index, &plan)?;
+        let edits = loop_normalize::normalize(&index, &plan);
         if !edits.is_empty() {
             words = edits.apply_within(words, "loops")?;
             continue;

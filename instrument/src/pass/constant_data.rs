@@ -1,11 +1,15 @@
-//! Lowers `OpConstantDataKHR` and `OpSpecConstantDataKHR` to ordinary constants.
+//! Lowers `OpConstantDataKHR` and `OpSpecConstantDataKHR` to ordinary constants (SPV_KHR_constant_data).
 //!
 //! ```text
 //! %a = ConstantDataKHR %array 0x64636261     becomes   %a = ConstantComposite %array %97 %98 %99 %100
 //! ```
 //!
-//! Only what is still used: messages have taken their bytes already, and `strip` removes what they leave behind. The
-//! data of a specialised constant comes from the options.
+//! [`specialize`] runs first: it replaces the data of `OpSpecConstantDataKHR` by specialisation data, since a pipeline can
+//! change data and length of it and no ordinary constant can follow. [`lower`] runs last, on data that more than messages
+//! use: messages have copied their bytes before, and `strip` has removed the rest.
+//!
+//! Not handled: tables of more than [`MAX_CONSTITUENTS`] elements, which no `OpConstantComposite` holds, and element types
+//! other than integers of 8, 16, 32 and 64 bits.
 
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::literal_words;
@@ -15,13 +19,18 @@ use crate::options::Options;
 use crate::spv::op::decoration;
 use crate::spv::words::MAX_INST_WORDS;
 use crate::spv::{Code, Id, Inst, op};
-use rustc_hash::FxHashSet as HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 const PASS: &str = "constant_data";
-/// Constituents that fit into one `OpConstantComposite`.
+/// Most constituents of an `OpConstantComposite`: its words less opcode, type and result.
 const MAX_CONSTITUENTS: usize = MAX_INST_WORDS - 3;
 
 /// Lowers all constant data of a module.
+///
+/// # Errors
+///
+/// [`ErrorKind::Invalid`] if data does not match its array type, [`ErrorKind::Unsupported`] for other element types than
+/// above, [`ErrorKind::Limit`] for tables that are too large.
 pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut ids = Ids::new(index.bound);
@@ -33,26 +42,29 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
 }
 
 fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edits) -> Result<()> {
-    let fail = |kind, what: String| Err(Error::new(kind, PASS, inst.offset as u32, what));
+    let fail = |kind, message: String| Err(Error::new(kind, PASS, inst.offset as u32, message));
     let array = index.def(inst.result_type()).filter(|t| t.opcode() == op::TypeArray);
     let element = array
         .and_then(|a| index.def(a.word(2)))
         .filter(|t| t.opcode() == op::TypeInt);
     let (Some(array), Some(element)) = (array, element) else {
-        return fail(ErrorKind::Invalid, "constant data is not an array of integers".into());
+        return fail(
+            ErrorKind::Invalid,
+            "the type of constant data is not an array of integers".into(),
+        );
     };
     let bytes = match element.word(2) {
         bits @ (8 | 16 | 32 | 64) => bits as usize / 8,
         bits => return fail(ErrorKind::Unsupported, format!("constant data of {bits}-bit integers")),
     };
-    // What data and lengths are specialised to are their defaults by now.
+    // `specialize` has made the specialised lengths the defaults.
     let Some(count) = index
         .length(array.word(3), &Options::default())
         .map(|l| l.value() as usize)
     else {
         return fail(
             ErrorKind::Invalid,
-            "the length of constant data is not a constant".into(),
+            "the length of constant data cannot be evaluated".into(),
         );
     };
     let data = inst.from(3);
@@ -60,7 +72,7 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         return fail(
             ErrorKind::Invalid,
             format!(
-                "constant data of {} words for {count} elements of {bytes} bytes",
+                "constant data has {} words, which are not {count} elements of {bytes} bytes",
                 data.len()
             ),
         );
@@ -69,19 +81,19 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         return fail(
             ErrorKind::Limit,
             format!(
-                "a table of {count} constants, more than the {MAX_CONSTITUENTS} that ordinary constants can hold; split it"
+                "constant data has {count} elements; outside messages, at most {MAX_CONSTITUENTS} are supported. Split it"
             ),
         );
     }
-    let all: Vec<u8> = data.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let data: Vec<u8> = data.iter().flat_map(|w| w.to_le_bytes()).collect();
     let mut code = Code::default();
-    let mut known = std::collections::HashMap::new();
+    let mut constants: HashMap<u64, Id> = HashMap::default();
     let mut parts = Vec::with_capacity(count);
-    for raw in all.chunks_exact(bytes).take(count) {
-        let mut wide = [0; 8];
-        wide[..bytes].copy_from_slice(raw);
-        let value = u64::from_le_bytes(wide);
-        let id = *known.entry(value).or_insert_with(|| {
+    for element_bytes in data.chunks_exact(bytes).take(count) {
+        let mut padded = [0; 8];
+        padded[..bytes].copy_from_slice(element_bytes);
+        let value = u64::from_le_bytes(padded);
+        let id = *constants.entry(value).or_insert_with(|| {
             let id = ids.fresh();
             code.op2(op::Constant, &[element.word(1), id], &literal_words(&element, value));
             id
@@ -101,12 +113,17 @@ pub(crate) fn spec_ids(index: &Index<'_>) -> Vec<u32> {
         .collect()
 }
 
-/// Replaces the data of specialised constants by the data in the options, and what the lengths of their arrays depend on by
-/// what the options say, before anything else looks at them. The `SpecId`s go, so that the driver does not see them.
+/// Replaces the data of specialised constants by the data in the options, and gives the specialisation constants that the
+/// lengths of their arrays depend on the values in the options. Removes the `SpecId`s of constant data, so that the driver
+/// does not see them.
+///
+/// # Errors
+///
+/// [`ErrorKind::Invalid`] if the data for a constant is empty or too large.
 pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut specialised: HashSet<Id> = HashSet::default();
-    // Lengths and what they are made of: data may share them.
+    // Constants visited by `freeze_length`: lengths may share them.
     let mut frozen: HashSet<Id> = HashSet::default();
     let data = index.constant_data.iter();
     for inst in data.filter(|i| i.opcode() == op::SpecConstantDataKHR) {
@@ -128,30 +145,35 @@ pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> 
                 ErrorKind::Invalid,
                 PASS,
                 inst.offset as u32,
-                format!("specialisation data of {} bytes for constant {spec_id}", bytes.len()),
+                format!(
+                    "specialisation data for SpecId {spec_id} has {} bytes; it must have 1 to {}",
+                    bytes.len(),
+                    MAX_CONSTITUENTS * 4
+                ),
             ));
         }
         let mut code = Code::default();
         code.op2(op::SpecConstantDataKHR, &[inst.result_type(), inst.result()], &words);
         edits.replace(inst.offset, inst.words.len(), &code.words);
         if let Some(array) = index.def(inst.result_type()) {
-            freeze(index, array.word(3), options, &mut frozen, &mut edits);
+            freeze_length(index, array.word(3), options, &mut frozen, &mut edits);
         }
     }
     drop_spec_ids(index, &specialised, &mut edits);
     Ok(edits)
 }
 
-/// Removes the `SpecId`s of constants, and takes those that have theirs from a decoration group out of it.
+/// Removes the `SpecId` decorations of constants. One that has its `SpecId` from a decoration group leaves the group and gets
+/// the group's other decorations itself.
 fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) {
-    let decorates = || index.insts(index.sections.memory_model, index.sections.annotations);
+    let annotations = || index.insts(index.sections.memory_model, index.sections.annotations);
     let is_spec_id = |inst: &Inst<'_>| inst.opcode() == op::Decorate && inst.word(2) == decoration::SpecId;
-    let is_simple = |inst: &Inst<'_>| matches!(inst.opcode(), op::Decorate | op::DecorateId | op::DecorateString);
-    let mut of_groups: Vec<Inst<'_>> = decorates()
-        .filter(|inst| is_simple(inst) && index.opcode(inst.word(1)) == op::DecorationGroup)
+    let is_decorate = |inst: &Inst<'_>| matches!(inst.opcode(), op::Decorate | op::DecorateId | op::DecorateString);
+    let mut group_decorations: Vec<Inst<'_>> = annotations()
+        .filter(|inst| is_decorate(inst) && index.opcode(inst.word(1)) == op::DecorationGroup)
         .collect();
-    of_groups.sort_by_key(|inst| inst.word(1));
-    for inst in decorates() {
+    group_decorations.sort_by_key(|inst| inst.word(1));
+    for inst in annotations() {
         let first = inst.word(1);
         if is_spec_id(&inst) && constants.contains(&first) {
             edits.remove(inst.offset, inst.words.len());
@@ -159,19 +181,19 @@ fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) 
         if inst.opcode() != op::GroupDecorate {
             continue;
         }
-        let start = of_groups.partition_point(|decorate| decorate.word(1) < first);
-        let end = of_groups.partition_point(|decorate| decorate.word(1) <= first);
-        let of_group = of_groups.get(start..end).unwrap_or(&[]);
-        let (out, rest): (Vec<Id>, Vec<Id>) = inst.from(2).iter().partition(|target| constants.contains(target));
-        if out.is_empty() || !of_group.iter().any(is_spec_id) {
+        let start = group_decorations.partition_point(|decorate| decorate.word(1) < first);
+        let end = group_decorations.partition_point(|decorate| decorate.word(1) <= first);
+        let decorations = group_decorations.get(start..end).unwrap_or(&[]);
+        let (leaving, staying): (Vec<Id>, Vec<Id>) = inst.from(2).iter().partition(|target| constants.contains(target));
+        if leaving.is_empty() || !decorations.iter().any(is_spec_id) {
             continue;
         }
         let mut code = Code::default();
-        if !rest.is_empty() {
-            code.op2(op::GroupDecorate, &[first], &rest);
+        if !staying.is_empty() {
+            code.op2(op::GroupDecorate, &[first], &staying);
         }
-        for decorate in of_group.iter().filter(|decorate| !is_spec_id(decorate)) {
-            for target in &out {
+        for decorate in decorations.iter().filter(|decorate| !is_spec_id(decorate)) {
+            for target in &leaving {
                 code.op2(decorate.opcode(), &[*target], decorate.from(2));
             }
         }
@@ -179,20 +201,20 @@ fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) 
     }
 }
 
-/// Gives the specialisation constants of which a length is made the values in the options, so that the length has its value
-/// without them too. `frozen` is what has been looked at.
-fn freeze(index: &Index<'_>, length: Id, options: &Options, frozen: &mut HashSet<Id>, edits: &mut Edits) {
-    let mut open = vec![length];
-    while let Some(id) = open.pop() {
+/// Makes the values in the options the defaults of the specialisation constants that a length depends on. `frozen` holds the
+/// constants visited before.
+fn freeze_length(index: &Index<'_>, length: Id, options: &Options, frozen: &mut HashSet<Id>, edits: &mut Edits) {
+    let mut worklist = vec![length];
+    while let Some(id) = worklist.pop() {
         let Some(inst) = index.def(id).filter(|_| frozen.insert(id)) else {
             continue;
         };
         let mut code = Code::default();
         let head = [inst.result_type(), id];
         match inst.opcode() {
-            op::SpecConstantOp if inst.word(3) as u16 == op::CompositeExtract => open.push(inst.word(4)),
-            op::SpecConstantOp => open.extend(inst.from(4)),
-            op::SpecConstantComposite => open.extend(inst.from(3)),
+            op::SpecConstantOp if inst.word(3) as u16 == op::CompositeExtract => worklist.push(inst.word(4)),
+            op::SpecConstantOp => worklist.extend(inst.from(4)),
+            op::SpecConstantComposite => worklist.extend(inst.from(3)),
             op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse => {
                 let (Some(ty), Some(value)) = (index.def(inst.result_type()), index.value(id, options)) else {
                     continue;

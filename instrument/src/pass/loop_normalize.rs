@@ -1,4 +1,4 @@
-//! Brings loops in which an invocation may abort into a form in which it can leave them.
+//! Normalises loops in which an invocation may abort, so that it can leave them.
 //!
 //! ```text
 //! %header: phis, code, LoopMerge %merge %continue, BranchConditional %c %a %b
@@ -7,7 +7,7 @@
 //! %body:   code, BranchConditional %c %a %b
 //! ```
 //!
-//! so that the code after a call can be branched around and something can be tested at the top of every iteration, and
+//! so that code after a call can be skipped and the top of every iteration can test the flag, and
 //!
 //! ```text
 //! %header: .. LoopMerge %merge %header ..  (the loop is its own continue construct)
@@ -16,8 +16,12 @@
 //! %next:   Branch %header
 //! ```
 //!
-//! since no invocation can return from a continue construct. Continue constructs of their own are the task of the pass
-//! `outline`.
+//! because no invocation can return from a continue construct (SPIR-V specification 2.11, Structured Control Flow).
+//!
+//! Several loops may share a block: one changes it, the others wait for the next round. `pipeline` repeats the pass until it
+//! gives no edits.
+//!
+//! Not handled: continue constructs that are not the loop itself (`outline`).
 
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::typed::BlockIndex;
@@ -25,17 +29,19 @@ use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::loops;
 use crate::edit::phi::PhiRenames;
 use crate::edit::{Edits, Ids};
-use crate::error::Result;
 use crate::spv::{Code, Id, op};
 use rustc_hash::FxHashSet as HashSet;
 
-/// Rewrites every loop that needs it. Gives no edits if none does.
-pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Result<Edits> {
-    let mut edits = Edits::default();
-    let mut ids = Ids::new(index.bound);
+/// Rewrites every loop that needs it; no edits if none does.
+pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Edits {
+    let mut normalizer = Normalizer {
+        index,
+        edits: Edits::default(),
+        ids: Ids::new(index.bound),
+        renames: PhiRenames::default(),
+    };
     for (number, function) in plan.touched(index) {
-        let mut renames = PhiRenames::default();
-        // Several loops may share a block: one changes it, the others wait for the next round.
+        // Blocks changed in this round.
         let mut changed = HashSet::default();
         for header in function.blocks.iter() {
             let Some(block) = index.blocks.get(header) else {
@@ -45,108 +51,108 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Result<Edits> {
                 continue;
             };
             let continues = loops::continue_blocks(index, function, block.label, merge, target);
-            let dirty = |b: &BlockIndex| plan.may_abort(index, number, *b);
+            let may_abort = |b: &BlockIndex| plan.may_abort(index, number, *b);
             if target == block.label {
-                if continues.iter().any(dirty) && continues.iter().all(|b| changed.insert(*b)) {
-                    give_continue_target(index, function, block, &mut renames, &mut edits, &mut ids);
+                if continues.iter().any(may_abort) && continues.iter().all(|b| changed.insert(*b)) {
+                    normalizer.add_continue_target(function, block);
                 }
-            } else if (dirty(&header) || plan.polled(header) || continues.iter().any(dirty))
+            } else if (may_abort(&header) || continues.iter().any(may_abort))
                 && !is_bare(index, block)
                 && changed.insert(header)
             {
-                split_header(index, block, merge, target, &mut renames, &mut edits, &mut ids);
+                normalizer.split_header(block, merge, target);
             }
         }
-        renames.apply(index, function, &mut edits);
+        let renames = std::mem::take(&mut normalizer.renames);
+        renames.apply(index, function, &mut normalizer.edits);
     }
-    edits.take_ids(&ids);
-    Ok(edits)
+    normalizer.edits.take_ids(&normalizer.ids);
+    normalizer.edits
 }
 
-/// Whether a header holds nothing but phis and ends in a plain branch.
-pub(crate) fn is_bare(index: &Index<'_>, block: &Block) -> bool {
-    let bare = |opcode| matches!(opcode, op::Phi | op::Line | op::NoLine);
+/// Whether a header holds only phis and ends in an unconditional branch.
+fn is_bare(index: &Index<'_>, block: &Block) -> bool {
+    let is_allowed = |opcode| matches!(opcode, op::Phi | op::Line | op::NoLine);
     index.terminator(block).opcode() == op::Branch
-        && index.body(block).all(|i| bare(i.opcode()) || index.is_debug_info(&i))
+        && index
+            .body(block)
+            .all(|i| is_allowed(i.opcode()) || index.is_debug_info(&i))
 }
 
-fn split_header(
-    index: &Index<'_>,
-    block: &Block,
-    merge: Id,
-    target: Id,
-    renames: &mut PhiRenames,
-    edits: &mut Edits,
-    ids: &mut Ids,
-) {
-    let body = ids.fresh();
-    let after_phis = index
-        .body(block)
-        .filter(|i| i.opcode() == op::Phi)
-        .last()
-        .map_or(block.offset + 2, |i| i.end());
-    let mut code = Code::default();
-    if let Some(inst) = index.merge(block) {
-        code.copy(&inst);
-        edits.remove(inst.offset, inst.words.len());
-    }
-    code.branch(body);
-    code.label(body);
-    let position = index.position(block, after_phis);
-    position.write(&mut code, || ids.fresh());
-    edits.insert(after_phis, &code.words);
-
-    // The branch that ended the header is a selection now. One of whose targets leaves the loop, or a plain branch,
-    // needs no merge block; any other gets one that is never reached, since where its ways meet is not known.
-    let end = index.terminator(block);
-    let (yes, no) = (end.word(2), end.word(3));
-    let leaves = |label| label == merge || label == target;
-    if end.opcode() == op::BranchConditional && !leaves(yes) && !leaves(no) && yes != no {
-        let never = ids.fresh();
-        let mut selection = Code::default();
-        selection.op(op::SelectionMerge, &[never, 0]);
-        edits.insert(end.offset, &selection.words);
-        let mut unreachable = Code::default();
-        unreachable.label(never);
-        unreachable.op(op::Unreachable, &[]);
-        edits.insert(block.end, &unreachable.words);
-    }
-    renames.moved(&index.successors(block), block.label, body);
+struct Normalizer<'a, 'w> {
+    index: &'a Index<'w>,
+    edits: Edits,
+    ids: Ids,
+    /// Of the function at hand.
+    renames: PhiRenames,
 }
 
-fn give_continue_target(
-    index: &Index<'_>,
-    function: &Function,
-    header: &Block,
-    renames: &mut PhiRenames,
-    edits: &mut Edits,
-    ids: &mut Ids,
-) {
-    let next = ids.fresh();
-    if let Some(inst) = index.merge(header) {
+impl Normalizer<'_, '_> {
+    /// Moves the code of a header behind its phis into a block of its own.
+    fn split_header(&mut self, block: &Block, merge: Id, target: Id) {
+        let index = self.index;
+        let body = self.ids.fresh();
+        let after_phis = index
+            .body(block)
+            .filter(|i| i.opcode() == op::Phi)
+            .last()
+            .map_or(block.offset + 2, |i| i.end());
         let mut code = Code::default();
-        code.copy(&inst);
-        if let Some(word) = code.words.get_mut(2) {
-            *word = next;
+        if let Some(inst) = index.merge(block) {
+            code.copy(&inst);
+            self.edits.remove(inst.offset, inst.words.len());
         }
-        edits.replace(inst.offset, inst.words.len(), &code.words);
+        code.branch(body);
+        code.label(body);
+        let position = index.position(block, after_phis);
+        position.write(&mut code, || self.ids.fresh());
+        self.edits.insert(after_phis, &code.words);
+
+        // The branch that ended the header is now an ordinary selection. It needs a merge block unless one of its targets
+        // leaves the loop. Where its paths meet is not analysed, so the merge block is an unreachable one.
+        let branch = index.terminator(block);
+        let (yes, no) = (branch.word(2), branch.word(3));
+        let leaves = |label| label == merge || label == target;
+        if branch.opcode() == op::BranchConditional && !leaves(yes) && !leaves(no) && yes != no {
+            let unreachable = self.ids.fresh();
+            let mut selection = Code::default();
+            selection.op(op::SelectionMerge, &[unreachable, 0]);
+            self.edits.insert(branch.offset, &selection.words);
+            let mut merge_block = Code::default();
+            merge_block.label(unreachable);
+            merge_block.op(op::Unreachable, &[]);
+            self.edits.insert(block.end, &merge_block.words);
+        }
+        self.renames.moved(&index.successors(block), block.label, body);
     }
-    let mut last = header;
-    for block in index.blocks_of(function) {
-        // Edges into the header from blocks that it dominates are back edges: those that come after it in block order.
-        if block.offset < header.offset || !index.successors(block).contains(&header.label) {
-            continue;
+
+    /// Gives a loop that is its own continue construct a block as continue target.
+    fn add_continue_target(&mut self, function: &Function, header: &Block) {
+        let index = self.index;
+        let next = self.ids.fresh();
+        if let Some(merge) = index.merge(header) {
+            let mut code = Code::default();
+            code.op2(op::LoopMerge, &[merge.word(1), next], merge.from(3));
+            self.edits.replace(merge.offset, merge.words.len(), &code.words);
         }
-        let end = index.terminator(block);
-        let width = index.selector_words(&end);
+        let mut last = header;
+        for block in index.blocks_of(function) {
+            // Blocks that the header dominates come after it in module order; their edges to it are back edges.
+            if block.offset < header.offset || !index.successors(block).contains(&header.label) {
+                continue;
+            }
+            let branch = index.terminator(block);
+            let mut code = Code::default();
+            code.copy_mapped(&branch, index.selector_words(&branch), |id| {
+                if id == header.label { next } else { id }
+            });
+            self.edits.replace(branch.offset, branch.words.len(), &code.words);
+            self.renames.edge(header.label, block.label, next);
+            last = block;
+        }
         let mut code = Code::default();
-        code.copy_mapped(&end, width, |id| if id == header.label { next } else { id });
-        edits.replace(end.offset, end.words.len(), &code.words);
-        renames.edge(header.label, block.label, next);
-        last = block;
+        code.label(next);
+        code.branch(header.label);
+        self.edits.insert(last.end, &code.words);
     }
-    let mut code = Code::default();
-    code.label(next);
-    code.branch(header.label);
-    edits.insert(last.end, &code.words);
 }

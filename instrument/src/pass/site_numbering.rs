@@ -1,7 +1,14 @@
-//! SiteOperand the aborts of a module and collects what is known of them.
+//! Numbers the aborts of a module and builds their site table.
 //!
-//! Where a pass is about to move code, `AbortKHR %type %message` becomes `AbortKHR %type %message site` first: the number
-//! goes with the instruction wherever passes move it. The extra operand never leaves the rewriter.
+//! ```text
+//! AbortKHR %type %message     becomes   AbortKHR %type %message site
+//! ```
+//!
+//! The number stays with the abort while passes move code. The extra operand never leaves the rewriter: `abort` lowers the
+//! instruction. A module in which no code moves is not marked.
+//!
+//! [`build_sites`] describes each abort: function, call chain and source location from debug information and names, the
+//! layout of its message, and the text that the message begins with.
 
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
@@ -19,22 +26,22 @@ use crate::spv::op::execution_mode;
 use crate::spv::{Code, Id, op};
 use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
 
-/// The built-in that a workgroup's size may be a constant of.
+/// The built-in `WorkgroupSize`.
 const WORKGROUP_SIZE: u32 = 25;
 
-/// Longest call chain in a site.
+/// Most frames of the call chain in a site.
 const MAX_FRAMES: usize = 64;
 
-/// How the aborts of a module as it stands are told apart.
+/// How the aborts of a module name their sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SiteOperand {
-    /// They stand in the order of their sites.
+    /// By their order in the module.
     InOrder,
-    /// Each has its site as an operand.
+    /// By an extra operand.
     Marked,
 }
 
-/// Gives every abort its number as an operand.
+/// Gives every abort its site as an operand.
 pub(crate) fn mark(index: &Index<'_>) -> Edits {
     let mut edits = Edits::default();
     for (number, offset) in (0..).zip(index.aborts()) {
@@ -46,8 +53,12 @@ pub(crate) fn mark(index: &Index<'_>) -> Edits {
     edits
 }
 
-/// Describes the aborts in module order. `offsets` are where they stand in the module as given.
-pub(crate) fn sites(
+/// The site table of a module. `offsets` are the word offsets of the aborts in the original module.
+///
+/// # Errors
+///
+/// Those of [`Layouts::message`]: a message type without a size, or beyond a limit.
+pub(crate) fn build_sites(
     index: &Index<'_>,
     graph: &CallGraph,
     options: &Options,
@@ -63,8 +74,8 @@ pub(crate) fn sites(
     let mut texts = Texts::default();
     let mut sites = Vec::with_capacity(offsets.len());
     for (number, function) in index.functions.iter() {
-        // The same for all aborts of a function.
-        let mut around = None;
+        // Callers are the same for all aborts of a function.
+        let mut function_callers = None;
         for block in index.blocks_of(function) {
             let abort = index.terminator(block);
             if abort.opcode() != op::AbortKHR {
@@ -73,23 +84,23 @@ pub(crate) fn sites(
             let offset = offsets.get(sites.len()).copied().unwrap_or(abort.offset);
             let position = index.position(block, abort.offset);
             let mut frames = frames(index, &names, function.id, &position, &mut texts);
-            let here = frames.remove(0);
-            let around = around.get_or_insert_with(|| callers(index, graph, &names, number, &mut texts));
-            frames.reserve_exact(around.len());
-            frames.extend_from_slice(around);
+            let innermost = frames.remove(0);
+            let callers = function_callers.get_or_insert_with(|| callers(index, graph, &names, number, &mut texts));
+            frames.reserve_exact(callers.len());
+            frames.extend_from_slice(callers);
             frames.truncate(MAX_FRAMES);
             frames.reverse();
             sites.push(Site {
                 id: SiteId(sites.len() as u32),
                 word_offset: offset as u32,
-                function: here.function,
+                function: innermost.function,
                 entry_points: graph
                     .reach
                     .get(number)
                     .map(|r| r.entry_points.clone())
                     .unwrap_or_default(),
                 callers: frames,
-                location: here.location,
+                location: innermost.location,
                 message: layouts.message(abort.word(1), offset)?,
                 text: message_text::text(index, abort.word(2)),
             });
@@ -111,13 +122,13 @@ pub(crate) fn sites(
     })
 }
 
-/// The functions around a position in a function, innermost first: those that were inlined there, and itself.
+/// The frames of a position in a function, innermost first: functions inlined there, then the function itself.
 fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_>, texts: &mut Texts) -> Vec<Frame> {
     let chain = index.inlined(position, texts);
     let last = chain.len().saturating_sub(1);
     let frame = |(at, inlined): (usize, Inlined)| Frame {
         function: match inlined.function {
-            // Its own name is known better from `OpName`, also where the debug information is wrong.
+            // `OpName` is right even where the debug information is wrong.
             _ if at == last => names.function(index, function),
             Some(name) => name,
             None => "(inlined)".to_owned(),
@@ -127,7 +138,7 @@ fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_
     chain.into_iter().enumerate().map(frame).collect()
 }
 
-/// The functions on a shortest way from a function to an entry point, innermost first.
+/// The frames of a shortest call chain from an entry point to a function, innermost first, without the function itself.
 fn callers(
     index: &Index<'_>,
     graph: &CallGraph,
@@ -151,12 +162,13 @@ fn callers(
     frames
 }
 
+/// The workgroup size of an entry point; `None` if it has none or a specialisation constant decides it.
 fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u32; 3]> {
     let mode = index.execution_modes.iter().find(|m| {
         m.word(1) == function && matches!(m.word(2), execution_mode::LocalSize | execution_mode::LocalSizeId)
     })?;
     let words = [mode.word(3), mode.word(4), mode.word(5)];
-    // A constant decorated WorkgroupSize takes the mode's place.
+    // A constant decorated WorkgroupSize overrides the execution mode.
     let decorated = index
         .decorations
         .iter()
@@ -168,7 +180,7 @@ fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u3
     }
 }
 
-/// Three constants, if nothing specialises them.
+/// The values of three constants; `None` if one is a specialisation constant.
 fn constants(index: &Index<'_>, options: &Options, ids: &[u32]) -> Option<[u32; 3]> {
     let mut sizes = [0; 3];
     for (size, id) in sizes.iter_mut().zip(ids) {
