@@ -64,16 +64,15 @@ fn doctor_says_which_memory_messages_go_to() -> Result<()> {
     for (settings, expected) in [
         (
             "memory=vram+bar+host+cached",
-            "memory type 3 (HOST_VISIBLE | HOST_COHERENT | HOST_CACHED), memory of the host, which a reset of the device \
-             leaves alone",
+            "memory type 3 (HOST_VISIBLE | HOST_COHERENT | HOST_CACHED), host memory: survives a reset of the device",
         ),
         (
             "memory=vram+bar+host+cached",
-            " in memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT), atomics stay off the bus",
+            " in memory type 1 (DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT), atomics do not cross the bus",
         ),
         (
             "device_coherent,memory=vram+host+amd",
-            "memory of the host, which the device does not cache: a fault or a reset leaves it alone",
+            "host memory that the device does not cache: survives faults and resets",
         ),
         (
             "device_coherent,memory=vram+host+amd",
@@ -85,18 +84,18 @@ fn doctor_says_which_memory_messages_go_to() -> Result<()> {
         ),
         (
             "memory=vram+bar",
-            "before the messages: the records are in device memory",
+            "before the messages: the messages are in device memory",
         ),
-        ("kind=cpu", "memory of the layer's own"),
-        ("kind=cpu", "  their address                a fixed address\n"),
+        ("kind=cpu", "memory that the layer allocated"),
+        ("kind=cpu", "  message address              fixed (host memory)\n"),
         (
             "replay",
-            "  their address                an address that later runs will ask for, kept in ",
+            "  message address              new, saved for later runs in ",
         ),
         ("replay", "home/.cache/vkabort/arena-"),
         (
             "",
-            "an address of the driver's choice: the driver cannot give the same address again",
+            "chosen by the driver: the driver lacks bufferDeviceAddressCaptureReplay",
         ),
     ] {
         let said = doctor(settings)?;

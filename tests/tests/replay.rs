@@ -68,7 +68,7 @@ fn a_replayed_address_is_the_same_in_two_processes() -> Result<()> {
     let (second, log) = home.say(ONE, "replay", |_| {})?;
     ensure!(second == first, "the second process has other binaries");
     let said = format!(
-        "their address: the address of an earlier run, kept in {}\n",
+        "message address: same as in an earlier run, from {}\n",
         home.kept()?[0].display()
     );
     ensure!(log.contains(&said), "{log}");
@@ -85,7 +85,7 @@ fn an_address_that_nobody_has_and_the_driver_refuses_is_replaced_and_a_damaged_f
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
     let (second, log) = home.say(ONE, "replay_refused", |_| {})?;
-    ensure!(second != first && log.contains("does not give the address"), "{log}");
+    ensure!(second != first && log.contains("no longer provides the address"), "{log}");
     ensure!(home.run(ONE, "replay")? == second, "the new address is not kept");
     for file in home.kept()? {
         fs::write(file, "no address at all")?;
@@ -103,7 +103,7 @@ fn an_address_that_another_device_may_have_is_left_to_it_and_given_up_at_last() 
     let refused = || home.say(BESIDE, "replay_refused", |_| {});
     for _ in 0..2 {
         let (other, log) = refused()?;
-        ensure!(other != first && log.contains("is taken: "), "{log}");
+        ensure!(other != first && log.contains("is in use: "), "{log}");
     }
     ensure!(home.run(ONE, "replay")? == first, "the address was not kept");
     // It was given, so counting begins anew.
@@ -115,7 +115,7 @@ fn an_address_that_another_device_may_have_is_left_to_it_and_given_up_at_last() 
         refused()?;
     }
     let (_, log) = refused()?;
-    ensure!(log.contains("does not give the address"), "{log}");
+    ensure!(log.contains("no longer provides the address"), "{log}");
     ensure!(home.run(ONE, "replay")? != first, "the address is not given up");
     Ok(())
 }
@@ -142,7 +142,7 @@ fn an_address_that_another_process_has_is_left_to_it() -> Result<()> {
         let (held, _) = holds.join().expect("no panic")?;
         ensure!(held == first && same? == first, "not all have the address");
         let (other, log) = refused?;
-        ensure!(other != first && log.contains("is taken: "), "{log}");
+        ensure!(other != first && log.contains("is in use: "), "{log}");
         ensure!(home.run(ONE, "replay")? == first, "the address was replaced");
         Ok(())
     })
@@ -164,7 +164,7 @@ fn first_runs_at_the_same_time_agree() -> Result<()> {
         let mut first = 0;
         for (cache, log) in &runs {
             ensure!(*cache == last, "processes have different addresses:\n{log}");
-            first += usize::from(log.contains("an address that later runs will ask for"));
+            first += usize::from(log.contains("new, saved for later runs"));
         }
         ensure!(first == 1, "{first} processes take themselves for the first");
     }
@@ -201,7 +201,7 @@ fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
     ensure!(home.run(ONE, apart)? == first, "the second process has other binaries");
     // The second allocation is the control block's: the first is not kept without it.
     let (other, log) = home.say(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
-    ensure!(other != first && log.contains("is taken: vkAllocateMemory"), "{log}");
+    ensure!(other != first && log.contains("is in use: vkAllocateMemory"), "{log}");
     ensure!(
         home.run(ONE, apart)? == first && text()? == kept,
         "the addresses are not kept"
@@ -210,7 +210,7 @@ fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
     let poor = Home::new()?;
     let (_, log) = poor.say(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
     ensure!(
-        log.contains("their address: an address of the driver's choice: its control block"),
+        log.contains("message address: chosen by the driver: the control block"),
         "{log}"
     );
     let whole = poor.run(ONE, apart)?;
@@ -223,7 +223,7 @@ fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
     let (_, log) = home.say(ONE, apart, |command| {
         command.env("VK_SHADER_ABORT_CONTROL_BLOCK", "host");
     })?;
-    ensure!(log.contains("an address that later runs will ask for"), "{log}");
+    ensure!(log.contains("new, saved for later runs"), "{log}");
     Ok(())
 }
 
@@ -236,12 +236,12 @@ fn without_a_folder_the_address_is_not_kept_and_that_is_said() -> Result<()> {
         command.env("XDG_CACHE_HOME", &file);
     })?;
     ensure!(
-        log.contains("may have another address in the next run (") && log.contains("cannot be written: "),
+        log.contains("may differ in the next run (") && log.contains("cannot write "),
         "{log}"
     );
     let (second, log) = home.say(ONE, "replay", |command| {
         command.env_remove("XDG_CACHE_HOME").env_remove("HOME");
     })?;
-    ensure!(second != first && log.contains("there is no cache directory"), "{log}");
+    ensure!(second != first && log.contains("there is no cache folder"), "{log}");
     Ok(())
 }

@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn what_was_decided_for_a_device_stands_with_the_device() {
-        let line = "vkabort: info: device 0x5: their address: kept in /a: b";
-        assert_eq!(decided(line), Some(("their address", "kept in /a: b")));
+        let line = "vkabort: info: device 0x5: message address: kept in /a: b";
+        assert_eq!(decided(line), Some(("message address", "kept in /a: b")));
         for other in [
             "vkabort: info: physical device 0x5: native: none",
             "vkabort: warning: device 0x5: a: b",

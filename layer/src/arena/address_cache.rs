@@ -1,69 +1,61 @@
-//! Files with the opaque addresses of arenas: one for each arena of a device that lives at the same time as others.
-//! A file that is missing, damaged or from another driver costs nothing but the address.
+//! Files with the opaque capture addresses of arenas, one per arena of a device that exists at the same time as others. A
+//! file that is missing, damaged or from another driver costs nothing but the address.
 //!
-//! A process locks the file of an address for as long as it has the address: shared, since address spaces are mostly a
-//! process's own. Whoever writes holds it alone. So of two first runs the second finds what the first has written, and an
-//! address that is refused while nobody else holds the file is one that the driver will not give any more.
+//! A process locks the file as long as it uses the address: shared, since processes usually have separate address spaces.
+//! A writer locks it exclusively. So of two first runs the second finds the addresses of the first, and an address that is
+//! refused while no other process has the lock is one that the driver no longer provides.
 
-use super::capture_address::{CaptureAddresses, parse, show};
-use super::lock;
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use super::address_slot::AddressSlot;
+use super::capture_address::{CaptureAddresses, format, parse};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Arenas of one kind that may live at the same time with an address to keep.
-const SLOTS: u32 = 64;
-/// A first run holds its file for as long as making an arena takes.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Between looks at a file that another process holds.
-const LOOK: Duration = Duration::from_millis(2);
-/// Larger files are not ours.
-const MOST_BYTES: u64 = 1024;
-/// Refusals in a row after which the address is given up although others may have had it.
-const REFUSALS: u32 = 3;
+/// How long to wait for another process that writes its first address.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
+/// Pause between attempts to lock a file.
+const LOCK_RETRY: Duration = Duration::from_millis(2);
+/// Size limit in bytes. This layer does not write larger files.
+const MAX_BYTES: u64 = 1024;
+/// Refusals in a row after which an address is replaced, although other devices or processes may have it.
+const MAX_REFUSALS: u32 = 3;
 
-/// Which files this process has in use: a set of bits by stem.
-static TAKEN: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
-
-/// How a file is locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
-    /// By nobody else, so it may be written.
-    Alone,
-    /// With others, or perhaps so.
-    Shared,
-}
-
-/// A file in use.
+/// A file with addresses, in use by one arena.
 pub struct AddressFile {
-    slot: Slot,
+    slot: AddressSlot,
     path: PathBuf,
     file: Option<File>,
-    held: Held,
-    known: Option<CaptureAddresses>,
-    refused: u32,
-    /// Why it cannot be written.
-    problem: Option<String>,
+    /// The lock is exclusive, so the file may be written.
+    is_exclusive: bool,
+    addresses: Option<CaptureAddresses>,
+    refusals: u32,
+    /// Why the file cannot be written.
+    write_error: Option<String>,
 }
 
 /// The folder of the files.
+///
+/// # Errors
+/// The environment names no cache folder.
 pub fn folder() -> Result<PathBuf, String> {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".cache")))
         .or_else(|| set("LOCALAPPDATA"));
-    let cache = cache.ok_or("there is no cache directory: neither XDG_CACHE_HOME nor HOME is set")?;
+    let cache = cache.ok_or("there is no cache folder: neither XDG_CACHE_HOME nor HOME is set")?;
     Ok(cache.join("vkabort"))
 }
 
 impl AddressFile {
-    /// The first file that this process does not use, from number `least` on.
-    pub fn open(folder: &Path, stem: &str, least: u32) -> Result<Self, String> {
-        let slot = Slot::take(stem, least).ok_or("too many devices live at the same time")?;
-        let path = folder.join(format!("{stem}-{}", slot.number));
+    /// Opens the first file that this process does not use, from number `first_number` on. A file that cannot be opened
+    /// has no addresses and cannot be written.
+    ///
+    /// # Errors
+    /// All numbers are in use.
+    pub fn open(folder: &Path, stem: &str, first_number: u32) -> Result<Self, String> {
+        let slot = AddressSlot::take(stem, first_number).ok_or("too many devices exist at the same time")?;
+        let path = folder.join(format!("{stem}-{}", slot.number()));
         let _ = std::fs::create_dir_all(folder);
         let opened = OpenOptions::new()
             .read(true)
@@ -71,178 +63,160 @@ impl AddressFile {
             .create(true)
             .truncate(false)
             .open(&path);
-        let (file, problem) = match opened {
+        let (file, write_error) = match opened {
             Ok(file) => (Some(file), None),
-            // A file that can only be read has an address all the same.
-            Err(error) => (
-                File::open(&path).ok(),
-                Some(format!("{} cannot be written: {error}", path.display())),
-            ),
+            // The addresses of a read-only file can still be used.
+            Err(error) => (File::open(&path).ok(), Some(cannot_write(&path, &error))),
         };
-        let mut kept = Self {
+        let mut file = Self {
             slot,
             path,
             file,
-            held: Held::Shared,
-            known: None,
-            refused: 0,
-            problem,
+            is_exclusive: false,
+            addresses: None,
+            refusals: 0,
+            write_error,
         };
-        kept.settle();
-        Ok(kept)
+        file.load();
+        Ok(file)
     }
 
-    /// Waits until there is an address, or nobody else who could write one.
-    fn settle(&mut self) {
-        let deadline = Instant::now() + PATIENCE;
+    /// Waits until the file has addresses, or until no other process can write them.
+    fn load(&mut self) {
+        let deadline = Instant::now() + LOCK_TIMEOUT;
         while let Some(file) = &mut self.file {
-            let alone = lock::alone(file);
-            if alone || lock::shared(file) {
-                let text = text(file);
-                (self.known, self.refused) = text.as_deref().and_then(parse).unwrap_or_default();
-                if self.known.is_some() {
-                    lock::shared(file);
+            let is_exclusive = lock_exclusive(file);
+            if is_exclusive || lock_shared(file) {
+                let text = read(file);
+                if let Some((addresses, refusals)) = text.as_deref().and_then(parse) {
+                    (self.addresses, self.refusals) = (Some(addresses), refusals);
+                    if is_exclusive {
+                        lock_shared(file);
+                    }
                     return;
                 }
-                if alone {
-                    self.held = Held::Alone;
+                if is_exclusive {
+                    self.is_exclusive = true;
                     return;
                 }
-                lock::free(file);
+                let _ = file.unlock();
             }
             if Instant::now() >= deadline {
-                self.problem = Some(format!("{} is in use and has no address", self.path.display()));
+                let error = format!("{} is in use by another process and has no address", self.path());
+                self.write_error = Some(error);
                 return;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(LOCK_RETRY);
         }
     }
 
     /// Number of the file.
     pub fn number(&self) -> u32 {
-        self.slot.number
+        self.slot.number()
     }
 
-    /// Its path, for people.
+    /// Path of the file, for people.
     pub fn path(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// The addresses in it.
-    pub fn known(&self) -> Option<CaptureAddresses> {
-        self.known
+    /// The addresses in the file.
+    pub fn addresses(&self) -> Option<CaptureAddresses> {
+        self.addresses
     }
 
-    /// The driver gave the addresses.
-    pub fn was_given(&mut self) {
-        if self.refused > 0 && self.hold_alone() {
-            let _ = self.write(self.known, 0);
+    /// Records that the driver provided the addresses.
+    pub fn confirm(&mut self) {
+        if self.refusals > 0 && self.make_exclusive() {
+            let _ = self.write(self.addresses, 0);
         }
-        self.share();
+        self.make_shared();
     }
 
-    /// The driver refused the addresses; `alone`: this process has no other device. True: they are to be replaced. Else the
-    /// file is left to those who have them.
-    pub fn was_refused(&mut self, alone: bool) -> bool {
-        if !self.hold_alone() {
+    /// Records that the driver refused the addresses. Returns whether to replace them: if this is the process's only device
+    /// and no other process has the file, or after three refusals in a row.
+    pub fn count_refusal(&mut self, only_device: bool) -> bool {
+        if !self.make_exclusive() {
             return false;
         }
-        if alone && self.slot.is_only() {
+        if only_device && self.slot.is_only() {
             return true;
         }
-        self.refused += 1;
-        let _ = self.write(self.known, self.refused);
-        self.refused >= REFUSALS
+        self.refusals += 1;
+        let _ = self.write(self.addresses, self.refusals);
+        self.refusals >= MAX_REFUSALS
     }
 
-    /// Keeps new addresses.
-    pub fn store(&mut self, found: CaptureAddresses) -> Result<(), String> {
-        if let Some(problem) = &self.problem {
-            return Err(problem.clone());
+    /// Saves new addresses.
+    ///
+    /// # Errors
+    /// The file cannot be written, or another process uses it.
+    pub fn store(&mut self, addresses: CaptureAddresses) -> Result<(), String> {
+        if let Some(error) = &self.write_error {
+            return Err(error.clone());
         }
-        if !self.hold_alone() {
-            return Err(format!("{} is in use", self.path.display()));
+        if !self.make_exclusive() {
+            return Err(format!("{} is in use by another process", self.path()));
         }
-        let written = self.write(Some(found), 0);
-        self.share();
+        let written = self.write(Some(addresses), 0);
+        self.make_shared();
         written
     }
 
-    fn hold_alone(&mut self) -> bool {
-        if self.held == Held::Shared
+    fn make_exclusive(&mut self) -> bool {
+        if !self.is_exclusive
             && let Some(file) = &self.file
         {
-            if lock::alone(file) {
-                self.held = Held::Alone;
-            } else {
-                // A lock that cannot be had takes the one before with it.
-                lock::shared(file);
+            self.is_exclusive = lock_exclusive(file);
+            if !self.is_exclusive {
+                // The attempt has released the shared lock.
+                lock_shared(file);
             }
         }
-        self.held == Held::Alone && self.file.is_some()
+        self.is_exclusive
     }
 
-    fn share(&mut self) {
+    fn make_shared(&mut self) {
         if let Some(file) = &self.file {
-            lock::shared(file);
+            lock_shared(file);
         }
-        self.held = Held::Shared;
+        self.is_exclusive = false;
     }
 
-    fn write(&mut self, known: Option<CaptureAddresses>, refused: u32) -> Result<(), String> {
-        let (Some(file), Some(known)) = (&mut self.file, known) else {
+    fn write(&mut self, addresses: Option<CaptureAddresses>, refusals: u32) -> Result<(), String> {
+        let (Some(file), Some(addresses)) = (&mut self.file, addresses) else {
             return Err("there is no file".to_owned());
         };
         let written = file
             .rewind()
             .and_then(|()| file.set_len(0))
-            .and_then(|()| file.write_all(show(&known, refused).as_bytes()));
-        written.map_err(|error| format!("{} cannot be written: {error}", self.path.display()))
+            .and_then(|()| file.write_all(format(&addresses, refusals).as_bytes()));
+        written.map_err(|error| cannot_write(&self.path, &error))
     }
 }
 
-fn text(file: &mut File) -> Option<String> {
+fn cannot_write(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot write {}: {error}", path.display())
+}
+
+fn read(file: &mut File) -> Option<String> {
     let mut text = String::new();
     file.rewind().ok()?;
-    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
-/// A number that no other live arena of this process and of that kind has.
-struct Slot {
-    stem: String,
-    number: u32,
+/// Replaces the lock on a file by an exclusive one. On failure the file is not locked at all. A file system without locks
+/// counts as success, as if this were the only process.
+fn lock_exclusive(file: &File) -> bool {
+    let _ = file.unlock();
+    !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-impl Slot {
-    fn take(stem: &str, least: u32) -> Option<Self> {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let bits = taken.entry(stem.to_owned()).or_default();
-        let number = (least..SLOTS).find(|number| *bits >> number & 1 == 0)?;
-        *bits |= 1 << number;
-        Some(Self {
-            stem: stem.to_owned(),
-            number,
-        })
-    }
-
-    /// No other arena of this process has an address to keep.
-    fn is_only(&self) -> bool {
-        let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.values().map(|bits| bits.count_ones()).sum::<u32>() == 1
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bits) = taken.get_mut(&self.stem) {
-            *bits &= !(1 << self.number);
-            if *bits == 0 {
-                taken.remove(&self.stem);
-            }
-        }
-    }
+/// Replaces the lock on a file by a shared one. Otherwise like [`lock_exclusive`].
+fn lock_shared(file: &File) -> bool {
+    let _ = file.unlock();
+    !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 #[cfg(test)]

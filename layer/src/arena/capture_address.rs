@@ -1,4 +1,4 @@
-//! Opaque addresses, and how they stand in a file:
+//! Opaque capture addresses of an arena, and their file format:
 //!
 //! ```text
 //! vkabort 1
@@ -7,66 +7,66 @@
 //! refused 1
 //! ```
 //!
-//! A buffer's address and its memory's, in hexadecimal, as the driver calls them; `control` and `refused` only where there is
-//! something to say.
+//! Each line has the addresses of a buffer and of its memory, in hexadecimal. `control` is present if the control block has
+//! a buffer of its own, `refused` if the driver has refused the addresses since it last provided them.
 
 use std::fmt::Write as _;
 
-/// Opaque addresses of a buffer and its memory.
+/// Opaque capture addresses of a buffer and its memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureAddress {
     pub buffer: u64,
     pub memory: u64,
 }
 
-/// Those of an arena.
+/// Opaque capture addresses of an arena.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureAddresses {
     pub records: CaptureAddress,
-    /// Of a control block with a buffer of its own.
+    /// Of a separate control block.
     pub control: Option<CaptureAddress>,
 }
 
-/// The text of a file.
-pub fn show(known: &CaptureAddresses, refused: u32) -> String {
+/// Formats a file's text.
+pub fn format(addresses: &CaptureAddresses, refusals: u32) -> String {
     let mut text = String::from("vkabort 1\n");
-    let mut line = |name, opaque: &CaptureAddress| {
-        let _ = writeln!(text, "{name} {:x} {:x}", opaque.buffer, opaque.memory);
+    let mut line = |name, address: &CaptureAddress| {
+        let _ = writeln!(text, "{name} {:x} {:x}", address.buffer, address.memory);
     };
-    line("records", &known.records);
-    if let Some(control) = &known.control {
+    line("records", &addresses.records);
+    if let Some(control) = &addresses.control {
         line("control", control);
     }
-    if refused > 0 {
-        let _ = writeln!(text, "refused {refused}");
+    if refusals > 0 {
+        let _ = writeln!(text, "refused {refusals}");
     }
     text
 }
 
-/// The addresses in a file, and how often they were refused.
-pub fn parse(text: &str) -> Option<(Option<CaptureAddresses>, u32)> {
+/// Parses a file's text: the addresses and the number of refusals in a row. `None` if the file is damaged.
+pub fn parse(text: &str) -> Option<(CaptureAddresses, u32)> {
     let mut lines = text.lines();
     if lines.next()? != "vkabort 1" || !text.ends_with('\n') {
         return None;
     }
-    let (mut records, mut control, mut refused) = (None, None, 0);
+    let (mut records, mut control, mut refusals) = (None, None, 0);
     for line in lines {
         let mut words = line.split(' ');
         let name = words.next()?;
         let mut number = || u64::from_str_radix(words.next()?, 16).ok();
         match name {
             "records" | "control" => {
-                let opaque = CaptureAddress {
+                let address = CaptureAddress {
                     buffer: number()?,
                     memory: number()?,
                 };
                 let part = if name == "records" { &mut records } else { &mut control };
-                // Zero asks for any address.
-                if part.replace(opaque).is_some() || opaque == CaptureAddress::default() {
+                // Zero would request any address.
+                if part.replace(address).is_some() || address == CaptureAddress::default() {
                     return None;
                 }
             }
-            "refused" => refused = u32::try_from(number()?).ok()?,
+            "refused" => refusals = u32::try_from(number()?).ok()?,
             _ => return None,
         }
         if words.next().is_some() {
@@ -74,5 +74,5 @@ pub fn parse(text: &str) -> Option<(Option<CaptureAddresses>, u32)> {
         }
     }
     let records = records?;
-    Some((Some(CaptureAddresses { records, control }), refused))
+    Some((CaptureAddresses { records, control }, refusals))
 }

@@ -1,6 +1,6 @@
-//! From mapped memory to an owned snapshot. Everything that is read later is read from the copy.
+//! Copies the arena to an owned snapshot. Records are decoded only from the copy.
 
-use crate::arena::Arena;
+use super::Arena;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 use vkabort_record::layout::{CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES};
 use vkabort_record::snapshot::{Records, Snapshot};
@@ -8,36 +8,36 @@ use vkabort_record::snapshot::{Records, Snapshot};
 /// 32-bit words of a control block.
 const CONTROL_WORDS: usize = CONTROL_BYTES as usize / 4;
 
-/// What was read.
-pub struct Read {
+/// The result of reading an arena.
+pub struct ReadRecords {
     /// The records.
     pub records: Records,
-    /// Units of the record area that were reserved by then, at most its capacity.
+    /// Reserved part of the record area in 16-byte units, at most its capacity.
     pub end: u32,
 }
 
-/// How much of an arena is read.
+/// The part of an arena to read. Offsets are in 16-byte units from the start of the record area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// From a unit on, up to where CURSOR says.
+    /// From an offset to CURSOR.
     From(u32),
-    /// From a unit on, up to the end: the driver has lost the device, and perhaps the control block with it.
+    /// From an offset to the end of the arena. For a device that the driver lost, since the loss may clear CURSOR.
     AllFrom(u32),
 }
 
 impl Arena {
-    /// Units of the record area.
-    pub fn capacity(&self) -> u32 {
+    /// Size of the record area in 16-byte units.
+    fn capacity(&self) -> u32 {
         self.bytes().saturating_sub(CONTROL_BYTES) / UNIT_BYTES
     }
 
     fn cursor(&self) -> &AtomicU32 {
-        // SAFETY: within the mapped control block and aligned to 4.
+        // SAFETY: the word is within the mapped control block and aligned to 4, and the GPU accesses it as a whole.
         unsafe { AtomicU32::from_ptr(self.control().as_ptr().add(CURSOR_OFFSET as usize).cast()) }
     }
 
     /// Reads records.
-    pub fn read(&self, extent: Extent) -> Read {
+    pub fn read(&self, extent: Extent) -> ReadRecords {
         let cursor = self.cursor().load(Ordering::Acquire);
         let (used, from) = match extent {
             Extent::From(unit) => (Snapshot::used_bytes(cursor, self.bytes() as usize), unit),
@@ -46,24 +46,25 @@ impl Arena {
         let (control, records) = (self.control().cast::<u32>(), self.base().cast::<u32>());
         let words: Vec<u32> = (0..used / 4)
             .map(|word| {
-                let from = if word < CONTROL_WORDS { control } else { records };
-                // SAFETY: within the mapped memory: both begin with a control block, and the records are behind the one in
-                // the arena's buffer. Volatile, since a GPU that could not be drained may still write.
-                unsafe { from.as_ptr().add(word).read_volatile() }
+                let source = if word < CONTROL_WORDS { control } else { records };
+                // SAFETY: within the mapped memory, since both blocks begin with a control block and `used` is at most the
+                // arena's size. Volatile, because a GPU that could not be drained may still write.
+                unsafe { source.as_ptr().add(word).read_volatile() }
             })
             .collect();
         let mut records = Snapshot::from_words(words).records(self.capacity());
         records.records.retain(|record| record.unit >= from);
-        Read {
+        ReadRecords {
             records,
             end: cursor.min(self.capacity()),
         }
     }
 
-    /// Empties the arena. Nothing may be writing to it.
+    /// Empties the arena. The GPU must be idle.
     pub fn reset(&self) {
+        // The rest of the arena is still zero.
         let used = Snapshot::used_bytes(self.cursor().load(Ordering::Acquire), self.bytes() as usize);
-        // SAFETY: within the mapped memory; the caller has all queues at rest. Only the used part can differ from zero.
+        // SAFETY: within the mapped memory, and no other thread or device accesses it while all queues are idle and locked.
         unsafe {
             self.base().as_ptr().write_bytes(0, used);
             self.control().as_ptr().write_bytes(0, CONTROL_BYTES as usize);

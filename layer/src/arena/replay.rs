@@ -1,150 +1,106 @@
-//! Drivers with `bufferDeviceAddressCaptureReplay`: the opaque addresses that a run is given are kept in the user's cache
-//! directory, and later runs ask for them.
+//! Arenas at the address of an earlier run, on drivers with `bufferDeviceAddressCaptureReplay`. A run saves its opaque
+//! capture addresses in the user's cache folder, and later runs ask for them.
 //!
-//! | what happens | the file | the address |
+//! | outcome | file | address |
 //! | --- | --- | --- |
-//! | there is none, or it is damaged | written | new, for later runs |
-//! | the driver gives what is asked for | stays | that of an earlier run |
-//! | it refuses the address, and nobody else is there who could have it | replaced | new, for later runs |
-//! | it refuses the address, which another device or process may have | stays (the third time in a row: replaced) | the next file's |
-//! | something else fails, and a new address works | the same | the next file's |
-//! | nothing works | stays | the driver's choice |
+//! | no file, or it is damaged | written | new, saved for later runs |
+//! | the driver provides the address | unchanged | that of an earlier run |
+//! | the driver refuses an address that no other device or process can have | replaced | new, saved for later runs |
+//! | it refuses one that another device or process may have | unchanged (replaced after three refusals in a row) | from the next file |
+//! | another error, and a new address works | as above | from the next file |
+//! | a new address fails too | unchanged | chosen by the driver |
 //!
-//! Arenas of devices that live at the same time have different addresses, each with a file of its own. Both buffers of an
-//! arena with a control block of its own are asked for, or none.
+//! Arenas that exist at the same time have different addresses, each with its own file. If the control block has its own
+//! buffer, both addresses are replayed or neither is.
 
-use super::address_cache::AddressFile;
-use super::buffer_builder::{Extra, Refused};
+use super::Arena;
+use super::address_cache::{self, AddressFile};
+use super::address_request::AddressRequest;
+use super::address_source::AddressSource;
 use super::capture_address::{CaptureAddress, CaptureAddresses};
-use super::{AddressApi, Arena, PendingArena, Setup, Source, memory};
+use super::error::CreateError;
+use super::memory_type;
+use super::pending_arena::PendingArena;
+use super::setup::ArenaSetup;
 use crate::report::log::Level;
 use crate::settings::{ControlBlock, Memory};
 use ash::vk;
 use std::fmt::Write as _;
 
-/// Addresses of devices that live at the same time, at most: each costs an attempt where they are taken.
-const ATTEMPTS: usize = 4;
-/// What a driver says whose address is taken, when a buffer is made or memory allocated.
-const TAKEN: vk::Result = vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
+/// Files to try at most. Each address that is in use costs an attempt.
+const MAX_ATTEMPTS: usize = 4;
+/// Returned by `vkCreateBuffer` or `vkAllocateMemory` if the address is not available.
+const ADDRESS_REFUSED: vk::Result = vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
 
-/// Which addresses an arena is to have.
-#[derive(Clone, Copy)]
-pub enum AddressRequest {
-    /// Any.
-    Nothing,
-    /// Any that can be asked for again.
-    Capture,
-    /// These.
-    Addresses(CaptureAddresses),
-}
-
-impl AddressRequest {
-    pub fn of_records(self) -> Extra<'static> {
-        self.extra(|known| Some(known.records))
-    }
-
-    pub fn of_control(self) -> Extra<'static> {
-        self.extra(|known| known.control)
-    }
-
-    fn extra(self, part: impl Fn(CaptureAddresses) -> Option<CaptureAddress>) -> Extra<'static> {
-        let known = match self {
-            Self::Nothing => return Extra::default(),
-            Self::Capture => None,
-            Self::Addresses(known) => part(known),
-        };
-        let known = known.unwrap_or_default();
-        Extra {
-            buffer_flags: vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
-            allocate_flags: vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY,
-            buffer_address: known.buffer,
-            memory_address: known.memory,
-            ..Extra::default()
-        }
-    }
-
-    /// Nothing may be done without, then.
-    pub fn is_address(self) -> bool {
-        matches!(self, Self::Addresses(_))
-    }
-
-    /// Whether these are the addresses of an arena whose control block is apart.
-    pub fn has_control(self) -> Option<bool> {
-        match self {
-            Self::Addresses(known) => Some(known.control.is_some()),
-            _ => None,
-        }
-    }
-}
-
-/// An arena at the address of an earlier run, or at a new one that is kept.
+/// Creates an arena at the address of an earlier run, or at a new one that later runs can ask for.
 ///
 /// # Errors
-/// Why the address will not be the same in the next run.
-pub fn create(setup: &Setup<'_>) -> Result<Arena, String> {
-    if setup.api == AddressApi::Ext || !setup.capture_replay {
-        return Err("the driver cannot give the same address again".to_owned());
+/// Why the address must be the driver's choice.
+pub fn create(setup: &ArenaSetup<'_>) -> Result<Arena, String> {
+    if !setup.capture_replay {
+        return Err("the driver lacks bufferDeviceAddressCaptureReplay".to_owned());
     }
-    let folder = super::address_cache::folder()?;
-    let stem = stem(setup);
-    let apart = wants_control(setup);
-    let mut least = 0;
-    for _ in 0..ATTEMPTS {
-        let mut kept = AddressFile::open(&folder, &stem, least)?;
-        least = kept.number() + 1;
-        if let Some(known) = kept.known().filter(|known| known.control.is_some() == apart) {
-            match at(setup, known) {
-                Ok(made) => {
-                    kept.was_given();
-                    let source = Source::Replay(kept.path());
-                    return made.into_arena(setup, source, Some(kept)).map_err(|e| e.reason);
+    let folder = address_cache::folder()?;
+    let stem = file_stem(setup);
+    let separate_control = wants_separate_control(setup);
+    let mut first_number = 0;
+    for _ in 0..MAX_ATTEMPTS {
+        let mut file = AddressFile::open(&folder, &stem, first_number)?;
+        first_number = file.number() + 1;
+        let saved = file.addresses();
+        if let Some(addresses) = saved.filter(|saved| saved.control.is_some() == separate_control) {
+            match replay(setup, addresses) {
+                Ok(pending) => {
+                    file.confirm();
+                    let source = AddressSource::Replay(file.path());
+                    return pending.finish(setup, source, Some(file)).map_err(|error| error.reason);
                 }
-                Err(refused) => {
-                    let taken = refused.result == TAKEN;
-                    if !taken && PendingArena::create(setup, AddressRequest::Capture).is_err() {
-                        return Err(refused.reason);
+                Err(error) => {
+                    let refused = error.result == ADDRESS_REFUSED;
+                    if !refused && PendingArena::create(setup, AddressRequest::Capture).is_err() {
+                        return Err(error.reason);
                     }
-                    if !kept.was_refused(taken && setup.alone) {
-                        let text = format!("the address kept in {} is taken: {}", kept.path(), refused.reason);
+                    if !file.count_refusal(refused && setup.only_device) {
+                        let text = format!("the address in {} is in use: {}", file.path(), error.reason);
                         setup.log.line(Level::Info, &text);
                         continue;
                     }
-                    let text = format!("the driver does not give the address kept in {} any more", kept.path());
+                    let text = format!("the driver no longer provides the address in {}", file.path());
                     setup.log.line(Level::Warning, &text);
                 }
             }
         }
-        return captured(setup, kept, apart);
+        return capture(setup, file, separate_control);
     }
     Err(format!(
-        "the addresses kept in {} are taken by other devices",
+        "the addresses in {} are in use by other devices",
         folder.display()
     ))
 }
 
-fn at<'a>(setup: &Setup<'a>, known: CaptureAddresses) -> Result<PendingArena<'a>, Refused> {
-    let made = PendingArena::create(setup, AddressRequest::Addresses(known))?;
-    made.records.address(setup)?;
-    Ok(made)
+fn replay<'a>(setup: &ArenaSetup<'a>, addresses: CaptureAddresses) -> Result<PendingArena<'a>, CreateError> {
+    let pending = PendingArena::create(setup, AddressRequest::Replay(addresses))?;
+    pending.records.address(setup.api)?;
+    Ok(pending)
 }
 
-/// A new address, and kept.
-fn captured(setup: &Setup<'_>, mut kept: AddressFile, apart: bool) -> Result<Arena, String> {
-    let made = PendingArena::create(setup, AddressRequest::Capture).map_err(|refused| refused.reason)?;
-    let found = opaques(setup, &made).ok_or("the driver lacks vkGetBufferOpaqueCaptureAddress")?;
-    let stored = match found.control.is_some() == apart {
-        true => kept.store(found),
-        false => Err("its control block could have no memory of its own this time".to_owned()),
+/// Creates an arena at a new address and saves it.
+fn capture(setup: &ArenaSetup<'_>, mut file: AddressFile, separate_control: bool) -> Result<Arena, String> {
+    let pending = PendingArena::create(setup, AddressRequest::Capture).map_err(|error| error.reason)?;
+    let addresses = capture_addresses(setup, &pending).ok_or("the driver lacks vkGetBufferOpaqueCaptureAddress")?;
+    let saved = match addresses.control.is_some() == separate_control {
+        true => file.store(addresses),
+        false => Err("the control block could not be created separately this time".to_owned()),
     };
-    let (source, kept) = match stored {
-        Ok(()) => (Source::Capture(kept.path()), Some(kept)),
-        Err(why) => (Source::Driver(why), None),
+    let (source, file) = match saved {
+        Ok(()) => (AddressSource::Capture(file.path()), Some(file)),
+        Err(reason) => (AddressSource::Driver(reason), None),
     };
-    made.into_arena(setup, source, kept).map_err(|refused| refused.reason)
+    pending.finish(setup, source, file).map_err(|error| error.reason)
 }
 
-/// What the driver calls the addresses of both buffers.
-fn opaques(setup: &Setup<'_>, made: &PendingArena<'_>) -> Option<CaptureAddresses> {
+/// The opaque capture addresses of the buffers. `None`: the driver lacks the functions.
+fn capture_addresses(setup: &ArenaSetup<'_>, pending: &PendingArena<'_>) -> Option<CaptureAddresses> {
     let next = setup.next;
     let of_buffer = next
         .vkGetBufferOpaqueCaptureAddress
@@ -152,10 +108,10 @@ fn opaques(setup: &Setup<'_>, made: &PendingArena<'_>) -> Option<CaptureAddresse
     let of_memory = next
         .vkGetDeviceMemoryOpaqueCaptureAddress
         .or(next.vkGetDeviceMemoryOpaqueCaptureAddressKHR)?;
-    let of = |buffer: vk::Buffer, memory: vk::DeviceMemory| {
+    let get = |buffer: vk::Buffer, memory: vk::DeviceMemory| {
         let buffer = vk::BufferDeviceAddressInfo::default().buffer(buffer);
         let memory = vk::DeviceMemoryOpaqueCaptureAddressInfo::default().memory(memory);
-        // SAFETY: both were made with the capture flags.
+        // SAFETY: buffer and memory were created with the flags for capture and replay.
         unsafe {
             CaptureAddress {
                 buffer: of_buffer(setup.device, &buffer),
@@ -163,23 +119,25 @@ fn opaques(setup: &Setup<'_>, made: &PendingArena<'_>) -> Option<CaptureAddresse
             }
         }
     };
+    let control = pending.control.as_ref().ok();
     Some(CaptureAddresses {
-        records: of(made.records.buffer, made.records.memory),
-        control: made.control.as_ref().ok().map(|parts| of(parts.buffer, parts.memory)),
+        records: get(pending.records.buffer(), pending.records.memory()),
+        control: control.map(|control| get(control.buffer(), control.memory())),
     })
 }
 
-/// Whether the arena of such a device has a control block of its own, where nothing is refused.
-fn wants_control(setup: &Setup<'_>) -> bool {
-    let records = memory::records(setup.types, u32::MAX, &setup.preference);
-    records.is_some_and(|records| memory::control(setup.types, u32::MAX, &setup.preference, records.flags).is_ok())
+/// Whether the control block has its own buffer, provided that the driver creates it.
+fn wants_separate_control(setup: &ArenaSetup<'_>) -> bool {
+    let (types, preference) = (setup.memory_types, &setup.preference);
+    let records = memory_type::for_records(types, u32::MAX, preference);
+    records.is_some_and(|records| memory_type::for_control_block(types, u32::MAX, preference, records.flags).is_ok())
 }
 
-/// Names of the files begin with the device, the driver, and everything else that the buffers are made with: an address is
-/// good for a buffer and memory "created with identical parameters" alone.
-fn stem(setup: &Setup<'_>) -> String {
+/// The start of the file names: device, driver, and everything that affects the buffers' creation, since an address is valid
+/// only for a buffer and memory "created with identical parameters".
+fn file_stem(setup: &ArenaSetup<'_>) -> String {
     let mut stem = String::from("arena-");
-    for byte in setup.physical.identity {
+    for byte in setup.identity {
         let _ = write!(stem, "{byte:02x}");
     }
     let _ = write!(stem, "-{}", setup.bytes);

@@ -1,7 +1,7 @@
 //! What a device with emulated extensions needs: its arena, and how modules are rewritten for it.
 
-use crate::arena::memory::MemoryPreference;
-use crate::arena::{Arena, Setup};
+use crate::arena::memory_type::MemoryPreference;
+use crate::arena::{Arena, ArenaSetup};
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::state::{AbortState, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
@@ -36,11 +36,12 @@ pub unsafe fn activate(
         ..AbortState::without_emulation(edited.enabled)
     };
     if edited.emulated.abort {
-        let arena = Arena::create(&Setup {
+        let arena = Arena::create(&ArenaSetup {
             device,
             next: &next,
-            physical,
-            types,
+            cpu: physical.cpu,
+            identity: &physical.identity,
+            memory_types: types,
             preference: MemoryPreference {
                 device_coherent: edited.device_coherent,
                 ..preference
@@ -50,7 +51,7 @@ pub unsafe fn activate(
             api: edited.api,
             capture_replay: edited.capture_replay,
             import: edited.import,
-            alone: registry::devices().values().is_empty(),
+            only_device: registry::devices().values().is_empty(),
             log: &instance.log,
         })?;
         state.options.arena = arena.options();
@@ -59,8 +60,8 @@ pub unsafe fn activate(
                 .log
                 .line(Level::Info, &format!("device {device:?}: {subject}: {text}"));
         }
-        if let Some(unfixed) = arena.unfixed() {
-            instance.log.line(Level::Warning, &unfixed);
+        if let Some(warning) = arena.address_warning() {
+            instance.log.line(Level::Warning, &warning);
         }
         state.arena = Some(arena);
     }

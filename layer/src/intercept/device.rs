@@ -1,7 +1,7 @@
 //! `VkDevice`.
 
 use super::{MISSING, command, guarded, wait};
-use crate::arena::memory;
+use crate::arena::memory_type;
 use crate::device::activate::{activate, families, memory_preference, memory_types};
 use crate::device::create_info::{self, EditedCreateInfo};
 use crate::device::probe;
@@ -74,7 +74,7 @@ pub unsafe extern "system" fn create(
             let preference = memory_preference(instance, &known);
             let wanted = create_info::Wanted {
                 report_masked: reports_masked(instance),
-                device_coherent: memory::wants_device_coherent(&types, &preference),
+                device_coherent: memory_type::wants_device_coherent(&types, &preference),
             };
             let edited = match EditedCreateInfo::new(given, &known, emulated, wanted) {
                 Ok(edited) => edited,

@@ -34,7 +34,7 @@ fn show(device: &Device, state: &AbortState, report: &Report) {
             Format::Text => report.text(log.is_terminal()),
         });
     }
-    if let Some(warning) = state.arena.as_ref().and_then(Arena::unfixed) {
+    if let Some(warning) = state.arena.as_ref().and_then(Arena::address_warning) {
         log.line(Level::Warning, &warning);
     }
     messengers::send(device, &report.text(false));

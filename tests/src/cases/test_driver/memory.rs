@@ -62,7 +62,7 @@ const REFUSED: &[Case] = &[
     .set(&[("memory", "cached")])
     .validated()
     .logs(&[
-        "memory = cached cannot be done",
+        "memory = cached is not possible",
         "memory types 1 (HOST_VISIBLE | HOST_COHERENT)",
         "using auto",
     ]),
@@ -72,20 +72,20 @@ const REFUSED: &[Case] = &[
     .on_driver("memory=amd+host")
     .set(&[("memory", "device_coherent")])
     .validated()
-    .logs(&["memory = device_coherent cannot be done"]),
+    .logs(&["memory = device_coherent is not possible"]),
     Case::new("test_driver_memory::no_device_memory_for_a_control_block", |c| {
         check_types(c, 2, BEFORE)
     })
     .on_driver("memory=vram+host+cached")
     .set(&[("control_block", "device")])
     .validated()
-    .logs(&["control_block = device cannot be done", "using auto"]),
+    .logs(&["control_block = device is not possible", "using auto"]),
     Case::new("test_driver_memory::a_cpu_driver_ignores_the_setting", |context| {
         with_kernel(context, |_, _| Ok(()))
     })
     .on_driver("kind=cpu")
     .set(&[("memory", "device")])
-    .logs(&["memory makes no difference on a CPU driver"]),
+    .logs(&["has no effect on a CPU driver"]),
     Case::new(
         "test_driver_memory::the_control_block_stays_if_its_memory_is_refused",
         |c| messages(c, 1),
@@ -93,7 +93,7 @@ const REFUSED: &[Case] = &[
     .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:2")
     .set(&[("log_level", "warning")])
     .validated()
-    .logs(&["the control block stays before the records", "vkAllocateMemory failed"]),
+    .logs(&["the control block stays before the messages", "vkAllocateMemory failed"]),
     Case::new(
         "test_driver_memory::the_control_block_stays_if_its_buffer_is_refused",
         |c| messages(c, 1),
@@ -101,7 +101,7 @@ const REFUSED: &[Case] = &[
     .on_driver("memory=vram+bar+cached,abort=1,refuse=buffer:2")
     .set(&[("log_level", "warning")])
     .validated()
-    .logs(&["the control block stays before the records", "vkCreateBuffer failed"]),
+    .logs(&["the control block stays before the messages", "vkCreateBuffer failed"]),
     Case::new(
         "test_driver_memory::the_control_block_stays_if_its_mapping_is_refused",
         |c| messages(c, 1),
@@ -109,12 +109,12 @@ const REFUSED: &[Case] = &[
     .on_driver("memory=vram+bar+cached,abort=1,refuse=map:2")
     .set(&[("log_level", "warning")])
     .validated()
-    .logs(&["the control block stays before the records", "vkMapMemory failed"]),
+    .logs(&["the control block stays before the messages", "vkMapMemory failed"]),
     Case::new("test_driver_memory::device_memory_is_full", |c| messages(c, 1))
         .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:1")
         .set(&[("memory", "device")])
         .validated()
-        .logs(&["memory = device cannot be done: vkAllocateMemory failed", "using auto"]),
+        .logs(&["memory = device is not possible: vkAllocateMemory failed", "using auto"]),
 ];
 
 /// A loss destroys device memory. Messages survive because they are in host memory.

@@ -14,26 +14,26 @@ fn types(kinds: &[Property]) -> Types {
     types
 }
 
-const WISH: MemoryPreference = MemoryPreference {
+const PREFERENCE: MemoryPreference = MemoryPreference {
     memory: Memory::Auto,
     control: ControlBlock::Auto,
     discrete: true,
     device_coherent: false,
 };
 
-/// A discrete GPU of AMD's with resizable BAR: each type a second time, as one that the device does not cache.
+/// An AMD GPU with resizable BAR: each type exists a second time without device caching.
 fn amd() -> Types {
     let plain = [LOCAL, LOCAL | VISIBLE, VISIBLE, VISIBLE | CACHED];
     let all: Vec<Property> = plain.into_iter().chain(plain.map(|kind| kind | UNCACHED)).collect();
     types(&all)
 }
 
-fn index(choice: Option<Choice>) -> Option<u32> {
+fn index(choice: Option<MemoryChoice>) -> Option<u32> {
     choice.map(|choice| choice.index)
 }
 
 #[test]
-fn records_go_to_coherent_cached_host_memory_if_there_is_any() {
+fn records_prefer_coherent_cached_host_memory() {
     let kinds = [
         LOCAL,
         LOCAL | VISIBLE,
@@ -50,93 +50,106 @@ fn records_go_to_coherent_cached_host_memory_if_there_is_any() {
         (0b11, Some(1)),
         (0b110_0001, None),
     ] {
-        assert_eq!(index(records(&types, allowed, &WISH)), expected, "{allowed:b}");
+        assert_eq!(
+            index(for_records(&types, allowed, &PREFERENCE)),
+            expected,
+            "{allowed:b}"
+        );
     }
     let coherent = MemoryPreference {
         device_coherent: true,
-        ..WISH
+        ..PREFERENCE
     };
-    assert_eq!(index(records(&types, u32::MAX, &coherent)), Some(4));
+    assert_eq!(index(for_records(&types, u32::MAX, &coherent)), Some(4));
 }
 
 #[test]
-fn memory_that_the_device_does_not_cache_is_best_where_it_may_be_used() {
+fn memory_without_device_caching_is_preferred_if_enabled() {
     let coherent = MemoryPreference {
         device_coherent: true,
-        ..WISH
+        ..PREFERENCE
     };
-    assert_eq!(index(records(&amd(), u32::MAX, &WISH)), Some(3));
-    assert_eq!(index(records(&amd(), u32::MAX, &coherent)), Some(7));
-    assert_eq!(control(&amd(), u32::MAX, &WISH, VISIBLE).map(|c| c.index), Ok(1));
-    assert_eq!(control(&amd(), u32::MAX, &coherent, VISIBLE).map(|c| c.index), Ok(5));
-    assert!(wants_device_coherent(&amd(), &WISH));
+    assert_eq!(index(for_records(&amd(), u32::MAX, &PREFERENCE)), Some(3));
+    assert_eq!(index(for_records(&amd(), u32::MAX, &coherent)), Some(7));
+    assert_eq!(
+        for_control_block(&amd(), u32::MAX, &PREFERENCE, VISIBLE).map(|c| c.index),
+        Ok(1)
+    );
+    assert_eq!(
+        for_control_block(&amd(), u32::MAX, &coherent, VISIBLE).map(|c| c.index),
+        Ok(5)
+    );
+    assert!(wants_device_coherent(&amd(), &PREFERENCE));
     let ordinary = types(&[LOCAL, LOCAL | VISIBLE, VISIBLE | CACHED]);
-    assert!(!wants_device_coherent(&ordinary, &WISH));
-    // Uncached memory of the GPU's own is not worth a feature when neither part of the arena goes there.
+    assert!(!wants_device_coherent(&ordinary, &PREFERENCE));
+    // The feature is not enabled for memory that neither part of the arena uses.
     let far = types(&[VISIBLE, LOCAL | VISIBLE, LOCAL | VISIBLE | UNCACHED]);
     let host = MemoryPreference {
         control: ControlBlock::Host,
-        ..WISH
+        ..PREFERENCE
     };
-    assert!(!wants_device_coherent(&far, &host) && wants_device_coherent(&far, &WISH));
+    assert!(!wants_device_coherent(&far, &host) && wants_device_coherent(&far, &PREFERENCE));
 }
 
 #[test]
-fn the_control_block_is_apart_only_where_a_bus_is_saved() {
+fn a_separate_control_block_requires_a_bus() {
     let discrete = types(&[LOCAL, LOCAL | VISIBLE, VISIBLE | CACHED]);
-    let found = control(&discrete, u32::MAX, &WISH, VISIBLE | CACHED);
-    assert_eq!(found.map(|c| c.index), Ok(1));
+    let choice = for_control_block(&discrete, u32::MAX, &PREFERENCE, VISIBLE | CACHED);
+    assert_eq!(choice.map(|c| c.index), Ok(1));
     let integrated = MemoryPreference {
         discrete: false,
-        ..WISH
+        ..PREFERENCE
     };
-    assert!(control(&discrete, u32::MAX, &integrated, VISIBLE).is_err());
+    assert!(for_control_block(&discrete, u32::MAX, &integrated, VISIBLE).is_err());
     assert!(
-        control(&discrete, u32::MAX, &WISH, LOCAL | VISIBLE).is_err(),
-        "beside records in device memory"
+        for_control_block(&discrete, u32::MAX, &PREFERENCE, LOCAL | VISIBLE).is_err(),
+        "the records are in device memory"
     );
     assert!(
-        control(&discrete, 0b101, &WISH, VISIBLE).is_err(),
-        "a type that buffers cannot be in"
+        for_control_block(&discrete, 0b101, &PREFERENCE, VISIBLE).is_err(),
+        "the type is not allowed for the buffer"
     );
-    assert!(control(&types(&[LOCAL, VISIBLE]), u32::MAX, &WISH, VISIBLE).is_err());
+    assert!(for_control_block(&types(&[LOCAL, VISIBLE]), u32::MAX, &PREFERENCE, VISIBLE).is_err());
     let forced = MemoryPreference {
         control: ControlBlock::Device,
         ..integrated
     };
-    assert_eq!(control(&discrete, u32::MAX, &forced, VISIBLE).map(|c| c.index), Ok(1));
+    assert_eq!(
+        for_control_block(&discrete, u32::MAX, &forced, VISIBLE).map(|c| c.index),
+        Ok(1)
+    );
 }
 
 #[test]
-fn the_setting_takes_what_it_names() {
+fn the_setting_selects_the_memory_that_it_names() {
     let of = |memory| {
         let preference = MemoryPreference {
             memory,
             device_coherent: true,
-            ..WISH
+            ..PREFERENCE
         };
-        index(records(&amd(), u32::MAX, &preference))
+        index(for_records(&amd(), u32::MAX, &preference))
     };
     let all = [Memory::Cached, Memory::Uncached, Memory::DeviceCoherent, Memory::Device].map(of);
     assert_eq!(all, [Some(3), Some(2), Some(7), Some(1)]);
 }
 
 #[test]
-fn a_wish_that_the_device_cannot_grant_is_taken_back() {
+fn settings_that_the_device_cannot_satisfy_are_dropped() {
     let log = Log::new(Level::Off, Format::Text, None);
     let poor = types(&[LOCAL, VISIBLE]);
     for memory in [Memory::Cached, Memory::DeviceCoherent, Memory::Device] {
         let preference = MemoryPreference {
             memory,
             control: ControlBlock::Device,
-            ..WISH
+            ..PREFERENCE
         };
-        assert_eq!(settle(&poor, &preference, &log), WISH, "{memory:?}");
+        assert_eq!(drop_unsatisfiable(&poor, &preference, &log), PREFERENCE, "{memory:?}");
     }
-    let granted = MemoryPreference {
+    let satisfiable = MemoryPreference {
         memory: Memory::Uncached,
         control: ControlBlock::Host,
-        ..WISH
+        ..PREFERENCE
     };
-    assert_eq!(settle(&poor, &granted, &log), granted);
+    assert_eq!(drop_unsatisfiable(&poor, &satisfiable, &log), satisfiable);
 }

@@ -1,0 +1,51 @@
+//! The inputs for creating an arena.
+
+use super::memory_type::MemoryPreference;
+use crate::loader::dispatch::DeviceTable;
+use crate::report::log::Log;
+use ash::vk;
+
+/// Usage of an arena's buffers.
+pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw() | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
+);
+
+/// The function that returns buffer addresses on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressApi {
+    /// Vulkan 1.2 or `VK_KHR_buffer_device_address`.
+    Khr,
+    /// `VK_EXT_buffer_device_address`: the application enabled it, and it excludes the other.
+    Ext,
+}
+
+/// The inputs for creating an arena.
+#[derive(Clone, Copy)]
+pub struct ArenaSetup<'a> {
+    /// The new device.
+    pub device: vk::Device,
+    /// The next layer's functions.
+    pub next: &'a DeviceTable,
+    /// The driver runs on the CPU.
+    pub cpu: bool,
+    /// Identifies device and driver.
+    pub identity: &'a [u8],
+    /// The memory types of the physical device.
+    pub memory_types: &'a vk::PhysicalDeviceMemoryProperties,
+    /// How to choose among them.
+    pub preference: MemoryPreference,
+    /// Families of the device's queues.
+    pub families: &'a [u32],
+    /// Size of the arena in bytes.
+    pub bytes: u32,
+    /// How to get buffer addresses.
+    pub api: AddressApi,
+    /// `bufferDeviceAddressCaptureReplay` is enabled.
+    pub capture_replay: bool,
+    /// `VK_EXT_external_memory_host` is enabled.
+    pub import: bool,
+    /// The process has no other device.
+    pub only_device: bool,
+    /// The layer's log.
+    pub log: &'a Log,
+}
