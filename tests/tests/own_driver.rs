@@ -88,10 +88,7 @@ fn doctor_says_which_memory_messages_go_to() -> Result<()> {
         ),
         ("kind=cpu", "memory that the layer allocated"),
         ("kind=cpu", "  message address              fixed (host memory)\n"),
-        (
-            "replay",
-            "  message address              new, saved for later runs in ",
-        ),
+        ("replay", "  message address              new, saved for later runs in "),
         ("replay", "home/.cache/vkabort/arena-"),
         (
             "",

@@ -85,7 +85,10 @@ fn an_address_that_nobody_has_and_the_driver_refuses_is_replaced_and_a_damaged_f
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
     let (second, log) = home.say(ONE, "replay_refused", |_| {})?;
-    ensure!(second != first && log.contains("no longer provides the address"), "{log}");
+    ensure!(
+        second != first && log.contains("no longer provides the address"),
+        "{log}"
+    );
     ensure!(home.run(ONE, "replay")? == second, "the new address is not kept");
     for file in home.kept()? {
         fs::write(file, "no address at all")?;

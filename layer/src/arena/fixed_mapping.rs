@@ -10,7 +10,7 @@ pub const GRANULARITY: u64 = 1 << 16;
 
 #[cfg(unix)]
 mod imp {
-    use super::GRANULARITY;
+    use crate::arena::fixed_mapping::GRANULARITY;
     use std::ptr::NonNull;
 
     /// Addresses of the rows, far from where Linux places programs, heaps, libraries and stacks. The second row is for
@@ -109,8 +109,8 @@ mod imp {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::imp::STRIDE;
     use super::*;
+    use crate::arena::fixed_mapping::imp::STRIDE;
 
     #[test]
     fn mappings_take_the_first_free_slot_and_free_it_when_dropped() {
