@@ -59,18 +59,6 @@ pub fn is_packed_text(bytes: &[u8]) -> bool {
     !text.is_empty() && (1..=4).contains(&(bytes.len() - text.len())) && is_text(text)
 }
 
-/// Lower-case hexadecimal digits, nothing between.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-/// The bytes that a string of hexadecimal digits stands for; `None` for anything else.
-pub fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|d| d as u8)).collect();
-    let digits = digits?;
-    (digits.len() % 2 == 0).then(|| digits.chunks_exact(2).map(|d| d[0] << 4 | d[1]).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,15 +83,5 @@ mod tests {
         assert!(!is_packed_text(b"a\0b\0"));
         assert!(!is_packed_text(b"\x07\0\0\0"));
         assert!(!is_packed_text(b""));
-    }
-
-    #[test]
-    fn hexadecimal_goes_both_ways() {
-        assert_eq!(hex(&[0, 0xab, 0x10]), "00ab10");
-        assert_eq!(unhex("00AB10"), Some(vec![0, 0xab, 0x10]));
-        assert_eq!(unhex(""), Some(vec![]));
-        assert_eq!(unhex("0"), None);
-        assert_eq!(unhex("0g"), None);
-        assert_eq!(unhex("é"), None);
     }
 }

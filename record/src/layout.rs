@@ -23,7 +23,7 @@
 //!                5  HASH_HI   module hash, high half
 //!                6  STAGE     SPIR-V execution model of the entry point
 //!                7  reserved, 0
-//!             8-11  IDENTITY  which invocation, by stage (see [`Identity`])
+//!             8-11  IDENTITY  which invocation, by stage (see [`crate::invocation`])
 //!            12...  payload, zero padded to the end of the record
 //! ```
 //!
@@ -110,69 +110,6 @@ pub const DEFAULT_MAX_MESSAGE_BYTES: u32 = 65536;
 /// Units that an arena must have at least for the first record always to fit.
 pub const fn minimum_capacity(max_message_bytes: u32) -> u32 {
     record_units(max_message_bytes)
-}
-
-/// Which words of IDENTITY mean what, by stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Identity {
-    /// Compute, task and mesh: `GlobalInvocationId` x, y, z, then `LocalInvocationIndex`.
-    Global {
-        /// `GlobalInvocationId`.
-        global: [u32; 3],
-        /// `LocalInvocationIndex`.
-        local_index: u32,
-    },
-    /// Vertex: `VertexIndex`, `InstanceIndex`.
-    Vertex {
-        /// `VertexIndex`.
-        vertex: u32,
-        /// `InstanceIndex`.
-        instance: u32,
-    },
-    /// Fragment: `FragCoord` x and y, truncated to whole pixels.
-    Fragment {
-        /// Pixel column and row.
-        pixel: [u32; 2],
-    },
-    /// Tessellation control, tessellation evaluation and geometry: `PrimitiveId`, then `InvocationId` where the
-    /// stage has one.
-    Primitive {
-        /// `PrimitiveId`.
-        primitive: u32,
-        /// `InvocationId`, 0 in tessellation evaluation.
-        invocation: u32,
-    },
-    /// Ray tracing: `LaunchIdKHR`.
-    Launch {
-        /// `LaunchIdKHR`.
-        id: [u32; 3],
-    },
-    /// A stage that this version does not know: the words as they are.
-    Unknown {
-        /// The four words.
-        words: [u32; 4],
-    },
-}
-
-impl Identity {
-    /// Reads the four IDENTITY words of a record whose STAGE is `execution_model`.
-    pub fn from_words(execution_model: u32, words: [u32; 4]) -> Self {
-        let [a, b, c, d] = words;
-        match execution_model {
-            0 => Self::Vertex { vertex: a, instance: b },
-            1..=3 => Self::Primitive {
-                primitive: a,
-                invocation: b,
-            },
-            4 => Self::Fragment { pixel: [a, b] },
-            5 | 5267 | 5268 | 5364 | 5365 => Self::Global {
-                global: [a, b, c],
-                local_index: d,
-            },
-            5313..=5318 => Self::Launch { id: [a, b, c] },
-            _ => Self::Unknown { words },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -12,13 +12,18 @@
 #![forbid(unsafe_code)]
 
 pub mod decode;
-pub mod encoding;
 pub mod escape;
 pub mod format;
 pub mod framing;
+pub mod hex;
+pub mod invocation;
 pub mod layout;
 pub mod message;
+pub mod message_type;
 pub mod report;
 pub mod scalar;
+pub mod scalar_type;
 pub mod site;
 pub mod snapshot;
+pub mod stage;
+pub mod value;

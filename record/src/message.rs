@@ -1,22 +1,24 @@
-//! One message: what it says, by which knowledge, and its bytes.
+//! One message: text, values and bytes.
 
-use crate::decode::convention;
-use crate::decode::{Decoded, Field, Value, decode, decode_with};
+use crate::decode::convention::guess;
+use crate::decode::{Decoded, decode};
 use crate::escape::{escape_bytes, printable};
 use crate::format::apply;
 use crate::format::value_display::{show, show_field};
-use crate::site::{Site, Type};
+use crate::message_type::Type;
+use crate::site::Site;
+use crate::value::{Field, Value};
 use serde::{Deserialize, Serialize};
 
-/// Where the meaning of the bytes came from.
+/// How the bytes of a message were decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decoding {
-    /// The message type of the abort site.
+    /// By the message type of the abort site.
     Typed,
-    /// Nothing is known of the site: a leading string and arguments by its format, as GLSL and Slang lay them out.
+    /// Without a site: a leading format string, and arguments laid out as GLSL and Slang do.
     Convention,
-    /// Nothing is known of the site and the bytes follow no convention.
+    /// Without a site, and not by the convention: as words.
     Raw,
 }
 
@@ -26,64 +28,51 @@ pub enum Decoding {
 pub struct Message {
     /// The message as text, formatted if it carries a format string.
     pub text: String,
-    /// Where the meaning came from.
+    /// How the bytes were decoded.
     pub decoding: Decoding,
-    /// Where format, type and bytes disagree, one sentence each.
+    /// Disagreements between format, type and bytes, one sentence each.
     pub notes: Vec<String>,
     /// Every value with its type, name and offset.
     pub value: Value,
     /// Bytes that no value covers.
-    #[serde(with = "crate::report::value_json::hex_bytes")]
+    #[serde(with = "crate::hex::json")]
     pub rest: Vec<u8>,
     /// The whole payload.
-    #[serde(with = "crate::report::value_json::hex_bytes")]
+    #[serde(with = "crate::hex::json")]
     pub bytes: Vec<u8>,
 }
 
 impl Message {
-    /// Decodes `bytes` by the site that wrote them.
+    /// Decodes a payload by the site that wrote it.
     pub fn of_site(site: &Site, bytes: &[u8]) -> Self {
-        let held = |text: &str| escape_bytes(bytes).starts_with(&printable(text));
-        let leads_with_text = site.text.as_deref().is_some_and(held);
-        Self::from_decoded(decode_with(&site.message, bytes, leads_with_text), bytes)
+        let starts_with = |text: &str| escape_bytes(bytes).starts_with(&printable(text));
+        let leads_with_text = site.text.as_deref().is_some_and(starts_with);
+        Self::from_decoded(decode(&site.message, bytes, leads_with_text), bytes)
     }
 
-    /// Decodes `bytes` by their type.
+    /// Decodes a payload by its type.
     pub fn of_type(ty: &Type, bytes: &[u8]) -> Self {
-        Self::from_decoded(decode(ty, bytes), bytes)
+        Self::from_decoded(decode(ty, bytes, false), bytes)
     }
 
-    /// Decodes `bytes` of which nothing is known.
-    pub fn unknown(bytes: &[u8]) -> Self {
-        convention::decode(bytes)
+    /// Decodes a payload without a type, by the convention that GLSL and Slang share.
+    pub fn untyped(bytes: &[u8]) -> Self {
+        let guess = guess(bytes);
+        Self {
+            text: guess.text,
+            decoding: match guess.follows_convention {
+                true => Decoding::Convention,
+                false => Decoding::Raw,
+            },
+            notes: guess.notes,
+            value: guess.value,
+            rest: guess.rest,
+            bytes: bytes.to_vec(),
+        }
     }
 
     fn from_decoded(decoded: Decoded, bytes: &[u8]) -> Self {
-        let mut notes = Vec::new();
-        let text = match &decoded.value {
-            Value::Text(format) => {
-                let formatted = apply(format, &[]);
-                notes.extend(formatted.notes);
-                formatted.text
-            }
-            Value::Struct { members, .. } => match members.split_first() {
-                Some((
-                    Field {
-                        value: Value::Text(format),
-                        ..
-                    },
-                    arguments,
-                )) => {
-                    let formatted = apply(format, arguments);
-                    notes.extend(formatted.notes);
-                    formatted.text
-                }
-                Some((only, [])) if show_field(only) == show(&only.value) => show(&only.value),
-                Some(_) => show(&decoded.value),
-                None => String::new(),
-            },
-            other => show(other),
-        };
+        let (text, mut notes) = text_of(&decoded.value);
         if decoded.short_by > 0 {
             notes.push(format!(
                 "the message is {} bytes shorter than its type: {} of {}",
@@ -109,45 +98,43 @@ impl Message {
     }
 }
 
+/// The text of a message and the notes on it: a leading string is the format of the members that follow.
+fn text_of(value: &Value) -> (String, Vec<String>) {
+    let formatted = match value {
+        Value::Text(format) => apply(format, &[]),
+        Value::Struct { members, .. } => match members.as_slice() {
+            [] => return Default::default(),
+            [
+                Field {
+                    value: Value::Text(format),
+                    ..
+                },
+                arguments @ ..,
+            ] => apply(format, arguments),
+            // One member without a name needs no braces.
+            [only] if show_field(only) == show(&only.value) => return (show(&only.value), Vec::new()),
+            _ => return (show(value), Vec::new()),
+        },
+        other => return (show(other), Vec::new()),
+    };
+    (formatted.text, formatted.notes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::{Length, Member, SiteId};
-
-    fn uint() -> Type {
-        Type::Int {
-            bits: 32,
-            signed: false,
-        }
-    }
-
-    fn text(length: u32, stride: u32, element: Type, utf: bool) -> Type {
-        Type::Array {
-            length: Length::Constant(length),
-            stride,
-            element: Box::new(element),
-            utf,
-        }
-    }
+    use crate::message_type::{Length, Member};
+    use crate::scalar_type::ScalarType::U32;
+    use crate::site::SiteId;
 
     fn message(members: Vec<(Option<&str>, u32, Type)>) -> Type {
-        Type::Struct {
-            name: None,
-            members: members
-                .into_iter()
-                .map(|(name, offset, ty)| Member {
-                    name: name.map(str::to_owned),
-                    offset,
-                    ty,
-                })
-                .collect(),
-        }
+        let member = |(name, offset, ty)| Member::new(name, offset, ty);
+        Type::structure(members.into_iter().map(member))
     }
 
     #[test]
     fn a_glsl_message_is_formatted_with_its_typed_arguments() {
-        let byte = Type::Int { bits: 8, signed: true };
-        let ty = message(vec![(None, 0, text(16, 1, byte, true)), (None, 16, uint())]);
+        let ty = message(vec![(None, 0, Type::string(16)), (None, 16, U32.into())]);
         let bytes = [b"bad index %u\0\0\0\0".as_slice(), &7u32.to_le_bytes()].concat();
         let message = Message::of_type(&ty, &bytes);
         assert_eq!(message.text, "bad index 7");
@@ -168,7 +155,7 @@ mod tests {
             entry_points: vec![],
             callers: vec![],
             location: None,
-            message: message(vec![(None, 0, text(1, 4, uint(), false))]),
+            message: message(vec![(None, 0, Type::array(Length::Constant(1), 4, U32))]),
             text: text_constant.map(str::to_owned),
         };
         assert_eq!(Message::of_site(&site(Some("")), &[0; 4]).text, "");
@@ -178,8 +165,7 @@ mod tests {
 
     #[test]
     fn a_message_that_is_a_string_and_nothing_else_is_a_format_too() {
-        let byte = Type::Int { bits: 8, signed: true };
-        let bare = text(12, 1, byte, true);
+        let bare = Type::string(12);
         assert_eq!(Message::of_type(&bare, b"100%% wrong\0").text, "100% wrong");
         let message = Message::of_type(&bare, b"index %u\0\0\0\0");
         assert_eq!(message.text, "index %u<missing>");
@@ -188,8 +174,8 @@ mod tests {
 
     #[test]
     fn messages_without_a_string_show_their_values() {
-        assert_eq!(Message::of_type(&uint(), &[7, 0, 0, 0]).text, "7");
-        let named = message(vec![(Some("code"), 0, uint()), (None, 4, uint())]);
+        assert_eq!(Message::of_type(&U32.into(), &[7, 0, 0, 0]).text, "7");
+        let named = message(vec![(Some("code"), 0, U32.into()), (None, 4, U32.into())]);
         assert_eq!(Message::of_type(&named, &[7, 0, 0, 0, 8, 0, 0, 0]).text, "{code: 7, 8}");
         assert_eq!(Message::of_type(&message(vec![]), &[]).text, "");
     }

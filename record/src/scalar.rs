@@ -1,126 +1,104 @@
-//! One number of a message, with the width it had in the shader.
+//! One number of a message, with the type it has in the shader.
 
-use crate::encoding::Encoding;
+use crate::scalar_type::{ScalarKind, ScalarType};
 use std::fmt;
 
-/// A scalar of a message. Widths are in bits and come from the message type.
-#[derive(Clone, Copy, Debug)]
-pub enum Scalar {
-    /// A signed integer.
-    Int {
-        /// Width.
-        bits: u32,
-        /// Value, sign-extended.
-        value: i64,
-    },
-    /// An unsigned integer.
-    Uint {
-        /// Width.
-        bits: u32,
-        /// Value.
-        value: u64,
-    },
-    /// A floating-point number: `value` holds every number of 16, 32 and 64 bits exactly.
-    Float {
-        /// Width.
-        bits: u32,
-        /// Value.
-        value: f64,
-    },
-    /// A floating-point number in a format of its own.
-    EncodedFloat {
-        /// The format.
-        encoding: Encoding,
-        /// Value.
-        value: f64,
-    },
-    /// A Boolean.
-    Bool(bool),
-    /// A physical pointer.
-    Pointer(u64),
+/// A scalar of a message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalar {
+    ty: ScalarType,
+    number: Number,
 }
 
-/// Floats compare by bits, so that a report with a NaN in it equals its copy.
-impl PartialEq for Scalar {
+/// The value of a scalar, by the kind of its type.
+#[derive(Clone, Copy, Debug)]
+pub enum Number {
+    /// A signed integer, sign-extended.
+    Signed(i64),
+    /// An unsigned integer or a pointer.
+    Unsigned(u64),
+    /// A floating-point number of any format, exactly.
+    Float(f64),
+    /// A Boolean.
+    Bool(bool),
+}
+
+/// Floats compare by bits and all NaNs are equal, so that a report with a NaN in it equals its copy.
+impl PartialEq for Number {
     fn eq(&self, other: &Self) -> bool {
         match (*self, *other) {
-            (Self::Int { bits: a, value: x }, Self::Int { bits: b, value: y }) => (a, x) == (b, y),
-            (Self::Uint { bits: a, value: x }, Self::Uint { bits: b, value: y }) => (a, x) == (b, y),
-            (Self::Float { bits: a, value: x }, Self::Float { bits: b, value: y }) => {
-                a == b && (x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan())
-            }
-            (Self::EncodedFloat { encoding: a, value: x }, Self::EncodedFloat { encoding: b, value: y }) => {
-                a == b && (x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan())
-            }
-            (Self::Bool(x), Self::Bool(y)) => x == y,
-            (Self::Pointer(x), Self::Pointer(y)) => x == y,
+            (Self::Signed(a), Self::Signed(b)) => a == b,
+            (Self::Unsigned(a), Self::Unsigned(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+            (Self::Bool(a), Self::Bool(b)) => a == b,
             _ => false,
         }
     }
 }
 
 impl Scalar {
-    /// Width in bits: 32 for a Boolean, 64 for a pointer.
-    pub fn bits(self) -> u32 {
-        match self {
-            Self::Int { bits, .. } | Self::Uint { bits, .. } | Self::Float { bits, .. } => bits,
-            Self::EncodedFloat { encoding, .. } => encoding.bits(),
-            Self::Bool(_) => 32,
-            Self::Pointer(_) => 64,
-        }
+    /// The scalar of type `ty` with these bits; bits beyond the type's width are ignored.
+    pub fn from_bits(ty: ScalarType, bits: u64) -> Self {
+        let bits = bits & mask(ty.bits());
+        let number = match ty.kind() {
+            ScalarKind::Signed => Number::Signed(sign_extend(bits, ty.bits())),
+            ScalarKind::Unsigned | ScalarKind::Pointer => Number::Unsigned(bits),
+            ScalarKind::Float(format) => Number::Float(format.value(bits)),
+            ScalarKind::Bool => Number::Bool(bits != 0),
+        };
+        Self { ty, number }
     }
 
-    /// The bit pattern, zero-extended; `None` for a float.
+    /// The scalar that `bytes` hold, little-endian; bytes beyond the type's width are ignored.
+    pub fn from_bytes(ty: ScalarType, bytes: &[u8]) -> Self {
+        Self::from_bits(ty, uint_from_bytes(bytes))
+    }
+
+    /// The scalar of type `ty` with this value, whose kind must be that of the type.
+    pub(crate) fn from_number(ty: ScalarType, number: Number) -> Self {
+        Self { ty, number }
+    }
+
+    /// Its type.
+    pub fn ty(self) -> ScalarType {
+        self.ty
+    }
+
+    /// Its value.
+    pub fn number(self) -> Number {
+        self.number
+    }
+
+    /// The bit pattern of an integer, Boolean or pointer, zero-extended; `None` for a float.
     pub fn pattern(self) -> Option<u64> {
-        Some(match self {
-            Self::Int { bits, value } => value as u64 & mask(bits),
-            Self::Uint { value, .. } | Self::Pointer(value) => value,
-            Self::Bool(value) => u64::from(value),
-            Self::Float { .. } | Self::EncodedFloat { .. } => return None,
-        })
-    }
-
-    /// A short name of its type: `i32`, `u64`, `f16`, `bool`, `pointer`.
-    pub fn type_name(self) -> &'static str {
-        match self {
-            Self::Int { bits: 8, .. } => "i8",
-            Self::Int { bits: 16, .. } => "i16",
-            Self::Int { bits: 32, .. } => "i32",
-            Self::Int { .. } => "i64",
-            Self::Uint { bits: 8, .. } => "u8",
-            Self::Uint { bits: 16, .. } => "u16",
-            Self::Uint { bits: 32, .. } => "u32",
-            Self::Uint { .. } => "u64",
-            Self::Float { bits: 16, .. } => "f16",
-            Self::Float { bits: 32, .. } => "f32",
-            Self::Float { .. } => "f64",
-            Self::EncodedFloat { encoding, .. } => encoding.name(),
-            Self::Bool(_) => "bool",
-            Self::Pointer(_) => "pointer",
+        match self.number {
+            Number::Signed(value) => Some(value as u64 & mask(self.ty.bits())),
+            Number::Unsigned(value) => Some(value),
+            Number::Bool(value) => Some(u64::from(value)),
+            Number::Float(_) => None,
         }
     }
 }
 
-/// As people write it: the shortest decimal that gives the same float of its width.
+/// Floats as the shortest decimal that reads back as the same float of the type's width.
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Int { value, .. } => write!(f, "{value}"),
-            Self::Uint { value, .. } => write!(f, "{value}"),
-            Self::Float { value, .. } if value.is_nan() => f.write_str("nan"),
-            Self::Float { value, .. } if value.is_infinite() => f.write_str(if value > 0.0 { "inf" } else { "-inf" }),
-            Self::Float { bits, value } => {
+        match self.number {
+            Number::Unsigned(value) if self.ty.kind() == ScalarKind::Pointer => write!(f, "{value:#018x}"),
+            Number::Signed(value) => write!(f, "{value}"),
+            Number::Unsigned(value) => write!(f, "{value}"),
+            Number::Bool(value) => write!(f, "{value}"),
+            Number::Float(value) if value.is_nan() => f.write_str("nan"),
+            Number::Float(value) if value.is_infinite() => f.write_str(if value > 0.0 { "inf" } else { "-inf" }),
+            Number::Float(value) => {
                 let extreme = value != 0.0 && !(1e-5..1e16).contains(&value.abs());
-                match (bits <= 32, extreme) {
+                match (self.ty.bits() <= 32, extreme) {
                     (true, true) => write!(f, "{:e}", value as f32),
                     (true, false) => write!(f, "{:?}", value as f32),
                     (false, true) => write!(f, "{value:e}"),
                     (false, false) => write!(f, "{value:?}"),
                 }
             }
-            Self::EncodedFloat { value, .. } => Self::Float { bits: 32, value }.fmt(f),
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::Pointer(value) => write!(f, "{value:#018x}"),
         }
     }
 }
@@ -129,31 +107,16 @@ fn mask(bits: u32) -> u64 {
     u64::MAX.checked_shr(64 - bits.min(64)).unwrap_or(0)
 }
 
-/// The integer of up to 64 bits that `bytes` hold, little-endian.
-pub fn uint_from_bytes(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .take(8)
-        .rev()
-        .fold(0, |value, &b| value << 8 | u64::from(b))
+/// The integer that the first 8 of `bytes` hold, little-endian.
+pub(crate) fn uint_from_bytes(bytes: &[u8]) -> u64 {
+    let bytes = bytes.iter().take(8).rev();
+    bytes.fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
 /// Sign-extends the low `bits` bits.
-pub fn sign_extend(value: u64, bits: u32) -> i64 {
+pub(crate) fn sign_extend(value: u64, bits: u32) -> i64 {
     let shift = 64 - bits.clamp(1, 64);
     ((value << shift) as i64) >> shift
-}
-
-/// The value of a binary16 bit pattern.
-pub fn f16_to_f64(pattern: u16) -> f64 {
-    let sign = if pattern & 0x8000 != 0 { -1.0 } else { 1.0 };
-    let fraction = f64::from(pattern & 0x3ff);
-    match i32::from(pattern >> 10 & 0x1f) {
-        0 => sign * fraction * 2f64.powi(-24),
-        31 if fraction == 0.0 => sign * f64::INFINITY,
-        31 => f64::NAN,
-        exponent => sign * (1024.0 + fraction) * 2f64.powi(exponent - 25),
-    }
 }
 
 #[cfg(test)]
@@ -161,42 +124,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_floats_have_their_ieee_values() {
-        for (pattern, value) in [
-            (0x0000, 0.0),
-            (0x0001, 5.960_464_477_539_063e-8),
-            (0x03ff, 6.097_555_160_522_461e-5),
-            (0x0400, 6.103_515_625e-5),
-            (0x3c00, 1.0),
-            (0xc000, -2.0),
-            (0x7bff, 65504.0),
-            (0x7c00, f64::INFINITY),
-            (0xfc00, f64::NEG_INFINITY),
-        ] {
-            assert_eq!(f16_to_f64(pattern), value, "{pattern:#x}");
-        }
-        assert!(f16_to_f64(0x7e00).is_nan());
-        assert!(f16_to_f64(0x8000).is_sign_negative());
-    }
-
-    #[test]
     fn narrow_integers_keep_their_sign_and_their_pattern() {
         assert_eq!(sign_extend(0x80, 8), -128);
         assert_eq!(sign_extend(0x7f, 8), 127);
         assert_eq!(sign_extend(u64::MAX, 64), -1);
-        assert_eq!(Scalar::Int { bits: 16, value: -1 }.pattern(), Some(0xffff));
-        assert_eq!(Scalar::Int { bits: 64, value: -1 }.pattern(), Some(u64::MAX));
+        assert_eq!(Scalar::from_bits(ScalarType::I16, u64::MAX).pattern(), Some(0xffff));
+        assert_eq!(Scalar::from_bits(ScalarType::I64, u64::MAX).pattern(), Some(u64::MAX));
     }
 
     #[test]
     fn floats_print_as_the_shortest_decimal_of_their_width() {
-        let show = |bits, value| Scalar::Float { bits, value }.to_string();
-        assert_eq!(show(32, f64::from(0.1f32)), "0.1");
-        assert_eq!(show(64, 0.1), "0.1");
-        assert_eq!(show(32, 1.0), "1.0");
-        assert_eq!(show(32, f64::from(1e-30f32)), "1e-30");
-        assert_eq!(show(32, f64::NAN), "nan");
-        assert_eq!(show(64, f64::NEG_INFINITY), "-inf");
-        assert_eq!(show(32, -0.0), "-0.0");
+        let f32 = |value: f32| Scalar::from_bits(ScalarType::F32, value.to_bits().into()).to_string();
+        let f64 = |value: f64| Scalar::from_bits(ScalarType::F64, value.to_bits()).to_string();
+        assert_eq!(f32(0.1), "0.1");
+        assert_eq!(f64(0.1), "0.1");
+        assert_eq!(f32(1.0), "1.0");
+        assert_eq!(f32(1e-30), "1e-30");
+        assert_eq!(f32(f32::NAN), "nan");
+        assert_eq!(f64(f64::NEG_INFINITY), "-inf");
+        assert_eq!(f32(-0.0), "-0.0");
     }
 }

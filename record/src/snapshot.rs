@@ -1,8 +1,9 @@
 //! An owned copy of an arena and bounded iteration over its records.
 
+use crate::invocation::Invocation;
 use crate::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_BYTES, HEADER_UNITS, Identity,
-    UNIT_BYTES, UNIT_WORDS, commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, HEADER_UNITS, UNIT_BYTES, UNIT_WORDS,
+    commit_word, header, record_units,
 };
 use crate::site::{ModuleHash, SiteId};
 
@@ -23,8 +24,8 @@ pub struct Record {
     pub site: SiteId,
     /// SPIR-V execution model.
     pub execution_model: u32,
-    /// Which invocation.
-    pub identity: Identity,
+    /// The invocation that aborted.
+    pub invocation: Invocation,
     /// The message, byte for byte as the message type lays it out.
     pub payload: Vec<u8>,
 }
@@ -137,7 +138,7 @@ impl Snapshot {
             module_hash: ModuleHash(u64::from(word(header::HASH_LO)) | u64::from(word(header::HASH_HI)) << 32),
             site: SiteId(word(header::SITE)),
             execution_model: word(header::STAGE),
-            identity: Identity::from_words(word(header::STAGE), [id(0), id(1), id(2), id(3)]),
+            invocation: Invocation::from_words(word(header::STAGE), [id(0), id(1), id(2), id(3)]),
             payload,
         })
     }
@@ -166,8 +167,6 @@ pub fn message_data<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8>
     }
     data
 }
-
-const _: () = assert!(HEADER_BYTES as usize == header::WORDS as usize * 4);
 
 #[cfg(test)]
 #[path = "snapshot_tests.rs"]

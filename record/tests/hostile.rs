@@ -1,15 +1,15 @@
 //! Types, payloads, formats and logs that nobody meant: whatever they are, decoding ends, does not panic, loses no byte
 //! and stays within a bound.
 
-use vkabort_record::decode::{Field, Value};
-use vkabort_record::encoding::Encoding;
 use vkabort_record::format::apply;
 use vkabort_record::framing::split;
 use vkabort_record::message::Message;
+use vkabort_record::message_type::{Length, Member, Type};
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 use vkabort_record::scalar::Scalar;
-use vkabort_record::site::{Length, Member, Type};
+use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::snapshot::Snapshot;
+use vkabort_record::value::{Field, Value};
 
 /// What formats and strings are made of.
 const TEXT: &[u8] = b"%%%uidfsx v234l.0-+# \0\0ab\xc3\xa9\xff";
@@ -37,39 +37,27 @@ impl Random {
         }
     }
 
-    fn scalar(&mut self) -> Type {
-        let bits = [8, 16, 32, 64, 8, 16, 32, 64, 1, 0, 7, 128, u32::MAX][self.below(13) as usize];
-        match self.below(7) {
-            0 | 1 => Type::Int {
-                bits,
-                signed: self.below(2) == 0,
-            },
-            2 | 3 => Type::Float { bits },
-            4 => Type::Bool,
-            5 => Type::EncodedFloat {
-                encoding: Encoding::ALL[self.below(3) as usize],
-            },
-            _ => Type::Pointer,
-        }
+    fn scalar(&mut self) -> ScalarType {
+        ScalarType::ALL[self.below(ScalarType::ALL.len() as u64) as usize]
     }
 
     fn ty(&mut self, depth: u32) -> Type {
         match self.below(if depth == 0 { 3 } else { 7 }) {
-            0 => self.scalar(),
+            0 => self.scalar().into(),
             1 => Type::Vector {
                 count: self.number(),
-                component: Box::new(self.scalar()),
+                component: self.scalar(),
             },
             2 => Type::Matrix {
                 columns: self.number(),
                 rows: self.number(),
-                component: Box::new(self.scalar()),
+                component: self.scalar(),
                 stride: self.number(),
                 row_major: self.below(2) == 0,
             },
             3 | 4 => {
                 let element = match self.below(3) {
-                    0 => Type::Int { bits: 8, signed: true },
+                    0 => ScalarType::I8.into(),
                     _ => self.ty(depth - 1),
                 };
                 Type::Array {
@@ -144,7 +132,7 @@ fn any_bytes_are_shown_by_convention() {
     let mut random = Random(0x0FED_CBA9_8765_4321);
     for _ in 0..50_000 {
         let bytes = random.bytes(80);
-        let message = Message::unknown(&bytes);
+        let message = Message::untyped(&bytes);
         assert_eq!(message.bytes, bytes);
         assert!(message.text.len() < 40_000);
     }
@@ -157,14 +145,10 @@ fn any_format_meets_any_arguments_and_shows_them_all() {
         let format = String::from_utf8_lossy(&random.bytes(40)).into_owned();
         let count = random.below(6);
         let fields: Vec<Field> = (0..count)
-            .map(|i| Field {
-                name: None,
-                offset: 0,
+            .map(|i| {
                 // Numbers that nothing else in the text spells.
-                value: Value::Scalar(Scalar::Uint {
-                    bits: 64,
-                    value: 7_000_000_000 + i,
-                }),
+                let scalar = Scalar::from_bits(ScalarType::U64, 7_000_000_000 + i);
+                Field::unnamed(0, Value::Scalar(scalar))
             })
             .collect();
         let formatted = apply(&format, &fields);

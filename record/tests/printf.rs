@@ -2,9 +2,10 @@
 //! integers in decimal, and `0` with text, are left out.
 
 use std::ffi::{CStr, CString};
-use vkabort_record::decode::{Field, Value};
 use vkabort_record::format::apply;
 use vkabort_record::scalar::Scalar;
+use vkabort_record::scalar_type::ScalarType;
+use vkabort_record::value::{Field, Value};
 
 /// xorshift64*: the same cases in every run.
 struct Random(u64);
@@ -76,14 +77,7 @@ fn c(call: impl Fn(*mut libc::c_char, usize) -> libc::c_int) -> String {
 }
 
 fn rust(format: &str, value: Value) -> String {
-    let formatted = apply(
-        format,
-        &[Field {
-            name: None,
-            offset: 0,
-            value,
-        }],
-    );
+    let formatted = apply(format, &[Field::unnamed(0, value)]);
     assert!(formatted.notes.is_empty(), "{format}: {:?}", formatted.notes);
     formatted.text
 }
@@ -109,7 +103,10 @@ fn floats_are_formatted_as_c_formats_them() {
             // SAFETY: the buffer has `size` bytes, the format is NUL-terminated and takes exactly one double.
             unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), value) }
         });
-        let found = rust(&format, Value::Scalar(Scalar::Float { bits: 64, value }));
+        let found = rust(
+            &format,
+            Value::Scalar(Scalar::from_bits(ScalarType::F64, value.to_bits())),
+        );
         if matches!(letter, 'g' | 'G') && format.contains('#') && found != expected {
             // glibc 2.36 drops the zeros that `#` keeps where rounding makes one digit more: 999999.5 gives `1.e+06`.
             assert!(
@@ -150,22 +147,8 @@ fn integers_are_formatted_as_c_formats_them() {
             if wide { "ll" } else { "" }
         );
         let signed = matches!(letter, 'd' | 'i');
-        let bits = if wide { 64 } else { 32 };
-        let scalar = match (signed, wide) {
-            (true, true) => Scalar::Int {
-                bits,
-                value: pattern as i64,
-            },
-            (true, false) => Scalar::Int {
-                bits,
-                value: i64::from(pattern as i32),
-            },
-            (false, true) => Scalar::Uint { bits, value: pattern },
-            (false, false) => Scalar::Uint {
-                bits,
-                value: u64::from(pattern as u32),
-            },
-        };
+        let ty = ScalarType::from_spirv_int(if wide { 64 } else { 32 }, signed).expect("an integer type");
+        let scalar = Scalar::from_bits(ty, pattern);
         let c_format = CString::new(format.as_str()).expect("no NUL");
         let expected = c(|buffer, size| {
             if wide {
@@ -206,10 +189,7 @@ fn text_and_characters_are_formatted_as_c_formats_them() {
             // SAFETY: the buffer has `size` bytes, the format is NUL-terminated and takes exactly one int.
             unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), character) }
         });
-        let scalar = Scalar::Uint {
-            bits: 32,
-            value: u64::from(character),
-        };
+        let scalar = Scalar::from_bits(ScalarType::U32, character.into());
         assert_eq!(
             rust(&format, Value::Scalar(scalar)),
             expected,
@@ -231,7 +211,7 @@ fn pointers_are_formatted_as_c_formats_them() {
             unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), value as *const libc::c_void) }
         });
         assert_eq!(
-            rust(&format, Value::Scalar(Scalar::Pointer(value))),
+            rust(&format, Value::Scalar(Scalar::from_bits(ScalarType::Pointer, value))),
             expected,
             "{format}"
         );

@@ -5,12 +5,13 @@
 
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
-use vkabort_record::encoding::Encoding;
-use vkabort_record::layout::Identity;
+use vkabort_record::invocation::Invocation;
+use vkabort_record::message_type::{Length, Member, Type};
 use vkabort_record::report::Filter;
 use vkabort_record::report::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
-use vkabort_record::site::{EntryPoint, Frame, Length, Location, Member, ModuleHash, Site, SiteId, SiteTable, Type};
+use vkabort_record::scalar_type::ScalarType;
+use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable};
 use vkabort_record::snapshot::{Record, Records};
 
 fn check(schema: &Json, value: &Json, root: &Json) -> Result<(), String> {
@@ -139,59 +140,26 @@ fn location(line: u32) -> Location {
 
 /// A message with a value of every kind.
 fn message() -> Type {
-    let array = |length, stride, element, utf| Type::Array {
-        length: Length::Constant(length),
-        stride,
-        element: Box::new(element),
-        utf,
-    };
-    let float = |bits| Type::Float { bits };
-    let encoded = |encoding| Type::EncodedFloat { encoding };
-    let int = |bits, signed| Type::Int { bits, signed };
-    let types = vec![
-        array(4, 1, int(8, false), true),
-        int(8, true),
-        int(16, false),
-        int(64, true),
-        int(64, false),
-        float(16),
-        float(32),
-        float(64),
-        encoded(Encoding::Bf16),
-        encoded(Encoding::F8E4M3),
-        Type::Bool,
-        Type::Pointer,
-        Type::Vector {
-            count: 3,
-            component: Box::new(float(32)),
-        },
+    let vector = |count, component| Type::Vector { count, component };
+    let mut types = vec![Type::string(4)];
+    types.extend(ScalarType::ALL.iter().map(|&ty| Type::Scalar(ty)));
+    types.extend([
+        Type::Scalar(ScalarType::U32),
+        vector(3, ScalarType::F32),
         Type::Matrix {
             columns: 2,
             rows: 2,
-            component: Box::new(float(32)),
+            component: ScalarType::F32,
             stride: 8,
             row_major: true,
         },
-        array(2, 4, int(32, false), false),
-        array(
-            2,
-            8,
-            Type::Vector {
-                count: 2,
-                component: Box::new(int(32, true)),
-            },
-            false,
-        ),
+        Type::array(Length::Constant(2), 4, ScalarType::U32),
+        Type::array(Length::Constant(2), 8, vector(2, ScalarType::I32)),
         Type::Struct {
             name: Some("Inner".into()),
-            members: vec![Member {
-                name: None,
-                offset: 0,
-                ty: int(32, false),
-            }],
+            members: vec![Member::new(None, 0, ScalarType::U32)],
         },
-        int(32, false),
-    ];
+    ]);
     let mut offset = 0;
     let members = types
         .into_iter()
@@ -257,7 +225,7 @@ fn reports() -> Vec<Report> {
         module_hash: ModuleHash(7),
         site: SiteId(site),
         execution_model: model,
-        identity: Identity::from_words(model, [3, 4, 5, 1]),
+        invocation: Invocation::from_words(model, [3, 4, 5, 1]),
         payload,
     };
     let records = Records {
@@ -342,10 +310,8 @@ fn every_line_fits_the_schema_and_reads_back_as_it_was() {
 #[test]
 fn every_kind_of_value_and_invocation_occurs() {
     let text: String = reports().iter().map(Report::json_lines).collect();
-    for needed in [
-        "string", "i8", "u16", "i64", "u64", "f16", "f32", "f64", "bf16", "f8e4m3", "bool", "pointer", "vector",
-        "matrix", "array", "struct", "missing", "u32",
-    ] {
+    let scalars = ScalarType::ALL.iter().map(|ty| ty.name());
+    for needed in scalars.chain(["string", "vector", "matrix", "array", "struct", "missing"]) {
         assert!(text.contains(&format!("\"type\":\"{needed}\"")), "{needed}");
     }
     for needed in ["global", "vertex", "fragment", "primitive", "launch", "unknown"] {

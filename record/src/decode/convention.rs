@@ -1,22 +1,42 @@
-//! Messages of which nothing is known but their bytes: from a driver's own debug info, or from a shader that was not
-//! seen as SPIR-V.
+//! Messages without a message type: from a driver's own debug info, or from a shader whose SPIR-V the layer never saw.
 //!
 //! GLSL and Slang lay a message out alike, byte for byte: a string, a NUL, NULs up to a multiple of 4 bytes, then
-//! the arguments at their scalar alignment. (Slang's string is a `uint` array, its Booleans are `uint`s.) Types have to
-//! be guessed from the format; its alternatives are tried until one accounts for every byte: 64-bit values aligned to 8
-//! bytes or, as glslang did before 16.6, to 4; `%f` as 32 or 64 bits; `%hd` at its width or widened to 32 bits.
+//! the arguments at their scalar alignment. (Slang's string is a `uint` array, its Booleans are `uint`s.) The types are
+//! guessed from the format string. Where several layouts are possible the first that accounts for every byte wins: 64-bit
+//! values aligned to 8 bytes or, as in glslang before 16.6, to 4; `%f` as 32 or 64 bits; `%hd` in its own width or
+//! widened to 32 bits.
 
-use crate::decode::{Field, Value};
-use crate::escape::{escape_bytes, hex, is_text, trim_padding};
+use crate::escape::{escape_bytes, is_text, trim_padding};
 use crate::format::apply;
 use crate::format::specifier::{Conversion, Piece, parse};
-use crate::message::{Decoding, Message};
-use crate::scalar::{Scalar, f16_to_f64, sign_extend, uint_from_bytes};
+use crate::hex::hex;
+use crate::scalar::{Scalar, uint_from_bytes};
+use crate::scalar_type::ScalarType;
+use crate::value::{Field, Value};
 
-/// How the arguments may be laid out.
+/// A payload decoded without a message type.
+pub(crate) struct Guess {
+    /// Whether the payload follows the convention; otherwise it is shown as words.
+    pub(crate) follows_convention: bool,
+    /// The message as text.
+    pub(crate) text: String,
+    /// Disagreements between format and bytes, one sentence each.
+    pub(crate) notes: Vec<String>,
+    /// The values.
+    pub(crate) value: Value,
+    /// Bytes that no value covers.
+    pub(crate) rest: Vec<u8>,
+}
+
+/// Decodes a payload by the convention of GLSL and Slang, or else as words.
+pub(crate) fn guess(bytes: &[u8]) -> Guess {
+    leading_text(bytes).map_or_else(|| words(bytes), |text| by_convention(bytes, text))
+}
+
+/// A possible layout of the arguments.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Alignment of 64-bit values.
+    /// Alignment of 64-bit values, in bytes.
     wide_alignment: usize,
     /// `h` and `hh` are stored in 32 bits.
     widened: bool,
@@ -44,24 +64,20 @@ impl Layout {
     }
 }
 
-/// Decodes a payload by the conventions of GLSL and Slang, else as words.
-pub fn decode(bytes: &[u8]) -> Message {
-    leading_text(bytes).map_or_else(|| raw(bytes), |text| conventional(bytes, text))
-}
-
-/// The text at the start, without its NULs, if there is one that cannot be mistaken.
+/// The text at the start of a payload, without its NULs, if it cannot be mistaken for numbers.
 fn leading_text(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
     let text = bytes.get(..end).filter(|text| is_text(text))?;
-    // A float or a small integer is a letter or two and then zeros: that alone is no text.
+    // The bytes of a float or a small integer can read as a letter or two, followed by zeros.
     let letters = std::str::from_utf8(text).ok()?.chars().count();
     (letters >= 4 || letters >= 2 && bytes.len() == 4).then_some(text)
 }
 
-fn conventional(bytes: &[u8], text: &[u8]) -> Message {
+fn by_convention(bytes: &[u8], text: &[u8]) -> Guess {
     let format = escape_bytes(text);
-    let conversions: Vec<Conversion<'_>> = parse(&format)
-        .into_iter()
+    let pieces = parse(&format);
+    let conversions: Vec<&Conversion<'_>> = pieces
+        .iter()
         .filter_map(|piece| match piece {
             Piece::Conversion(conversion) => Some(conversion),
             _ => None,
@@ -69,164 +85,119 @@ fn conventional(bytes: &[u8], text: &[u8]) -> Message {
         .collect();
     // The text's last word holds at least one NUL, unless the whole payload is text.
     let start = (text.len() + 1).next_multiple_of(4).min(bytes.len());
-    let attempts: Vec<(Vec<Field>, usize, bool)> = LAYOUTS
-        .iter()
-        .map(|&layout| arguments(bytes, start, &conversions, layout))
-        .collect();
-    let exact = attempts
-        .iter()
-        .position(|(_, end, whole)| *whole && *end == bytes.len());
-    let whole = attempts.iter().position(|(_, _, whole)| *whole);
-    let chosen = exact.or(whole).unwrap_or(0);
-    let (fields, end) = attempts
-        .into_iter()
-        .nth(chosen)
-        .map_or((Vec::new(), start), |(fields, end, _)| (fields, end));
+    let attempts = LAYOUTS.map(|layout| read_arguments(bytes, start, &conversions, layout));
+    let exact = attempts.iter().position(|a| a.complete && a.end == bytes.len());
+    let chosen = exact.or_else(|| attempts.iter().position(|a| a.complete)).unwrap_or(0);
+    let Arguments { fields, end, .. } = attempts.into_iter().nth(chosen).unwrap_or_default();
     let rest = bytes.get(end..).unwrap_or_default();
     let formatted = apply(&format, &fields);
     let mut notes = formatted.notes;
     let mut text = formatted.text;
     if rest.iter().any(|&b| b != 0) {
         text.push_str(&format!(" [{} more bytes: {}]", rest.len(), preview(rest)));
-        notes.push("the types of the arguments are not known: their bytes stand in brackets".to_owned());
+        notes.push("the argument types are unknown: their bytes are in brackets".to_owned());
     }
-    let mut members = vec![Field {
-        name: None,
-        offset: 0,
-        value: Value::Text(format),
-    }];
+    let mut members = vec![Field::unnamed(0, Value::Text(format))];
     members.extend(fields);
-    Message {
+    Guess {
+        follows_convention: true,
         text,
-        decoding: Decoding::Convention,
         notes,
         value: Value::Struct { name: None, members },
         rest: rest.to_vec(),
-        bytes: bytes.to_vec(),
     }
 }
 
-/// Reads one argument per conversion; where they end; whether all were there.
-fn arguments(bytes: &[u8], start: usize, conversions: &[Conversion<'_>], layout: Layout) -> (Vec<Field>, usize, bool) {
+/// The arguments of a format string, read by one layout.
+#[derive(Default)]
+struct Arguments {
+    fields: Vec<Field>,
+    /// Byte offset of their end.
+    end: usize,
+    /// Whether the payload holds all of them.
+    complete: bool,
+}
+
+/// Reads one argument per conversion, from byte `start` on.
+fn read_arguments(bytes: &[u8], start: usize, conversions: &[&Conversion<'_>], layout: Layout) -> Arguments {
     let mut fields = Vec::new();
-    let mut at = start;
+    let mut end = start;
     for conversion in conversions {
         if conversion.letter == 's' {
-            let tail = bytes.get(at..).unwrap_or_default();
+            let tail = bytes.get(end..).unwrap_or_default();
             let length = tail.iter().position(|&b| b == 0).unwrap_or(tail.len());
-            fields.push(Field {
-                name: None,
-                offset: at as u32,
-                value: Value::Text(escape_bytes(trim_padding(tail.get(..length).unwrap_or_default()))),
-            });
-            at = at.saturating_add(length + 1).next_multiple_of(4).min(bytes.len());
+            let text = escape_bytes(trim_padding(tail.get(..length).unwrap_or_default()));
+            fields.push(Field::unnamed(end as u32, Value::Text(text)));
+            end = end.saturating_add(length + 1).next_multiple_of(4).min(bytes.len());
             continue;
         }
-        let kind = Kind::of(conversion, layout);
-        let size = kind.bytes();
+        let ty = argument_type(conversion, layout);
+        let size = ty.bytes() as usize;
         let alignment = if size == 8 { layout.wide_alignment } else { size };
-        let offset = at.next_multiple_of(alignment);
+        let offset = end.next_multiple_of(alignment);
         let count = conversion.vector.unwrap_or(1);
-        let Some(held) = bytes.get(offset..offset + size * count) else {
-            return (fields, at, false);
+        let Some(argument) = bytes.get(offset..offset + size * count) else {
+            return Arguments {
+                fields,
+                end,
+                complete: false,
+            };
         };
-        let scalars: Vec<Scalar> = held.chunks_exact(size).map(|b| kind.read(b)).collect();
+        let scalars: Vec<Scalar> = argument.chunks_exact(size).map(|b| Scalar::from_bytes(ty, b)).collect();
         let value = match (conversion.vector, scalars.as_slice()) {
             (None, &[scalar]) => Value::Scalar(scalar),
             _ => Value::Vector(scalars),
         };
-        fields.push(Field {
-            name: None,
-            offset: offset as u32,
-            value,
-        });
-        at = offset + size * count;
+        fields.push(Field::unnamed(offset as u32, value));
+        end = offset + size * count;
     }
-    (fields, at, true)
-}
-
-/// What a conversion's argument is taken for.
-#[derive(Clone, Copy)]
-enum Kind {
-    Int(u32),
-    Uint(u32),
-    Float(u32),
-    Pointer,
-}
-
-impl Kind {
-    fn of(conversion: &Conversion<'_>, layout: Layout) -> Self {
-        let long = conversion.length.starts_with('l');
-        let bits = match conversion.length {
-            "hh" if !layout.widened => 8,
-            "h" if !layout.widened => 16,
-            _ if long || conversion.l_follows && "uxX".contains(conversion.letter) => 64,
-            _ => 32,
-        };
-        match conversion.letter {
-            'd' | 'i' => Self::Int(bits),
-            'p' => Self::Pointer,
-            'u' | 'o' | 'x' | 'X' | 'c' => Self::Uint(bits),
-            _ if layout.doubles || bits == 64 => Self::Float(64),
-            _ => Self::Float(if bits == 16 { 16 } else { 32 }),
-        }
-    }
-
-    fn bytes(self) -> usize {
-        match self {
-            Self::Int(bits) | Self::Uint(bits) | Self::Float(bits) => bits as usize / 8,
-            Self::Pointer => 8,
-        }
-    }
-
-    fn read(self, bytes: &[u8]) -> Scalar {
-        let pattern = uint_from_bytes(bytes);
-        match self {
-            Self::Int(bits) => Scalar::Int {
-                bits,
-                value: sign_extend(pattern, bits),
-            },
-            Self::Uint(bits) => Scalar::Uint { bits, value: pattern },
-            Self::Pointer => Scalar::Pointer(pattern),
-            Self::Float(bits) => Scalar::Float {
-                bits,
-                value: match bits {
-                    16 => f16_to_f64(pattern as u16),
-                    32 => f64::from(f32::from_bits(pattern as u32)),
-                    _ => f64::from_bits(pattern),
-                },
-            },
-        }
+    Arguments {
+        fields,
+        end,
+        complete: true,
     }
 }
 
-fn raw(bytes: &[u8]) -> Message {
+/// The type of a conversion's argument.
+fn argument_type(conversion: &Conversion<'_>, layout: Layout) -> ScalarType {
+    use ScalarType::*;
+    let long = conversion.length.starts_with('l');
+    let bits = match conversion.length {
+        "hh" if !layout.widened => 8,
+        "h" if !layout.widened => 16,
+        _ if long || conversion.l_follows && "uxX".contains(conversion.letter) => 64,
+        _ => 32,
+    };
+    match (conversion.letter, bits) {
+        ('p', _) => Pointer,
+        ('d' | 'i', bits) => ScalarType::from_spirv_int(bits, true).unwrap_or(I32),
+        ('u' | 'o' | 'x' | 'X' | 'c', bits) => ScalarType::from_spirv_int(bits, false).unwrap_or(U32),
+        (_, 64) => F64,
+        _ if layout.doubles => F64,
+        (_, 16) => F16,
+        _ => F32,
+    }
+}
+
+fn words(bytes: &[u8]) -> Guess {
     let words = bytes.chunks_exact(4);
     let rest = words.remainder().to_vec();
-    let elements: Vec<Value> = words
-        .map(|b| {
-            Value::Scalar(Scalar::Uint {
-                bits: 32,
-                value: uint_from_bytes(b),
-            })
-        })
-        .collect();
+    let elements = words.map(|b| Value::Scalar(Scalar::from_bytes(ScalarType::U32, b)));
     let text = match bytes.len() {
         0 => String::new(),
         4 => format!("{} ({})", uint_from_bytes(bytes), preview(bytes)),
         n => format!("{n} bytes: {}", preview(bytes)),
     };
-    Message {
+    Guess {
+        follows_convention: false,
         text,
-        decoding: Decoding::Raw,
         notes: Vec::new(),
-        value: Value::Array(elements),
+        value: Value::Array(elements.collect()),
         rest,
-        bytes: bytes.to_vec(),
     }
 }
 
-/// Words as `0x00000007`, at most eight of them; bytes that fill no word as they are.
+/// Up to eight words as `0x00000007`, and the bytes of an incomplete word.
 fn preview(bytes: &[u8]) -> String {
     const WORDS: usize = 8;
     let mut parts: Vec<String> = bytes
@@ -256,9 +227,7 @@ mod tests {
     }
 
     fn text(bytes: &[u8]) -> String {
-        let message = decode(bytes);
-        assert_eq!(message.bytes, bytes);
-        message.text
+        guess(bytes).text
     }
 
     #[test]
@@ -273,8 +242,8 @@ mod tests {
             ],
         );
         assert_eq!(text(&bytes), "bad index 7 in 0.500000, -1.500000, A");
-        assert_eq!(decode(&bytes).decoding, Decoding::Convention);
-        assert!(decode(&bytes).rest.is_empty());
+        assert!(guess(&bytes).follows_convention);
+        assert!(guess(&bytes).rest.is_empty());
     }
 
     #[test]
@@ -322,12 +291,9 @@ mod tests {
         assert_eq!(text(&1.0f32.to_le_bytes()), "1065353216 (0x3f800000)");
         assert_eq!(text(&[0xef, 0xbe, 0xad, 0xde, 9]), "5 bytes: 0xdeadbeef 09");
         assert_eq!(text(&[]), "");
-        assert_eq!(decode(&[0xff; 100]).decoding, Decoding::Raw);
-        assert_eq!(
-            decode(&65u32.to_le_bytes()).decoding,
-            Decoding::Raw,
-            "one letter is a number"
-        );
+        assert!(!guess(&[0xff; 100]).follows_convention);
+        let letter = guess(&65u32.to_le_bytes());
+        assert!(!letter.follows_convention, "one letter is a number");
         assert_eq!(text(b"ab\0\0"), "ab");
     }
 
@@ -335,7 +301,7 @@ mod tests {
     fn every_prefix_of_a_message_is_read_without_panic() {
         let bytes = payload("%s %lu %v4lf %hhd %p %s", &[&[0xff; 61]]);
         for cut in 0..=bytes.len() {
-            assert_eq!(decode(&bytes[..cut]).bytes.len(), cut);
+            assert!(bytes[..cut].ends_with(&guess(&bytes[..cut]).rest));
         }
     }
 }

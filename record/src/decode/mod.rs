@@ -1,6 +1,11 @@
-//! Payload bytes to typed values.
+//! Payload bytes to typed values: by the message type of the abort site, or by convention without one.
 
-pub mod convention;
+mod array_length;
+pub(crate) mod convention;
 mod payload;
 
-pub use payload::{Decoded, Field, Value, decode, decode_with, fits};
+pub use array_length::fits;
+pub use payload::{Decoded, decode};
+
+/// Types nested deeper than this are left as bytes: shaders are not, and JSON readers stop at 128 levels.
+const MAX_DEPTH: u32 = 48;

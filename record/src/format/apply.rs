@@ -1,22 +1,22 @@
-//! Format strings applied to typed arguments.
+//! Applies format strings to typed arguments.
 //!
-//! The arguments' types are known, so they win over what a specifier assumes: a float passed to `%u` is shown as the
-//! float it is, with a note. Nothing is dropped: arguments that no specifier wants are appended, and a specifier that
-//! finds no argument stays where it is, marked.
+//! The arguments' types decide, not the specifiers: a float passed to `%u` is shown as a float, with a note. Nothing is
+//! dropped: arguments without a specifier are appended, and a specifier without an argument stays in the text, marked.
 
-use crate::decode::{self, Value};
-use crate::format::printf::{self, Field};
+use crate::escape::printable;
+use crate::format::printf;
 use crate::format::specifier::{Conversion, Piece, parse};
 use crate::format::value_display::{show, show_named};
-use crate::scalar::{Scalar, sign_extend};
+use crate::scalar::{Number, Scalar, sign_extend};
+use crate::value::{Field, Value};
 use std::collections::VecDeque;
 
-/// What stands behind a specifier, or for a value, that the message does not hold.
+/// Follows a specifier without an argument, and replaces a value that the message lacks.
 pub const MISSING: &str = "<missing>";
 
 const TOO_FEW: &str = "the format has more conversions than the message has arguments";
 
-/// More notes than this say nothing new.
+/// Notes are cut after this many: hostile formats cause thousands.
 const MAX_NOTES: usize = 8;
 
 /// A formatted message.
@@ -24,12 +24,12 @@ const MAX_NOTES: usize = 8;
 pub struct Formatted {
     /// The text.
     pub text: String,
-    /// Where the format and its arguments disagree, one sentence each.
+    /// Disagreements between the format and its arguments, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// Formats `format` with the members of a message that follow it.
-pub fn apply(format: &str, arguments: &[decode::Field]) -> Formatted {
+/// Formats the members of a message that follow its format string.
+pub fn apply(format: &str, arguments: &[Field]) -> Formatted {
     let mut formatter = Formatter {
         arguments: arguments.iter().map(|a| (a.name.clone(), a.value.clone())).collect(),
         out: Formatted::default(),
@@ -37,11 +37,8 @@ pub fn apply(format: &str, arguments: &[decode::Field]) -> Formatted {
     let mut skip_l = false;
     for piece in parse(format) {
         match piece {
-            Piece::Text(text) => formatter.push(if skip_l {
-                text.strip_prefix('l').unwrap_or(text)
-            } else {
-                text
-            }),
+            Piece::Text(text) if skip_l => formatter.push(text.strip_prefix('l').unwrap_or(text)),
+            Piece::Text(text) => formatter.push(text),
             Piece::Stray(text) => {
                 formatter.push(text);
                 formatter.note(format!("`{text}` starts no conversion: write `%%` for a percent sign"));
@@ -53,11 +50,12 @@ pub fn apply(format: &str, arguments: &[decode::Field]) -> Formatted {
         }
         skip_l = false;
     }
-    formatter.rest();
+    formatter.append_rest();
     formatter.out
 }
 
 struct Formatter {
+    /// Names and values of the arguments that are left.
     arguments: VecDeque<(Option<String>, Value)>,
     out: Formatted,
 }
@@ -73,7 +71,7 @@ impl Formatter {
         }
     }
 
-    /// Writes one conversion. Whether an `l` behind it belongs to it: `%ul` with a 64-bit argument.
+    /// Writes one conversion. Returns whether a following `l` belongs to it: `%ul` with a 64-bit argument.
     fn conversion(&mut self, conversion: &Conversion<'_>) -> bool {
         match conversion.vector {
             Some(count) => self.vector(conversion, count),
@@ -83,26 +81,20 @@ impl Formatter {
 
     fn single(&mut self, conversion: &Conversion<'_>) -> bool {
         match self.next() {
-            None => {
-                self.missing_argument(conversion);
-                false
-            }
+            None => self.missing_argument(conversion),
             Some(Value::Scalar(scalar)) => {
                 self.scalar(conversion, scalar);
-                takes_l(conversion, scalar)
+                return takes_l(conversion, scalar);
             }
             Some(Value::Text(text)) => {
                 if conversion.letter != 's' {
                     self.mismatch(conversion, "a string");
                 }
                 self.push(&printf::text(conversion.field, &text));
-                false
             }
-            Some(other) => {
-                self.push(&show(&other));
-                false
-            }
+            Some(other) => self.push(&show(&other)),
         }
+        false
     }
 
     fn vector(&mut self, conversion: &Conversion<'_>, count: usize) -> bool {
@@ -133,83 +125,68 @@ impl Formatter {
                 None => break,
             }
         }
-        let short = components.len() < count;
-        let wide = components.first().is_some_and(|&scalar| takes_l(conversion, scalar));
+        let is_short = components.len() < count;
+        let skip_l = components.first().is_some_and(|&scalar| takes_l(conversion, scalar));
         for (index, scalar) in components.into_iter().enumerate() {
             if index > 0 {
                 self.push(", ");
             }
             self.scalar(conversion, scalar);
         }
-        if short {
+        if is_short {
             self.push(MISSING);
             self.note(TOO_FEW.to_owned());
         }
-        wide
+        skip_l
     }
 
     fn scalar(&mut self, conversion: &Conversion<'_>, scalar: Scalar) {
-        let field = conversion.field;
-        let unsigned = Field {
-            plus: false,
-            space: false,
-            ..field
-        };
-        let text = match (conversion.letter, scalar) {
-            ('x' | 'X' | 'o' | 'd' | 'i' | 'u' | 'c' | 'p', Scalar::Float { .. } | Scalar::EncodedFloat { .. }) => {
-                self.mismatch(conversion, &format!("a float ({})", scalar.type_name()));
-                printf::text(unprecise(field), &scalar.to_string())
+        let (field, ty) = (conversion.field, scalar.ty());
+        let pattern = scalar.pattern().unwrap_or(0);
+        let is_signed = conversion.letter != 'u';
+        let decimal_field = if is_signed { field } else { field.without_sign() };
+        let text = match (conversion.letter, scalar.number()) {
+            ('x' | 'X' | 'o' | 'd' | 'i' | 'u' | 'c' | 'p', Number::Float(_)) => {
+                self.mismatched_scalar(conversion, scalar, "a float")
             }
-            ('x' | 'X' | 'o', _) => printf::pattern(field, conversion.letter, scalar.pattern().unwrap_or(0)),
-            ('p', _) => printf::pointer(field, scalar.pattern().unwrap_or(0)),
-            ('c', _) => printf::text(field, &character(scalar)),
-            ('d' | 'i' | 'u', Scalar::Int { value, .. }) => {
-                let signed = conversion.letter != 'u';
-                if !signed && value < 0 {
-                    self.mismatch(conversion, &format!("negative ({})", scalar.type_name()));
+            ('x' | 'X' | 'o', _) => printf::pattern(field, conversion.letter, pattern),
+            ('p', _) => printf::pointer(field, pattern),
+            ('c', _) => printf::text(field, &character(pattern)),
+            ('d' | 'i' | 'u', Number::Signed(value)) => {
+                if !is_signed && value < 0 {
+                    self.mismatch(conversion, &format!("negative ({})", ty.name()));
                 }
-                printf::decimal(if signed { field } else { unsigned }, value < 0, value.unsigned_abs())
+                printf::decimal(decimal_field, value < 0, value.unsigned_abs())
             }
             ('d' | 'i' | 'u', _) => {
-                let value = scalar.pattern().unwrap_or(0);
-                let signed = conversion.letter != 'u';
-                if signed && sign_extend(value, scalar.bits()) < 0 {
-                    self.mismatch(conversion, &format!("unsigned ({})", scalar.type_name()));
+                if is_signed && sign_extend(pattern, ty.bits()) < 0 {
+                    self.mismatch(conversion, &format!("unsigned ({})", ty.name()));
                 }
-                printf::decimal(if signed { field } else { unsigned }, false, value)
+                printf::decimal(decimal_field, false, pattern)
             }
-            ('s', _) => {
-                self.mismatch(conversion, &format!("no string ({})", scalar.type_name()));
-                printf::text(unprecise(field), &scalar.to_string())
-            }
-            (letter, Scalar::Float { value, .. } | Scalar::EncodedFloat { value, .. }) => {
-                printf::float(field, letter, value)
-            }
-            _ => {
-                self.mismatch(conversion, &format!("no float ({})", scalar.type_name()));
-                printf::text(unprecise(field), &scalar.to_string())
-            }
+            ('s', _) => self.mismatched_scalar(conversion, scalar, "not a string"),
+            (letter, Number::Float(value)) => printf::float(field, letter, value),
+            _ => self.mismatched_scalar(conversion, scalar, "not a float"),
         };
         self.push(&text);
     }
 
-    /// The next argument as a scalar or a string: vectors, matrices, arrays and structures are taken apart.
+    /// Removes the next scalar or string: vectors, matrices, arrays and structures are taken apart.
     fn next(&mut self) -> Option<Value> {
         self.unwrap_front(false);
         self.arguments.pop_front().map(|(_, value)| value)
     }
 
-    /// Replaces composites at the front by their parts. Each part of an argument is moved once per level.
+    /// Replaces composites at the front by their parts. Moves each part once per level of nesting.
     fn unwrap_front(&mut self, keep_vectors: bool) {
         while let Some((name, value)) = self.arguments.pop_front() {
             let parts: Vec<(Option<String>, Value)> = match value {
-                Value::Vector(components) if !keep_vectors && !components.is_empty() => {
+                Value::Vector(components) if !keep_vectors || components.is_empty() => {
                     components.into_iter().map(|c| (None, Value::Scalar(c))).collect()
                 }
                 Value::Matrix(columns) => columns.into_iter().map(|c| (None, Value::Vector(c))).collect(),
                 Value::Array(elements) => elements.into_iter().map(|e| (None, e)).collect(),
                 Value::Struct { members, .. } => members.into_iter().map(|m| (m.name, m.value)).collect(),
-                Value::Vector(components) if components.is_empty() => Vec::new(),
                 leaf => {
                     self.arguments.push_front((name, leaf));
                     return;
@@ -227,52 +204,48 @@ impl Formatter {
         self.note(TOO_FEW.to_owned());
     }
 
-    fn mismatch(&mut self, conversion: &Conversion<'_>, what: &str) {
-        self.note(format!("the argument of `{}` is {what}", conversion.source));
+    fn mismatch(&mut self, conversion: &Conversion<'_>, actual: &str) {
+        self.note(format!("the argument of `{}` is {actual}", conversion.source));
     }
 
-    /// Appends the arguments that the format does not mention.
-    fn rest(&mut self) {
+    /// A scalar that the conversion cannot show, as its type shows it. The precision is ignored: it means something else
+    /// for another type.
+    fn mismatched_scalar(&mut self, conversion: &Conversion<'_>, scalar: Scalar, actual: &str) -> String {
+        self.mismatch(conversion, &format!("{actual} ({})", scalar.ty().name()));
+        printf::text(conversion.field.without_precision(), &scalar.to_string())
+    }
+
+    /// Appends the arguments without a specifier.
+    fn append_rest(&mut self) {
         if self.arguments.is_empty() {
             return;
         }
         let rest: Vec<String> = self
             .arguments
             .iter()
-            .map(|(n, v)| show_named(n.as_deref(), v))
+            .map(|(name, value)| show_named(name.as_deref(), value))
             .collect();
-        let ends_line = self.out.text.ends_with('\n');
+        let end = if self.out.text.ends_with('\n') { "\n" } else { "" };
         let text = self.out.text.trim_end_matches('\n').to_owned();
         let space = if text.is_empty() || text.ends_with(' ') {
             ""
         } else {
             " "
         };
-        self.out.text = format!(
-            "{text}{space}[{}]{}",
-            rest.join(", "),
-            if ends_line { "\n" } else { "" }
-        );
-        self.note("the message has arguments that its format does not mention: they stand in brackets".to_owned());
+        self.out.text = format!("{text}{space}[{}]{end}", rest.join(", "));
+        self.note("the format does not mention all arguments: the others are in brackets".to_owned());
     }
 }
 
-/// The precision of a conversion means nothing for a value of another type.
-fn unprecise(field: Field) -> Field {
-    Field {
-        precision: None,
-        ..field
-    }
-}
-
+/// Whether the `l` after a conversion is its length: `%ul`, `%xl`, `%dl` with a 64-bit argument.
 fn takes_l(conversion: &Conversion<'_>, scalar: Scalar) -> bool {
-    conversion.l_follows && conversion.length.is_empty() && "diuxXo".contains(conversion.letter) && scalar.bits() == 64
+    let is_integer = "diuxXo".contains(conversion.letter);
+    conversion.l_follows && conversion.length.is_empty() && is_integer && scalar.ty().bits() == 64
 }
 
-fn character(scalar: Scalar) -> String {
-    let code = scalar.pattern().unwrap_or(0);
+fn character(code: u64) -> String {
     match u32::try_from(code).ok().and_then(char::from_u32) {
-        Some(c) => crate::escape::printable(c.encode_utf8(&mut [0; 4])),
+        Some(c) => printable(c.encode_utf8(&mut [0; 4])),
         None => format!("\\u{{{code:x}}}"),
     }
 }

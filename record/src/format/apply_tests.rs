@@ -1,24 +1,26 @@
 //! Tests of [`super`]. The conversions themselves are compared with C's in `tests/printf.rs`.
 
 use super::*;
+use crate::scalar_type::ScalarType;
+
+fn scalar(ty: ScalarType, bits: u64) -> Value {
+    Value::Scalar(Scalar::from_bits(ty, bits))
+}
 
 fn uint(value: u64) -> Value {
-    Value::Scalar(Scalar::Uint { bits: 32, value })
+    scalar(ScalarType::U32, value)
 }
 
 fn int(value: i64) -> Value {
-    Value::Scalar(Scalar::Int { bits: 32, value })
+    scalar(ScalarType::I32, value as u64)
 }
 
 fn wide(value: u64) -> Value {
-    Value::Scalar(Scalar::Uint { bits: 64, value })
+    scalar(ScalarType::U64, value)
 }
 
 fn f(value: f32) -> Scalar {
-    Scalar::Float {
-        bits: 32,
-        value: f64::from(value),
-    }
+    Scalar::from_bits(ScalarType::F32, value.to_bits().into())
 }
 
 fn float(value: f32) -> Value {
@@ -30,14 +32,7 @@ fn vec3() -> Value {
 }
 
 fn apply_to(format: &str, values: Vec<Value>) -> Formatted {
-    let fields: Vec<decode::Field> = values
-        .into_iter()
-        .map(|value| decode::Field {
-            name: None,
-            offset: 0,
-            value,
-        })
-        .collect();
+    let fields: Vec<Field> = values.into_iter().map(|value| Field::unnamed(0, value)).collect();
     apply(format, &fields)
 }
 
@@ -64,10 +59,10 @@ fn arguments_meet_their_specifiers() {
         "  2.2|ff    |A|né|%"
     );
     assert_eq!(
-        clean("%p", vec![Value::Scalar(Scalar::Pointer(0xdead_beef))]),
+        clean("%p", vec![scalar(ScalarType::Pointer, 0xdead_beef)]),
         "0xdeadbeef"
     );
-    assert_eq!(clean("%d", vec![Value::Scalar(Scalar::Bool(true))]), "1");
+    assert_eq!(clean("%d", vec![scalar(ScalarType::Bool, 1)]), "1");
     assert_eq!(clean("no arguments", vec![]), "no arguments");
 }
 
@@ -88,11 +83,7 @@ fn composites_are_taken_apart_as_the_format_wants() {
     assert_eq!(clean("%.0f %.0f %.0f %.0f", vec![matrix]), "1 2 3 4");
     let nested = Value::Struct {
         name: None,
-        members: vec![decode::Field {
-            name: None,
-            offset: 0,
-            value: Value::Array(vec![uint(1), uint(2)]),
-        }],
+        members: vec![Field::unnamed(0, Value::Array(vec![uint(1), uint(2)]))],
     };
     assert_eq!(clean("%u-%u %u", vec![nested, uint(3)]), "1-2 3");
 }
@@ -108,8 +99,8 @@ fn sixty_four_bits_take_every_spelling_and_thirty_two_keep_the_letter() {
         clean(
             "%v2ul;",
             vec![Value::Vector(vec![
-                Scalar::Uint { bits: 64, value: 1 },
-                Scalar::Uint { bits: 64, value: 2 }
+                Scalar::from_bits(ScalarType::U64, 1),
+                Scalar::from_bits(ScalarType::U64, 2)
             ])]
         ),
         "1, 2;"
@@ -153,7 +144,7 @@ fn too_many_arguments_are_appended() {
     assert_eq!(noted("bad", vec![uint(7), vec3()]).0, "bad [7, (1.0, 2.5, -3.0)]");
     assert_eq!(noted("bad %f\n", vec![vec3()]).0, "bad 1.000000 [2.5, -3.0]\n");
     assert_eq!(noted("", vec![uint(7)]).0, "[7]");
-    let named = decode::Field {
+    let named = Field {
         name: Some("limit".into()),
         offset: 0,
         value: uint(9),

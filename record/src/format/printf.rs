@@ -5,7 +5,7 @@ pub const MAX_FIELD: usize = 1100;
 
 /// Flags, width and precision of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Field {
+pub struct FieldSpec {
     /// `-`
     pub left: bool,
     /// `+`
@@ -22,7 +22,7 @@ pub struct Field {
     pub precision: Option<usize>,
 }
 
-impl Field {
+impl FieldSpec {
     /// Pads `prefix` (sign, `0x`) and `body` to the width; zeros go between the two.
     fn pad(self, prefix: &str, body: &str, zeros_allowed: bool) -> String {
         let length = prefix.chars().count() + body.chars().count();
@@ -45,19 +45,36 @@ impl Field {
         }
     }
 
+    /// Without `+` and space, which C ignores for unsigned conversions.
+    pub(crate) fn without_sign(self) -> Self {
+        Self {
+            plus: false,
+            space: false,
+            ..self
+        }
+    }
+
+    /// Without the precision.
+    pub(crate) fn without_precision(self) -> Self {
+        Self {
+            precision: None,
+            ..self
+        }
+    }
+
     fn precision(self) -> Option<usize> {
         self.precision.map(|p| p.min(MAX_FIELD))
     }
 }
 
 /// `%d`, and `%u` with a value that is never negative and no sign flags.
-pub fn decimal(field: Field, negative: bool, magnitude: u64) -> String {
+pub fn decimal(field: FieldSpec, negative: bool, magnitude: u64) -> String {
     let digits = with_precision(field, magnitude.to_string(), magnitude == 0);
     field.pad(field.sign(negative), &digits, field.precision.is_none())
 }
 
 /// `%o`, `%x` and `%X`.
-pub fn pattern(field: Field, conversion: char, value: u64) -> String {
+pub fn pattern(field: FieldSpec, conversion: char, value: u64) -> String {
     let (digits, prefix) = match conversion {
         'o' => (format!("{value:o}"), ""),
         'X' => (format!("{value:X}"), "0X"),
@@ -72,13 +89,13 @@ pub fn pattern(field: Field, conversion: char, value: u64) -> String {
 }
 
 /// `%p`: `0x` and the digits, also for a null pointer.
-pub fn pointer(field: Field, value: u64) -> String {
+pub fn pointer(field: FieldSpec, value: u64) -> String {
     let digits = with_precision(field, format!("{value:x}"), false);
     field.pad("0x", &digits, field.precision.is_none())
 }
 
 /// `%s`, and `%c` with the character as text. The precision counts characters.
-pub fn text(field: Field, text: &str) -> String {
+pub fn text(field: FieldSpec, text: &str) -> String {
     let cut: String = match field.precision() {
         Some(precision) => text.chars().take(precision).collect(),
         None => text.to_owned(),
@@ -87,7 +104,7 @@ pub fn text(field: Field, text: &str) -> String {
 }
 
 /// `%a %A %e %E %f %F %g %G`.
-pub fn float(field: Field, conversion: char, value: f64) -> String {
+pub fn float(field: FieldSpec, conversion: char, value: f64) -> String {
     let sign = field.sign(value.is_sign_negative());
     let upper = conversion.is_ascii_uppercase();
     let case = |text: String| if upper { text.to_ascii_uppercase() } else { text };
@@ -111,7 +128,7 @@ pub fn float(field: Field, conversion: char, value: f64) -> String {
     }
 }
 
-fn with_precision(field: Field, digits: String, is_zero: bool) -> String {
+fn with_precision(field: FieldSpec, digits: String, is_zero: bool) -> String {
     match field.precision() {
         Some(0) if is_zero => String::new(),
         Some(precision) => format!("{digits:0>precision$}"),
@@ -119,12 +136,12 @@ fn with_precision(field: Field, digits: String, is_zero: bool) -> String {
     }
 }
 
-fn fixed(field: Field, magnitude: f64, precision: usize) -> String {
+fn fixed(field: FieldSpec, magnitude: f64, precision: usize) -> String {
     let point = if field.alternate && precision == 0 { "." } else { "" };
     format!("{magnitude:.precision$}{point}")
 }
 
-fn scientific(field: Field, magnitude: f64, precision: usize) -> String {
+fn scientific(field: FieldSpec, magnitude: f64, precision: usize) -> String {
     let (mantissa, exponent) = digits_and_exponent(magnitude, precision);
     let point = if field.alternate && precision == 0 { "." } else { "" };
     let sign = if exponent < 0 { '-' } else { '+' };
@@ -140,7 +157,7 @@ fn digits_and_exponent(magnitude: f64, precision: usize) -> (String, i32) {
     }
 }
 
-fn general(field: Field, magnitude: f64) -> String {
+fn general(field: FieldSpec, magnitude: f64) -> String {
     let significant = field.precision().unwrap_or(6).max(1);
     let (_, exponent) = digits_and_exponent(magnitude, significant - 1);
     let behind = significant as i64 - 1 - i64::from(exponent);
@@ -164,7 +181,7 @@ fn general(field: Field, magnitude: f64) -> String {
 }
 
 /// Hexadecimal digits of a double without `0x`: a leading 1 (0 for zero and subnormals), rounded to nearest, ties to even.
-fn hexadecimal(field: Field, magnitude: f64) -> String {
+fn hexadecimal(field: FieldSpec, magnitude: f64) -> String {
     const FRACTION_BITS: u32 = 52;
     let bits = magnitude.to_bits();
     let fraction = bits & ((1 << FRACTION_BITS) - 1);

@@ -8,7 +8,7 @@
 //! A 64-bit integer may also be spelled with the length behind: `%ul`, `%xl`, `%dl`. That `l` is part of the specifier only
 //! where the argument has 64 bits, so [`Piece::Conversion`] says whether one follows and leaves it in the text.
 
-use crate::format::printf::{Field, MAX_FIELD};
+use crate::format::printf::{FieldSpec, MAX_FIELD};
 
 /// A piece of a format string.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Conversion<'a> {
     /// As it stands in the format.
     pub source: &'a str,
     /// Flags, width, precision.
-    pub field: Field,
+    pub field: FieldSpec,
     /// Components of a vector.
     pub vector: Option<usize>,
     /// `h`, `hh`, `l`, `ll` or nothing.
@@ -65,7 +65,7 @@ pub fn parse(format: &str) -> Vec<Piece<'_>> {
 /// The specifier that `tail` starts with, and what is behind it.
 fn specifier(tail: &str) -> (Piece<'_>, &str) {
     let mut at = Cursor { text: tail, index: 1 };
-    let mut field = Field::default();
+    let mut field = FieldSpec::default();
     while let Some(flag) = at.take(|c| "-+ #0".contains(c)) {
         match flag {
             '-' => field.left = true,

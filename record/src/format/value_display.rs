@@ -1,8 +1,8 @@
 //! Values as people read them, where no format string says how.
 
-use crate::decode::{Field, Value};
 use crate::escape::one_line;
 use crate::scalar::Scalar;
+use crate::value::{Field, Value};
 
 /// Elements of an array that are spelled out; the rest is counted. The JSON report has all of them.
 const SHOWN_ELEMENTS: usize = 16;
@@ -72,10 +72,11 @@ fn list<T>(out: &mut String, open: char, close: char, items: &[T], mut item: imp
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scalar_type::ScalarType;
 
     #[test]
     fn values_read_like_values() {
-        let uint = |value| Scalar::Uint { bits: 32, value };
+        let uint = |value| Scalar::from_bits(ScalarType::U32, value);
         let value = Value::Struct {
             name: Some("Hit".into()),
             members: vec![
@@ -94,11 +95,7 @@ mod tests {
                     offset: 12,
                     value: Value::Text("late".into()),
                 },
-                Field {
-                    name: None,
-                    offset: 16,
-                    value: Value::Missing,
-                },
+                Field::unnamed(16, Value::Missing),
             ],
         };
         assert_eq!(show(&value), r#"{index: 7, (1, 2), why: "late", <missing>}"#);

@@ -1,13 +1,12 @@
 //! From records, or from bare messages, to a [`Report`].
 
-use crate::layout::Identity;
+use crate::invocation::Invocation;
 use crate::message::Message;
-use crate::report::data::{
-    Extent, Invocation, ModuleInfo, Report, ReportOptions, Sample, SiteReport, StageReport, Summary,
-};
+use crate::report::data::{Extent, ModuleInfo, Report, ReportOptions, Sample, SiteReport, StageReport, Summary};
 use crate::report::site_match::{Origin, match_payload};
-use crate::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable, stage_name};
+use crate::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable};
 use crate::snapshot::{Record, Records};
+use crate::stage::stage_name;
 use std::collections::{HashMap, HashSet};
 
 impl Report {
@@ -132,10 +131,11 @@ impl SiteReport {
             .into_iter()
             .filter_map(|index| records.get(index))
             .map(|record| Sample {
-                invocation: Some(Invocation::new(
-                    record.identity,
-                    local_size(record.execution_model, table, known),
-                )),
+                invocation: Some(record.invocation.with_workgroup_size(workgroup_size(
+                    record.execution_model,
+                    table,
+                    known,
+                ))),
                 message: message(known, &record.payload),
             })
             .collect();
@@ -207,7 +207,7 @@ impl SiteReport {
 fn message(known: Option<&Site>, payload: &[u8]) -> Message {
     match known {
         Some(site) => Message::of_site(site, payload),
-        None => Message::unknown(payload),
+        None => Message::untyped(payload),
     }
 }
 
@@ -245,7 +245,7 @@ fn stages_of(table: Option<&SiteTable>, known: Option<&Site>) -> Vec<StageReport
 }
 
 /// The workgroup size, if all entry points in question have the same.
-fn local_size(execution_model: u32, table: Option<&SiteTable>, known: Option<&Site>) -> Option<[u32; 3]> {
+fn workgroup_size(execution_model: u32, table: Option<&SiteTable>, known: Option<&Site>) -> Option<[u32; 3]> {
     let mut sizes = entry_points(execution_model, table, known).map(|e| e.local_size);
     let first = sizes.next()??;
     sizes.all(|size| size == Some(first)).then_some(first)
@@ -253,10 +253,10 @@ fn local_size(execution_model: u32, table: Option<&SiteTable>, known: Option<&Si
 
 /// The box around all ids, when all invocations have ids of the same kind and there are several.
 fn extent(records: &[&Record]) -> Option<Extent> {
-    let id = |record: &&Record| match record.identity {
-        Identity::Global { global, .. } => Some(global),
-        Identity::Launch { id } => Some(id),
-        Identity::Fragment { pixel: [x, y] } => Some([x, y, 0]),
+    let id = |record: &&Record| match record.invocation {
+        Invocation::Global { global, .. } => Some(global),
+        Invocation::Launch { id } => Some(id),
+        Invocation::Fragment { pixel: [x, y] } => Some([x, y, 0]),
         _ => None,
     };
     let model = records.first()?.execution_model;

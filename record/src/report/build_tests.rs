@@ -1,16 +1,13 @@
 //! Tests of [`super`].
 
 use super::*;
-use crate::site::{Length, Member, Type};
+use crate::message_type::{Member, Type};
+use crate::scalar_type::ScalarType;
 use std::sync::Arc;
 
 const HASH: ModuleHash = ModuleHash(0x1234_5678_9abc_def0);
 
 fn table() -> Arc<SiteTable> {
-    let uint = Type::Int {
-        bits: 32,
-        signed: false,
-    };
     let site = |id, function: &str, entry_points: Vec<u32>| Site {
         id: SiteId(id),
         word_offset: 100 + id,
@@ -18,26 +15,10 @@ fn table() -> Arc<SiteTable> {
         entry_points,
         callers: vec![],
         location: None,
-        message: Type::Struct {
-            name: None,
-            members: vec![
-                Member {
-                    name: None,
-                    offset: 0,
-                    ty: Type::Array {
-                        length: Length::Constant(8),
-                        stride: 1,
-                        element: Box::new(Type::Int { bits: 8, signed: true }),
-                        utf: true,
-                    },
-                },
-                Member {
-                    name: Some("i".into()),
-                    offset: 8,
-                    ty: uint.clone(),
-                },
-            ],
-        },
+        message: Type::structure([
+            Member::new(None, 0, Type::string(8)),
+            Member::new(Some("i"), 8, ScalarType::U32),
+        ]),
         text: Some("bad %u".into()),
     };
     let entry = |name: &str, execution_model, local_size| EntryPoint {
@@ -58,7 +39,7 @@ fn record(unit: u32, site: u32, execution_model: u32, identity: [u32; 4], value:
         module_hash: HASH,
         site: SiteId(site),
         execution_model,
-        identity: Identity::from_words(execution_model, identity),
+        invocation: Invocation::from_words(execution_model, identity),
         payload: [b"bad %u\0\0".as_slice(), &value.to_le_bytes()].concat(),
     }
 }
@@ -146,13 +127,7 @@ fn local_and_workgroup_ids_follow_from_the_workgroups_size_if_it_agrees() {
         "another size ran"
     );
     assert_eq!(
-        Invocation::new(
-            Identity::Global {
-                global: [1, 1, 1],
-                local_index: 0
-            },
-            Some([0, 1, 1])
-        ),
+        Invocation::from_words(5, [1, 1, 1, 0]).with_workgroup_size(Some([0, 1, 1])),
         Invocation::Global {
             global: [1, 1, 1],
             local_index: 0,

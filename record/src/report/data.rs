@@ -2,9 +2,10 @@
 //!
 //! [`Report::text`] is the view for people, [`Report::json_lines`] the one for programs.
 
-use crate::layout::Identity;
+use crate::invocation::Invocation;
 use crate::message::Message;
 use crate::site::{Frame, Location, ModuleHash, SiteId, SiteTable};
+use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -33,9 +34,9 @@ pub struct QueueUse {
 impl QueueUse {
     /// Whether shaders of a SPIR-V execution model can run on it.
     fn runs(&self, execution_model: u32) -> bool {
-        match execution_model {
-            0..=4 | 5267 | 5268 | 5364 | 5365 => self.graphics,
-            5 | 5313..=5318 => self.compute,
+        match Stage::from_execution_model(execution_model) {
+            Some(stage) if stage.is_graphics() => self.graphics,
+            Some(stage) if stage == Stage::Compute || stage.is_ray_tracing() => self.compute,
             _ => true,
         }
     }
@@ -194,84 +195,6 @@ pub struct Sample {
     pub invocation: Option<Invocation>,
     /// What.
     pub message: Message,
-}
-
-/// Which invocation of its stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "by", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Invocation {
-    /// Compute, task and mesh.
-    Global {
-        /// `GlobalInvocationId`.
-        global: [u32; 3],
-        /// `LocalInvocationIndex`.
-        local_index: u32,
-        /// `LocalInvocationId`, where the workgroup's size is known.
-        local: Option<[u32; 3]>,
-        /// `WorkgroupId`, where the workgroup's size is known.
-        workgroup: Option<[u32; 3]>,
-    },
-    /// Vertex.
-    Vertex {
-        /// `VertexIndex`.
-        vertex: u32,
-        /// `InstanceIndex`.
-        instance: u32,
-    },
-    /// Fragment.
-    Fragment {
-        /// Column and row.
-        pixel: [u32; 2],
-    },
-    /// Tessellation and geometry.
-    Primitive {
-        /// `PrimitiveId`.
-        primitive: u32,
-        /// `InvocationId`.
-        invocation: u32,
-    },
-    /// Ray tracing.
-    Launch {
-        /// `LaunchIdKHR`.
-        id: [u32; 3],
-    },
-    /// A stage that this version does not know.
-    Unknown {
-        /// The identity words of the record.
-        words: [u32; 4],
-    },
-}
-
-impl Invocation {
-    /// Adds to `identity` what follows from the workgroup's size. A size that does not agree with the record's local
-    /// index is not the one that ran (it may be specialised), so nothing is derived from it.
-    pub fn new(identity: Identity, local_size: Option<[u32; 3]>) -> Self {
-        match identity {
-            Identity::Global { global, local_index } => {
-                let split = local_size.and_then(|size| split_global(global, local_index, size));
-                Self::Global {
-                    global,
-                    local_index,
-                    local: split.map(|(local, _)| local),
-                    workgroup: split.map(|(_, workgroup)| workgroup),
-                }
-            }
-            Identity::Vertex { vertex, instance } => Self::Vertex { vertex, instance },
-            Identity::Fragment { pixel } => Self::Fragment { pixel },
-            Identity::Primitive { primitive, invocation } => Self::Primitive { primitive, invocation },
-            Identity::Launch { id } => Self::Launch { id },
-            Identity::Unknown { words } => Self::Unknown { words },
-        }
-    }
-}
-
-fn split_global(global: [u32; 3], local_index: u32, size: [u32; 3]) -> Option<([u32; 3], [u32; 3])> {
-    let ([gx, gy, gz], [sx, sy, sz]) = (global, size);
-    let local = [gx.checked_rem(sx)?, gy.checked_rem(sy)?, gz.checked_rem(sz)?];
-    let workgroup = [gx / sx, gy / sy, gz / sz];
-    let [lx, ly, lz] = local.map(u64::from);
-    let index = lx + u64::from(sx) * (ly + u64::from(sy) * lz);
-    (index == u64::from(local_index)).then_some((local, workgroup))
 }
 
 impl Report {

@@ -166,7 +166,7 @@ mod tests {
             invocations: 10,
             samples: vec![Sample {
                 invocation: None,
-                message: crate::decode::convention::decode(message),
+                message: crate::message::Message::untyped(message),
             }],
             ..SiteReport::default()
         }

@@ -7,11 +7,9 @@ pub mod json;
 mod phrases;
 mod site_match;
 mod text;
-pub mod value_json;
+mod value_json;
 
-pub use data::{
-    Extent, Invocation, ModuleInfo, QueueUse, Report, ReportOptions, Sample, SiteReport, StageReport, Summary,
-};
+pub use data::{Extent, ModuleInfo, QueueUse, Report, ReportOptions, Sample, SiteReport, StageReport, Summary};
 pub use filter::Filter;
 pub use phrases::{show_invocation, show_location};
 pub use site_match::{Origin, match_payload};

@@ -1,7 +1,8 @@
 //! The phrases that the text of a report consists of: who, on what, where.
 
 use crate::escape::one_line;
-use crate::report::data::{Invocation, SiteReport};
+use crate::invocation::Invocation;
+use crate::report::data::SiteReport;
 use crate::site::{Frame, Location};
 
 /// `compute entry point `main`, module "cull" (hash), function `check` called from `main` (file:line)`

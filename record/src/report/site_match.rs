@@ -2,8 +2,9 @@
 
 use crate::decode::fits;
 use crate::escape::trim_padding;
+use crate::message_type::Type;
 use crate::report::data::ModuleInfo;
-use crate::site::{Site, SiteTable, Type};
+use crate::site::{Site, SiteTable};
 
 /// A site that may have written a message.
 #[derive(Clone, Copy)]
@@ -78,30 +79,19 @@ fn leading_array(message: &Type) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::{Length, Member, ModuleHash, SiteId};
+    use crate::message_type::{Length, Member};
+    use crate::scalar_type::ScalarType;
+    use crate::site::{ModuleHash, SiteId};
     use std::sync::Arc;
 
     fn site(id: u32, text: &str, arguments: u32) -> Site {
-        let uint = Type::Int {
-            bits: 32,
-            signed: false,
-        };
         let length = text.len() as u32 / 4 + 1;
-        let mut members = vec![Member {
-            name: None,
-            offset: 0,
-            ty: Type::Array {
-                length: Length::Constant(length),
-                stride: 4,
-                element: Box::new(uint.clone()),
-                utf: false,
-            },
-        }];
-        members.extend((0..arguments).map(|i| Member {
-            name: None,
-            offset: (length + i) * 4,
-            ty: uint.clone(),
-        }));
+        let mut members = vec![Member::new(
+            None,
+            0,
+            Type::array(Length::Constant(length), 4, ScalarType::U32),
+        )];
+        members.extend((0..arguments).map(|i| Member::new(None, (length + i) * 4, ScalarType::U32)));
         Site {
             id: SiteId(id),
             word_offset: id * 10,
@@ -109,7 +99,7 @@ mod tests {
             entry_points: vec![],
             callers: vec![],
             location: None,
-            message: Type::Struct { name: None, members },
+            message: Type::structure(members),
             text: Some(text.to_owned()),
         }
     }
@@ -153,11 +143,8 @@ mod tests {
         let mut a = site(0, "", 1);
         let mut b = site(1, "", 1);
         (a.text, b.text) = (None, None);
-        a.message = Type::Int {
-            bits: 32,
-            signed: false,
-        };
-        b.message = Type::Float { bits: 32 };
+        a.message = ScalarType::U32.into();
+        b.message = ScalarType::F32.into();
         assert!(ids(&[0; 4], &modules(vec![a.clone(), b])).is_empty());
         assert_eq!(ids(&[0; 4], &modules(vec![a])), [0]);
     }

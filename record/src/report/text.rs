@@ -1,8 +1,10 @@
 //! The report as text for people: the message first, then where, who and how often.
 
-use crate::escape::{hex, one_line};
+use crate::escape::one_line;
+use crate::hex::hex;
+use crate::invocation::Invocation;
 use crate::message::{Decoding, Message};
-use crate::report::data::{Extent, Invocation, Report, SiteReport, Summary};
+use crate::report::data::{Extent, Report, SiteReport, Summary};
 use crate::report::phrases::{module, objects, show_id, show_invocation, show_location, who};
 use crate::site::Location;
 use std::fmt::Write;

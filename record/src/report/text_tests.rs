@@ -1,9 +1,10 @@
 //! Whole reports as expected text.
 
 use super::*;
-use crate::layout::Identity;
+use crate::message_type::{Member, Type};
 use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
-use crate::site::{EntryPoint, Frame, Length, Member, ModuleHash, Site, SiteId, SiteTable, Type};
+use crate::scalar_type::ScalarType;
+use crate::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
 use crate::snapshot::{Record, Records};
 use std::sync::Arc;
 
@@ -36,29 +37,10 @@ fn table() -> SiteTable {
                 location: Some(location(52, 0, None)),
             }],
             location: Some(location(31, 9, Some("\tif (i > 6) abortEXT(\"bad index %u\", i);"))),
-            message: Type::Struct {
-                name: None,
-                members: vec![
-                    Member {
-                        name: None,
-                        offset: 0,
-                        ty: Type::Array {
-                            length: Length::Constant(16),
-                            stride: 1,
-                            element: Box::new(Type::Int { bits: 8, signed: true }),
-                            utf: true,
-                        },
-                    },
-                    Member {
-                        name: Some("i".into()),
-                        offset: 16,
-                        ty: Type::Int {
-                            bits: 32,
-                            signed: false,
-                        },
-                    },
-                ],
-            },
+            message: Type::structure([
+                Member::new(None, 0, Type::string(16)),
+                Member::new(Some("i"), 16, ScalarType::U32),
+            ]),
             text: Some("bad index %u".into()),
         }],
     }
@@ -70,10 +52,7 @@ fn record(global: u32, index: u32) -> Record {
         module_hash: HASH,
         site: SiteId(0),
         execution_model: 5,
-        identity: Identity::Global {
-            global: [global, 0, 0],
-            local_index: global % 8,
-        },
+        invocation: Invocation::from_words(5, [global, 0, 0, global % 8]),
         payload: [b"bad index %u\0\0\0\0".as_slice(), &index.to_le_bytes()].concat(),
     }
 }

@@ -7,118 +7,189 @@
 //!   {"offset":16,"type":"vector","component":"f32","value":[0.5,"nan"]}]}
 //! ```
 //!
-//! An array of numbers has a `component` as a vector has; of anything else it holds objects. Integers are JSON numbers of up to 64 bits, pointers strings of hexadecimal digits, floats numbers or `"nan"`, `"inf"`,
-//! `"-inf"`. Bytes are strings of hexadecimal digits.
+//! An array of scalars of one type has a `component`, like a vector; any other array holds objects. Integers are JSON
+//! numbers of up to 64 bits, pointers strings of hexadecimal digits, floats numbers or `"nan"`, `"inf"`, `"-inf"`. A
+//! member's `name` and `offset` are beside the keys of its value; the debug name of a structure, which would collide with
+//! the member's name, is `struct` there.
 
-use crate::decode::{Field, Value};
-use crate::encoding::Encoding;
-use crate::scalar::Scalar;
+use crate::scalar::{Number, Scalar};
+use crate::scalar_type::{ScalarKind, ScalarType};
+use crate::value::{Field, Value};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
+
+/// A value or a member as JSON spells it; keys in the order in which they are written.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spelling {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    component: Option<ScalarType>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    members: Option<Vec<Spelling>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    offset: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "struct")]
+    struct_name: Option<String>,
+    #[serde(rename = "type")]
+    ty: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<Json>,
+}
 
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Json::Object(to_json(self)).serialize(serializer)
+        Spelling::of_value(self).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Json::deserialize(deserializer)?;
-        from_json(json).map_err(D::Error::custom)
+        let spelling = Spelling::deserialize(deserializer)?;
+        spelling.into_value().map_err(D::Error::custom)
     }
 }
 
-fn to_json(value: &Value) -> Map<String, Json> {
-    let (ty, key, content) = match value {
-        Value::Scalar(scalar) => (scalar.type_name(), "value", scalar_to_json(*scalar)),
-        Value::Text(text) => ("string", "value", json!(text)),
-        Value::Vector(components) => {
-            let mut map = typed("vector", "value", scalars_to_json(components));
-            map.insert("component".into(), json!(component(components)));
-            return map;
+impl Spelling {
+    fn of_value(value: &Value) -> Self {
+        let new = |ty: &str, component: Option<ScalarType>, value: Json| Self {
+            component,
+            ty: ty.to_owned(),
+            value: Some(value),
+            ..Self::default()
+        };
+        match value {
+            Value::Scalar(scalar) => new(scalar.ty().name(), None, scalar_to_json(scalar)),
+            Value::Text(text) => new("string", None, json!(text)),
+            Value::Vector(scalars) => new("vector", Some(component(scalars)), scalars_to_json(scalars)),
+            Value::Matrix(columns) => new(
+                "matrix",
+                Some(columns.first().map_or(ScalarType::U32, |column| component(column))),
+                columns.iter().map(|column| scalars_to_json(column)).collect(),
+            ),
+            // Often thousands of numbers of one type, which need not repeat it.
+            Value::Array(elements) => match scalars_of_one_type(elements) {
+                Some(scalars) => new("array", Some(component(&scalars)), scalars_to_json(&scalars)),
+                None => new("array", None, json!(elements)),
+            },
+            Value::Struct { name, members } => Self {
+                members: Some(members.iter().map(Self::of_member).collect()),
+                name: name.clone(),
+                ty: "struct".to_owned(),
+                ..Self::default()
+            },
+            Value::Missing => Self {
+                ty: "missing".to_owned(),
+                ..Self::default()
+            },
         }
-        Value::Matrix(columns) => {
-            let content = columns.iter().map(|c| scalars_to_json(c)).collect();
-            let mut map = typed("matrix", "value", content);
-            map.insert(
-                "component".into(),
-                json!(columns.first().map_or("u32", |c| component(c))),
-            );
-            return map;
+    }
+
+    fn of_member(member: &Field) -> Self {
+        let value = Self::of_value(&member.value);
+        Self {
+            struct_name: value.name,
+            name: member.name.clone(),
+            offset: Some(member.offset),
+            ..value
         }
-        Value::Array(elements) => {
-            // Numbers of one type, thousands of them as often as not: they need not repeat it.
-            if let Some((component, scalars)) = uniform(elements) {
-                let mut map = typed("array", "value", scalars_to_json(&scalars));
-                map.insert("component".into(), json!(component));
-                return map;
+    }
+
+    fn into_member(self) -> Result<Field, String> {
+        let Self {
+            name,
+            offset: Some(offset),
+            struct_name,
+            ..
+        } = self
+        else {
+            return Err("a member without `offset`".to_owned());
+        };
+        let value = Self {
+            name: struct_name,
+            offset: None,
+            struct_name: None,
+            ..self
+        };
+        Ok(Field {
+            name,
+            offset,
+            value: value.into_value()?,
+        })
+    }
+
+    /// Strict: every key must belong to the type.
+    fn into_value(self) -> Result<Value, String> {
+        let Self {
+            component,
+            members,
+            name,
+            offset: None,
+            struct_name: None,
+            ty,
+            value,
+        } = self
+        else {
+            return Err("`offset` and `struct` belong to members of structures".to_owned());
+        };
+        Ok(match (ty.as_str(), component, members, name, value) {
+            ("struct", None, Some(members), name, None) => Value::Struct {
+                name,
+                members: members.into_iter().map(Self::into_member).collect::<Result<_, _>>()?,
+            },
+            ("missing", None, None, None, None) => Value::Missing,
+            ("string", None, None, None, Some(Json::String(text))) => Value::Text(text),
+            ("vector", Some(component), None, None, Some(list)) => Value::Vector(scalars_from_json(component, list)?),
+            ("matrix", Some(component), None, None, Some(Json::Array(columns))) => {
+                let columns = columns.into_iter().map(|column| scalars_from_json(component, column));
+                Value::Matrix(columns.collect::<Result<_, _>>()?)
             }
-            let content = elements.iter().map(|e| Json::Object(to_json(e))).collect();
-            ("array", "value", content)
-        }
-        Value::Struct { name, members } => {
-            let members = members.iter().map(|m| Json::Object(member_to_json(m))).collect();
-            let mut map = typed("struct", "members", members);
-            if let Some(name) = name {
-                map.insert("name".into(), json!(name));
+            ("array", Some(component), None, None, Some(list)) => {
+                let scalars = scalars_from_json(component, list)?;
+                Value::Array(scalars.into_iter().map(Value::Scalar).collect())
             }
-            return map;
-        }
-        Value::Missing => return Map::from_iter([("type".to_owned(), json!("missing"))]),
-    };
-    typed(ty, key, content)
-}
-
-/// A member's own name and offset stand beside its value's keys; a structure's debug name would collide with the
-/// member's name, so it is `struct` there.
-fn member_to_json(member: &Field) -> Map<String, Json> {
-    let mut map = to_json(&member.value);
-    if let Some(name) = map.remove("name") {
-        map.insert("struct".into(), name);
+            ("array", None, None, None, Some(elements)) => {
+                Value::Array(serde_json::from_value(elements).map_err(|e| e.to_string())?)
+            }
+            (scalar, None, None, None, Some(value)) => {
+                let ty = serde_json::from_value(json!(scalar)).map_err(|e| e.to_string())?;
+                Value::Scalar(scalar_from_json(ty, &value)?)
+            }
+            _ => return Err(format!("missing or superfluous keys in a value of type `{ty}`")),
+        })
     }
-    if let Some(name) = &member.name {
-        map.insert("name".into(), json!(name));
-    }
-    map.insert("offset".into(), json!(member.offset));
-    map
 }
 
-fn typed(ty: &str, key: &str, content: Json) -> Map<String, Json> {
-    Map::from_iter([("type".to_owned(), json!(ty)), (key.to_owned(), content)])
-}
-
-fn component(components: &[Scalar]) -> &'static str {
-    components.first().map_or("u32", |c| c.type_name())
+fn component(scalars: &[Scalar]) -> ScalarType {
+    scalars.first().map_or(ScalarType::U32, |scalar| scalar.ty())
 }
 
 /// The elements as scalars, if they are all of one type.
-fn uniform(elements: &[Value]) -> Option<(&'static str, Vec<Scalar>)> {
+fn scalars_of_one_type(elements: &[Value]) -> Option<Vec<Scalar>> {
     let scalar = |value: &Value| match value {
         Value::Scalar(scalar) => Some(*scalar),
         _ => None,
     };
-    let component = scalar(elements.first()?)?.type_name();
-    let scalars: Option<Vec<Scalar>> = elements.iter().map(scalar).collect();
-    let scalars = scalars.filter(|all| all.iter().all(|s| s.type_name() == component))?;
-    Some((component, scalars))
+    let scalars: Vec<Scalar> = elements.iter().map(scalar).collect::<Option<_>>()?;
+    let first = scalars.first()?.ty();
+    scalars.iter().all(|s| s.ty() == first).then_some(scalars)
 }
 
 fn scalars_to_json(scalars: &[Scalar]) -> Json {
-    scalars.iter().map(|&s| scalar_to_json(s)).collect()
+    scalars.iter().map(scalar_to_json).collect()
 }
 
-fn scalar_to_json(scalar: Scalar) -> Json {
-    match scalar {
-        Scalar::Int { value, .. } => json!(value),
-        Scalar::Uint { value, .. } => json!(value),
-        Scalar::Bool(value) => json!(value),
-        Scalar::Pointer(value) => json!(format!("{value:#018x}")),
-        Scalar::EncodedFloat { value, .. } => scalar_to_json(Scalar::Float { bits: 32, value }),
-        Scalar::Float { value, .. } if !value.is_finite() => json!(scalar.to_string()),
-        Scalar::Float { bits, value } if bits <= 32 => json!(shortest(value as f32)),
-        Scalar::Float { value, .. } => json!(value),
+fn scalar_to_json(scalar: &Scalar) -> Json {
+    match scalar.number() {
+        Number::Unsigned(_) if scalar.ty() == ScalarType::Pointer => json!(scalar.to_string()),
+        Number::Signed(value) => json!(value),
+        Number::Unsigned(value) => json!(value),
+        Number::Bool(value) => json!(value),
+        Number::Float(value) if !value.is_finite() => json!(scalar.to_string()),
+        Number::Float(value) if scalar.ty().bits() <= 32 => json!(shortest(value as f32)),
+        Number::Float(value) => json!(value),
     }
 }
 
@@ -127,211 +198,73 @@ fn shortest(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(f64::from(value))
 }
 
-fn from_json(json: Json) -> Result<Value, String> {
-    let Json::Object(mut map) = json else {
-        return Err(format!("expected a value object, found {json}"));
-    };
-    let value = from_map(&mut map)?;
-    finish(&map)?;
-    Ok(value)
-}
-
-/// No key may be left over: the reader is the format's specification.
-fn finish(map: &Map<String, Json>) -> Result<(), String> {
-    match map.keys().next() {
-        Some(key) => Err(format!("unknown key `{key}` in a value")),
-        None => Ok(()),
-    }
-}
-
-fn from_map(map: &mut Map<String, Json>) -> Result<Value, String> {
-    let ty = string(map, "type")?;
-    Ok(match ty.as_str() {
-        "string" => Value::Text(string(map, "value")?),
-        "vector" => {
-            let component = string(map, "component")?;
-            Value::Vector(scalars_from_json(&component, take(map, "value")?)?)
-        }
-        "matrix" => {
-            let component = string(map, "component")?;
-            let columns = list(take(map, "value")?)?.into_iter();
-            let columns = columns.map(|c| scalars_from_json(&component, c));
-            Value::Matrix(columns.collect::<Result<_, _>>()?)
-        }
-        "array" if map.contains_key("component") => {
-            let component = string(map, "component")?;
-            let scalars = scalars_from_json(&component, take(map, "value")?)?;
-            Value::Array(scalars.into_iter().map(Value::Scalar).collect())
-        }
-        "array" => {
-            let elements = list(take(map, "value")?)?.into_iter().map(from_json);
-            Value::Array(elements.collect::<Result<_, _>>()?)
-        }
-        "struct" => {
-            let name = optional_string(map, "name")?;
-            let members = list(take(map, "members")?)?.into_iter().map(member_from_json);
-            Value::Struct {
-                name,
-                members: members.collect::<Result<_, _>>()?,
-            }
-        }
-        "missing" => Value::Missing,
-        scalar => Value::Scalar(scalar_from_json(scalar, &take(map, "value")?)?),
-    })
-}
-
-fn member_from_json(json: Json) -> Result<Field, String> {
-    let Json::Object(mut map) = json else {
-        return Err(format!("expected a member object, found {json}"));
-    };
-    let name = optional_string(&mut map, "name")?;
-    let offset = take(&mut map, "offset")?;
-    let offset = offset.as_u64().and_then(|o| u32::try_from(o).ok());
-    if let Some(struct_name) = map.remove("struct") {
-        map.insert("name".into(), struct_name);
-    }
-    let value = from_map(&mut map)?;
-    finish(&map)?;
-    Ok(Field {
-        name,
-        offset: offset.ok_or("`offset` is no 32-bit number")?,
-        value,
-    })
-}
-
-fn scalars_from_json(component: &str, json: Json) -> Result<Vec<Scalar>, String> {
-    list(json)?.iter().map(|v| scalar_from_json(component, v)).collect()
-}
-
-fn scalar_from_json(ty: &str, json: &Json) -> Result<Scalar, String> {
-    let wrong = || format!("{json} is no value of type `{ty}`");
-    let bits: u32 = ty
-        .trim_start_matches(|c: char| c.is_ascii_alphabetic())
-        .parse()
-        .unwrap_or(0);
-    Ok(match ty {
-        "i8" | "i16" | "i32" | "i64" => Scalar::Int {
-            bits,
-            value: json.as_i64().ok_or_else(wrong)?,
-        },
-        "u8" | "u16" | "u32" | "u64" => Scalar::Uint {
-            bits,
-            value: json.as_u64().ok_or_else(wrong)?,
-        },
-        "f16" | "f32" | "f64" => {
-            let value = match json.as_str() {
-                Some("nan") => f64::NAN,
-                Some("inf") => f64::INFINITY,
-                Some("-inf") => f64::NEG_INFINITY,
-                _ => json.as_f64().ok_or_else(wrong)?,
-            };
-            let value = if bits <= 32 { f64::from(value as f32) } else { value };
-            Scalar::Float { bits, value }
-        }
-        "bool" => Scalar::Bool(json.as_bool().ok_or_else(wrong)?),
-        "pointer" => {
-            let digits = json.as_str().and_then(|s| s.strip_prefix("0x")).ok_or_else(wrong)?;
-            Scalar::Pointer(u64::from_str_radix(digits, 16).map_err(|_| wrong())?)
-        }
-        _ => match (Encoding::named(ty), scalar_from_json("f32", json)) {
-            (Some(encoding), Ok(Scalar::Float { value, .. })) => Scalar::EncodedFloat { encoding, value },
-            (Some(_), _) => return Err(wrong()),
-            (None, _) => return Err(format!("unknown type `{ty}`")),
-        },
-    })
-}
-
-fn take(map: &mut Map<String, Json>, key: &str) -> Result<Json, String> {
-    map.remove(key).ok_or_else(|| format!("a value without `{key}`"))
-}
-
-fn string(map: &mut Map<String, Json>, key: &str) -> Result<String, String> {
-    optional_string(map, key)?.ok_or_else(|| format!("a value without `{key}`"))
-}
-
-fn optional_string(map: &mut Map<String, Json>, key: &str) -> Result<Option<String>, String> {
-    match map.remove(key) {
-        None => Ok(None),
-        Some(Json::String(text)) => Ok(Some(text)),
-        Some(other) => Err(format!("`{key}` is {other}, not a string")),
-    }
-}
-
-fn list(json: Json) -> Result<Vec<Json>, String> {
+fn scalars_from_json(ty: ScalarType, json: Json) -> Result<Vec<Scalar>, String> {
     match json {
-        Json::Array(list) => Ok(list),
+        Json::Array(list) => list.iter().map(|value| scalar_from_json(ty, value)).collect(),
         other => Err(format!("expected a list, found {other}")),
     }
 }
 
-/// Bytes as a string of hexadecimal digits.
-pub mod hex_bytes {
-    use crate::escape::{hex, unhex};
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    /// For `#[serde(with)]`.
-    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex(bytes))
-    }
-
-    /// For `#[serde(with)]`.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        unhex(&text).ok_or_else(|| D::Error::custom("not a string of hexadecimal digits"))
-    }
+fn scalar_from_json(ty: ScalarType, json: &Json) -> Result<Scalar, String> {
+    let number = match ty.kind() {
+        ScalarKind::Signed => json.as_i64().map(Number::Signed),
+        ScalarKind::Unsigned => json.as_u64().map(Number::Unsigned),
+        ScalarKind::Bool => json.as_bool().map(Number::Bool),
+        ScalarKind::Pointer => {
+            let digits = json.as_str().and_then(|text| text.strip_prefix("0x"));
+            digits
+                .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+                .map(Number::Unsigned)
+        }
+        ScalarKind::Float(_) => {
+            let value = match json.as_str() {
+                Some("nan") => Some(f64::NAN),
+                Some("inf") => Some(f64::INFINITY),
+                Some("-inf") => Some(f64::NEG_INFINITY),
+                _ => json.as_f64(),
+            };
+            let narrow = |value: f64| {
+                if ty.bits() <= 32 {
+                    f64::from(value as f32)
+                } else {
+                    value
+                }
+            };
+            value.map(|value| Number::Float(narrow(value)))
+        }
+    };
+    let number = number.ok_or_else(|| format!("{json} is not a value of type `{}`", ty.name()))?;
+    Ok(Scalar::from_number(ty, number))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ScalarType::*;
 
     #[test]
     fn values_come_back_as_they_were() {
         let scalars = [
-            Scalar::Int { bits: 8, value: -128 },
-            Scalar::Int {
-                bits: 64,
-                value: i64::MIN,
-            },
-            Scalar::Uint {
-                bits: 64,
-                value: u64::MAX,
-            },
-            Scalar::Float {
-                bits: 32,
-                value: f64::from(0.1f32),
-            },
-            Scalar::Float {
-                bits: 32,
-                value: f64::from(f32::MIN_POSITIVE / 8.0),
-            },
-            Scalar::Float { bits: 64, value: 0.1 },
-            Scalar::Float {
-                bits: 16,
-                value: f64::NAN,
-            },
-            Scalar::Float {
-                bits: 64,
-                value: f64::NEG_INFINITY,
-            },
-            Scalar::EncodedFloat {
-                encoding: Encoding::Bf16,
-                value: -1.5,
-            },
-            Scalar::EncodedFloat {
-                encoding: Encoding::F8E4M3,
-                value: f64::NAN,
-            },
-            Scalar::Bool(true),
-            Scalar::Pointer(0xffff_8000_0000_0000),
+            Scalar::from_bits(I8, 0x80),
+            Scalar::from_bits(I64, 1 << 63),
+            Scalar::from_bits(U64, u64::MAX),
+            Scalar::from_bits(F32, 0.1f32.to_bits().into()),
+            Scalar::from_bits(F32, (f32::MIN_POSITIVE / 8.0).to_bits().into()),
+            Scalar::from_bits(F64, 0.1f64.to_bits()),
+            Scalar::from_bits(F16, 0x7e00),
+            Scalar::from_bits(F64, f64::NEG_INFINITY.to_bits()),
+            Scalar::from_bits(Bf16, 0xbfc0),
+            Scalar::from_bits(F8E4M3, 0x7f),
+            Scalar::from_bits(Bool, 1),
+            Scalar::from_bits(Pointer, 0xffff_8000_0000_0000),
         ];
+        let [.., float, denormal, double, _, _, _, _, _, _] = scalars;
         let mut members: Vec<Field> = scalars
             .iter()
-            .map(|&s| Field {
+            .map(|&scalar| Field {
                 name: Some("x".into()),
                 offset: 4,
-                value: Value::Scalar(s),
+                value: Value::Scalar(scalar),
             })
             .collect();
         members.push(Field {
@@ -345,20 +278,16 @@ mod tests {
         for value in [
             Value::Text("t".into()),
             Value::Missing,
-            Value::Vector(vec![scalars[3], scalars[3]]),
+            Value::Vector(vec![float, float]),
             Value::Vector(vec![]),
-            Value::Matrix(vec![vec![scalars[5]], vec![scalars[5]]]),
+            Value::Matrix(vec![vec![double], vec![double]]),
             Value::Array(vec![Value::Text("a".into()), Value::Missing]),
-            Value::Array(vec![Value::Scalar(scalars[3]), Value::Scalar(scalars[3])]),
-            Value::Array(vec![Value::Scalar(scalars[3]), Value::Scalar(scalars[4])]),
-            Value::Array(vec![Value::Scalar(scalars[3]), Value::Scalar(scalars[5])]),
+            Value::Array(vec![Value::Scalar(float), Value::Scalar(float)]),
+            Value::Array(vec![Value::Scalar(float), Value::Scalar(denormal)]),
+            Value::Array(vec![Value::Scalar(float), Value::Scalar(double)]),
             Value::Array(vec![]),
         ] {
-            members.push(Field {
-                name: None,
-                offset: 0,
-                value,
-            });
+            members.push(Field::unnamed(0, value));
         }
         let value = Value::Struct {
             name: Some("M".into()),
@@ -370,9 +299,12 @@ mod tests {
     }
 
     #[test]
-    fn the_reader_refuses_what_it_does_not_know() {
+    fn the_reader_refuses_keys_and_values_that_do_not_belong() {
         for text in [
             r#"{"type":"u32","value":7,"extra":1}"#,
+            r#"{"type":"u32","value":7,"offset":1}"#,
+            r#"{"type":"u32","value":7,"members":[]}"#,
+            r#"{"type":"missing","value":7}"#,
             r#"{"type":"u32","value":-7}"#,
             r#"{"type":"u7","value":7}"#,
             r#"{"type":"struct","members":[{"type":"u32","value":1}]}"#,

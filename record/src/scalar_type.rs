@@ -1,0 +1,251 @@
+//! The scalar types of messages: one row of the table below says everything about each.
+//!
+//! Steps to add one: a row here, and a case in [`FloatFormat`] for a new floating-point format; the name in the schema's
+//! `scalar_type`; a golden test. The rewriter, the decoders and the reports ask [`ScalarType`].
+
+use serde::{Deserialize, Serialize};
+
+/// What the bits of a scalar mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalarKind {
+    /// A two's complement integer.
+    Signed,
+    /// An unsigned integer.
+    Unsigned,
+    /// A floating-point number.
+    Float(FloatFormat),
+    /// A Boolean, in modules without explicit layout: zero is false.
+    Bool,
+    /// A physical pointer.
+    Pointer,
+}
+
+macro_rules! scalar_types {
+    ($($variant:ident $name:literal $bits:literal $kind:expr;)*) => {
+        /// The type of a scalar in a message. In JSON its name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum ScalarType {
+            $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant,)*
+        }
+
+        impl ScalarType {
+            /// All scalar types, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            const fn row(self) -> (&'static str, u32, ScalarKind) {
+                match self {
+                    $(Self::$variant => ($name, $bits, $kind),)*
+                }
+            }
+        }
+    };
+}
+
+scalar_types! {
+    I8      "i8"      8   ScalarKind::Signed;
+    I16     "i16"     16  ScalarKind::Signed;
+    I32     "i32"     32  ScalarKind::Signed;
+    I64     "i64"     64  ScalarKind::Signed;
+    U8      "u8"      8   ScalarKind::Unsigned;
+    U16     "u16"     16  ScalarKind::Unsigned;
+    U32     "u32"     32  ScalarKind::Unsigned;
+    U64     "u64"     64  ScalarKind::Unsigned;
+    F16     "f16"     16  ScalarKind::Float(FloatFormat::Binary16);
+    F32     "f32"     32  ScalarKind::Float(FloatFormat::Binary32);
+    F64     "f64"     64  ScalarKind::Float(FloatFormat::Binary64);
+    Bf16    "bf16"    16  ScalarKind::Float(FloatFormat::Bfloat16);
+    F8E4M3  "f8e4m3"  8   ScalarKind::Float(FloatFormat::Float8E4M3);
+    F8E5M2  "f8e5m2"  8   ScalarKind::Float(FloatFormat::Float8E5M2);
+    Bool    "bool"    32  ScalarKind::Bool;
+    Pointer "pointer" 64  ScalarKind::Pointer;
+}
+
+impl ScalarType {
+    /// Name in reports and in JSON.
+    pub const fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// Width in bits: 8, 16, 32 or 64.
+    pub const fn bits(self) -> u32 {
+        self.row().1
+    }
+
+    /// Width in bytes.
+    pub const fn bytes(self) -> u32 {
+        self.bits() / 8
+    }
+
+    /// What its bits mean.
+    pub const fn kind(self) -> ScalarKind {
+        self.row().2
+    }
+
+    /// Whether it is an integer or a floating-point number.
+    pub const fn is_number(self) -> bool {
+        !matches!(self.kind(), ScalarKind::Bool | ScalarKind::Pointer)
+    }
+
+    /// The type that `OpTypeInt` declares with these operands.
+    pub fn from_spirv_int(bits: u32, signed: bool) -> Option<Self> {
+        let kind = if signed {
+            ScalarKind::Signed
+        } else {
+            ScalarKind::Unsigned
+        };
+        Self::find(|ty| ty.bits() == bits && ty.kind() == kind)
+    }
+
+    /// The type that `OpTypeFloat` declares with these operands; `encoding` is its `FP Encoding`.
+    pub fn from_spirv_float(bits: u32, encoding: Option<u32>) -> Option<Self> {
+        Self::find(|ty| ty.bits() == bits && ty.float_format().is_some_and(|f| f.encoding() == encoding))
+    }
+
+    /// The format, for a floating-point type.
+    pub const fn float_format(self) -> Option<FloatFormat> {
+        match self.kind() {
+            ScalarKind::Float(format) => Some(format),
+            _ => None,
+        }
+    }
+
+    fn find(matches: impl Fn(Self) -> bool) -> Option<Self> {
+        Self::ALL.iter().copied().find(|&ty| matches(ty))
+    }
+}
+
+/// A floating-point format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloatFormat {
+    /// IEEE 754 binary16.
+    Binary16,
+    /// IEEE 754 binary32.
+    Binary32,
+    /// IEEE 754 binary64.
+    Binary64,
+    /// `BFloat16KHR` of `SPV_KHR_bfloat16`: the upper half of a binary32.
+    Bfloat16,
+    /// `Float8E4M3EXT` of `SPV_EXT_float8`: no infinities, and one NaN with either sign.
+    Float8E4M3,
+    /// `Float8E5M2EXT` of `SPV_EXT_float8`: the upper half of a binary16.
+    Float8E5M2,
+}
+
+impl FloatFormat {
+    /// SPIR-V's `FP Encoding`; `None` for the formats of IEEE 754, which have none.
+    pub const fn encoding(self) -> Option<u32> {
+        match self {
+            Self::Binary16 | Self::Binary32 | Self::Binary64 => None,
+            Self::Bfloat16 => Some(0),
+            Self::Float8E4M3 => Some(4214),
+            Self::Float8E5M2 => Some(4215),
+        }
+    }
+
+    /// The exact value of a bit pattern, of which the format's low bits count.
+    pub fn value(self, pattern: u64) -> f64 {
+        match self {
+            Self::Binary16 => binary16_value(pattern as u16),
+            Self::Binary32 => f64::from(f32::from_bits(pattern as u32)),
+            Self::Binary64 => f64::from_bits(pattern),
+            Self::Bfloat16 => f64::from(f32::from_bits(u32::from(pattern as u16) << 16)),
+            Self::Float8E4M3 => e4m3_value(pattern as u8),
+            Self::Float8E5M2 => binary16_value(u16::from(pattern as u8) << 8),
+        }
+    }
+}
+
+fn binary16_value(pattern: u16) -> f64 {
+    let sign = if pattern & 0x8000 != 0 { -1.0 } else { 1.0 };
+    let fraction = f64::from(pattern & 0x3ff);
+    match i32::from(pattern >> 10 & 0x1f) {
+        0 => sign * fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => sign * f64::INFINITY,
+        31 => f64::NAN,
+        exponent => sign * (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    }
+}
+
+fn e4m3_value(pattern: u8) -> f64 {
+    let sign = if pattern & 0x80 != 0 { -1.0 } else { 1.0 };
+    let fraction = f64::from(pattern & 7);
+    match i32::from(pattern >> 3 & 15) {
+        0 => sign * fraction * 2f64.powi(-9),
+        15 if fraction == 7.0 => f64::NAN,
+        exponent => sign * (8.0 + fraction) * 2f64.powi(exponent - 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FloatFormat::*;
+    use super::*;
+
+    #[test]
+    fn patterns_have_the_values_of_their_format() {
+        for (format, pattern, value) in [
+            (Binary16, 0x0000, 0.0),
+            (Binary16, 0x0001, 5.960_464_477_539_063e-8),
+            (Binary16, 0x03ff, 6.097_555_160_522_461e-5),
+            (Binary16, 0x0400, 6.103_515_625e-5),
+            (Binary16, 0x3c00, 1.0),
+            (Binary16, 0xc000, -2.0),
+            (Binary16, 0x7bff, 65504.0),
+            (Binary16, 0x7c00, f64::INFINITY),
+            (Binary16, 0xfc00, f64::NEG_INFINITY),
+            (Bfloat16, 0x3fc0, 1.5),
+            (Bfloat16, 0xc000, -2.0),
+            (Bfloat16, 0x7f80, f64::INFINITY),
+            (Bfloat16, 0x0001, f64::from(f32::from_bits(0x1_0000))),
+            // SPV_EXT_float8: the largest, the smallest normal and the smallest number of each format.
+            (Float8E4M3, 0x7e, 448.0),
+            (Float8E4M3, 0x08, 0.015_625),
+            (Float8E4M3, 0x81, -0.001_953_125),
+            (Float8E5M2, 0x7b, 57344.0),
+            (Float8E5M2, 0x04, 6.103_515_625e-5),
+            (Float8E5M2, 0x01, 1.525_878_906_25e-5),
+            (Float8E5M2, 0xfc, f64::NEG_INFINITY),
+        ] {
+            assert_eq!(format.value(pattern), value, "{format:?} {pattern:#x}");
+        }
+        for (format, pattern) in [
+            (Binary16, 0x7e00),
+            (Bfloat16, 0x7fc0),
+            (Float8E4M3, 0x7f),
+            (Float8E4M3, 0xff),
+            (Float8E5M2, 0x7d),
+        ] {
+            assert!(format.value(pattern).is_nan(), "{format:?} {pattern:#x}");
+        }
+        assert!(Binary16.value(0x8000).is_sign_negative());
+    }
+
+    #[test]
+    fn every_narrow_float_is_a_binary32() {
+        for ty in ScalarType::ALL.iter().filter(|ty| ty.bits() <= 16) {
+            let Some(format) = ty.float_format() else { continue };
+            for pattern in 0..1 << ty.bits() {
+                let value = format.value(pattern);
+                assert!(
+                    value.is_nan() || f64::from(value as f32) == value,
+                    "{format:?} {pattern:#x}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn spirv_declarations_find_their_type() {
+        for &ty in ScalarType::ALL {
+            let found = match ty.kind() {
+                ScalarKind::Signed => ScalarType::from_spirv_int(ty.bits(), true),
+                ScalarKind::Unsigned => ScalarType::from_spirv_int(ty.bits(), false),
+                ScalarKind::Float(format) => ScalarType::from_spirv_float(ty.bits(), format.encoding()),
+                ScalarKind::Bool | ScalarKind::Pointer => continue,
+            };
+            assert_eq!(found, Some(ty));
+        }
+        assert_eq!(ScalarType::from_spirv_int(7, true), None);
+        assert_eq!(ScalarType::from_spirv_float(16, Some(4214)), None);
+    }
+}
