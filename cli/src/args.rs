@@ -407,7 +407,7 @@ fn parse_specialization(text: &str) -> Result<(u32, Vec<u8>), String> {
         .split_once('=')
         .ok_or("expected ID=HEXBYTES, for example 7=6d736700")?;
     let id = id.parse().map_err(|_| format!("`{id}` is no SpecId"))?;
-    let bytes = vkabort_record::escape::unhex(digits)
+    let bytes = vkabort_record::hex::unhex(digits)
         .ok_or_else(|| format!("`{digits}` is no sequence of bytes in hexadecimal, two digits each"))?;
     Ok((id, bytes))
 }

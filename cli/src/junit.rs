@@ -71,7 +71,7 @@ mod tests {
             function: Some("check<T>".into()),
             samples: vec![Sample {
                 invocation: None,
-                message: Message::unknown(b"a < b & \"c\""),
+                message: Message::untyped(b"a < b & \"c\""),
             }],
             ..SiteReport::default()
         });

@@ -4,10 +4,12 @@ mod common;
 
 use common::{folder, run_in, vkabort};
 use serde_json::Value as Json;
+use vkabort_record::framing::message_data;
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, commit_word, header, record_units};
+use vkabort_record::message_type::{Member, Type};
 use vkabort_record::report::Report;
-use vkabort_record::site::{EntryPoint, Length, Location, Member, ModuleHash, Site, SiteId, SiteTable, Type};
-use vkabort_record::snapshot::message_data;
+use vkabort_record::scalar_type::ScalarType;
+use vkabort_record::site::{EntryPoint, Location, ModuleHash, Site, SiteId, SiteTable};
 
 const HASH: ModuleHash = ModuleHash(0xfeed_0000_0000_0001);
 
@@ -24,26 +26,10 @@ fn table() -> SiteTable {
             column: 5,
             source: None,
         }),
-        message: Type::Struct {
-            name: None,
-            members: vec![
-                Member {
-                    name: None,
-                    offset: 0,
-                    ty: Type::Array {
-                        length: Length::Constant(length),
-                        stride: 1,
-                        element: Box::new(Type::Int { bits: 8, signed: true }),
-                        utf: true,
-                    },
-                },
-                Member {
-                    name: None,
-                    offset: length,
-                    ty,
-                },
-            ],
-        },
+        message: Type::structure([
+            Member::new(None, 0, Type::string(length)),
+            Member::new(None, length, ty),
+        ]),
         text: Some(text.to_owned()),
     };
     SiteTable {
@@ -54,16 +40,8 @@ fn table() -> SiteTable {
             local_size: Some([4, 1, 1]),
         }],
         sites: vec![
-            site(
-                0,
-                8,
-                "bad %u",
-                Type::Int {
-                    bits: 32,
-                    signed: false,
-                },
-            ),
-            site(1, 8, "far %u", Type::Float { bits: 32 }),
+            site(0, 8, "bad %u", ScalarType::U32),
+            site(1, 8, "far %u", ScalarType::F32),
         ],
     }
 }

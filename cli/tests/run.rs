@@ -15,7 +15,7 @@ fn report(text: &[u8]) -> String {
         function: Some("check".into()),
         samples: vec![Sample {
             invocation: None,
-            message: Message::unknown(text),
+            message: Message::untyped(text),
         }],
         ..SiteReport::default()
     });

@@ -1,14 +1,15 @@
-//! Message data as `vkGetDeviceFaultDebugInfoKHR` returns it, taken apart into messages.
+//! Message data of `vkGetDeviceFaultDebugInfoKHR`: payloads joined and taken apart.
 //!
-//! The specification pads: a 64-bit size, a payload, and the next size at the next multiple of 8 bytes. A driver that does
-//! not pad has been seen, and nothing in the data says which kind wrote it, so both readings are tried.
+//! Each message is a 64-bit size and a payload, and every size is at a multiple of 8 bytes
+//! (`VkDeviceFaultShaderAbortMessageInfoKHR`). At least one driver does not pad, and nothing in the data tells which kind
+//! wrote it, so [`split`] tries both.
 
-/// How the messages of a piece of message data follow each other.
+/// How messages follow each other in message data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// Every size at a multiple of 8 bytes, as specified.
     Padded,
-    /// Every size right behind the payload before it.
+    /// Every size right after the previous payload.
     Packed,
 }
 
@@ -19,8 +20,19 @@ pub struct Messages<'a> {
     pub payloads: Vec<&'a [u8]>,
     /// How they follow each other.
     pub framing: Framing,
-    /// Bytes behind the last whole message: the data was cut short, or it is no message data.
+    /// Bytes after the last whole message: the data was cut short, or it is not message data.
     pub rest: &'a [u8],
+}
+
+/// Joins payloads to padded message data with sizes in host byte order. The last payload is not padded.
+pub fn message_data<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut data = Vec::new();
+    for payload in payloads {
+        data.resize(data.len().next_multiple_of(8), 0);
+        data.extend_from_slice(&(payload.len() as u64).to_ne_bytes());
+        data.extend_from_slice(payload);
+    }
+    data
 }
 
 /// Takes message data apart. The padded reading wins unless only the packed one accounts for every byte.
@@ -38,7 +50,7 @@ fn read(data: &[u8], framing: Framing) -> Messages<'_> {
     let mut at = 0;
     loop {
         let rest = data.get(at..).unwrap_or_default();
-        // Padding behind the last payload is not promised and not forbidden.
+        // The specification neither requires nor forbids padding after the last payload.
         let done = rest.is_empty() || framing == Framing::Padded && rest.len() < 8 && rest.iter().all(|&b| b == 0);
         let end = message_end(data, at).filter(|_| !done);
         let payload = end.and_then(|end| data.get(at + 8..end));
@@ -57,7 +69,7 @@ fn read(data: &[u8], framing: Framing) -> Messages<'_> {
     }
 }
 
-/// Where the message at `at` ends, if its size is there.
+/// Byte offset of the end of the message at `at`, if the data holds its size.
 fn message_end(data: &[u8], at: usize) -> Option<usize> {
     let size = data.get(at..at.checked_add(8)?)?.first_chunk::<8>()?;
     at.checked_add(8)?
@@ -67,7 +79,6 @@ fn message_end(data: &[u8], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::snapshot::message_data;
 
     fn packed(payloads: &[&[u8]]) -> Vec<u8> {
         payloads
@@ -121,5 +132,15 @@ mod tests {
         assert!(split(&data).payloads.is_empty());
         assert_eq!(split(&data).rest, data);
         assert_eq!(split(&[0; 64]).payloads.len(), 8, "empty messages");
+    }
+
+    #[test]
+    fn message_data_aligns_every_size_to_eight_bytes() {
+        let data = message_data([&b"abc"[..], &b""[..], &b"12345678"[..]]);
+        assert_eq!(data.len(), 8 + 3 + 5 + 8 + 8 + 8);
+        assert_eq!(data[..8], 3u64.to_ne_bytes());
+        assert_eq!(data[16..24], 0u64.to_ne_bytes());
+        assert_eq!(data[24..32], 8u64.to_ne_bytes());
+        assert_eq!(&data[32..], b"12345678");
     }
 }

@@ -98,7 +98,12 @@ impl ScalarType {
 
     /// The type that `OpTypeFloat` declares with these operands; `encoding` is its `FP Encoding`.
     pub fn from_spirv_float(bits: u32, encoding: Option<u32>) -> Option<Self> {
-        Self::find(|ty| ty.bits() == bits && ty.float_format().is_some_and(|f| f.encoding() == encoding))
+        Self::find(|ty| {
+            ty.bits() == bits
+                && ty
+                    .float_format()
+                    .is_some_and(|f| f.encoding().map(|e| e.operand) == encoding)
+        })
     }
 
     /// The format, for a floating-point type.
@@ -132,13 +137,13 @@ pub enum FloatFormat {
 }
 
 impl FloatFormat {
-    /// SPIR-V's `FP Encoding`; `None` for the formats of IEEE 754, which have none.
-    pub const fn encoding(self) -> Option<u32> {
+    /// How SPIR-V declares the format; `None` for the formats of IEEE 754, which need no encoding.
+    pub const fn encoding(self) -> Option<FpEncoding> {
         match self {
             Self::Binary16 | Self::Binary32 | Self::Binary64 => None,
-            Self::Bfloat16 => Some(0),
-            Self::Float8E4M3 => Some(4214),
-            Self::Float8E5M2 => Some(4215),
+            Self::Bfloat16 => Some(FpEncoding::new(0, 5116, "SPV_KHR_bfloat16")),
+            Self::Float8E4M3 => Some(FpEncoding::new(4214, 4212, "SPV_EXT_float8")),
+            Self::Float8E5M2 => Some(FpEncoding::new(4215, 4212, "SPV_EXT_float8")),
         }
     }
 
@@ -151,6 +156,27 @@ impl FloatFormat {
             Self::Bfloat16 => f64::from(f32::from_bits(u32::from(pattern as u16) << 16)),
             Self::Float8E4M3 => e4m3_value(pattern as u8),
             Self::Float8E5M2 => binary16_value(u16::from(pattern as u8) << 8),
+        }
+    }
+}
+
+/// What an `OpTypeFloat` of a format other than those of IEEE 754 takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FpEncoding {
+    /// The `FP Encoding` operand.
+    pub operand: u32,
+    /// The capability that a module declares for it.
+    pub capability: u32,
+    /// The extension that a module declares for it.
+    pub extension: &'static str,
+}
+
+impl FpEncoding {
+    const fn new(operand: u32, capability: u32, extension: &'static str) -> Self {
+        Self {
+            operand,
+            capability,
+            extension,
         }
     }
 }
@@ -240,7 +266,9 @@ mod tests {
             let found = match ty.kind() {
                 ScalarKind::Signed => ScalarType::from_spirv_int(ty.bits(), true),
                 ScalarKind::Unsigned => ScalarType::from_spirv_int(ty.bits(), false),
-                ScalarKind::Float(format) => ScalarType::from_spirv_float(ty.bits(), format.encoding()),
+                ScalarKind::Float(format) => {
+                    ScalarType::from_spirv_float(ty.bits(), format.encoding().map(|e| e.operand))
+                }
                 ScalarKind::Bool | ScalarKind::Pointer => continue,
             };
             assert_eq!(found, Some(ty));

@@ -156,18 +156,6 @@ impl Snapshot {
     }
 }
 
-/// Messages as `VkDeviceFaultShaderAbortMessageInfoKHR` wants them: for each a 64-bit size in host byte order and the
-/// payload, every size at a multiple of 8 bytes. The last payload is not padded.
-pub fn message_data<'a>(payloads: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
-    let mut data = Vec::new();
-    for payload in payloads {
-        data.resize(data.len().next_multiple_of(8), 0);
-        data.extend_from_slice(&(payload.len() as u64).to_ne_bytes());
-        data.extend_from_slice(payload);
-    }
-    data
-}
-
 #[cfg(test)]
 #[path = "snapshot_tests.rs"]
 mod tests;

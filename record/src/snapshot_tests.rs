@@ -184,13 +184,3 @@ fn an_arena_cut_short_yields_what_is_left() {
     let used = Snapshot::used_bytes(arena.words[0], bytes.len());
     assert_eq!(Snapshot::from_bytes(&bytes[..used]).records(64), arena.read());
 }
-
-#[test]
-fn message_data_aligns_every_size_to_eight_bytes() {
-    let data = message_data([&b"abc"[..], &b""[..], &b"12345678"[..]]);
-    assert_eq!(data.len(), 8 + 3 + 5 + 8 + 8 + 8);
-    assert_eq!(data[..8], 3u64.to_ne_bytes());
-    assert_eq!(data[16..24], 0u64.to_ne_bytes());
-    assert_eq!(data[24..32], 8u64.to_ne_bytes());
-    assert_eq!(&data[32..], b"12345678");
-}

@@ -9,8 +9,10 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use vkabort_instrument::Options;
 use vkabort_record::escape::one_line;
+use vkabort_record::message_type::{Length, Type};
 use vkabort_record::report::show_location;
-use vkabort_record::site::{EntryPoint, Length, Site, SiteTable, Type, stage_name};
+use vkabort_record::site::{EntryPoint, Site, SiteTable};
+use vkabort_record::stage::stage_name;
 
 /// Lists the abort sites of modules.
 pub fn run(args: &SitesArgs) -> Result<ExitCode> {
@@ -146,13 +148,8 @@ fn element(ty: &Type) -> &Type {
 
 fn type_name(ty: &Type) -> String {
     match ty {
-        Type::Int { bits, signed: true } => format!("i{bits}"),
-        Type::Int { bits, signed: false } => format!("u{bits}"),
-        Type::Float { bits } => format!("f{bits}"),
-        Type::EncodedFloat { encoding } => encoding.name().to_owned(),
-        Type::Bool => "bool".to_owned(),
-        Type::Pointer => "pointer".to_owned(),
-        Type::Vector { count, component } => format!("{} x {count}", type_name(component)),
+        Type::Scalar(ty) => ty.name().to_owned(),
+        Type::Vector { count, component } => format!("{} x {count}", component.name()),
         Type::Matrix {
             columns,
             rows,
@@ -163,7 +160,7 @@ fn type_name(ty: &Type) -> String {
             let order = if *row_major { "row" } else { "column" };
             format!(
                 "{} x {columns} columns x {rows} rows, {order}-major, stride {stride}",
-                type_name(component)
+                component.name()
             )
         }
         Type::Array {

@@ -9,10 +9,10 @@ use crate::analysis::index::constant;
 use crate::analysis::index::names::Names;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::spv::op::{decoration, fp_encoding, storage_class};
+use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, op};
-use vkabort_record::encoding::Encoding;
-use vkabort_record::site::{Length, Member, Type};
+use vkabort_record::message_type::{Length, Member, Type};
+use vkabort_record::scalar_type::ScalarType;
 
 const PASS: &str = "layout";
 /// Nesting deeper than this is refused: no compiler comes near, and recursion stays bounded.
@@ -80,34 +80,25 @@ impl Layouts<'_, '_> {
         let Some(inst) = self.index.def(id) else {
             return fail(ErrorKind::Invalid, format!("message type %{id} is not defined"));
         };
-        let encoded = |encoding| Type::EncodedFloat { encoding };
         let unsupported = |what: &str| fail(ErrorKind::Unsupported, format!("message type %{id} contains {what}"));
         Ok(match inst.opcode() {
-            op::TypeBool => Type::Bool,
-            op::TypeInt => match inst.word(2) {
-                bits @ (8 | 16 | 32 | 64) => Type::Int {
-                    bits,
-                    signed: inst.word(3) != 0,
-                },
-                bits => return unsupported(&format!("an integer of {bits} bits")),
+            op::TypeBool => ScalarType::Bool.into(),
+            op::TypeInt => match ScalarType::from_spirv_int(inst.word(2), inst.word(3) != 0) {
+                Some(ty) => ty.into(),
+                None => return unsupported(&format!("an integer of {} bits", inst.word(2))),
             },
-            op::TypeFloat => match (inst.word(2), inst.words.len()) {
-                (bits @ (16 | 32 | 64), 3) => Type::Float { bits },
-                (16, 4) if inst.word(3) == fp_encoding::BFloat16KHR => encoded(Encoding::Bf16),
-                (8, 4) if inst.word(3) == fp_encoding::Float8E4M3EXT => encoded(Encoding::F8E4M3),
-                (8, 4) if inst.word(3) == fp_encoding::Float8E5M2EXT => encoded(Encoding::F8E5M2),
-                (bits, _) => return unsupported(&format!("a float of {bits} bits with an encoding of its own")),
-            },
-            op::TypePointer if inst.word(2) == storage_class::PhysicalStorageBuffer => Type::Pointer,
-            op::TypeVector => {
-                let component = Box::new(self.lay_out(inst.word(2), inherited, depth, parts)?);
-                let is_scalar = matches!(
-                    *component,
-                    Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. } | Type::Pointer
-                );
-                if !is_scalar {
-                    return fail(ErrorKind::Invalid, format!("the components of %{id} are no scalars"));
+            op::TypeFloat => match ScalarType::from_spirv_float(inst.word(2), inst.words.get(3).copied()) {
+                Some(ty) => ty.into(),
+                None => {
+                    let bits = inst.word(2);
+                    return unsupported(&format!("a float of {bits} bits with an encoding of its own"));
                 }
+            },
+            op::TypePointer if inst.word(2) == storage_class::PhysicalStorageBuffer => ScalarType::Pointer.into(),
+            op::TypeVector => {
+                let Type::Scalar(component) = self.lay_out(inst.word(2), inherited, depth, parts)? else {
+                    return fail(ErrorKind::Invalid, format!("the components of %{id} are no scalars"));
+                };
                 match inst.word(3) {
                     count @ 2..=16 => Type::Vector { count, component },
                     count => return unsupported(&format!("a vector of {count} components")),
@@ -119,7 +110,7 @@ impl Layouts<'_, '_> {
                     return fail(ErrorKind::Invalid, format!("matrix type %{id} has no columns"));
                 };
                 let row_major = inherited.row_major;
-                let line = component.size().saturating_mul(if row_major { columns } else { rows });
+                let line = component.bytes().saturating_mul(if row_major { columns } else { rows });
                 let stride = inherited.matrix_stride.unwrap_or(line);
                 Type::Matrix {
                     columns,
@@ -240,7 +231,7 @@ fn work(ty: &Type) -> Work {
         steps: scalars + 1,
     };
     match ty {
-        Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. } | Type::Pointer => of_scalars(1),
+        Type::Scalar(_) => of_scalars(1),
         Type::Vector { count, .. } => of_scalars((*count).into()),
         Type::Matrix { columns, rows, .. } => of_scalars(u64::from(*columns) * u64::from(*rows)),
         // Elements without scalars are passed over.
@@ -264,11 +255,8 @@ fn work(ty: &Type) -> Work {
 /// Bytes of the widest scalar in a type, at least 1.
 fn scalar_alignment(ty: &Type) -> u32 {
     match ty {
-        Type::Int { bits, .. } | Type::Float { bits } => (bits / 8).max(1),
-        Type::EncodedFloat { encoding } => encoding.bits() / 8,
-        Type::Bool => 4,
-        Type::Pointer => 8,
-        Type::Vector { component, .. } | Type::Matrix { component, .. } => scalar_alignment(component),
+        Type::Scalar(ty) => ty.bytes(),
+        Type::Vector { component, .. } | Type::Matrix { component, .. } => component.bytes(),
         Type::Array { element, .. } => scalar_alignment(element),
         Type::Struct { members, .. } => members.iter().map(|m| scalar_alignment(&m.ty)).max().unwrap_or(1),
     }

@@ -100,11 +100,6 @@ pub(crate) mod storage_class {
     }
 }
 
-/// Encodings of floating-point types, from `SPV_KHR_bfloat16` and `SPV_EXT_float8`.
-pub(crate) mod fp_encoding {
-    from_spirv! { u32; FPEncoding: BFloat16KHR Float8E4M3EXT Float8E5M2EXT }
-}
-
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:

@@ -11,8 +11,9 @@ use crate::arena::readback::Extent;
 use crate::device::state::{AbortState, Device, Outcome};
 use crate::loader::ffi::{FaultInfo, fault_flag};
 use vkabort_instrument::Trap;
+use vkabort_record::framing::message_data;
 use vkabort_record::report::QueueUse;
-use vkabort_record::snapshot::{Records, message_data};
+use vkabort_record::snapshot::Records;
 
 /// Why a device is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use ash::vk::{self, DeviceFaultAddressTypeEXT as Kind, TaggedStructure};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 use vk_ext::{FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
-use vkabort_record::snapshot::message_data;
+use vkabort_record::framing::message_data;
 
 /// Address records for a cause. A timeout has none.
 fn addresses(cause: Cause) -> Vec<(Kind, u64, u64)> {

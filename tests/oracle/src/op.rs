@@ -37,7 +37,7 @@ pub const FreezeKHR: u16 = 5159;
 pub mod capability {
     from_spirv! { u32; Capability:
         Shader Float16 Float64 Int64 Int16 Int8 PhysicalStorageBufferAddresses VulkanMemoryModel
-        VulkanMemoryModelDeviceScope BFloat16TypeKHR Float8EXT
+        VulkanMemoryModelDeviceScope
     }
     pub const AbortKHR: u32 = 5120;
     pub const ConstantDataKHR: u32 = 5146;
@@ -50,10 +50,6 @@ pub mod decoration {
         Offset Flat NoSignedWrap NoUnsignedWrap
     }
     pub const UTFEncodedKHR: u32 = 5145;
-}
-
-pub mod fp_encoding {
-    from_spirv! { u32; FPEncoding: BFloat16KHR Float8E4M3EXT Float8E5M2EXT }
 }
 
 pub mod storage_class {

@@ -158,7 +158,7 @@ pub fn reader(bytes: &[u8]) -> Verdict {
     let all = payloads.iter().map(Vec::as_slice);
     show(&Report::from_payloads(all, &modules, &ReportOptions::default()));
     for payload in &payloads {
-        let _ = Message::unknown(payload);
+        let _ = Message::untyped(payload);
         for site in sites.iter().flat_map(|table| &table.sites) {
             let _ = Message::of_site(site, payload);
         }

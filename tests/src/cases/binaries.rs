@@ -65,7 +65,7 @@ fn print_if_child(all: &[Vec<u8>]) -> bool {
     let child = std::env::var_os(CHILD).is_some();
     if child {
         for bytes in all {
-            println!("{LINE}{}", vkabort_record::escape::hex(bytes));
+            println!("{LINE}{}", vkabort_record::hex::hex(bytes));
         }
     }
     child

@@ -12,9 +12,9 @@ use spirv_tools::val::{self, Validator};
 use std::ffi::{CStr, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use vkabort_record::framing::message_data;
 use vkabort_record::report::Report;
 use vkabort_record::site::SiteTable;
-use vkabort_record::snapshot::message_data;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("deliver::to_a_messenger_of_the_instance_and_a_later_one", messengers),

@@ -175,10 +175,10 @@ fn same_set(mut found: Vec<Vec<u8>>, mut expected: Vec<Vec<u8>>) -> Result<()> {
         ensure!(
             found.contains(payload),
             "expected {}\nfound    {}",
-            vkabort_record::escape::hex(payload),
+            vkabort_record::hex::hex(payload),
             found
                 .iter()
-                .map(|payload| vkabort_record::escape::hex(payload))
+                .map(|payload| vkabort_record::hex::hex(payload))
                 .collect::<Vec<_>>()
                 .join("\n         ")
         );

@@ -4,7 +4,8 @@ use super::Setting;
 use super::run::{Plan, Run};
 use crate::interpret::{Ended, Message};
 use vkabort_instrument::Instrumented;
-use vkabort_record::layout::{CONTROL_BYTES, HEADER_BYTES, Identity, UNIT_BYTES};
+use vkabort_record::invocation::Invocation;
+use vkabort_record::layout::{CONTROL_BYTES, HEADER_BYTES, UNIT_BYTES};
 use vkabort_record::snapshot::{Record, Snapshot};
 
 /// An abort that the original took.
@@ -77,13 +78,13 @@ fn matches(expected: &Expected<'_>, record: &Record, plan: &Plan<'_>) -> bool {
     let identity = plan.identities.get(expected.invocation).copied().unwrap_or_default();
     record.site.0 == expected.site
         && record.execution_model == plan.entry.model
-        && record.identity == Identity::from_words(plan.entry.model, identity)
+        && record.invocation == Invocation::from_words(plan.entry.model, identity)
 }
 
 fn difference(expected: &Expected<'_>, record: &Record, plan: &Plan<'_>) -> String {
     format!(
         "invocation {} of model {} aborts at site {} and the record says site {}, model {}, {:?}",
-        expected.invocation, plan.entry.model, expected.site, record.site.0, record.execution_model, record.identity
+        expected.invocation, plan.entry.model, expected.site, record.site.0, record.execution_model, record.invocation
     )
 }
 

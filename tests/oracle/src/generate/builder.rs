@@ -4,6 +4,7 @@ use crate::module::Id;
 use crate::op;
 use crate::words::{MAGIC, push, string};
 use std::collections::{BTreeSet, HashMap};
+use vkabort_record::scalar_type::FpEncoding;
 
 /// A module in the making.
 #[derive(Debug)]
@@ -161,15 +162,11 @@ impl Builder {
         self.ty(op::TypeFloat, &[bits])
     }
 
-    /// A float type with an encoding of its own, with what it needs.
-    pub(crate) fn encoded_float(&mut self, bits: u32, encoding: u32) -> Id {
-        let (capability, extension) = match bits {
-            16 => (op::capability::BFloat16TypeKHR, "SPV_KHR_bfloat16"),
-            _ => (op::capability::Float8EXT, "SPV_EXT_float8"),
-        };
-        self.capability(capability);
-        self.extension(extension);
-        self.ty(op::TypeFloat, &[bits, encoding])
+    /// A float type in a format other than those of IEEE 754, with the capability and extension that it needs.
+    pub(crate) fn encoded_float(&mut self, bits: u32, encoding: FpEncoding) -> Id {
+        self.capability(encoding.capability);
+        self.extension(encoding.extension);
+        self.ty(op::TypeFloat, &[bits, encoding.operand])
     }
 
     pub(crate) fn vector(&mut self, component: Id, count: u32) -> Id {

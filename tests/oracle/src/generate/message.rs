@@ -3,7 +3,8 @@
 use super::body::Body;
 use super::world::Loadable;
 use crate::module::Id;
-use crate::op::{self, decoration, fp_encoding, storage_class as class};
+use crate::op::{self, decoration, storage_class as class};
+use vkabort_record::scalar_type::{FpEncoding, ScalarType};
 
 /// The shape of a message or a part of it.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ pub(super) enum Shape {
     /// A float with an encoding of its own.
     Encoded {
         bits: u32,
-        encoding: u32,
+        encoding: FpEncoding,
     },
     /// A physical pointer.
     Pointer,
@@ -96,8 +97,12 @@ impl Body<'_> {
 
     fn scalar(&mut self) -> Shape {
         let int = |bits, signed| Shape::Int { bits, signed };
-        let encoded = |bits, encoding| Shape::Encoded { bits, encoding };
-        match self.choices.below(17) {
+        let encoded = |ty: &ScalarType| {
+            let (bits, encoding) = (ty.bits(), ty.float_format()?.encoding()?);
+            Some(Shape::Encoded { bits, encoding })
+        };
+        let mut encoded: Vec<Shape> = ScalarType::ALL.iter().filter_map(encoded).collect();
+        match self.choices.below(14 + encoded.len() as u32) {
             0..=3 => int(32, false),
             4 => int(32, true),
             5..=9 if !self.wish.widths => int(32, false),
@@ -110,9 +115,7 @@ impl Body<'_> {
             10 => Shape::Float { bits: 16 },
             11 => Shape::Float { bits: 64 },
             12 if self.world.physical => Shape::Pointer,
-            14 if self.wish.encodings => encoded(16, fp_encoding::BFloat16KHR),
-            15 if self.wish.encodings => encoded(8, fp_encoding::Float8E4M3EXT),
-            16 if self.wish.encodings => encoded(8, fp_encoding::Float8E5M2EXT),
+            index @ 14.. if self.wish.encodings => encoded.swap_remove(index as usize - 14),
             _ => Shape::Float { bits: 32 },
         }
     }

@@ -103,7 +103,7 @@ fn print(device: &Device<'_>) -> Result<()> {
         let pipeline = pipelines.map_err(|(_, result)| result)?[0];
         let data = raw.get_pipeline_cache_data(cache)?;
         ensure!(!data.is_empty(), "the cache is empty");
-        println!("cache {}", vkabort_record::escape::hex(&data));
+        println!("cache {}", vkabort_record::hex::hex(&data));
         raw.destroy_pipeline(pipeline, None);
         raw.destroy_shader_module(module, None);
         raw.destroy_pipeline_layout(layout, None);

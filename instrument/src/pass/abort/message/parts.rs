@@ -18,7 +18,7 @@ use crate::edit::phi::phi;
 use crate::error::{ErrorKind, Result};
 use crate::spv::{Id, op};
 use std::iter;
-use vkabort_record::site::{Length, Type};
+use vkabort_record::message_type::{Length, Type};
 
 /// Longest array value that is written element by element because no variable can hold it.
 const MAX_EXTRACTED: u32 = 4096;
@@ -46,10 +46,7 @@ struct Array<'t> {
 impl Array<'_> {
     /// Whether its elements are scalars of `bytes` bytes without gaps.
     fn is_packed(&self, bytes: u32) -> bool {
-        let is_scalar = matches!(
-            self.element,
-            Type::Int { .. } | Type::Float { .. } | Type::EncodedFloat { .. }
-        );
+        let is_scalar = matches!(self.element, Type::Scalar(ty) if ty.is_number());
         is_scalar && self.stride == bytes && self.element.size() == bytes
     }
 
@@ -122,8 +119,8 @@ impl<'w> MessageWriter<'_, 'w> {
                         let source = self.part_source(&column_source, row);
                         let (major, minor) = if *row_major { (row, column) } else { (column, row) };
                         let line = part.offset.saturating_add(major.saturating_mul(*stride));
-                        let offset = line.saturating_add(minor.saturating_mul(component.size()));
-                        self.write_scalar(component, &source, offset)?;
+                        let offset = line.saturating_add(minor.saturating_mul(component.bytes()));
+                        self.write_scalar(*component, &source, offset)?;
                     }
                 }
                 Ok(())
@@ -131,12 +128,12 @@ impl<'w> MessageWriter<'_, 'w> {
             Type::Vector { count, component } => {
                 for number in 0..*count {
                     let source = self.part_source(source, number);
-                    let offset = part.offset.saturating_add(number.saturating_mul(component.size()));
-                    self.write_scalar(component, &source, offset)?;
+                    let offset = part.offset.saturating_add(number.saturating_mul(component.bytes()));
+                    self.write_scalar(*component, &source, offset)?;
                 }
                 Ok(())
             }
-            scalar => self.write_scalar(scalar, source, part.offset),
+            Type::Scalar(ty) => self.write_scalar(*ty, source, part.offset),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Result};
 use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
 use smallvec::SmallVec;
-use vkabort_record::site::Type;
+use vkabort_record::scalar_type::{ScalarKind, ScalarType};
 
 impl<'w> MessageWriter<'_, 'w> {
     /// Writes a scalar at byte `offset` of the frame.
@@ -15,8 +15,8 @@ impl<'w> MessageWriter<'_, 'w> {
     /// # Errors
     ///
     /// [`ErrorKind::Unsupported`] if the module does not define the source, [`ErrorKind::Invalid`] if it is not a scalar.
-    pub(super) fn write_scalar(&mut self, ty: &Type, source: &Source<'w>, offset: u32) -> Result<()> {
-        let size = ty.size();
+    pub(super) fn write_scalar(&mut self, ty: ScalarType, source: &Source<'w>, offset: u32) -> Result<()> {
+        let size = ty.bytes();
         let bits = match source {
             Source::Zero => [Bits::Constant(0); 2],
             Source::Literal(bits) => {
@@ -89,18 +89,18 @@ impl<'w> MessageWriter<'_, 'w> {
     }
 
     /// A scalar as one or two words; a narrower one is zero-extended.
-    fn convert_to_words(&mut self, ty: &Type, value: Id, value_type: Id) -> [Bits; 2] {
+    fn convert_to_words(&mut self, ty: ScalarType, value: Id, value_type: Id) -> [Bits; 2] {
         let uint = self.uint();
         let single = |id| [Bits::Value(id), Bits::Constant(0)];
-        match ty {
-            Type::Bool => {
+        match (ty.kind(), ty.bytes()) {
+            (ScalarKind::Bool, _) => {
                 let (zero, one) = (self.constant(0), self.constant(1));
                 single(self.calculate(op::Select, &[value, one, zero]))
             }
-            Type::Int { bits: 8 | 16, .. } => single(self.calculate(op::UConvert, &[value])),
-            Type::Float { bits: 16 } | Type::EncodedFloat { .. } => {
+            (ScalarKind::Signed | ScalarKind::Unsigned, 1 | 2) => single(self.calculate(op::UConvert, &[value])),
+            (ScalarKind::Float(_), 1 | 2) => {
                 // As a vector of one word, so that no narrow integer type is needed.
-                let count = 4 / ty.size().max(1);
+                let count = 4 / ty.bytes();
                 let vector = self.globals.vector(value_type, count);
                 let zero = self.globals.null(value_type);
                 let parts = [value, zero, zero, zero];
@@ -108,7 +108,7 @@ impl<'w> MessageWriter<'_, 'w> {
                 let whole = self.emit(op::CompositeConstruct, vector, parts);
                 single(self.calculate(op::Bitcast, &[whole]))
             }
-            _ if ty.size() == 8 => {
+            (_, 8) => {
                 let uvec2 = self.globals.vector(uint, 2);
                 let words = self.emit(op::Bitcast, uvec2, &[value]);
                 [0, 1].map(|i| Bits::Value(self.calculate(op::CompositeExtract, &[words, i])))

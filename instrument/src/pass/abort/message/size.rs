@@ -3,7 +3,7 @@
 use super::writer::MessageWriter;
 use crate::spv::{Id, op};
 use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, record_units};
-use vkabort_record::site::{Length, Type};
+use vkabort_record::message_type::{Length, Type};
 
 /// A byte count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
