@@ -51,7 +51,7 @@ pub unsafe fn activate(
             api: edited.api,
             capture_replay: edited.capture_replay,
             import: edited.import,
-            only_device: registry::devices().values().is_empty(),
+            only_device: registry::devices().is_empty(),
             log: &instance.log,
         })?;
         state.options.arena = arena.options();

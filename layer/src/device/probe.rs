@@ -1,27 +1,27 @@
-//! What a physical device can do, what its driver already has, and so what the layer provides on it.
+//! Probes a physical device: what it supports, which extensions its driver supports, and which ones the layer emulates.
 
 use crate::arena;
 use crate::device::state::{Extensions, Instance, PhysicalDevice};
 use crate::loader::dispatch::InstanceTable;
-use crate::loader::ffi::{FaultFeatures, OneFeature, stype};
 use crate::report::log::Level;
 use crate::settings::Emulation;
 use ash::vk;
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::ptr;
 use std::sync::Arc;
+use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 
-/// Written into a feature struct before asking: if it is still there, nobody below knows the struct.
+/// Initial value of queried features. A feature that still has it was not written, so no layer or driver below supports it.
 const POISON: vk::Bool32 = 0xCDCD_CDCD;
 
-/// What is known of a physical device, found out on first use.
+/// The capabilities of a physical device, probed on first use: drivers may crash on queries during `vkCreateInstance`.
 pub fn physical_device(instance: &Instance, handle: vk::PhysicalDevice) -> Arc<PhysicalDevice> {
     instance.physical_device(handle, || {
-        let found = Prober { instance, handle }.run();
+        let device = Prober { instance, handle }.run();
         if instance.log.takes(Level::Info) {
-            instance.log.line(Level::Info, &describe(&found));
+            instance.log.line(Level::Info, &describe(&device));
         }
-        found
+        device
     })
 }
 
@@ -47,6 +47,9 @@ fn describe(device: &PhysicalDevice) -> String {
 }
 
 /// The next layer's list of device extensions.
+///
+/// # Errors
+/// The result of `vkEnumerateDeviceExtensionProperties`.
 pub fn extensions(
     next: &InstanceTable,
     handle: vk::PhysicalDevice,
@@ -56,19 +59,19 @@ pub fn extensions(
         .ok_or(vk::Result::ERROR_INITIALIZATION_FAILED)?;
     loop {
         let mut count = 0;
-        // SAFETY: asks for the count.
+        // SAFETY: a live physical device; a null list queries the count.
         match unsafe { get(handle, ptr::null(), &mut count, ptr::null_mut()) } {
             vk::Result::SUCCESS => {}
             error => return Err(error),
         }
         let mut list = vec![vk::ExtensionProperties::default(); count as usize];
-        // SAFETY: the list has as many elements as the count says.
+        // SAFETY: the list has `count` elements.
         match unsafe { get(handle, ptr::null(), &mut count, list.as_mut_ptr()) } {
             vk::Result::SUCCESS => {
                 list.truncate(count as usize);
                 return Ok(list);
             }
-            // The list has grown in between.
+            // The list grew between the calls.
             vk::Result::INCOMPLETE => {}
             error => return Err(error),
         }
@@ -85,7 +88,7 @@ impl Prober<'_> {
         let next = &self.instance.next;
         let mut properties = vk::PhysicalDeviceProperties::default();
         let mut features = vk::PhysicalDeviceFeatures::default();
-        // SAFETY: a valid physical device, and structures of ours.
+        // SAFETY: a live physical device, and local structures.
         unsafe {
             if let Some(get) = next.vkGetPhysicalDeviceProperties {
                 get(self.handle, &mut properties);
@@ -117,7 +120,7 @@ impl Prober<'_> {
             found.native = self.native(found.listed);
         }
         let missing = self.requirements(&mut found, &features);
-        // Asked about a buffer with a device address: only of drivers that can have one.
+        // The query is about a buffer with a device address, which only drivers without missing features support.
         found.imports =
             missing.is_none() && found.cpu && found.has(vk::EXT_EXTERNAL_MEMORY_HOST_NAME) && self.imports();
         found.emulated = match self.instance.settings.emulation {
@@ -130,12 +133,12 @@ impl Prober<'_> {
         found
     }
 
-    /// Why the extensions cannot be provided, if so.
+    /// Fills in the features of `found`. Returns why the extensions cannot be emulated, if they cannot.
     fn requirements(&self, found: &mut PhysicalDevice, features: &vk::PhysicalDeviceFeatures) -> Option<String> {
         if !found.at_least(vk::API_VERSION_1_1) {
             let version = found.api_version;
             return Some(format!(
-                "Vulkan 1.1 is needed, and instance and device together offer {}.{}",
+                "Vulkan 1.1 is required; the instance and the device together support {}.{}",
                 vk::api_version_major(version),
                 vk::api_version_minor(version)
             ));
@@ -144,30 +147,30 @@ impl Prober<'_> {
         let has = |name: &CStr| found.has(name);
         let mut address = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
         if core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
-            self.ask(&mut address);
+            self.query(&mut address);
         }
         let mut memory_model = vk::PhysicalDeviceVulkanMemoryModelFeatures::default();
         if core_1_2 || has(vk::KHR_VULKAN_MEMORY_MODEL_NAME) {
-            self.ask(&mut memory_model);
+            self.query(&mut memory_model);
         }
         let mut fault = vk::PhysicalDeviceFaultFeaturesEXT::default();
         if has(vk::EXT_DEVICE_FAULT_NAME) {
-            self.ask(&mut fault);
+            self.query(&mut fault);
         }
         let mut coherent = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default();
         if has(vk::AMD_DEVICE_COHERENT_MEMORY_NAME) {
-            self.ask(&mut coherent);
+            self.query(&mut coherent);
         }
         let below_1_2 = match core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
             true => "",
-            false => " (without VK_KHR_buffer_device_address, an instance of Vulkan 1.2 is needed)",
+            false => " (without VK_KHR_buffer_device_address, a Vulkan 1.2 instance is required)",
         };
         found.device_coherent = coherent.device_coherent_memory == vk::TRUE;
         found.capture_replay = address.buffer_device_address_capture_replay == vk::TRUE;
         found.device_scope = memory_model.vulkan_memory_model_device_scope == vk::TRUE;
         found.ext_fault = fault.device_fault == vk::TRUE;
         found.ext_fault_vendor_binary = fault.device_fault_vendor_binary == vk::TRUE;
-        let needs = [
+        let required = [
             (address.buffer_device_address, "bufferDeviceAddress"),
             (
                 features.vertex_pipeline_stores_and_atomics,
@@ -175,22 +178,22 @@ impl Prober<'_> {
             ),
             (features.fragment_stores_and_atomics, "fragmentStoresAndAtomics"),
         ];
-        let missing: Vec<&str> = needs
+        let missing: Vec<&str> = required
             .iter()
-            .filter(|(has, _)| *has != vk::TRUE)
-            .map(|(_, n)| *n)
+            .filter(|(supported, _)| *supported != vk::TRUE)
+            .map(|(_, name)| *name)
             .collect();
         (!missing.is_empty()).then(|| format!("the driver lacks {}{below_1_2}", missing.join(", ")))
     }
 
-    /// Whether the driver says that buffers like the arena's can have imported host memory. Not all that can do it say so.
+    /// Whether the driver advertises the import of host memory for buffers like the arena's.
     fn imports(&self) -> bool {
         let info = vk::PhysicalDeviceExternalBufferInfo::default()
             .usage(arena::USAGE)
             .handle_type(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT);
         let mut properties = vk::ExternalBufferProperties::default();
         if let Some(get) = self.instance.next.vkGetPhysicalDeviceExternalBufferProperties {
-            // SAFETY: a valid physical device of Vulkan 1.1, and structures of ours.
+            // SAFETY: a live physical device of Vulkan 1.1, and local structures.
             unsafe { get(self.handle, &info, &mut properties) };
         }
         let external = properties.external_memory_properties;
@@ -202,65 +205,56 @@ impl Prober<'_> {
                 .contains(vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT)
     }
 
-    /// Which of the extensions the driver lists it also has the feature of.
+    /// The listed extensions whose feature the driver supports.
     fn native(&self, listed: Extensions) -> Extensions {
-        let one = |listed: bool, s_type| {
-            let mut features = OneFeature {
-                s_type,
-                next: ptr::null_mut(),
-                feature: POISON,
-            };
-            // Not asked unless it is listed: layers below complain about structs of extensions that nobody has.
-            listed && {
-                self.ask_raw(ptr::from_mut(&mut features).cast());
-                features.feature == vk::TRUE
-            }
+        let mut abort = ShaderAbortFeatures {
+            shader_abort: POISON,
+            ..Default::default()
         };
         let mut fault = FaultFeatures {
-            s_type: stype::FAULT_FEATURES,
-            next: ptr::null_mut(),
             device_fault: POISON,
-            device_fault_vendor_binary: POISON,
-            device_fault_report_masked: POISON,
-            device_fault_device_lost_on_masked: POISON,
+            ..Default::default()
         };
+        let mut constant_data = ShaderConstantDataFeatures {
+            shader_constant_data: POISON,
+            ..Default::default()
+        };
+        // Only queried where listed: layers below warn about structures of extensions that are not supported.
+        if listed.abort {
+            self.query(&mut abort);
+        }
         if listed.fault {
-            self.ask_raw(ptr::from_mut(&mut fault).cast());
+            self.query(&mut fault);
+        }
+        if listed.constant_data {
+            self.query(&mut constant_data);
         }
         let mut native = Extensions {
-            abort: one(listed.abort, stype::SHADER_ABORT_FEATURES),
+            abort: abort.shader_abort == vk::TRUE,
             fault: fault.device_fault == vk::TRUE,
-            constant_data: one(listed.constant_data, stype::SHADER_CONSTANT_DATA_FEATURES),
+            constant_data: constant_data.shader_constant_data == vk::TRUE,
         };
-        // It depends on the other two: without them it is not what applications expect, and the layer's own is.
+        // VK_KHR_shader_abort depends on the other two.
         native.abort &= native.fault && native.constant_data;
         native
     }
 
-    fn ask<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, features: &mut T) {
-        self.ask_raw(ptr::from_mut(features).cast());
-    }
-
-    /// `features` must be one feature struct.
-    fn ask_raw(&self, features: *mut c_void) {
-        let mut all = vk::PhysicalDeviceFeatures2 {
-            p_next: features,
-            ..Default::default()
-        };
+    fn query<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, features: &mut T) {
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(features);
         if let Some(get) = self.instance.next.features2() {
-            // SAFETY: a valid physical device, and structures of ours.
+            // SAFETY: a live physical device, and local structures.
             unsafe { get(self.handle, &mut all) };
         }
     }
 
-    /// Which driver on which device, as far as it can be told.
+    /// The device UUID and the pipeline cache UUID, which identify the device and the driver build.
     fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> [u8; 32] {
         let mut ids = vk::PhysicalDeviceIDProperties::default();
         if self.instance.api_version.min(properties.api_version) >= vk::API_VERSION_1_1
             && let Some(get) = self.instance.next.properties2()
         {
             let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut ids);
-            // SAFETY: as above.
+            // SAFETY: a live physical device, and local structures.
             unsafe { get(self.handle, &mut all) };
         }
         let mut identity = [0; 32];

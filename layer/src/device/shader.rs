@@ -1,44 +1,45 @@
-//! From the application's SPIR-V to the driver's.
+//! Rewrites the SPIR-V of modules, and reads and edits their specialization.
 
-use crate::device::state::{AbortState, Device, Module};
+use crate::device::state::{AbortState, Device, EditStorage, Module};
 use crate::report::log::Level;
 use ash::vk;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{Options, Outcome, instrument, sites};
 
-/// What becomes of the words of a module.
+/// What the driver gets for a module.
 pub enum Rewritten {
-    /// They pass as they are.
+    /// The application's words.
     Unchanged,
-    /// They pass as they are, to a driver that runs aborts itself.
-    Known {
-        /// What is remembered of the module.
+    /// The application's words, whose aborts the driver executes itself.
+    Native {
+        /// The module, for decoding its messages.
         module: Arc<Module>,
     },
-    /// They are replaced.
+    /// Rewritten words.
     Changed {
-        /// What the driver gets.
+        /// The rewritten words.
         words: Vec<u32>,
-        /// What is remembered of the module.
+        /// The module, for decoding its messages.
         module: Arc<Module>,
     },
 }
 
 /// `OpCapability`.
 const OP_CAPABILITY: u32 = 17;
-/// Words before the first instruction.
+/// Words of a module before its first instruction.
 const HEADER: usize = 5;
 const CAPABILITY_ABORT: u32 = 5120;
 const CAPABILITY_CONSTANT_DATA: u32 = 5146;
 const CAPABILITY_POISON_FREEZE: u32 = 5156;
 
 impl Device {
-    /// Rewrites a module, if it uses something that the layer provides.
+    /// Rewrites a module that uses something that the layer emulates. `specialization`: data by `SpecId`.
     ///
     /// # Errors
-    /// What the command has to return. The reason is in the log.
+    /// The result of the command that creates the module. The reason is logged.
     pub fn rewrite(
         &self,
         state: &AbortState,
@@ -46,10 +47,10 @@ impl Device {
         specialization: BTreeMap<u32, Vec<u8>>,
     ) -> Result<Rewritten, vk::Result> {
         let uses = Uses::of(words);
-        if !uses.concern(state) {
+        if !uses.emulated(state) {
             let native = uses.abort && state.enabled.abort && !state.emulated.abort;
-            let known = native.then(|| self.known(state, words)).flatten();
-            return Ok(known.map_or(Rewritten::Unchanged, |module| Rewritten::Known { module }));
+            let module = native.then(|| self.native_module(state, words)).flatten();
+            return Ok(module.map_or(Rewritten::Unchanged, |module| Rewritten::Native { module }));
         }
         let options = if specialization.is_empty() {
             Cow::Borrowed(&state.options)
@@ -63,12 +64,12 @@ impl Device {
             Ok(Outcome::Unchanged) => Ok(Rewritten::Unchanged),
             Ok(Outcome::Instrumented(new)) => {
                 let dump = self.instance.settings.dump_dir.is_some();
-                let again = !new.data_spec_ids.is_empty();
+                let specializable = !new.data_spec_ids.is_empty();
                 if self.instance.log.takes(Level::Debug) {
                     self.instance.log.line(
                         Level::Debug,
                         &format!(
-                            "module {}: {} words became {}, {} abort sites",
+                            "module {}: rewritten from {} to {} words, {} abort sites",
                             new.module_hash,
                             words.len(),
                             new.words.len(),
@@ -78,7 +79,7 @@ impl Device {
                 }
                 let module = Arc::new(Module {
                     sites: Arc::new(new.sites),
-                    original: (dump || again).then(|| words.to_vec()),
+                    original: (dump || specializable).then(|| words.to_vec()),
                     rewritten: dump.then(|| new.words.clone()),
                     data_spec_ids: new.data_spec_ids,
                 });
@@ -91,7 +92,7 @@ impl Device {
             Err(error) => {
                 self.instance
                     .log
-                    .line(Level::Error, &format!("a shader module was refused: {error}"));
+                    .line(Level::Error, &format!("cannot rewrite a shader module: {error}"));
                 Err(vk::Result::ERROR_UNKNOWN)
             }
         }
@@ -99,11 +100,11 @@ impl Device {
 }
 
 impl Device {
-    /// What is to be remembered of a module whose aborts the driver runs: its messages are decoded by it.
-    fn known(&self, state: &AbortState, words: &[u32]) -> Option<Arc<Module>> {
+    /// The module, for decoding the messages of aborts that the driver executes.
+    fn native_module(&self, state: &AbortState, words: &[u32]) -> Option<Arc<Module>> {
         let log = &self.instance.log;
         let options = Options {
-            // The limit is the driver's own.
+            // The driver has its own limit.
             max_message_bytes: u32::MAX,
             ..Options::default()
         };
@@ -119,15 +120,14 @@ impl Device {
                     let (hash, count) = (module.sites.module_hash, module.sites.sites.len());
                     log.line(
                         Level::Debug,
-                        &format!("module {hash}: left to the driver, {count} abort sites"),
+                        &format!("module {hash}: executed by the driver, {count} abort sites"),
                     );
                 }
                 state.modules.add(&module);
                 Some(module)
             }
             Err(error) => {
-                let text =
-                    format!("a shader module is left to the driver, and its messages cannot be decoded: {error}");
+                let text = format!("cannot decode the messages of a shader module that the driver executes: {error}");
                 log.line(Level::Warning, &text);
                 None
             }
@@ -135,7 +135,7 @@ impl Device {
     }
 }
 
-/// Capabilities that a module declares, of those that the layer lowers.
+/// Which capabilities that the layer lowers a module declares.
 #[derive(Clone, Copy, Default)]
 struct Uses {
     abort: bool,
@@ -144,7 +144,7 @@ struct Uses {
 }
 
 impl Uses {
-    /// Reads the capabilities only, which come first in a module.
+    /// Reads the capabilities, which are the first instructions of a module.
     fn of(words: &[u32]) -> Self {
         let mut uses = Self::default();
         let mut rest = words.get(HEADER..).unwrap_or_default();
@@ -161,29 +161,29 @@ impl Uses {
         uses
     }
 
-    /// Whether the layer has to lower something on this device.
-    fn concern(self, state: &AbortState) -> bool {
+    /// Whether the layer lowers any of them on this device.
+    fn emulated(self, state: &AbortState) -> bool {
         let emulated = state.emulated;
         self.abort && emulated.abort
             || self.constant_data && emulated.constant_data
-            // No Vulkan extension brings it: whoever enables ours gets it along.
+            // No Vulkan extension enables PoisonFreezeKHR, so it is lowered whenever any of the layer's extensions is emulated.
             || self.poison_freeze && !emulated.is_empty()
     }
 }
 
-/// The words behind a code pointer. Bytes beyond the last whole word are left out.
+/// The words of a shader's code. Ignores bytes beyond the last whole word.
 ///
 /// # Safety
-/// `code` must be null or point to `bytes` bytes that outlive the result.
+/// `code` must be null or have `bytes` bytes, which outlive the result.
 pub unsafe fn words_of<'a>(code: *const u32, bytes: usize) -> Cow<'a, [u32]> {
     if code.is_null() {
         return Cow::Borrowed(&[]);
     }
     if code.is_aligned() {
-        // SAFETY: the caller vouches for the bytes; they are aligned.
-        return Cow::Borrowed(unsafe { std::slice::from_raw_parts(code, bytes / 4) });
+        // SAFETY: `bytes` bytes (the caller's contract), and aligned.
+        return Cow::Borrowed(unsafe { slice::from_raw_parts(code, bytes / 4) });
     }
-    // SAFETY: as above; read one by one since they are not aligned.
+    // SAFETY: `bytes` bytes (the caller's contract); unaligned reads need no alignment.
     Cow::Owned(
         (0..bytes / 4)
             .map(|i| unsafe { code.add(i).read_unaligned() })
@@ -191,12 +191,12 @@ pub unsafe fn words_of<'a>(code: *const u32, bytes: usize) -> Cow<'a, [u32]> {
     )
 }
 
-/// The specialisation data of a pipeline stage or shader by `SpecId`.
+/// The specialization data of a pipeline stage or shader by `SpecId`.
 ///
 /// # Safety
 /// `info` must be null or valid.
 pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>) -> BTreeMap<u32, Vec<u8>> {
-    // SAFETY: the caller vouches for the structure and what it points to.
+    // SAFETY: null or valid, with arrays of the sizes that it says (the caller's contract).
     unsafe {
         let Some(info) = info.as_ref() else {
             return BTreeMap::new();
@@ -204,8 +204,8 @@ pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>) -> BTreeMa
         if info.p_map_entries.is_null() || info.p_data.is_null() {
             return BTreeMap::new();
         }
-        let data = std::slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size);
-        std::slice::from_raw_parts(info.p_map_entries, info.map_entry_count as usize)
+        let data = slice::from_raw_parts(info.p_data.cast::<u8>(), info.data_size);
+        slice::from_raw_parts(info.p_map_entries, info.map_entry_count as usize)
             .iter()
             .filter_map(|entry| {
                 let begin = entry.offset as usize;
@@ -216,51 +216,38 @@ pub unsafe fn specialization(info: *const vk::SpecializationInfo<'_>) -> BTreeMa
     }
 }
 
-/// Specialisation data as the driver gets it.
-pub struct Specialization {
-    entries: Vec<vk::SpecializationMapEntry>,
-    info: vk::SpecializationInfo<'static>,
-}
-
-impl Specialization {
-    /// The same data without the constants of `taken`, which the rewritten module does not have any more: not every
-    /// driver gets along with data of any size. None if it has none of them.
-    ///
-    /// # Safety
-    /// `info` must be null or valid, and outlive the result.
-    pub unsafe fn without(info: *const vk::SpecializationInfo<'_>, taken: &[u32]) -> Option<Box<Self>> {
-        // SAFETY: the caller vouches for the structure and what it points to.
-        let (given, entries) = unsafe {
-            let given = info.cast::<vk::SpecializationInfo<'static>>().as_ref()?;
-            if given.p_map_entries.is_null() {
-                return None;
-            }
-            (
-                given,
-                std::slice::from_raw_parts(given.p_map_entries, given.map_entry_count as usize),
-            )
-        };
-        let left: Vec<_> = entries
-            .iter()
-            .filter(|entry| !taken.contains(&entry.constant_id))
-            .copied()
-            .collect();
-        if left.len() == entries.len() {
+/// A specialization without the constants `removed`, kept in `storage`. None if it has none of them: it can then be passed
+/// as it is. Not every driver accepts a constant that the module lacks if its data has an unusual size.
+///
+/// # Safety
+/// `info` must be null or valid, and outlive the result.
+pub unsafe fn without_constants(
+    info: *const vk::SpecializationInfo<'_>,
+    removed: &[u32],
+    storage: &mut EditStorage,
+) -> Option<*const vk::SpecializationInfo<'static>> {
+    // SAFETY: null or valid, with an array of that many entries (the caller's contract).
+    let (mut copy, entries) = unsafe {
+        let info = *info.cast::<vk::SpecializationInfo<'static>>().as_ref()?;
+        if info.p_map_entries.is_null() {
             return None;
         }
-        let mut without = Box::new(Self {
-            entries: left,
-            info: *given,
-        });
-        without.info.map_entry_count = u32::try_from(without.entries.len()).unwrap_or(u32::MAX);
-        without.info.p_map_entries = without.entries.as_ptr();
-        Some(without)
+        (
+            info,
+            slice::from_raw_parts(info.p_map_entries, info.map_entry_count as usize),
+        )
+    };
+    let kept: Vec<_> = entries
+        .iter()
+        .filter(|entry| !removed.contains(&entry.constant_id))
+        .copied()
+        .collect();
+    if kept.len() == entries.len() {
+        return None;
     }
-
-    /// For a stage. Points into `self`.
-    pub fn info(&self) -> *const vk::SpecializationInfo<'static> {
-        &self.info
-    }
+    copy.map_entry_count = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+    copy.p_map_entries = storage.keep(kept);
+    Some(storage.keep(vec![copy]))
 }
 
 #[cfg(test)]
@@ -268,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constants_that_the_rewrite_took_do_not_reach_the_driver() {
+    fn constants_that_the_rewritten_module_lacks_are_removed() {
         let entry = |id, offset, size| {
             vk::SpecializationMapEntry::default()
                 .constant_id(id)
@@ -278,17 +265,18 @@ mod tests {
         let entries = [entry(1, 0, 14), entry(2, 16, 4), entry(7, 20, 4)];
         let data = [0u8; 24];
         let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        let mut storage = EditStorage::default();
         // SAFETY: the structure is valid and outlives the results.
         unsafe {
-            assert!(Specialization::without(&info, &[3]).is_none());
-            assert!(Specialization::without(std::ptr::null(), &[1]).is_none());
-            let Some(left) = Specialization::without(&info, &[1, 7]) else {
-                panic!("an entry has to go");
-            };
-            let left = &*left.info();
-            assert_eq!((left.map_entry_count, left.data_size), (1, 24));
-            assert_eq!((*left.p_map_entries).constant_id, 2);
-            assert_eq!(left.p_data, info.p_data);
+            assert!(without_constants(&info, &[3], &mut storage).is_none());
+            assert!(without_constants(std::ptr::null(), &[1], &mut storage).is_none());
+            let kept = without_constants(&info, &[1, 7], &mut storage).expect("an entry is removed");
+            // Values stay where they are when the storage moves.
+            let storage = Box::new(storage);
+            assert_eq!(((*kept).map_entry_count, (*kept).data_size), (1, 24));
+            assert_eq!((*(*kept).p_map_entries).constant_id, 2);
+            assert_eq!((*kept).p_data, info.p_data);
+            drop(storage);
         }
     }
 }

@@ -8,14 +8,14 @@ use crate::device::probe;
 use crate::device::state::{AbortState, Device, Instance};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::intercept::physical_device::reports_masked;
-use crate::loader::chain;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
-use crate::loader::ffi::{self, LayerDeviceCreateInfo};
+use crate::loader::ffi::LayerDeviceLink;
 use crate::loader::handle_map::HandleMap;
+use crate::loader::link::take_link;
 use crate::loader::registry::{self, device_of, dispatch_key};
 use crate::report::log::Level;
 use ash::vk::{self, Handle};
-use std::ffi::c_void;
+use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -23,87 +23,85 @@ pub unsafe extern "system" fn create(
     physical: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
-    device: *mut vk::Device,
+    handle: *mut vk::Device,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: called by the loader with its own chain in front of the application's.
+        // SAFETY: valid usage; the loader's link precedes the application's chain.
         unsafe {
-            let (Some(instance), Some(given)) = (registry::instance_of(physical), info.as_ref()) else {
+            let (Some(instance), Some(original)) = (registry::share_instance(physical), info.as_ref()) else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
-            let Some(link) = link(given.p_next) else {
+            // Taken before the chain is copied: the copy must have the next layer's link.
+            let link = take_link::<LayerDeviceLink>(original.p_next);
+            let (Some(next_gdpa), Some(create)) = (
+                link.and_then(|link| link.next_get_device_proc_addr),
+                instance.next.vkCreateDevice,
+            ) else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
-            let (Some(layer), Some(create)) = ((*link).layer_info.as_ref(), instance.next.vkCreateDevice) else {
-                return vk::Result::ERROR_INITIALIZATION_FAILED;
-            };
-            let Some(next_gdpa) = layer.next_get_device_proc_addr else {
-                return vk::Result::ERROR_INITIALIZATION_FAILED;
-            };
-            // The next layer finds its own link in the same node. Before the chain is copied.
-            (*link).layer_info = layer.next;
-            let Some(shared) = shared(instance) else {
-                return vk::Result::ERROR_INITIALIZATION_FAILED;
-            };
-            let enabled = create_info::enabled(given);
+            let enabled = create_info::enabled(original);
             if enabled.is_empty() {
-                let result = create(physical, info, allocator, device);
+                let result = create(physical, info, allocator, handle);
                 if result == vk::Result::SUCCESS {
-                    remember(shared, *device, next_gdpa, None);
+                    register(instance, *handle, next_gdpa, None);
                 }
                 return result;
             }
-            let known = probe::physical_device(instance, physical);
-            let emulated = enabled.and(known.emulated);
-            if !enabled.without(emulated).without(known.listed).is_empty() {
+            let capabilities = probe::physical_device(&instance, physical);
+            let emulated = enabled.and(capabilities.emulated);
+            if !enabled.without(emulated).without(capabilities.listed).is_empty() {
                 return vk::Result::ERROR_EXTENSION_NOT_PRESENT;
             }
             if emulated.is_empty() {
-                // All the driver's own: forwarded as it is, and watched for a loss to report.
-                let result = create(physical, info, allocator, device);
+                // The driver supports them all: the layer only observes and reports a loss.
+                let result = create(physical, info, allocator, handle);
                 if result == vk::Result::SUCCESS {
                     let state = AbortState {
-                        families: families(instance, physical),
+                        families: families(&instance, physical),
                         ..AbortState::without_emulation(enabled)
                     };
-                    remember(shared, *device, next_gdpa, Some(state));
+                    register(instance, *handle, next_gdpa, Some(state));
                 }
                 return result;
             }
-            let types = memory_types(instance, physical);
-            let preference = memory_preference(instance, &known);
+            let types = memory_types(&instance, physical);
+            let preference = memory_preference(&instance, &capabilities);
             let wanted = create_info::Wanted {
-                report_masked: reports_masked(instance),
+                report_masked: reports_masked(&instance),
                 device_coherent: memory_type::wants_device_coherent(&types, &preference),
             };
-            let edited = match EditedCreateInfo::new(given, &known, emulated, wanted) {
+            let edited = match EditedCreateInfo::new(original, &capabilities, emulated, wanted) {
                 Ok(edited) => edited,
                 Err(refusal) => {
-                    instance
-                        .log
-                        .line(Level::Error, &format!("vkCreateDevice: {}", refusal.reason));
+                    let text = format!("vkCreateDevice: {}", refusal.reason);
+                    instance.log.line(Level::Error, &text);
                     return refusal.result;
                 }
             };
-            let result = create(physical, &edited.create_info(given), allocator, device);
+            let result = create(physical, &edited.create_info(original), allocator, handle);
             if result != vk::Result::SUCCESS {
                 return result;
             }
-            match activate(instance, &known, &edited, (&types, preference), *device, next_gdpa) {
+            match activate(
+                &instance,
+                &capabilities,
+                &edited,
+                (&types, preference),
+                *handle,
+                next_gdpa,
+            ) {
                 Ok(state) => {
-                    remember(shared, *device, next_gdpa, Some(state));
+                    register(instance, *handle, next_gdpa, Some(state));
                     vk::Result::SUCCESS
                 }
                 Err(reason) => {
-                    instance.log.line(
-                        Level::Error,
-                        &format!("vkCreateDevice: VK_KHR_shader_abort cannot be emulated: {reason}"),
-                    );
-                    let next = DeviceTable::load(|name| next_gdpa(*device, name.as_ptr()));
+                    let text = format!("vkCreateDevice: cannot emulate VK_KHR_shader_abort: {reason}");
+                    instance.log.line(Level::Error, &text);
+                    let next = DeviceTable::load(|name| next_gdpa(*handle, name.as_ptr()));
                     if let Some(destroy) = next.vkDestroyDevice {
-                        destroy(*device, allocator);
+                        destroy(*handle, allocator);
                     }
-                    *device = vk::Device::null();
+                    *handle = vk::Device::null();
                     vk::Result::ERROR_INITIALIZATION_FAILED
                 }
             }
@@ -111,47 +109,28 @@ pub unsafe extern "system" fn create(
     })
 }
 
-/// The loader's node that links the layers.
+/// Registers a new device.
 ///
 /// # Safety
-/// `head` must be the chain that the loader gave.
-unsafe fn link(head: *const c_void) -> Option<*mut LayerDeviceCreateInfo> {
-    // SAFETY: the caller vouches for the chain.
-    unsafe { chain::nodes(head) }
-        .filter(|node| node.s_type == ffi::LOADER_DEVICE_CREATE_INFO)
-        .map(|node| std::ptr::from_ref(node).cast::<LayerDeviceCreateInfo>().cast_mut())
-        // SAFETY: the type says what the node is.
-        .find(|node| unsafe { (**node).function } == ffi::LAYER_LINK_INFO)
-}
-
-/// The counted reference behind an instance.
-fn shared(instance: &Instance) -> Option<Arc<Instance>> {
-    registry::instances()
-        .values()
-        .into_iter()
-        .find(|candidate| candidate.handle == instance.handle)
-}
-
-/// # Safety
-/// `device` was just made by the next layer, whose function `next_gdpa` is.
-unsafe fn remember(
+/// The next layer, whose `vkGetDeviceProcAddr` is `next_gdpa`, must just have created `handle`.
+unsafe fn register(
     instance: Arc<Instance>,
-    device: vk::Device,
+    handle: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
     state: Option<AbortState>,
 ) {
-    // SAFETY: the caller vouches for the device and the function.
+    // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     unsafe {
-        let get = |name: &std::ffi::CStr| next_gdpa(device, name.as_ptr());
-        let known = Device {
-            handle: device,
+        let get = |name: &CStr| next_gdpa(handle, name.as_ptr());
+        let device = Device {
+            handle,
             instance,
             next: DeviceTable::load(get),
             destroy: DestroyTable::load(get),
             next_gdpa,
             state,
         };
-        registry::devices().insert(dispatch_key(device.as_raw()), Arc::new(known));
+        registry::devices().insert(dispatch_key(handle.as_raw()), Arc::new(device));
     }
 }
 

@@ -1,84 +1,67 @@
 //! `VkInstance`.
 
+use super::physical_device::extension;
 use super::{MISSING, command, guarded};
 use crate::LAYER_NAME;
 use crate::device::state::{Instance, Messenger};
 use crate::loader::chain;
 use crate::loader::dispatch::InstanceTable;
-use crate::loader::ffi::{self, LayerInstanceCreateInfo};
-use crate::loader::pin_libraries as pin;
+use crate::loader::ffi::LayerInstanceLink;
+use crate::loader::link::take_link;
+use crate::loader::pin_libraries;
 use crate::loader::registry::{self, dispatch_key};
 use crate::report::log::{Level, Log};
 use crate::settings::{Emulation, Settings, Sources};
-use ash::vk::{self, Handle, TaggedStructure};
+use ash::vk::{self, Handle};
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// The variable that switches the layer off, also where it was activated explicitly.
+/// Disables the layer, even where the application enables it. The implicit manifest has it as `disable_environment`.
 const DISABLE: &str = "VKABORT_DISABLE";
 
 pub unsafe extern "system" fn create(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
-    instance: *mut vk::Instance,
+    handle: *mut vk::Instance,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: called by the loader with its own chain in front of the application's.
+        // SAFETY: valid usage; the loader's link precedes the application's chain.
         unsafe {
-            let Some(given) = info.as_ref() else {
+            let Some(link) = info
+                .as_ref()
+                .and_then(|info| take_link::<LayerInstanceLink>(info.p_next))
+            else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
-            let Some(link) = link(given.p_next) else {
+            let Some(next_gipa) = link.next_get_instance_proc_addr else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
-            let Some(layer) = (*link).layer_info.as_ref() else {
-                return vk::Result::ERROR_INITIALIZATION_FAILED;
-            };
-            let (Some(next_gipa), next_gpdpa) = (
-                layer.next_get_instance_proc_addr,
-                layer.next_get_physical_device_proc_addr,
-            ) else {
-                return vk::Result::ERROR_INITIALIZATION_FAILED;
-            };
-            // The next layer finds its own link in the same node.
-            (*link).layer_info = layer.next;
             let Some(create) = next_gipa(vk::Instance::null(), c"vkCreateInstance".as_ptr()) else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
             let create = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateInstance>(create);
-            let sources = Sources::of_process(given.p_next);
-            let result = create(info, allocator, instance);
-            if result != vk::Result::SUCCESS {
-                return result;
+            // Read before the call: layers below may change the application's chain.
+            let sources = Sources::of_process((*info).p_next);
+            let result = create(info, allocator, handle);
+            if result == vk::Result::SUCCESS {
+                register(&*info, *handle, next_gipa, &link, &sources);
             }
-            remember(given, *instance, next_gipa, next_gpdpa, &sources);
             result
         }
     })
 }
 
-/// The loader's node that links the layers.
+/// Registers a new instance.
 ///
 /// # Safety
-/// `head` must be the chain that the loader gave.
-unsafe fn link(head: *const c_void) -> Option<*mut LayerInstanceCreateInfo> {
-    // SAFETY: the caller vouches for the chain.
-    unsafe { chain::nodes(head) }
-        .filter(|node| node.s_type == ffi::LOADER_INSTANCE_CREATE_INFO)
-        .map(|node| std::ptr::from_ref(node).cast::<LayerInstanceCreateInfo>().cast_mut())
-        // SAFETY: the type says what the node is.
-        .find(|node| unsafe { (**node).function } == ffi::LAYER_LINK_INFO)
-}
-
-/// # Safety
-/// `instance` was just made from `info` by the next layer, whose function `next_gipa` is.
-unsafe fn remember(
+/// The next layer, whose `vkGetInstanceProcAddr` is `next_gipa`, must just have created `handle` from `info`.
+unsafe fn register(
     info: &vk::InstanceCreateInfo<'_>,
-    instance: vk::Instance,
+    handle: vk::Instance,
     next_gipa: vk::PFN_vkGetInstanceProcAddr,
-    next_gpdpa: Option<ffi::PfnGetPhysicalDeviceProcAddr>,
+    link: &LayerInstanceLink,
     sources: &Sources,
 ) {
     let (mut settings, problems) = Settings::resolve(sources);
@@ -89,28 +72,26 @@ unsafe fn remember(
     for problem in &problems {
         log.line(Level::Error, problem);
     }
-    // SAFETY: the caller vouches for the instance and the create-info.
+    // SAFETY: the instance and its create-info are valid, and `next_gipa` returns functions of their names' types (the
+    // caller's contract).
     let (next, version, messengers, key) = unsafe {
         let version = info.p_application_info.as_ref().map_or(0, |app| app.api_version);
-        let messenger = chain::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(
-            info.p_next,
-            vk::DebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
-        )
-        .map(|info| Messenger::new(vk::DebugUtilsMessengerEXT::null(), info));
+        let messenger = chain::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(info.p_next)
+            .map(|info| Messenger::new(vk::DebugUtilsMessengerEXT::null(), info));
         (
-            InstanceTable::load(|name| next_gipa(instance, name.as_ptr())),
+            InstanceTable::load(|name| next_gipa(handle, name.as_ptr())),
+            // An apiVersion of 0 means 1.0, as does a missing application info.
             if version == 0 { vk::API_VERSION_1_0 } else { version },
             messenger.into_iter().collect(),
-            dispatch_key(instance.as_raw()),
+            dispatch_key(handle.as_raw()),
         )
     };
     registry::instances().insert(
         key,
         Arc::new(Instance {
-            handle: instance,
             next,
             next_gipa,
-            next_gpdpa,
+            next_gpdpa: link.next_get_physical_device_proc_addr,
             settings,
             log,
             api_version: version,
@@ -122,51 +103,51 @@ unsafe fn remember(
     );
 }
 
-pub unsafe extern "system" fn destroy(instance: vk::Instance, allocator: *const vk::AllocationCallbacks<'_>) {
+pub unsafe extern "system" fn destroy(handle: vk::Instance, allocator: *const vk::AllocationCallbacks<'_>) {
     guarded((), || {
-        if instance.is_null() {
+        if handle.is_null() {
             return;
         }
-        // The entry goes first: the handle's memory may be used again before the next layer's function returns.
-        // SAFETY: a valid instance.
-        let Some(known) = registry::instances().remove(unsafe { dispatch_key(instance.as_raw()) }) else {
+        // Removed before the call: another thread may get the same key as soon as the loader frees the handle.
+        // SAFETY: valid usage: the instance is live.
+        let Some(instance) = registry::instances().remove(unsafe { dispatch_key(handle.as_raw()) }) else {
             return;
         };
-        if known.leaked.load(Ordering::Acquire) {
-            // A driver that is still busy with a leaked device must stay in memory, and so must all below it.
-            pin::everything();
+        if instance.leaked.load(Ordering::Acquire) {
+            // A driver that still executes work of a leaked device must stay loaded, and so must the layers below.
+            pin_libraries::everything();
             return;
         }
-        if let Some(next) = known.next.vkDestroyInstance {
-            // SAFETY: forwarded as it came.
-            unsafe { next(instance, allocator) };
+        if let Some(next) = instance.next.vkDestroyInstance {
+            // SAFETY: the application's own arguments.
+            unsafe { next(handle, allocator) };
         }
     });
 }
 
-/// The layer has one instance extension, `VK_EXT_layer_settings`, whose structure it reads.
+/// The layer's one instance extension is `VK_EXT_layer_settings`. Layers answer for their own name only (LLP_LAYER_16).
 pub unsafe extern "system" fn enumerate_extensions(
     layer: *const c_char,
     count: *mut u32,
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: null or a C string by the API's rules.
+        // SAFETY: valid usage: null or a null-terminated string.
         if layer.is_null() || unsafe { CStr::from_ptr(layer) } != LAYER_NAME {
             return vk::Result::ERROR_LAYER_NOT_PRESENT;
         }
-        let settings = super::physical_device::extension(vk::EXT_LAYER_SETTINGS_NAME, 2);
-        // SAFETY: as the API has it.
+        let settings = extension(vk::EXT_LAYER_SETTINGS_NAME, 2);
+        // SAFETY: valid usage: the list is null or has `count` elements.
         unsafe { fill(&[settings], count, properties) }
     })
 }
 
 pub unsafe extern "system" fn enumerate_layers(count: *mut u32, properties: *mut vk::LayerProperties) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: valid usage: the list is null or has `count` elements.
     command(|| unsafe { fill(&[own_properties()], count, properties) })
 }
 
-/// What the layer says of itself.
+/// The layer's own properties.
 pub fn own_properties() -> vk::LayerProperties {
     let mut own = vk::LayerProperties {
         spec_version: vk::make_api_version(0, 1, 4, 350),
@@ -178,33 +159,33 @@ pub fn own_properties() -> vk::LayerProperties {
     own
 }
 
-/// Writes a C string into an array of the API.
+/// Copies a string into a zeroed array, truncated so that it stays null-terminated.
 pub fn copy_text(to: &mut [c_char], text: &CStr) {
-    let room = to.len().saturating_sub(1);
-    for (to, from) in to.iter_mut().zip(text.to_bytes().iter().take(room)) {
+    let capacity = to.len().saturating_sub(1);
+    for (to, from) in to.iter_mut().zip(text.to_bytes().iter().take(capacity)) {
         *to = *from as c_char;
     }
 }
 
-/// Answers a query of a list: the count, or as many elements as there is room for.
+/// Answers a query for a list: writes the count, or up to `count` elements.
 ///
 /// # Safety
-/// `count` must be valid, and `list` null or of that many elements.
+/// `count` must be null or valid, and `list` null or have `count` elements.
 pub unsafe fn fill<T: Copy>(all: &[T], count: *mut u32, list: *mut T) -> vk::Result {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: both pointers are null or valid (the caller's contract).
     unsafe {
         let Some(count) = count.as_mut() else {
             return MISSING;
         };
-        let there = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        let available = u32::try_from(all.len()).unwrap_or(u32::MAX);
         if list.is_null() {
-            *count = there;
+            *count = available;
             return vk::Result::SUCCESS;
         }
-        let written = (*count).min(there);
+        let written = (*count).min(available);
         std::ptr::copy_nonoverlapping(all.as_ptr(), list, written as usize);
         *count = written;
-        if written < there {
+        if written < available {
             vk::Result::INCOMPLETE
         } else {
             vk::Result::SUCCESS

@@ -14,14 +14,16 @@ mod device_fault;
 mod instance;
 mod physical_device;
 mod pipeline;
+mod pipeline_edit;
 mod pipeline_key;
 pub mod proc_addr;
 mod query;
 mod queue;
 mod shader_module;
 mod shader_object;
-mod stages;
 mod table;
+#[cfg(test)]
+mod testing;
 mod wait;
 
 use crate::device::state::Device;

@@ -1,22 +1,25 @@
-//! `VkPhysicalDevice`: what is advertised.
+//! `VkPhysicalDevice`: the extensions, features and properties that applications see.
 
 use super::instance::{copy_text, fill, own_properties};
 use super::{MISSING, command, guarded};
 use crate::LAYER_NAME;
 use crate::device::probe;
-use crate::device::state::Instance;
-use crate::loader::chain::{for_each_output, hiding};
+use crate::device::state::{Instance, PhysicalDevice};
+use crate::loader::chain::{Node, hiding, nodes};
 use crate::loader::dispatch::InstanceTable;
-use crate::loader::ffi::{FaultFeatures, FaultProperties, OneFeature, SPEC_VERSION, ShaderAbortProperties, stype};
 use crate::loader::registry::instance_of;
-use crate::report::driver_fault as fault;
+use crate::report::driver_fault;
 use crate::settings::OnAbort;
-use ash::vk;
+use ash::vk::{self, TaggedStructure};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
+use vk_ext::{
+    FaultFeatures, FaultProperties, SPEC_VERSION, ShaderAbortFeatures, ShaderAbortProperties,
+    ShaderConstantDataFeatures,
+};
 
-/// An entry point of a physical device that fills a chain of output structures.
-type AnswerFn<T> = unsafe extern "system" fn(vk::PhysicalDevice, *mut T);
+/// A physical-device command that fills a chain of output structures.
+type QueryFn<T> = unsafe extern "system" fn(vk::PhysicalDevice, *mut T);
 
 /// An entry of an extension list.
 pub fn extension(name: &CStr, version: u32) -> vk::ExtensionProperties {
@@ -28,47 +31,44 @@ pub fn extension(name: &CStr, version: u32) -> vk::ExtensionProperties {
     entry
 }
 
-/// The loader reads the list with no layer name when a device is created: what is not in it cannot be enabled.
+/// The loader checks the extensions that a device enables against the list without a layer name.
 pub unsafe extern "system" fn enumerate_extensions(
-    device: vk::PhysicalDevice,
+    handle: vk::PhysicalDevice,
     layer: *const c_char,
     count: *mut u32,
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: a valid physical device.
-        let Some(instance) = (unsafe { instance_of(device) }) else {
+        // SAFETY: valid usage: the physical device is live.
+        let Some(instance) = (unsafe { instance_of(handle) }) else {
             return MISSING;
         };
-        // SAFETY: null or a C string by the API's rules.
-        let asked = (!layer.is_null()).then(|| unsafe { CStr::from_ptr(layer) });
-        let own = || {
-            let emulated = probe::physical_device(instance, device).emulated;
-            emulated
-                .names()
-                .map(|name| extension(name, SPEC_VERSION))
-                .collect::<Vec<_>>()
+        // SAFETY: valid usage: null or a null-terminated string.
+        let layer_name = (!layer.is_null()).then(|| unsafe { CStr::from_ptr(layer) });
+        let own = || -> Vec<_> {
+            let emulated = probe::physical_device(instance, handle).emulated;
+            emulated.names().map(|name| extension(name, SPEC_VERSION)).collect()
         };
-        match asked {
-            // SAFETY: as the API has it.
+        match layer_name {
+            // SAFETY: valid usage: `properties` is null or has `count` elements.
             Some(name) if name == LAYER_NAME => unsafe { fill(&own(), count, properties) },
             None => {
-                // Asked afresh each time: the next layers may answer differently later.
-                let mut all = match probe::extensions(&instance.next, device) {
+                // Not from the probe: the layers below may list other extensions later.
+                let mut all = match probe::extensions(&instance.next, handle) {
                     Ok(all) => all,
                     Err(error) => return error,
                 };
                 for entry in own() {
-                    if !all.iter().any(|known| known.extension_name == entry.extension_name) {
+                    if !all.iter().any(|listed| listed.extension_name == entry.extension_name) {
                         all.push(entry);
                     }
                 }
-                // SAFETY: as the API has it.
+                // SAFETY: valid usage: `properties` is null or has `count` elements.
                 unsafe { fill(&all, count, properties) }
             }
             Some(_) => match instance.next.vkEnumerateDeviceExtensionProperties {
-                // SAFETY: forwarded as it came.
-                Some(next) => unsafe { next(device, layer, count, properties) },
+                // SAFETY: the application's own arguments.
+                Some(next) => unsafe { next(handle, layer, count, properties) },
                 None => MISSING,
             },
         }
@@ -76,156 +76,160 @@ pub unsafe extern "system" fn enumerate_extensions(
 }
 
 pub unsafe extern "system" fn enumerate_layers(
-    _device: vk::PhysicalDevice,
+    _: vk::PhysicalDevice,
     count: *mut u32,
     properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    // SAFETY: as the API has it.
+    // SAFETY: valid usage: `properties` is null or has `count` elements.
     command(|| unsafe { fill(&[own_properties()], count, properties) })
 }
 
-/// Fills a chain of output structures by the entry point of the next layer that `which` picks, without those that the
-/// layer alone answers, and then by `own`.
+/// Fills a chain of output structures: first by the next layer's command that `pick` selects, with the emulated structures
+/// hidden, then by `own`.
 ///
 /// # Safety
-/// The arguments must be those of a call that the API allows.
-unsafe fn answer_by<T>(
-    which: fn(&InstanceTable) -> Option<AnswerFn<T>>,
+/// Valid usage of the command.
+unsafe fn query<T>(
+    pick: fn(&InstanceTable) -> Option<QueryFn<T>>,
     own: unsafe fn(&Instance, vk::PhysicalDevice, *mut c_void),
-    device: vk::PhysicalDevice,
-    answer: *mut T,
+    handle: vk::PhysicalDevice,
+    output: *mut T,
 ) {
     guarded((), || {
-        // SAFETY: a valid physical device.
-        let Some(instance) = (unsafe { instance_of(device) }) else {
+        // SAFETY: valid usage: the physical device is live.
+        let Some(instance) = (unsafe { instance_of(handle) }) else {
             return;
         };
-        // SAFETY: forwarded as it came; afterwards the chain may be written, as it is the answer.
+        // SAFETY: the application's own arguments; valid usage: `output` starts a chain that may be written.
         unsafe {
-            if let Some(next) = which(&instance.next) {
-                hiding(
-                    answer.cast(),
-                    |s_type| is_emulated(instance, device, s_type),
-                    || next(device, answer),
-                );
+            if let Some(next) = pick(&instance.next) {
+                let hidden = |s_type| is_emulated(instance, handle, s_type);
+                hiding(output.cast(), hidden, || next(handle, output));
             }
-            own(instance, device, answer.cast());
+            own(instance, handle, output.cast());
         }
     });
 }
 
-/// Whether the layer alone answers a structure.
-fn is_emulated(instance: &Instance, device: vk::PhysicalDevice, s_type: vk::StructureType) -> bool {
-    // Not asked before one of the structs is seen: probing costs a few calls down.
-    let emulated = || probe::physical_device(instance, device).emulated;
+/// Whether only the layer can fill a structure. Probes the physical device for structures of the extensions alone.
+fn is_emulated(instance: &Instance, handle: vk::PhysicalDevice, s_type: vk::StructureType) -> bool {
+    let emulated = || probe::physical_device(instance, handle).emulated;
     match s_type {
-        stype::SHADER_ABORT_FEATURES | stype::SHADER_ABORT_PROPERTIES => emulated().abort,
-        stype::SHADER_CONSTANT_DATA_FEATURES => emulated().constant_data,
-        stype::FAULT_FEATURES | stype::FAULT_PROPERTIES => emulated().fault,
+        ShaderAbortFeatures::STRUCTURE_TYPE | ShaderAbortProperties::STRUCTURE_TYPE => emulated().abort,
+        ShaderConstantDataFeatures::STRUCTURE_TYPE => emulated().constant_data,
+        FaultFeatures::STRUCTURE_TYPE | FaultProperties::STRUCTURE_TYPE => emulated().fault,
         _ => false,
     }
 }
 
-/// Overwrites what the layers below cannot know of features.
+/// Calls `write` with every emulated structure of an output chain, and with the physical device.
 ///
 /// # Safety
-/// `head` must be null or a chain of output structures.
-unsafe fn own_features(instance: &Instance, device: vk::PhysicalDevice, head: *mut c_void) {
-    // Not asked before one of the structs is seen: probing costs a few calls down.
-    let emulated = || probe::physical_device(instance, device).emulated;
-    // SAFETY: the caller vouches for the chain; the types say what the nodes are.
-    unsafe {
-        for_each_output(head, |s_type, node| match s_type {
-            stype::SHADER_ABORT_FEATURES if emulated().abort => {
-                (*node.cast::<OneFeature>()).feature = vk::TRUE;
-            }
-            stype::SHADER_CONSTANT_DATA_FEATURES if emulated().constant_data => {
-                (*node.cast::<OneFeature>()).feature = vk::TRUE;
-            }
-            stype::FAULT_FEATURES => {
-                let known = probe::physical_device(instance, device);
-                if known.emulated.fault {
-                    let node = &mut *node.cast::<FaultFeatures>();
-                    node.device_fault = vk::TRUE;
-                    node.device_fault_vendor_binary = vk::Bool32::from(known.ext_fault_vendor_binary);
-                    node.device_fault_report_masked = vk::Bool32::from(reports_masked(instance));
-                    node.device_fault_device_lost_on_masked = vk::FALSE;
-                }
-            }
-            _ => {}
-        });
-    }
+/// `head` must be null or start a valid output chain.
+unsafe fn for_each_emulated(
+    instance: &Instance,
+    handle: vk::PhysicalDevice,
+    head: *mut c_void,
+    write: impl Fn(Node, &PhysicalDevice),
+) {
+    // SAFETY: the chain is valid (the caller's contract).
+    unsafe { nodes(head) }
+        .filter(|node| is_emulated(instance, handle, node.s_type))
+        .for_each(|node| write(node, &probe::physical_device(instance, handle)));
 }
 
-/// Faults that do not lose the device exist only where aborts do not.
+/// Writes the emulated feature structures.
+///
+/// # Safety
+/// `head` must be null or start a valid output chain.
+unsafe fn write_features(instance: &Instance, handle: vk::PhysicalDevice, head: *mut c_void) {
+    let write = |node: Node, device: &PhysicalDevice| {
+        // SAFETY: nodes of an output chain may be written (the caller's contract).
+        unsafe {
+            if let Some(features) = node.cast::<ShaderAbortFeatures>() {
+                (*features).shader_abort = vk::TRUE;
+            } else if let Some(features) = node.cast::<ShaderConstantDataFeatures>() {
+                (*features).shader_constant_data = vk::TRUE;
+            } else if let Some(features) = node.cast::<FaultFeatures>() {
+                (*features).device_fault = vk::TRUE;
+                (*features).device_fault_vendor_binary = vk::Bool32::from(device.ext_fault_vendor_binary);
+                (*features).device_fault_report_masked = vk::Bool32::from(reports_masked(instance));
+                (*features).device_fault_device_lost_on_masked = vk::FALSE;
+            }
+        }
+    };
+    // SAFETY: the chain is valid (the caller's contract).
+    unsafe { for_each_emulated(instance, handle, head, write) };
+}
+
+/// Whether `deviceFaultReportMasked` is supported: with `on_abort = continue`, aborts are faults that do not lose the device.
 pub fn reports_masked(instance: &Instance) -> bool {
     instance.settings.on_abort == OnAbort::Continue
 }
 
-pub unsafe extern "system" fn features2(device: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures2<'_>) {
-    // SAFETY: forwarded as it came.
-    unsafe { answer_by(InstanceTable::features2, own_features, device, features) }
+pub unsafe extern "system" fn features2(handle: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures2<'_>) {
+    // SAFETY: the application's own arguments.
+    unsafe { query(InstanceTable::features2, write_features, handle, features) }
 }
 
 pub unsafe extern "system" fn features2_khr(
-    device: vk::PhysicalDevice,
+    handle: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
-    let which = |t: &InstanceTable| t.vkGetPhysicalDeviceFeatures2KHR.or(t.vkGetPhysicalDeviceFeatures2);
-    // SAFETY: forwarded as it came.
-    unsafe { answer_by(which, own_features, device, features) }
+    let pick = |t: &InstanceTable| t.vkGetPhysicalDeviceFeatures2KHR.or(t.vkGetPhysicalDeviceFeatures2);
+    // SAFETY: the application's own arguments.
+    unsafe { query(pick, write_features, handle, features) }
 }
 
-/// Overwrites what the layers below cannot know of properties.
+/// Writes the emulated property structures.
 ///
 /// # Safety
-/// `head` must be null or a chain of output structures.
-unsafe fn own_properties2(instance: &Instance, device: vk::PhysicalDevice, head: *mut c_void) {
-    // SAFETY: the caller vouches for the chain; the types say what the nodes are.
-    unsafe {
-        for_each_output(head, |s_type, node| match s_type {
-            stype::SHADER_ABORT_PROPERTIES if probe::physical_device(instance, device).emulated.abort => {
-                (*node.cast::<ShaderAbortProperties>()).max_shader_abort_message_size =
-                    u64::from(instance.settings.max_message_size);
+/// `head` must be null or start a valid output chain.
+unsafe fn write_properties(instance: &Instance, handle: vk::PhysicalDevice, head: *mut c_void) {
+    let write = |node: Node, device: &PhysicalDevice| {
+        // SAFETY: nodes of an output chain may be written (the caller's contract).
+        unsafe {
+            if let Some(properties) = node.cast::<ShaderAbortProperties>() {
+                (*properties).max_shader_abort_message_size = u64::from(instance.settings.max_message_size);
+            } else if let Some(properties) = node.cast::<FaultProperties>() {
+                (*properties).max_device_fault_count = driver_fault::max_device_fault_count(device.ext_fault);
             }
-            stype::FAULT_PROPERTIES => {
-                let known = probe::physical_device(instance, device);
-                if known.emulated.fault {
-                    (*node.cast::<FaultProperties>()).max_device_fault_count =
-                        fault::max_device_fault_count(known.ext_fault);
-                }
-            }
-            _ => {}
-        });
-    }
+        }
+    };
+    // SAFETY: the chain is valid (the caller's contract).
+    unsafe { for_each_emulated(instance, handle, head, write) };
 }
 
 pub unsafe extern "system" fn properties2(
-    device: vk::PhysicalDevice,
+    handle: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
-    // SAFETY: forwarded as it came.
-    unsafe { answer_by(InstanceTable::properties2, own_properties2, device, properties) }
+    // SAFETY: the application's own arguments.
+    unsafe { query(InstanceTable::properties2, write_properties, handle, properties) }
 }
 
 pub unsafe extern "system" fn properties2_khr(
-    device: vk::PhysicalDevice,
+    handle: vk::PhysicalDevice,
     properties: *mut vk::PhysicalDeviceProperties2<'_>,
 ) {
-    let which = |t: &InstanceTable| t.vkGetPhysicalDeviceProperties2KHR.or(t.vkGetPhysicalDeviceProperties2);
-    // SAFETY: forwarded as it came.
-    unsafe { answer_by(which, own_properties2, device, properties) }
+    let pick = |t: &InstanceTable| t.vkGetPhysicalDeviceProperties2KHR.or(t.vkGetPhysicalDeviceProperties2);
+    // SAFETY: the application's own arguments.
+    unsafe { query(pick, write_properties, handle, properties) }
 }
 
-unsafe fn tool_properties_by(
-    which: fn(&InstanceTable) -> Option<vk::PFN_vkGetPhysicalDeviceToolProperties>,
-    device: vk::PhysicalDevice,
+/// Returns the layer's entry first, then those of the next layer's command that `pick` selects.
+///
+/// # Safety
+/// Valid usage of the command.
+unsafe fn query_tools(
+    pick: fn(&InstanceTable) -> Option<vk::PFN_vkGetPhysicalDeviceToolProperties>,
+    handle: vk::PhysicalDevice,
     count: *mut u32,
     properties: *mut vk::PhysicalDeviceToolProperties<'_>,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: a valid physical device.
-        let Some(instance) = (unsafe { instance_of(device) }) else {
+        // SAFETY: valid usage: the physical device is live.
+        let Some(instance) = (unsafe { instance_of(handle) }) else {
             return MISSING;
         };
         let mut own = vk::PhysicalDeviceToolProperties {
@@ -236,22 +240,22 @@ unsafe fn tool_properties_by(
         copy_text(&mut own.version, VERSION);
         copy_text(&mut own.description, crate::DESCRIPTION);
         copy_text(&mut own.layer, LAYER_NAME);
-        // SAFETY: as the API has it; our entry comes first, the next layers' behind it.
+        // SAFETY: valid usage: `properties` is null or has `count` elements.
         unsafe {
             let Some(count) = count.as_mut() else {
                 return MISSING;
             };
-            // Asked first: not every driver says how many it has written.
-            let next = which(&instance.next);
-            let mut there = 0;
+            // The number of entries below is queried first: not every driver writes it when it fills the array.
+            let next = pick(&instance.next);
+            let mut below = 0;
             if let Some(next) = next {
-                match next(device, &mut there, ptr::null_mut()) {
+                match next(handle, &mut below, ptr::null_mut()) {
                     vk::Result::SUCCESS => {}
                     error => return error,
                 }
             }
             if properties.is_null() {
-                *count = there + 1;
+                *count = below + 1;
                 return vk::Result::SUCCESS;
             }
             if *count == 0 {
@@ -259,17 +263,16 @@ unsafe fn tool_properties_by(
             }
             own.p_next = (*properties).p_next;
             properties.write(own);
-            let mut rest = there.min(*count - 1);
+            let mut rest = below.min(*count - 1);
             let result = match next {
-                Some(next) if rest > 0 => next(device, &mut rest, properties.add(1)),
+                Some(next) if rest > 0 => next(handle, &mut rest, properties.add(1)),
                 _ => vk::Result::SUCCESS,
             };
-            let result = match result {
-                vk::Result::SUCCESS if rest < there => vk::Result::INCOMPLETE,
-                other => other,
-            };
             *count = rest + 1;
-            result
+            match result {
+                vk::Result::SUCCESS if rest < below => vk::Result::INCOMPLETE,
+                other => other,
+            }
         }
     })
 }
@@ -280,27 +283,27 @@ const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_V
 };
 
 pub unsafe extern "system" fn tool_properties(
-    device: vk::PhysicalDevice,
+    handle: vk::PhysicalDevice,
     count: *mut u32,
     properties: *mut vk::PhysicalDeviceToolProperties<'_>,
 ) -> vk::Result {
-    let which = |t: &InstanceTable| {
+    let pick = |t: &InstanceTable| {
         t.vkGetPhysicalDeviceToolProperties
             .or(t.vkGetPhysicalDeviceToolPropertiesEXT)
     };
-    // SAFETY: forwarded as it came.
-    unsafe { tool_properties_by(which, device, count, properties) }
+    // SAFETY: the application's own arguments.
+    unsafe { query_tools(pick, handle, count, properties) }
 }
 
 pub unsafe extern "system" fn tool_properties_ext(
-    device: vk::PhysicalDevice,
+    handle: vk::PhysicalDevice,
     count: *mut u32,
     properties: *mut vk::PhysicalDeviceToolProperties<'_>,
 ) -> vk::Result {
-    let which = |t: &InstanceTable| {
+    let pick = |t: &InstanceTable| {
         t.vkGetPhysicalDeviceToolPropertiesEXT
             .or(t.vkGetPhysicalDeviceToolProperties)
     };
-    // SAFETY: forwarded as it came.
-    unsafe { tool_properties_by(which, device, count, properties) }
+    // SAFETY: the application's own arguments.
+    unsafe { query_tools(pick, handle, count, properties) }
 }

@@ -1,66 +1,78 @@
-//! `VkPipeline`: the commands that create pipelines. What of their create-infos has to change is in `stages`; all else
-//! passes with the application's own pointers.
+//! `VkPipeline`: the commands that create pipelines, and the deferred operations that they can be deferred to.
 
-use super::stages::{CreateInfo, Creation};
-use super::{MISSING, command, guarded};
-use crate::device::state::{AbortState, Device};
+use super::pipeline_edit::{EditCreateInfo, Editor};
+use super::{MISSING, command, guarded, next_of};
+use crate::device::state::{AbortState, DeferredCreation, Device, Modules};
 use crate::loader::registry::device_of;
 use crate::locks::lock;
-use ash::vk;
+use ash::vk::{self, Handle};
 use std::slice;
+use vkabort_record::site::ModuleHash;
 
-/// No pipeline was made: every handle says so.
+/// Creates pipelines by `next`, from edited create-infos or from the application's own if nothing had to be edited. Calls
+/// `next` once at most.
 ///
 /// # Safety
-/// `pipelines` must have `count` elements.
-unsafe fn refuse(pipelines: *mut vk::Pipeline, count: u32, error: vk::Result) -> vk::Result {
-    // SAFETY: the caller vouches for the array.
-    unsafe { slice::from_raw_parts_mut(pipelines, count as usize) }.fill(vk::Pipeline::null());
-    error
-}
-
-/// Creates pipelines of a kind from edited create-infos by `next`, or from the application's own if nothing had to be
-/// edited. A creation that is deferred to an operation keeps what it reads until the operation is destroyed.
-///
-/// # Safety
-/// `infos` and `pipelines` must have `count` valid elements, and `next` must be the next layer's command.
-unsafe fn create<I: CreateInfo>(
-    known: &Device,
+/// `infos` and `pipelines` must have `count` elements, and `next` must call the next layer's command.
+unsafe fn create<I: EditCreateInfo>(
+    device: &Device,
     state: &AbortState,
     operation: vk::DeferredOperationKHR,
     (infos, count): (*const I, u32),
     pipelines: *mut vk::Pipeline,
     next: impl FnOnce(*const I) -> vk::Result,
 ) -> vk::Result {
-    let mut creation = Creation::new(known, state);
-    // SAFETY: the caller vouches for the arrays.
-    unsafe {
-        let mut copies = slice::from_raw_parts(infos, count as usize).to_vec();
-        let mut hashes = Vec::with_capacity(copies.len());
-        for copy in &mut copies {
-            let mut modules = Vec::new();
-            if let Err(error) = copy.edit(&mut creation, &mut modules) {
-                return refuse(pipelines, count, error);
-            }
-            hashes.push(modules);
+    // Not every driver writes the array if it fails, and the handles are read below.
+    // SAFETY: `count` elements (the caller's contract).
+    unsafe { pipelines.write_bytes(0, count as usize) };
+    let mut editor = Editor::new(device, state);
+    // SAFETY: `count` elements (the caller's contract).
+    let mut copies = unsafe { slice::from_raw_parts(infos, count as usize) }.to_vec();
+    let mut modules = Vec::with_capacity(copies.len());
+    for copy in &mut copies {
+        let mut own = Vec::new();
+        // SAFETY: valid usage: the create-info is valid until the creation is complete.
+        if let Err(error) = unsafe { copy.edit(&mut editor, &mut own) } {
+            return error;
         }
-        let result = next(if creation.changed { copies.as_ptr() } else { infos });
-        if result != vk::Result::OPERATION_DEFERRED_KHR {
-            creation.remember(pipelines, hashes);
-        } else if creation.changed {
-            let mut kept = std::mem::take(&mut creation.kept);
-            kept.keep_infos(copies);
-            lock(&state.deferred).entry(operation).or_default().push(kept);
+        modules.push(own);
+    }
+    let result = next(if editor.changed { copies.as_ptr() } else { infos });
+    if result == vk::Result::OPERATION_DEFERRED_KHR {
+        let mut storage = editor.storage;
+        if editor.changed {
+            storage.keep(copies);
         }
-        result
+        let creation = DeferredCreation::new(storage, pipelines, modules);
+        lock(&state.deferred).entry(operation).or_default().push(creation);
+    } else {
+        // SAFETY: one pipeline for each create-info.
+        unsafe { remember(&state.modules, pipelines, modules) };
+    }
+    result
+}
+
+/// Remembers which modules new pipelines are created from.
+///
+/// # Safety
+/// `pipelines` must have as many elements as `modules`.
+unsafe fn remember(table: &Modules, pipelines: *const vk::Pipeline, modules: Vec<Vec<ModuleHash>>) {
+    // SAFETY: as many elements (the caller's contract).
+    let pipelines = unsafe { slice::from_raw_parts(pipelines, modules.len()) };
+    for (pipeline, mut modules) in pipelines.iter().zip(modules) {
+        if *pipeline != vk::Pipeline::null() {
+            modules.sort_unstable();
+            modules.dedup();
+            table.set_modules_of(vk::ObjectType::PIPELINE, pipeline.as_raw(), modules);
+        }
     }
 }
 
-/// A command that creates pipelines at once.
+/// A command that creates pipelines and cannot defer that.
 macro_rules! create_at_once {
-    ($name:ident, $info:ident, $next:ident) => {
+    ($name:ident, $info:ident, $command:ident) => {
         pub unsafe extern "system" fn $name(
-            device: vk::Device,
+            handle: vk::Device,
             cache: vk::PipelineCache,
             count: u32,
             infos: *const vk::$info<'_>,
@@ -68,25 +80,18 @@ macro_rules! create_at_once {
             pipelines: *mut vk::Pipeline,
         ) -> vk::Result {
             command(|| {
-                // SAFETY: all as the API has it.
+                // SAFETY: valid usage: the device is live, and the arrays have `count` elements.
                 unsafe {
-                    let found = device_of(device).and_then(|d| Some((d, d.next.$next?)));
-                    let Some((known, next)) = found else {
+                    let Some((device, next)) = next_of(handle, |t| t.$command) else {
                         return MISSING;
                     };
-                    let next = |infos: *const vk::$info<'_>| next(device, cache, count, infos, allocator, pipelines);
-                    let (Some(state), false) = (&known.state, infos.is_null()) else {
+                    let next = |infos: *const vk::$info<'_>| next(handle, cache, count, infos, allocator, pipelines);
+                    let (Some(state), false) = (&device.state, infos.is_null()) else {
                         return next(infos);
                     };
-                    let given = (infos.cast::<vk::$info<'static>>(), count);
-                    create(
-                        known,
-                        state,
-                        vk::DeferredOperationKHR::null(),
-                        given,
-                        pipelines,
-                        next,
-                    )
+                    let infos = (infos.cast::<vk::$info<'static>>(), count);
+                    let operation = vk::DeferredOperationKHR::null();
+                    create(device, state, operation, infos, pipelines, next)
                 }
             })
         }
@@ -102,7 +107,7 @@ create_at_once!(
 );
 
 pub unsafe extern "system" fn create_ray_tracing(
-    device: vk::Device,
+    handle: vk::Device,
     operation: vk::DeferredOperationKHR,
     cache: vk::PipelineCache,
     count: u32,
@@ -111,39 +116,98 @@ pub unsafe extern "system" fn create_ray_tracing(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: all as the API has it.
+        // SAFETY: valid usage: the device is live, and the arrays have `count` elements.
         unsafe {
-            let found = device_of(device).and_then(|d| Some((d, d.next.vkCreateRayTracingPipelinesKHR?)));
-            let Some((known, next)) = found else {
+            let Some((device, next)) = next_of(handle, |t| t.vkCreateRayTracingPipelinesKHR) else {
                 return MISSING;
             };
-            let (Some(state), false) = (&known.state, infos.is_null()) else {
-                return next(device, operation, cache, count, infos, allocator, pipelines);
+            let next = |infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>| {
+                next(handle, operation, cache, count, infos, allocator, pipelines)
             };
-            let given = (infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>(), count);
-            create(known, state, operation, given, pipelines, |infos| {
-                next(device, operation, cache, count, infos, allocator, pipelines)
-            })
+            let (Some(state), false) = (&device.state, infos.is_null()) else {
+                return next(infos);
+            };
+            let infos = (infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>(), count);
+            create(device, state, operation, infos, pipelines, next)
         }
     })
 }
 
+/// `vkDeferredOperationJoinKHR`: the operation is complete where it returns `VK_SUCCESS`.
+pub unsafe extern "system" fn join_deferred_operation(
+    handle: vk::Device,
+    operation: vk::DeferredOperationKHR,
+) -> vk::Result {
+    command(|| {
+        // SAFETY: valid usage: the device is live.
+        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkDeferredOperationJoinKHR) }) else {
+            return MISSING;
+        };
+        // SAFETY: the application's own arguments.
+        let result = unsafe { next(handle, operation) };
+        if result == vk::Result::SUCCESS {
+            complete(device, operation);
+        }
+        result
+    })
+}
+
+/// `vkGetDeferredOperationResultKHR`: the operation is complete where it does not return `VK_NOT_READY`.
+pub unsafe extern "system" fn deferred_operation_result(
+    handle: vk::Device,
+    operation: vk::DeferredOperationKHR,
+) -> vk::Result {
+    command(|| {
+        // SAFETY: valid usage: the device is live.
+        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetDeferredOperationResultKHR) }) else {
+            return MISSING;
+        };
+        // SAFETY: the application's own arguments.
+        let result = unsafe { next(handle, operation) };
+        if result != vk::Result::NOT_READY {
+            complete(device, operation);
+        }
+        result
+    })
+}
+
+/// Remembers the pipelines of an operation that is complete. Once per operation, before the first command that reports the
+/// completion returns: the application may then free the array of handles.
+fn complete(device: &Device, operation: vk::DeferredOperationKHR) {
+    let Some(state) = &device.state else { return };
+    // Held to the end, so that no other thread reports the completion meanwhile.
+    let mut deferred = lock(&state.deferred);
+    for creation in deferred.get_mut(&operation).into_iter().flatten() {
+        if let Some(pipelines) = creation.pipelines.take() {
+            // SAFETY: "any memory that the deferred command's parameters point to" is valid until the application knows of
+            // the completion, and the array has one element for each create-info.
+            unsafe { remember(&state.modules, pipelines, std::mem::take(&mut creation.modules)) };
+        }
+    }
+}
+
 pub unsafe extern "system" fn destroy_deferred_operation(
-    device: vk::Device,
+    handle: vk::Device,
     operation: vk::DeferredOperationKHR,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guarded((), || {
-        // SAFETY: a valid device.
-        let Some(known) = (unsafe { device_of(device) }) else {
+        // SAFETY: valid usage: the device is live.
+        let Some(device) = (unsafe { device_of(handle) }) else {
             return;
         };
-        if let Some(next) = known.next.vkDestroyDeferredOperationKHR {
-            // SAFETY: forwarded as it came.
-            unsafe { next(device, operation, allocator) };
+        // Taken before the call: another thread may get the same handle as soon as the driver frees it.
+        let creations = device
+            .state
+            .as_ref()
+            .and_then(|state| lock(&state.deferred).remove(&operation));
+        if let Some(next) = device.next.vkDestroyDeferredOperationKHR {
+            // SAFETY: the application's own arguments.
+            unsafe { next(handle, operation, allocator) };
         }
-        if let Some(state) = &known.state {
-            drop(lock(&state.deferred).remove(&operation));
-        }
+        drop(creations);
     });
 }
+
+#[cfg(test)]
+mod tests;

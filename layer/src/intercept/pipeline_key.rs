@@ -1,149 +1,121 @@
-//! Commands that ask about a pipeline by its create-info: the driver has to see the create-info that it would see, or
-//! has seen, when the pipeline is created.
+//! Commands that take the create-info of a pipeline without creating it. The driver has to get the same edited create-info as
+//! at the pipeline's creation.
 
-use super::stages::{CreateInfo, Creation};
-use super::{MISSING, command, guarded};
-use crate::loader::ffi::{PipelineBinaryCreateInfo, PipelineCreateInfo, stype};
-use crate::loader::registry::device_of;
+use super::pipeline_edit::{Editor, edit_one};
+use super::{MISSING, command, guarded, next_of};
 use ash::vk::{self, TaggedStructure};
 use std::ffi::c_void;
-use std::ptr;
+use vk_ext::{PipelineBinaryCreateInfo, PipelineCreateInfo};
 
-/// Edits the create-info of a kind that is chained to a `VkPipelineCreateInfoKHR`. Null: nothing had to be edited.
+/// The `VkPipelineCreateInfoKHR` for the next layer. None if the application's own will do.
 ///
 /// # Safety
-/// `node` must be valid and of that kind.
-unsafe fn edited<I: CreateInfo>(creation: &mut Creation<'_>, node: *const c_void) -> Result<*const c_void, vk::Result> {
-    // SAFETY: the caller vouches for the node.
-    unsafe {
-        let mut copy = Box::new(*node.cast::<I>());
-        copy.edit(creation, &mut Vec::new())?;
-        if !creation.changed {
-            return Ok(ptr::null());
-        }
-        let edited = ptr::from_ref(&*copy).cast();
-        creation.kept.keep_infos(copy);
-        Ok(edited)
-    }
-}
-
-/// The `VkPipelineCreateInfoKHR` that the next layer is given, if it is not the application's.
-///
-/// # Safety
-/// `info` must be null or valid.
+/// `info` must be null or valid, and so must its chain.
 unsafe fn edit(
-    creation: &mut Creation<'_>,
+    editor: &mut Editor<'_>,
     info: *const PipelineCreateInfo,
 ) -> Result<Option<PipelineCreateInfo>, vk::Result> {
-    // SAFETY: the caller vouches for the structure and its chain.
+    // SAFETY: the structure and its chain are valid (the caller's contract).
     unsafe {
-        let Some(info) = info.as_ref() else {
+        // Only create-infos of pipelines extend the structure, so the pipeline's is the first of the chain.
+        let Some(node) = info
+            .as_ref()
+            .map(|info| info.p_next.cast_const())
+            .filter(|node| !node.is_null())
+        else {
             return Ok(None);
         };
-        // Only create-infos of pipelines extend the structure, so the first one of the chain is it.
-        let node = info.next.cast_const();
-        let Some(kind) = node.cast::<vk::BaseInStructure<'_>>().as_ref().map(|node| node.s_type) else {
-            return Ok(None);
-        };
-        let edited = match kind {
+        let edited: *const c_void = match (*node.cast::<vk::BaseInStructure<'_>>()).s_type {
             vk::GraphicsPipelineCreateInfo::STRUCTURE_TYPE => {
-                edited::<vk::GraphicsPipelineCreateInfo<'static>>(creation, node)
+                edit_one::<vk::GraphicsPipelineCreateInfo<'static>>(editor, node)?.cast()
             }
             vk::ComputePipelineCreateInfo::STRUCTURE_TYPE => {
-                edited::<vk::ComputePipelineCreateInfo<'static>>(creation, node)
+                edit_one::<vk::ComputePipelineCreateInfo<'static>>(editor, node)?.cast()
             }
             vk::RayTracingPipelineCreateInfoKHR::STRUCTURE_TYPE => {
-                edited::<vk::RayTracingPipelineCreateInfoKHR<'static>>(creation, node)
+                edit_one::<vk::RayTracingPipelineCreateInfoKHR<'static>>(editor, node)?.cast()
             }
-            _ => Ok(ptr::null()),
-        }?;
-        Ok((!edited.is_null()).then_some(PipelineCreateInfo {
-            s_type: stype::PIPELINE_CREATE_INFO,
-            next: edited.cast_mut(),
+            _ => return Ok(None),
+        };
+        Ok((!edited.is_null()).then(|| PipelineCreateInfo {
+            p_next: edited.cast_mut(),
+            ..Default::default()
         }))
     }
 }
 
-pub unsafe extern "system" fn key(device: vk::Device, info: *const PipelineCreateInfo, key: *mut c_void) -> vk::Result {
+pub unsafe extern "system" fn key(handle: vk::Device, info: *const PipelineCreateInfo, key: *mut c_void) -> vk::Result {
     command(|| {
-        // SAFETY: a valid device.
-        let found = unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkGetPipelineKeyKHR?)));
-        let Some((known, next)) = found else {
-            return MISSING;
-        };
-        // SAFETY: all as the API has it.
+        // SAFETY: valid usage: the device is live, and `info` and its chain valid.
         unsafe {
-            let Some(state) = &known.state else {
-                return next(device, info, key);
+            let Some((device, next)) = next_of(handle, |t| t.vkGetPipelineKeyKHR) else {
+                return MISSING;
             };
-            let mut creation = Creation::new(known, state);
-            match edit(&mut creation, info) {
-                Ok(Some(edited)) => next(device, &edited, key),
-                Ok(None) => next(device, info, key),
+            let Some(state) = &device.state else {
+                return next(handle, info, key);
+            };
+            let mut editor = Editor::new(device, state);
+            match edit(&mut editor, info) {
+                Ok(Some(edited)) => next(handle, &edited, key),
+                Ok(None) => next(handle, info, key),
                 Err(error) => error,
             }
         }
     })
 }
 
-/// Binaries come from data, from a pipeline, or from the driver's own cache by the create-info of a pipeline.
+/// Binaries come from data, from a pipeline, or by a pipeline's create-info from the driver's cache.
 pub unsafe extern "system" fn create_binaries(
-    device: vk::Device,
+    handle: vk::Device,
     info: *const PipelineBinaryCreateInfo,
     allocator: *const vk::AllocationCallbacks<'_>,
     binaries: *mut c_void,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: a valid device.
-        let found = unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkCreatePipelineBinariesKHR?)));
-        let Some((known, next)) = found else {
-            return MISSING;
-        };
-        // SAFETY: all as the API has it.
+        // SAFETY: valid usage: the device is live, and `info` and its chain valid.
         unsafe {
-            let (Some(state), Some(given)) = (&known.state, info.as_ref()) else {
-                return next(device, info, allocator, binaries);
+            let Some((device, next)) = next_of(handle, |t| t.vkCreatePipelineBinariesKHR) else {
+                return MISSING;
             };
-            let mut creation = Creation::new(known, state);
-            match edit(&mut creation, given.pipeline_create_info) {
+            let (Some(state), Some(original)) = (&device.state, info.as_ref()) else {
+                return next(handle, info, allocator, binaries);
+            };
+            let mut editor = Editor::new(device, state);
+            match edit(&mut editor, original.p_pipeline_create_info) {
                 Ok(Some(edited)) => {
-                    let mut copy = *given;
-                    copy.pipeline_create_info = &edited;
-                    next(device, &copy, allocator, binaries)
+                    let mut copy = *original;
+                    copy.p_pipeline_create_info = &edited;
+                    next(handle, &copy, allocator, binaries)
                 }
-                Ok(None) => next(device, info, allocator, binaries),
+                Ok(None) => next(handle, info, allocator, binaries),
                 Err(error) => error,
             }
         }
     })
 }
 
-/// Pipelines whose dispatches the device itself generates need memory for their shaders.
+/// `vkGetPipelineIndirectMemoryRequirementsNV`: the memory depends on the pipeline's code.
 pub unsafe extern "system" fn indirect_memory_requirements(
-    device: vk::Device,
+    handle: vk::Device,
     info: *const vk::ComputePipelineCreateInfo<'_>,
     requirements: *mut vk::MemoryRequirements2<'_>,
 ) {
     guarded((), || {
-        // SAFETY: a valid device.
-        let found =
-            unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkGetPipelineIndirectMemoryRequirementsNV?)));
-        let Some((known, next)) = found else {
-            return;
-        };
-        // SAFETY: all as the API has it.
+        // SAFETY: valid usage: the device is live, and `info` valid.
         unsafe {
-            if let (Some(state), Some(given)) = (
-                &known.state,
-                info.cast::<vk::ComputePipelineCreateInfo<'static>>().as_ref(),
-            ) {
-                let mut creation = Creation::new(known, state);
-                let mut copy = *given;
-                if copy.edit(&mut creation, &mut Vec::new()).is_ok() && creation.changed {
-                    return next(device, &copy, requirements);
+            let Some((device, next)) = next_of(handle, |t| t.vkGetPipelineIndirectMemoryRequirementsNV) else {
+                return;
+            };
+            if let (Some(state), false) = (&device.state, info.is_null()) {
+                let mut editor = Editor::new(device, state);
+                let edited = edit_one::<vk::ComputePipelineCreateInfo<'static>>(&mut editor, info.cast());
+                if let Ok(edited) = edited
+                    && !edited.is_null()
+                {
+                    return next(handle, edited, requirements);
                 }
             }
-            next(device, info, requirements);
+            next(handle, info, requirements);
         }
     });
 }

@@ -1,6 +1,6 @@
 //! `VkShaderModule`.
 
-use super::{MISSING, command, guarded};
+use super::{MISSING, command, guarded, next_of};
 use crate::device::shader::{Rewritten, words_of};
 use crate::device::state::{AbortState, Device};
 use crate::loader::registry::device_of;
@@ -8,45 +8,36 @@ use ash::vk;
 use std::collections::BTreeMap;
 
 pub unsafe extern "system" fn create(
-    device: vk::Device,
+    handle: vk::Device,
     info: *const vk::ShaderModuleCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     module: *mut vk::ShaderModule,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: a valid device.
-        let found = unsafe { device_of(device) };
-        let Some((known, next)) = found.and_then(|d| Some((d, d.next.vkCreateShaderModule?))) else {
-            return MISSING;
-        };
-        // SAFETY: valid by the API's rules, and only borrowed during the call.
+        // SAFETY: valid usage: the device is live, `info` valid, and `module` may be written.
         unsafe {
-            match (&known.state, info.as_ref()) {
-                (Some(state), Some(given)) => match rewrite(known, state, given) {
-                    Ok(Rewritten::Unchanged) => next(device, info, allocator, module),
-                    Ok(Rewritten::Known { module: kept }) => {
-                        let result = next(device, info, allocator, module);
-                        if result == vk::Result::SUCCESS
-                            && let Some(handle) = module.as_ref()
-                        {
-                            state.modules.bind(*handle, kept);
-                        }
-                        result
-                    }
-                    Ok(Rewritten::Changed { words, module: kept }) => {
-                        let changed = with_words(given, &words);
-                        let result = next(device, &changed, allocator, module);
-                        if result == vk::Result::SUCCESS
-                            && let Some(handle) = module.as_ref()
-                        {
-                            state.modules.bind(*handle, kept);
-                        }
-                        result
-                    }
-                    Err(error) => error,
-                },
-                _ => next(device, info, allocator, module),
+            let Some((device, next)) = next_of(handle, |t| t.vkCreateShaderModule) else {
+                return MISSING;
+            };
+            let (Some(state), Some(original)) = (&device.state, info.as_ref()) else {
+                return next(handle, info, allocator, module);
+            };
+            let (result, rewritten) = match rewrite(device, state, original) {
+                Ok(Rewritten::Unchanged) => return next(handle, info, allocator, module),
+                Ok(Rewritten::Native { module: rewritten }) => (next(handle, info, allocator, module), rewritten),
+                Ok(Rewritten::Changed {
+                    words,
+                    module: rewritten,
+                }) => {
+                    let info = with_words(original, &words);
+                    (next(handle, &info, allocator, module), rewritten)
+                }
+                Err(error) => return error,
+            };
+            if result == vk::Result::SUCCESS {
+                state.modules.bind(*module, rewritten);
             }
+            result
         }
     })
 }
@@ -58,12 +49,12 @@ unsafe fn rewrite(
     state: &AbortState,
     info: &vk::ShaderModuleCreateInfo<'_>,
 ) -> Result<Rewritten, vk::Result> {
-    // SAFETY: the caller vouches for the code.
+    // SAFETY: the code has `codeSize` bytes (the caller's contract).
     let words = unsafe { words_of(info.p_code, info.code_size) };
     device.rewrite(state, &words, BTreeMap::new())
 }
 
-/// A create-info with other words.
+/// The create-info with other words.
 pub fn with_words<'a>(info: &vk::ShaderModuleCreateInfo<'a>, words: &'a [u32]) -> vk::ShaderModuleCreateInfo<'a> {
     let mut changed = *info;
     changed.code_size = size_of_val(words);
@@ -72,48 +63,45 @@ pub fn with_words<'a>(info: &vk::ShaderModuleCreateInfo<'a>, words: &'a [u32]) -
 }
 
 pub unsafe extern "system" fn destroy(
-    device: vk::Device,
+    handle: vk::Device,
     module: vk::ShaderModule,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guarded((), || {
-        // SAFETY: a valid device.
-        let Some(known) = (unsafe { device_of(device) }) else {
+        // SAFETY: valid usage: the device is live.
+        let Some(device) = (unsafe { device_of(handle) }) else {
             return;
         };
-        if let Some(state) = &known.state {
+        if let Some(state) = &device.state {
             state.modules.unbind(module);
         }
-        if !known.is_undrained()
-            && let Some(next) = known.next.vkDestroyShaderModule
+        if !device.is_undrained()
+            && let Some(next) = device.next.vkDestroyShaderModule
         {
-            // SAFETY: forwarded as it came.
-            unsafe { next(device, module, allocator) };
+            // SAFETY: the application's own arguments.
+            unsafe { next(handle, module, allocator) };
         }
     });
 }
 
-/// The identifier of the module that the driver would be given: it has to equal the one of the module object.
+/// The identifier must equal that of the module object, so it is the identifier of the rewritten words.
 pub unsafe extern "system" fn create_info_identifier(
-    device: vk::Device,
+    handle: vk::Device,
     info: *const vk::ShaderModuleCreateInfo<'_>,
     identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
 ) {
     guarded((), || {
-        // SAFETY: a valid device.
-        let found = unsafe { device_of(device) };
-        let Some((known, next)) = found.and_then(|d| Some((d, d.next.vkGetShaderModuleCreateInfoIdentifierEXT?)))
-        else {
-            return;
-        };
-        // SAFETY: valid by the API's rules, and only borrowed during the call.
+        // SAFETY: valid usage: the device is live, and `info` valid.
         unsafe {
-            if let (Some(state), Some(given)) = (&known.state, info.as_ref())
-                && let Ok(Rewritten::Changed { words, .. }) = rewrite(known, state, given)
+            let Some((device, next)) = next_of(handle, |t| t.vkGetShaderModuleCreateInfoIdentifierEXT) else {
+                return;
+            };
+            if let (Some(state), Some(original)) = (&device.state, info.as_ref())
+                && let Ok(Rewritten::Changed { words, .. }) = rewrite(device, state, original)
             {
-                next(device, &with_words(given, &words), identifier);
+                next(handle, &with_words(original, &words), identifier);
             } else {
-                next(device, info, identifier);
+                next(handle, info, identifier);
             }
         }
     });

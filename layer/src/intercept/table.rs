@@ -11,9 +11,9 @@
 use super::{MISSING, command, debug_utils, destroy, device, guarded, instance, next_of, physical_device, queue, wait};
 use crate::device_loss::DrainBudget;
 use crate::loader::dispatch::{DeviceTable, PfnDestroy, VoidFn};
-use crate::loader::ffi::PresentWait2Info;
 use ash::vk;
 use std::ffi::{CStr, c_void};
+use vk_ext::PresentWait2Info;
 
 /// What a command belongs to, and on which devices the layer's entry point is returned for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +160,8 @@ device_commands! {
     Device vkGetPipelineKeyKHR => custom (pipeline_key::key);
     Device vkCreatePipelineBinariesKHR => custom (pipeline_key::create_binaries);
     Device vkGetPipelineIndirectMemoryRequirementsNV => custom (pipeline_key::indirect_memory_requirements);
+    Device vkDeferredOperationJoinKHR => custom (pipeline::join_deferred_operation);
+    Device vkGetDeferredOperationResultKHR => custom (pipeline::deferred_operation_result);
     Device vkDestroyDeferredOperationKHR => custom (pipeline::destroy_deferred_operation);
     Device vkCreateShadersEXT => custom (shader_object::create);
     Device vkGetShaderBinaryDataEXT => custom (shader_object::binary_data);

@@ -2,7 +2,6 @@
 //!
 //! Every entry is optional: a driver may lack any of them, and the caller decides what a missing function means.
 
-use crate::loader::ffi;
 use ash::vk;
 use std::ffi::CStr;
 
@@ -92,7 +91,7 @@ next_table! {
         vkQueueBindSparse: vk::PFN_vkQueueBindSparse,
         vkQueueWaitIdle: vk::PFN_vkQueueWaitIdle,
         vkQueuePresentKHR: vk::PFN_vkQueuePresentKHR,
-        vkQueueSetPerfHintQCOM: ffi::PfnQueueSetPerfHint,
+        vkQueueSetPerfHintQCOM: vk_ext::QueueSetPerfHint,
         vkCreateFence: vk::PFN_vkCreateFence,
         vkDestroyFence: vk::PFN_vkDestroyFence,
         vkResetFences: vk::PFN_vkResetFences,
@@ -111,10 +110,10 @@ next_table! {
         vkGetSwapchainStatusKHR: vk::PFN_vkGetSwapchainStatusKHR,
         vkGetSwapchainCounterEXT: vk::PFN_vkGetSwapchainCounterEXT,
         vkWaitForPresentKHR: vk::PFN_vkWaitForPresentKHR,
-        vkWaitForPresent2KHR: ffi::PfnWaitForPresent2,
+        vkWaitForPresent2KHR: vk_ext::WaitForPresent2,
         vkGetRefreshCycleDurationGOOGLE: vk::PFN_vkGetRefreshCycleDurationGOOGLE,
         vkGetPastPresentationTimingGOOGLE: vk::PFN_vkGetPastPresentationTimingGOOGLE,
-        vkGetPastPresentationTimingEXT: ffi::PfnGetPastPresentationTimingExt,
+        vkGetPastPresentationTimingEXT: vk_ext::GetPastPresentationTiming,
         vkCreateShaderModule: vk::PFN_vkCreateShaderModule,
         vkDestroyShaderModule: vk::PFN_vkDestroyShaderModule,
         vkGetShaderModuleCreateInfoIdentifierEXT: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT,
@@ -122,15 +121,17 @@ next_table! {
         vkCreateComputePipelines: vk::PFN_vkCreateComputePipelines,
         vkCreateRayTracingPipelinesKHR: vk::PFN_vkCreateRayTracingPipelinesKHR,
         vkCreateRayTracingPipelinesNV: vk::PFN_vkCreateRayTracingPipelinesNV,
-        vkGetPipelineKeyKHR: ffi::PfnGetPipelineKey,
-        vkCreatePipelineBinariesKHR: ffi::PfnCreatePipelineBinaries,
+        vkGetPipelineKeyKHR: vk_ext::GetPipelineKey,
+        vkCreatePipelineBinariesKHR: vk_ext::CreatePipelineBinaries,
         vkGetPipelineIndirectMemoryRequirementsNV: vk::PFN_vkGetPipelineIndirectMemoryRequirementsNV,
         vkCreateShadersEXT: vk::PFN_vkCreateShadersEXT,
         vkGetShaderBinaryDataEXT: vk::PFN_vkGetShaderBinaryDataEXT,
+        vkDeferredOperationJoinKHR: vk::PFN_vkDeferredOperationJoinKHR,
+        vkGetDeferredOperationResultKHR: vk::PFN_vkGetDeferredOperationResultKHR,
         vkDestroyDeferredOperationKHR: vk::PFN_vkDestroyDeferredOperationKHR,
         vkSetDebugUtilsObjectNameEXT: vk::PFN_vkSetDebugUtilsObjectNameEXT,
-        vkGetDeviceFaultReportsKHR: ffi::PfnGetDeviceFaultReports,
-        vkGetDeviceFaultDebugInfoKHR: ffi::PfnGetDeviceFaultDebugInfo,
+        vkGetDeviceFaultReportsKHR: vk_ext::GetDeviceFaultReports,
+        vkGetDeviceFaultDebugInfoKHR: vk_ext::GetDeviceFaultDebugInfo,
         vkGetDeviceFaultInfoEXT: vk::PFN_vkGetDeviceFaultInfoEXT,
         vkFreeCommandBuffers: vk::PFN_vkFreeCommandBuffers,
         vkFreeDescriptorSets: vk::PFN_vkFreeDescriptorSets,

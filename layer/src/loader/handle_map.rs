@@ -4,9 +4,10 @@
 //! writers take a lock. Removal does not wait for readers: Vulkan forbids calls that use an object while another call
 //! destroys it, and that rule keeps borrowed values valid.
 
+use crate::locks::lock;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const SLOTS: usize = 64;
 const FREE: usize = 0;
@@ -92,7 +93,7 @@ impl<T> HandleMap<T> {
 
     /// Adds or replaces an entry.
     pub fn insert(&self, key: usize, value: Arc<T>) {
-        let _writing = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock(&self.writers);
         if let Some(slot) = self.slot(key) {
             let old = slot.value.swap(Arc::into_raw(value).cast_mut(), Ordering::AcqRel);
             release(old);
@@ -110,7 +111,7 @@ impl<T> HandleMap<T> {
         if let Some(value) = unsafe { self.get(key) } {
             return Some(value);
         }
-        let _writing = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock(&self.writers);
         if self.slot(key).is_none() {
             self.add(key, make());
         }
@@ -149,7 +150,7 @@ impl<T> HandleMap<T> {
 
     /// Takes an entry out.
     pub fn remove(&self, key: usize) -> Option<Arc<T>> {
-        let _writing = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock(&self.writers);
         let slot = self.slot(key)?;
         slot.key.store(REMOVED, Ordering::Release);
         let value = slot.value.swap(ptr::null_mut(), Ordering::AcqRel);
@@ -157,26 +158,37 @@ impl<T> HandleMap<T> {
         (!value.is_null()).then(|| unsafe { Arc::from_raw(value) })
     }
 
-    /// All values at this moment, in no particular order.
+    /// A counted reference to the value of `key`.
+    pub fn share(&self, key: usize) -> Option<Arc<T>> {
+        let _writing = lock(&self.writers);
+        let value = self.slot(key)?.value.load(Ordering::Acquire);
+        // SAFETY: the map owns one count of the value, and removal waits for the lock.
+        (!value.is_null()).then(|| unsafe { counted(value) })
+    }
+
+    /// Whether the map has no entries. Takes no counted reference to any value.
+    pub fn is_empty(&self) -> bool {
+        let _writing = lock(&self.writers);
+        self.segments()
+            .flat_map(|segment| &segment.slots)
+            .all(|slot| slot.value.load(Ordering::Acquire).is_null())
+    }
+
+    /// Counted references to all values, in no particular order.
     pub fn values(&self) -> Vec<Arc<T>> {
         self.frozen(<[Arc<T>]>::to_vec)
     }
 
     /// Runs `body` on all values while none can be added or removed.
     pub fn frozen<R>(&self, body: impl FnOnce(&[Arc<T>]) -> R) -> R {
-        let _writing = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock(&self.writers);
         let values: Vec<Arc<T>> = self
             .segments()
             .flat_map(|segment| &segment.slots)
             .map(|slot| slot.value.load(Ordering::Acquire))
             .filter(|value| !value.is_null())
-            .map(|value| {
-                // SAFETY: the map owns one count of every value it holds, and removal waits for the lock.
-                unsafe {
-                    Arc::increment_strong_count(value);
-                    Arc::from_raw(value)
-                }
-            })
+            // SAFETY: the map owns one count of every value, and removal waits for the lock.
+            .map(|value| unsafe { counted(value) })
             .collect();
         body(&values)
     }
@@ -196,6 +208,18 @@ impl<T> Drop for HandleMap<T> {
             }
             next = segment.next.load(Ordering::Acquire);
         }
+    }
+}
+
+/// Another counted reference to a value.
+///
+/// # Safety
+/// `value` must come from [`Arc::into_raw`], and its count must not be released meanwhile.
+unsafe fn counted<T>(value: *const T) -> Arc<T> {
+    // SAFETY: the caller's contract.
+    unsafe {
+        Arc::increment_strong_count(value);
+        Arc::from_raw(value)
     }
 }
 

@@ -4,5 +4,6 @@ pub mod chain;
 pub mod dispatch;
 pub mod ffi;
 pub mod handle_map;
+pub mod link;
 pub mod pin_libraries;
 pub mod registry;

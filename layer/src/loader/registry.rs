@@ -5,6 +5,7 @@
 
 use super::handle_map::HandleMap;
 use crate::device::state::{Device, Instance};
+use std::sync::Arc;
 
 /// The key of a dispatchable handle.
 ///
@@ -32,21 +33,30 @@ pub fn devices() -> &'static HandleMap<Device> {
     &DEVICES
 }
 
-/// What is known of the instance of an instance or physical device handle.
+/// A counted reference to the instance of an instance or physical device.
 ///
 /// # Safety
-/// `handle` must be such a handle, valid during the current call.
+/// As [`instance_of`].
+pub unsafe fn share_instance<H: ash::vk::Handle>(handle: H) -> Option<Arc<Instance>> {
+    // SAFETY: the handle is valid (the caller's contract).
+    INSTANCES.share(unsafe { dispatch_key(handle.as_raw()) })
+}
+
+/// The tracked instance of an instance or physical device.
+///
+/// # Safety
+/// `handle` must be one of these, and valid during the current call.
 pub unsafe fn instance_of<'a, H: ash::vk::Handle>(handle: H) -> Option<&'a Instance> {
-    // SAFETY: the caller vouches for the handle, which also keeps the entry during the call.
+    // SAFETY: the handle is valid during the call (the caller's contract), so no other call destroys it and removes its entry.
     unsafe { INSTANCES.get(dispatch_key(handle.as_raw())) }
 }
 
-/// What is known of the device of a device, queue or command buffer handle.
+/// The tracked device of a device, queue or command buffer.
 ///
 /// # Safety
-/// `handle` must be such a handle, valid during the current call.
+/// `handle` must be one of these, and valid during the current call.
 pub unsafe fn device_of<'a, H: ash::vk::Handle>(handle: H) -> Option<&'a Device> {
-    // SAFETY: the caller vouches for the handle, which also keeps the entry during the call.
+    // SAFETY: the handle is valid during the call (the caller's contract), so no other call destroys it and removes its entry.
     unsafe { DEVICES.get(dispatch_key(handle.as_raw())) }
 }
 

@@ -2,9 +2,9 @@
 
 use super::fault_info::{description_text, fault_info};
 use crate::device::state::{AbortState, Device};
-use crate::loader::ffi::{FaultAddressInfo, FaultInfo, FaultVendorInfo, fault_flag};
 use ash::vk;
 use std::ptr;
+use vk_ext::{FaultInfo, fault_flags};
 
 /// Records of each kind, address and vendor, that are read from the driver at most.
 const MAX_DRIVER_RECORDS: u32 = 32;
@@ -67,12 +67,8 @@ impl DriverFault {
         let text = description_text(&info.description);
         let addresses = addresses.iter().map(|address| address_info(group_id, &text, address));
         let vendors = vendors.iter().map(|vendor| FaultInfo {
-            vendor: FaultVendorInfo {
-                description: vendor.description,
-                vendor_fault_code: vendor.vendor_fault_code,
-                vendor_fault_data: vendor.vendor_fault_data,
-            },
-            ..fault_info(group_id, fault_flag::VENDOR, &text)
+            vendor_info: *vendor,
+            ..fault_info(group_id, fault_flags::VENDOR, &text)
         });
         Self {
             reports: addresses.chain(vendors).collect(),
@@ -89,16 +85,16 @@ impl DriverFault {
 }
 
 fn line(report: &FaultInfo) -> String {
-    let range = |kind: &str, info: &FaultAddressInfo| {
+    let range = |kind: &str, info: &vk::DeviceFaultAddressInfoEXT| {
         let (first, last) = address_range(info);
         format!("{kind} {first:#x} to {last:#x}")
     };
-    if report.flags & fault_flag::MEMORY_ADDRESS != 0 {
-        range(access(&report.fault_address), &report.fault_address)
-    } else if report.flags & fault_flag::INSTRUCTION_ADDRESS != 0 {
-        range("instruction at", &report.instruction_address)
+    if report.flags & fault_flags::MEMORY_ADDRESS != 0 {
+        range(access(&report.fault_address_info), &report.fault_address_info)
+    } else if report.flags & fault_flags::INSTRUCTION_ADDRESS != 0 {
+        range("instruction at", &report.instruction_address_info)
     } else {
-        let vendor = &report.vendor;
+        let vendor = &report.vendor_info;
         let (code, data) = (vendor.vendor_fault_code, vendor.vendor_fault_data);
         format!(
             "{} (code {code:#x}, data {data:#x})",
@@ -108,14 +104,14 @@ fn line(report: &FaultInfo) -> String {
 }
 
 /// First and last address of the range that contains the precise address (`VkDeviceFaultAddressInfoKHR`).
-fn address_range(info: &FaultAddressInfo) -> (u64, u64) {
+fn address_range(info: &vk::DeviceFaultAddressInfoEXT) -> (u64, u64) {
     let mask = info.address_precision.max(1) - 1;
     (info.reported_address & !mask, info.reported_address | mask)
 }
 
-fn access(info: &FaultAddressInfo) -> &'static str {
+fn access(info: &vk::DeviceFaultAddressInfoEXT) -> &'static str {
     use vk::DeviceFaultAddressTypeEXT as Type;
-    match Type::from_raw(info.address_type) {
+    match info.address_type {
         Type::READ_INVALID => "invalid read in",
         Type::WRITE_INVALID => "invalid write in",
         Type::EXECUTE_INVALID => "invalid execution in",
@@ -124,21 +120,16 @@ fn access(info: &FaultAddressInfo) -> &'static str {
 }
 
 fn address_info(group_id: u64, text: &str, address: &vk::DeviceFaultAddressInfoEXT) -> FaultInfo {
-    let info = FaultAddressInfo {
-        address_type: address.address_type.as_raw(),
-        reported_address: address.reported_address,
-        address_precision: address.address_precision,
-    };
     // The types from INSTRUCTION_POINTER_UNKNOWN on are addresses of instructions.
     if address.address_type >= vk::DeviceFaultAddressTypeEXT::INSTRUCTION_POINTER_UNKNOWN {
         FaultInfo {
-            instruction_address: info,
-            ..fault_info(group_id, fault_flag::INSTRUCTION_ADDRESS, text)
+            instruction_address_info: *address,
+            ..fault_info(group_id, fault_flags::INSTRUCTION_ADDRESS, text)
         }
     } else {
         FaultInfo {
-            fault_address: info,
-            ..fault_info(group_id, fault_flag::MEMORY_ADDRESS, text)
+            fault_address_info: *address,
+            ..fault_info(group_id, fault_flags::MEMORY_ADDRESS, text)
         }
     }
 }
@@ -160,9 +151,12 @@ mod tests {
             reported_address: 0x40,
             address_precision: 0,
         };
-        let mut vendor = fault_info(1, fault_flag::VENDOR, "t");
-        vendor.vendor.description = description("watchdog");
-        (vendor.vendor.vendor_fault_code, vendor.vendor.vendor_fault_data) = (7, 77);
+        let mut vendor = fault_info(1, fault_flags::VENDOR, "t");
+        vendor.vendor_info.description = description("watchdog");
+        (
+            vendor.vendor_info.vendor_fault_code,
+            vendor.vendor_info.vendor_fault_data,
+        ) = (7, 77);
         let fault = DriverFault {
             reports: vec![address_info(1, "t", &write), address_info(1, "t", &code), vendor],
             text: Some("page fault".to_owned()),
@@ -186,14 +180,14 @@ mod tests {
         };
         let memory = address_info(1, "t", &address);
         assert_eq!(
-            (memory.flags, memory.fault_address.reported_address),
-            (fault_flag::MEMORY_ADDRESS, 0x1000)
+            (memory.flags, memory.fault_address_info.reported_address),
+            (fault_flags::MEMORY_ADDRESS, 0x1000)
         );
         address.address_type = vk::DeviceFaultAddressTypeEXT::INSTRUCTION_POINTER_FAULT;
         let code = address_info(1, "t", &address);
         assert_eq!(
-            (code.flags, code.instruction_address.address_type),
-            (fault_flag::INSTRUCTION_ADDRESS, 6)
+            (code.flags, code.instruction_address_info.address_type.as_raw()),
+            (fault_flags::INSTRUCTION_ADDRESS, 6)
         );
     }
 }

@@ -1,9 +1,8 @@
 //! `VkDeviceFaultInfoKHR` structures and their descriptions.
 
-use crate::loader::ffi::{FaultAddressInfo, FaultInfo, FaultVendorInfo, stype};
 use ash::vk;
 use std::ffi::c_char;
-use std::ptr;
+use vk_ext::FaultInfo;
 
 /// A description string of the API: UTF-8, null-terminated.
 pub type Description = [c_char; vk::MAX_DESCRIPTION_SIZE];
@@ -11,18 +10,10 @@ pub type Description = [c_char; vk::MAX_DESCRIPTION_SIZE];
 /// A fault report without addresses and vendor information.
 pub fn fault_info(group_id: u64, flags: u32, text: &str) -> FaultInfo {
     FaultInfo {
-        s_type: stype::FAULT_INFO,
-        next: ptr::null_mut(),
         flags,
         group_id,
         description: description(text),
-        fault_address: FaultAddressInfo::default(),
-        instruction_address: FaultAddressInfo::default(),
-        vendor: FaultVendorInfo {
-            description: [0; vk::MAX_DESCRIPTION_SIZE],
-            vendor_fault_code: 0,
-            vendor_fault_data: 0,
-        },
+        ..FaultInfo::default()
     }
 }
 

@@ -9,7 +9,7 @@ use super::log::Level;
 use super::native;
 use crate::arena::readback::Extent;
 use crate::device::state::{AbortState, Device, Outcome};
-use crate::loader::ffi::{FaultInfo, fault_flag};
+use vk_ext::{FaultInfo, fault_flags};
 use vkabort_instrument::Trap;
 use vkabort_record::framing::message_data;
 use vkabort_record::report::QueueUse;
@@ -69,9 +69,9 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcom
     let faults = if cause == Cause::Driver && !state.emulated.fault && first_message.is_none() {
         Vec::new()
     } else {
-        let mut flags = fault_flag::DEVICE_LOST;
+        let mut flags = fault_flags::DEVICE_LOST;
         if cause == Cause::Driver && hung(state, &records, &driver) {
-            flags |= fault_flag::WATCHDOG_TIMEOUT;
+            flags |= fault_flags::WATCHDOG_TIMEOUT;
         }
         let last = fault_info(group, flags, &text);
         driver.reports.into_iter().chain([last]).collect()
@@ -119,7 +119,10 @@ fn read_records(state: &AbortState, cause: Cause) -> Records {
 fn hung(state: &AbortState, records: &Records, driver: &DriverFault) -> bool {
     state.options.trap == Trap::Hang
         && !records.records.is_empty()
-        && !driver.reports.iter().any(|r| r.flags & fault_flag::MEMORY_ADDRESS != 0)
+        && !driver
+            .reports
+            .iter()
+            .any(|r| r.flags & fault_flags::MEMORY_ADDRESS != 0)
 }
 
 fn log_cause(device: &Device, state: &AbortState, cause: Cause) {

@@ -1,9 +1,8 @@
 //! Abort messages of a driver that supports `VK_KHR_shader_abort` itself.
 
 use crate::device::state::{AbortState, Device};
-use crate::loader::ffi::{FaultDebugInfo, ShaderAbortMessageInfo, stype};
 use ash::vk;
-use std::ptr;
+use vk_ext::{FaultDebugInfo, ShaderAbortMessageInfo};
 
 /// Upper limit of the message data in bytes. The size may be wrong: a driver's counter can exceed its buffer.
 const MAX_BYTES: usize = 64 << 20;
@@ -15,19 +14,9 @@ pub fn message_data(device: &Device, state: &AbortState) -> Vec<u8> {
     let (true, Some(get)) = (native.abort && native.fault, device.next.vkGetDeviceFaultDebugInfoKHR) else {
         return Vec::new();
     };
-    let mut messages = ShaderAbortMessageInfo {
-        s_type: stype::SHADER_ABORT_MESSAGE_INFO,
-        next: ptr::null_mut(),
-        message_data_size: 0,
-        message_data: ptr::null_mut(),
-    };
+    let mut messages = ShaderAbortMessageInfo::sizing();
     let query = |messages: &mut ShaderAbortMessageInfo| {
-        let mut info = FaultDebugInfo {
-            s_type: stype::FAULT_DEBUG_INFO,
-            next: ptr::from_mut(messages).cast(),
-            vendor_binary_size: 0,
-            vendor_binary_data: ptr::null_mut(),
-        };
+        let mut info = FaultDebugInfo::with_messages(messages);
         // SAFETY: the extension is enabled, the driver has lost the device, and both structures are valid.
         unsafe { get(device.handle, &mut info) }
     };
@@ -37,8 +26,7 @@ pub fn message_data(device: &Device, state: &AbortState) -> Vec<u8> {
     let size = usize::try_from(messages.message_data_size).unwrap_or(0).min(MAX_BYTES);
     // Rounded up to 8 bytes, because some drivers write whole words.
     let mut data = vec![0u8; size.next_multiple_of(8)];
-    messages.message_data_size = size as u64;
-    messages.message_data = data.as_mut_ptr().cast();
+    messages = ShaderAbortMessageInfo::filling(&mut data[..size]);
     let result = query(&mut messages);
     let written = usize::try_from(messages.message_data_size).unwrap_or(0).min(size);
     data.truncate(match result {

@@ -118,14 +118,10 @@ fn settings_file(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf
 /// # Safety
 /// `chain` must be null or a valid chain.
 unsafe fn application_settings(chain: *const c_void) -> Vec<(String, String)> {
-    use vk::TaggedStructure as _;
     let mut found = Vec::new();
     // SAFETY: the caller vouches for the chain.
-    for node in unsafe { chain::nodes(chain) } {
-        if node.s_type != vk::LayerSettingsCreateInfoEXT::STRUCTURE_TYPE {
-            continue;
-        }
-        let info = std::ptr::from_ref(node).cast::<vk::LayerSettingsCreateInfoEXT<'_>>();
+    let nodes = unsafe { chain::nodes(chain) };
+    for info in nodes.filter_map(chain::Node::cast::<vk::LayerSettingsCreateInfoEXT<'_>>) {
         // SAFETY: the type says what the node is, and the application gives `settingCount` settings.
         let settings = unsafe { slice((*info).p_settings, (*info).setting_count) };
         for setting in settings {

@@ -1,70 +1,71 @@
-//! The create-info of a device, edited: our extensions and features taken out, what the layer needs turned on. All in
-//! copies; the application's memory is only read.
+//! The edited copy of a device's create-info: without the emulated extensions and features, and with what the layer needs.
+//! The application's own structures are only read.
 
 mod requested_features;
 
 use crate::arena::AddressApi;
 use crate::device::state::{Extensions, PhysicalDevice};
 use crate::loader::chain::{ChainCopy, Edit};
-use crate::loader::ffi::stype;
 use ash::vk::{self, StructureType, TaggedStructure};
 use requested_features::RequestedFeatures;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use std::slice;
+use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 
-/// Why a device cannot be made as asked.
+/// Why a device cannot be created as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the application gets.
+    /// The result of `vkCreateDevice`.
     pub result: vk::Result,
-    /// Why.
+    /// The reason, for the log.
     pub reason: String,
 }
 
-/// An edited create-info and what it turns on.
+/// An edited copy of a device's create-info, and what it enables.
 pub struct EditedCreateInfo {
     chain: ChainCopy,
     extensions: Vec<*const c_char>,
-    features: Option<Box<vk::PhysicalDeviceFeatures>>,
-    /// Extensions that the application enabled.
+    /// Replaces `pEnabledFeatures`. At most one element.
+    features: Vec<vk::PhysicalDeviceFeatures>,
+    /// Extensions of the layer that the application enables.
     pub enabled: Extensions,
-    /// Those of them that the layer provides.
+    /// Those of them that the layer emulates.
     pub emulated: Extensions,
-    /// Families of the device's queues.
+    /// Families of the device's queues, in ascending order.
     pub families: Vec<u32>,
-    /// How to ask for buffer addresses.
+    /// The command that returns buffer addresses.
     pub api: AddressApi,
-    /// `bufferDeviceAddressCaptureReplay` is on.
+    /// `bufferDeviceAddressCaptureReplay` is enabled.
     pub capture_replay: bool,
-    /// `VK_EXT_external_memory_host` is on.
+    /// `VK_EXT_external_memory_host` is enabled.
     pub import: bool,
-    /// `deviceCoherentMemory` is on.
+    /// `deviceCoherentMemory` is enabled.
     pub device_coherent: bool,
-    /// `VK_EXT_device_fault` is on.
+    /// `VK_EXT_device_fault` is enabled.
     pub ext_fault: bool,
-    /// The application enabled `deviceFaultVendorBinary`.
+    /// The application enables `deviceFaultVendorBinary`.
     pub vendor_binary: bool,
-    /// The application enabled `deviceFaultReportMasked`.
+    /// The application enables `deviceFaultReportMasked`.
     pub report_masked: bool,
 }
 
-/// What the layer would like, beside what the application asks for.
+/// Optional features that the layer enables besides those that it needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
     /// `deviceFaultReportMasked` can be enabled.
     pub report_masked: bool,
-    /// Memory that the device does not cache, if the driver has it. Its types then come to be among those that the driver
-    /// offers the application too: behind the others, so that a program that takes the first that will do never meets them.
+    /// `deviceCoherentMemory`, if the driver supports it. The driver then offers its memory types to the application too, but
+    /// after the other types, so that an application that takes the first suitable type does not get one of them.
     pub device_coherent: bool,
 }
 
-/// The extensions of ours that a create-info enables.
+/// The extensions of the layer that a create-info enables.
 ///
 /// # Safety
 /// `info` must be valid.
 pub unsafe fn enabled(info: &vk::DeviceCreateInfo<'_>) -> Extensions {
-    // SAFETY: the caller vouches for the names.
+    // SAFETY: the create-info is valid (the caller's contract).
     Extensions::of(unsafe { names(info) }.into_iter())
 }
 
@@ -74,7 +75,7 @@ unsafe fn names<'a>(info: &vk::DeviceCreateInfo<'_>) -> Vec<&'a CStr> {
     if info.pp_enabled_extension_names.is_null() {
         return Vec::new();
     }
-    // SAFETY: the caller vouches for the array and for every string in it.
+    // SAFETY: an array of that many strings (the caller's contract).
     unsafe {
         slice::from_raw_parts(info.pp_enabled_extension_names, info.enabled_extension_count as usize)
             .iter()
@@ -92,20 +93,20 @@ const MEMORY_MODEL: StructureType = vk::PhysicalDeviceVulkanMemoryModelFeatures:
 const COHERENT_AMD: StructureType = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::STRUCTURE_TYPE;
 const FAULT_EXT: StructureType = vk::PhysicalDeviceFaultFeaturesEXT::STRUCTURE_TYPE;
 
-fn is_ours(emulated: Extensions, s_type: StructureType) -> bool {
-    (emulated.abort && s_type == stype::SHADER_ABORT_FEATURES)
-        || (emulated.fault && s_type == stype::FAULT_FEATURES)
-        || (emulated.constant_data && s_type == stype::SHADER_CONSTANT_DATA_FEATURES)
+fn is_emulated(emulated: Extensions, s_type: StructureType) -> bool {
+    (emulated.abort && s_type == ShaderAbortFeatures::STRUCTURE_TYPE)
+        || (emulated.fault && s_type == FaultFeatures::STRUCTURE_TYPE)
+        || (emulated.constant_data && s_type == ShaderConstantDataFeatures::STRUCTURE_TYPE)
 }
 
 impl EditedCreateInfo {
-    /// Edits a create-info.
+    /// Edits a create-info: leaves out the emulated extensions and features, and enables what the layer needs.
     ///
     /// # Errors
-    /// The application asks for something that is not supported, or its chain cannot be edited.
+    /// The application enables an unsupported feature, or its chain cannot be edited.
     ///
     /// # Safety
-    /// `info` must be valid and outlive the plan.
+    /// `info` must be valid and outlive the result.
     pub unsafe fn new(
         info: &vk::DeviceCreateInfo<'_>,
         device: &PhysicalDevice,
@@ -113,18 +114,18 @@ impl EditedCreateInfo {
         wanted: Wanted,
     ) -> Result<Self, Refusal> {
         let head = info.p_next;
-        // SAFETY: the caller vouches for the create-info.
+        // SAFETY: the create-info is valid and outlives the names (the caller's contract).
         let names = unsafe { names(info) };
         let has = |name: &CStr| names.contains(&name);
-        // SAFETY: as above.
-        let asked = unsafe { RequestedFeatures::read(head, device, emulated, wanted.report_masked) }?;
+        // SAFETY: the chain is valid (the caller's contract).
+        let requested = unsafe { RequestedFeatures::read(head, device, emulated, wanted.report_masked) }?;
 
         let arena = emulated.abort;
         let device_coherent = arena && wanted.device_coherent && device.device_coherent;
         let address_ext = has(vk::EXT_BUFFER_DEVICE_ADDRESS_NAME);
-        // The driver's own word on losses goes through our queries only where they are ours.
+        // The driver's own reports of losses reach the application only through the fault queries of the layer.
         let ext_fault = emulated.fault && device.ext_fault;
-        let touch = |s_type: StructureType| match s_type {
+        let changes = |s_type: StructureType| match s_type {
             VULKAN_1_2 | ADDRESS | ADDRESS_EXT | MEMORY_MODEL => arena,
             FEATURES_2 => arena && info.p_enabled_features.is_null(),
             FAULT_EXT => ext_fault,
@@ -132,19 +133,19 @@ impl EditedCreateInfo {
             _ => false,
         };
         let edit = |s_type: StructureType| {
-            if is_ours(emulated, s_type) {
+            if is_emulated(emulated, s_type) {
                 Edit::Remove
-            } else if touch(s_type) {
+            } else if changes(s_type) {
                 Edit::Change
             } else {
                 Edit::Keep
             }
         };
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and outlives the copy (the caller's contract).
         let chain = unsafe { ChainCopy::new(head, edit) }.map_err(|unknown| Refusal {
             result: vk::Result::ERROR_INITIALIZATION_FAILED,
             reason: format!(
-                "the features of the device cannot be changed: structure type {} before them is not known",
+                "cannot enable features: the structure of type {} that precedes them in the chain has an unknown size",
                 unknown.0.as_raw()
             ),
         })?;
@@ -155,91 +156,88 @@ impl EditedCreateInfo {
                 .filter(|name| !emulated.contains(name))
                 .map(|name| name.as_ptr())
                 .collect(),
-            features: None,
+            features: Vec::new(),
             enabled: Extensions::of(names.iter().copied()),
             emulated,
-            // SAFETY: as above.
+            // SAFETY: the create-info is valid (the caller's contract).
             families: unsafe { families(info) },
             api: if address_ext { AddressApi::Ext } else { AddressApi::Khr },
             capture_replay: false,
             import: false,
             device_coherent,
             ext_fault,
-            vendor_binary: asked.vendor_binary,
-            report_masked: asked.report_masked,
+            vendor_binary: requested.vendor_binary,
+            report_masked: requested.report_masked,
         };
         if arena {
-            edited.turn_on_addresses(device, has);
-            edited.turn_on_device_scope(device);
-            edited.turn_on_stores(info);
+            edited.enable_addresses(device, has);
+            edited.enable_device_scope(device);
+            // SAFETY: `pEnabledFeatures` is null or valid (the caller's contract).
+            edited.enable_stores(unsafe { info.p_enabled_features.as_ref() });
             edited.import = device.imports && edited.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
         }
         if device_coherent {
-            edited.turn_on_device_coherent(device, has);
+            edited.add_extension(device, vk::AMD_DEVICE_COHERENT_MEMORY_NAME, has);
+            let features = edited.features::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>();
+            features.device_coherent_memory = vk::TRUE;
         }
         if ext_fault {
-            edited.turn_on_driver_faults(device, has);
+            edited.add_extension(device, vk::EXT_DEVICE_FAULT_NAME, has);
+            let binary = vk::Bool32::from(edited.vendor_binary && device.ext_fault_vendor_binary);
+            let features = edited.features::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>();
+            features.device_fault = vk::TRUE;
+            features.device_fault_vendor_binary |= binary;
         }
         Ok(edited)
     }
 
-    /// The edited create-info. It borrows from the plan and from the original.
+    /// The edited create-info. Borrows from this and from the original.
     pub fn create_info<'a>(&'a self, original: &vk::DeviceCreateInfo<'a>) -> vk::DeviceCreateInfo<'a> {
         let mut info = *original;
         info.p_next = self.chain.head();
         info.enabled_extension_count = u32::try_from(self.extensions.len()).unwrap_or(u32::MAX);
         info.pp_enabled_extension_names = self.extensions.as_ptr();
-        if let Some(features) = &self.features {
-            info.p_enabled_features = &**features;
+        if let Some(features) = self.features.first() {
+            info.p_enabled_features = features;
         }
         info
     }
 
-    /// Turns an extension on, unless the application did. False: the driver does not have it.
+    /// Enables an extension that the application does not enable. False if the driver lacks it.
     fn add_extension(&mut self, device: &PhysicalDevice, name: &'static CStr, has: impl Fn(&CStr) -> bool) -> bool {
         if has(name) {
             return true;
         }
-        let there = device.has(name);
-        if there {
+        let supported = device.has(name);
+        if supported {
             self.extensions.push(name.as_ptr());
         }
-        there
+        supported
     }
 
-    fn turn_on_addresses(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
-        let replay = vk::Bool32::from(device.capture_replay && !device.cpu);
+    /// The `T` of the chain, added without features if there is none.
+    fn features<T: TaggedStructure + vk::ExtendsDeviceCreateInfo + Default + Copy>(&mut self) -> &mut T {
+        if self.chain.copied::<T>().is_none() {
+            self.chain.prepend(T::default());
+        }
+        self.chain.copied().expect("a structure of this type was just added")
+    }
+
+    fn enable_addresses(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
         if self.api == AddressApi::Ext {
-            let node = self
-                .chain
-                .copied::<vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT<'_>>(ADDRESS_EXT);
-            if node.is_null() {
-                let features = vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT::default().buffer_device_address(true);
-                // SAFETY: a structure that extends VkDeviceCreateInfo.
-                unsafe { self.chain.prepend(features) };
-            } else {
-                // SAFETY: the chain owns the node.
-                unsafe { (*node).buffer_device_address = vk::TRUE };
-            }
+            let features = self.features::<vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT<'_>>();
+            features.buffer_device_address = vk::TRUE;
             return;
         }
-        let core = self.chain.copied::<vk::PhysicalDeviceVulkan12Features<'_>>(VULKAN_1_2);
-        let single = self
-            .chain
-            .copied::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>(ADDRESS);
-        // SAFETY: the chain owns the nodes.
-        unsafe {
-            if !core.is_null() {
-                (*core).buffer_device_address = vk::TRUE;
-                (*core).buffer_device_address_capture_replay |= replay;
-            } else if !single.is_null() {
-                (*single).buffer_device_address = vk::TRUE;
-                (*single).buffer_device_address_capture_replay |= replay;
-            } else {
-                let mut features = vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true);
-                features.buffer_device_address_capture_replay = replay;
-                self.chain.prepend(features);
-            }
+        let replay = vk::Bool32::from(device.capture_replay && !device.cpu);
+        // VUID-VkDeviceCreateInfo-pNext-02830: VkPhysicalDeviceVulkan12Features excludes the single structure.
+        if let Some(core) = self.chain.copied::<vk::PhysicalDeviceVulkan12Features<'_>>() {
+            core.buffer_device_address = vk::TRUE;
+            core.buffer_device_address_capture_replay |= replay;
+        } else {
+            let features = self.features::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>();
+            features.buffer_device_address = vk::TRUE;
+            features.buffer_device_address_capture_replay |= replay;
         }
         self.capture_replay = replay == vk::TRUE;
         if !device.at_least(vk::API_VERSION_1_2) {
@@ -247,72 +245,31 @@ impl EditedCreateInfo {
         }
     }
 
-    /// Under the Vulkan memory model, messages have to be made available at device scope.
-    fn turn_on_device_scope(&mut self, device: &PhysicalDevice) {
+    /// With the Vulkan memory model enabled, only `vulkanMemoryModelDeviceScope` lets shaders make messages available to the
+    /// host's scope.
+    fn enable_device_scope(&mut self, device: &PhysicalDevice) {
         if !device.device_scope {
             return;
         }
-        let core = self.chain.copied::<vk::PhysicalDeviceVulkan12Features<'_>>(VULKAN_1_2);
-        let single = self
-            .chain
-            .copied::<vk::PhysicalDeviceVulkanMemoryModelFeatures<'_>>(MEMORY_MODEL);
-        // SAFETY: the chain owns the nodes.
-        unsafe {
-            if !core.is_null() && (*core).vulkan_memory_model == vk::TRUE {
-                (*core).vulkan_memory_model_device_scope = vk::TRUE;
-            }
-            if !single.is_null() && (*single).vulkan_memory_model == vk::TRUE {
-                (*single).vulkan_memory_model_device_scope = vk::TRUE;
-            }
+        if let Some(core) = self.chain.copied::<vk::PhysicalDeviceVulkan12Features<'_>>() {
+            core.vulkan_memory_model_device_scope |= core.vulkan_memory_model;
+        }
+        if let Some(single) = self.chain.copied::<vk::PhysicalDeviceVulkanMemoryModelFeatures<'_>>() {
+            single.vulkan_memory_model_device_scope |= single.vulkan_memory_model;
         }
     }
 
-    /// The core features stand in `pEnabledFeatures` or in `VkPhysicalDeviceFeatures2`, never in both.
-    fn turn_on_stores(&mut self, info: &vk::DeviceCreateInfo<'_>) {
-        let in_chain = self.chain.copied::<vk::PhysicalDeviceFeatures2<'_>>(FEATURES_2);
-        let features = if in_chain.is_null() {
-            // SAFETY: null or valid by the API's rules.
-            let given = unsafe { info.p_enabled_features.as_ref() };
-            self.features.insert(Box::new(given.copied().unwrap_or_default()))
-        } else {
-            // SAFETY: the chain owns the node.
-            unsafe { &mut (*in_chain).features }
+    /// VUID-VkDeviceCreateInfo-pNext-00373: the core features are in `pEnabledFeatures` or in the chain, never in both.
+    fn enable_stores(&mut self, enabled: Option<&vk::PhysicalDeviceFeatures>) {
+        let features = match self.chain.copied::<vk::PhysicalDeviceFeatures2<'_>>() {
+            Some(in_chain) => &mut in_chain.features,
+            None => {
+                self.features = vec![enabled.copied().unwrap_or_default()];
+                &mut self.features[0]
+            }
         };
         features.vertex_pipeline_stores_and_atomics = vk::TRUE;
         features.fragment_stores_and_atomics = vk::TRUE;
-    }
-
-    fn turn_on_device_coherent(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
-        self.add_extension(device, vk::AMD_DEVICE_COHERENT_MEMORY_NAME, has);
-        let node = self
-            .chain
-            .copied::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(COHERENT_AMD);
-        // SAFETY: the chain owns the node; the new one is a structure that extends VkDeviceCreateInfo.
-        unsafe {
-            if node.is_null() {
-                let features = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default().device_coherent_memory(true);
-                self.chain.prepend(features);
-            } else {
-                (*node).device_coherent_memory = vk::TRUE;
-            }
-        }
-    }
-
-    fn turn_on_driver_faults(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
-        self.add_extension(device, vk::EXT_DEVICE_FAULT_NAME, has);
-        let binary = vk::Bool32::from(self.vendor_binary && device.ext_fault_vendor_binary);
-        let node = self.chain.copied::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>(FAULT_EXT);
-        // SAFETY: the chain owns the node; the new one is a structure that extends VkDeviceCreateInfo.
-        unsafe {
-            if node.is_null() {
-                let mut features = vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true);
-                features.device_fault_vendor_binary = binary;
-                self.chain.prepend(features);
-            } else {
-                (*node).device_fault = vk::TRUE;
-                (*node).device_fault_vendor_binary |= binary;
-            }
-        }
     }
 }
 
@@ -322,7 +279,7 @@ unsafe fn families(info: &vk::DeviceCreateInfo<'_>) -> Vec<u32> {
     if info.p_queue_create_infos.is_null() {
         return Vec::new();
     }
-    // SAFETY: the caller vouches for the array.
+    // SAFETY: an array of that many elements (the caller's contract).
     let infos = unsafe { slice::from_raw_parts(info.p_queue_create_infos, info.queue_create_info_count as usize) };
     let distinct: BTreeSet<u32> = infos.iter().map(|i| i.queue_family_index).collect();
     distinct.into_iter().collect()

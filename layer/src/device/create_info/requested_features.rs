@@ -1,13 +1,13 @@
-//! The application's feature structs for our extensions: what they turn on, and what they cannot have.
+//! The features of the layer's extensions that an application enables.
 
 use super::Refusal;
 use crate::device::state::{Extensions, PhysicalDevice};
 use crate::loader::chain;
-use crate::loader::ffi::{FaultFeatures, OneFeature, stype};
-use ash::vk::{self, TaggedStructure};
+use ash::vk;
 use std::ffi::c_void;
+use vk_ext::{FaultFeatures, ShaderConstantDataFeatures};
 
-/// What the application's own feature structs ask of the layer.
+/// Features that an application enables and that the layer has to provide.
 pub struct RequestedFeatures {
     /// `deviceFaultVendorBinary`.
     pub vendor_binary: bool,
@@ -16,32 +16,28 @@ pub struct RequestedFeatures {
 }
 
 impl RequestedFeatures {
-    /// Reads them.
+    /// Reads the feature structures of a chain.
     ///
     /// # Errors
-    /// They ask for what is not supported.
+    /// An enabled feature is not supported, or the device is a group of several physical devices.
     ///
     /// # Safety
-    /// `head` must be null or a valid chain.
+    /// `head` must be null or start a valid chain.
     pub unsafe fn read(
         head: *const c_void,
         device: &PhysicalDevice,
         emulated: Extensions,
         report_masked: bool,
     ) -> Result<Self, Refusal> {
-        // SAFETY: the caller vouches for the chain; the types say what the nodes are.
-        let (fault, group) = unsafe {
+        // SAFETY: the chain is valid (the caller's contract).
+        let (fault, group, constant_data) = unsafe {
             (
-                chain::find::<FaultFeatures>(head, stype::FAULT_FEATURES),
-                chain::find::<vk::DeviceGroupDeviceCreateInfo<'_>>(
-                    head,
-                    vk::DeviceGroupDeviceCreateInfo::STRUCTURE_TYPE,
-                ),
+                chain::find::<FaultFeatures>(head),
+                chain::find::<vk::DeviceGroupDeviceCreateInfo<'_>>(head),
+                chain::find::<ShaderConstantDataFeatures>(head),
             )
         };
-        // SAFETY: as above.
-        let constant_data = unsafe { chain::find::<OneFeature>(head, stype::SHADER_CONSTANT_DATA_FEATURES) };
-        debug_assert!(constant_data.is_none_or(|f| f.feature <= 1));
+        debug_assert!(constant_data.is_none_or(|f| f.shader_constant_data <= 1));
         if emulated.abort && group.is_some_and(|g| g.physical_device_count > 1) {
             return Err(Refusal {
                 result: vk::Result::ERROR_INITIALIZATION_FAILED,
@@ -49,27 +45,27 @@ impl RequestedFeatures {
             });
         }
         let fault = fault.filter(|_| emulated.fault);
-        let asked = Self {
+        let requested = Self {
             vendor_binary: fault.is_some_and(|f| f.device_fault_vendor_binary == vk::TRUE),
             report_masked: fault.is_some_and(|f| f.device_fault_report_masked == vk::TRUE),
         };
-        let refused = [
+        let unsupported = [
             (
-                asked.vendor_binary && !device.ext_fault_vendor_binary,
+                requested.vendor_binary && !device.ext_fault_vendor_binary,
                 "deviceFaultVendorBinary",
             ),
-            (asked.report_masked && !report_masked, "deviceFaultReportMasked"),
+            (requested.report_masked && !report_masked, "deviceFaultReportMasked"),
             (
                 fault.is_some_and(|f| f.device_fault_device_lost_on_masked == vk::TRUE),
                 "deviceFaultDeviceLostOnMasked",
             ),
         ];
-        match refused.iter().find(|(refused, _)| *refused) {
+        match unsupported.iter().find(|(unsupported, _)| *unsupported) {
             Some((_, feature)) => Err(Refusal {
                 result: vk::Result::ERROR_FEATURE_NOT_PRESENT,
-                reason: format!("the feature {feature} is not supported here"),
+                reason: format!("the feature {feature} is not supported on this device"),
             }),
-            None => Ok(asked),
+            None => Ok(requested),
         }
     }
 }

@@ -1,6 +1,5 @@
 use super::*;
 use crate::loader::chain;
-use crate::loader::ffi::{FaultFeatures, OneFeature, name};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -37,9 +36,9 @@ fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
 /// The create-info of an application: names and a chain of its feature structs.
 struct App {
     names: Vec<*const c_char>,
-    abort: OneFeature,
+    abort: ShaderAbortFeatures,
     fault: FaultFeatures,
-    data: OneFeature,
+    data: ShaderConstantDataFeatures,
 }
 
 impl App {
@@ -48,32 +47,17 @@ impl App {
         names.extend(more.iter().map(|n| n.as_ptr()));
         Self {
             names,
-            abort: OneFeature {
-                s_type: stype::SHADER_ABORT_FEATURES,
-                next: ptr::null_mut(),
-                feature: 1,
-            },
-            fault: FaultFeatures {
-                s_type: stype::FAULT_FEATURES,
-                next: ptr::null_mut(),
-                device_fault: 1,
-                device_fault_vendor_binary: 0,
-                device_fault_report_masked: 0,
-                device_fault_device_lost_on_masked: 0,
-            },
-            data: OneFeature {
-                s_type: stype::SHADER_CONSTANT_DATA_FEATURES,
-                next: ptr::null_mut(),
-                feature: 1,
-            },
+            abort: ShaderAbortFeatures::new(true),
+            fault: FaultFeatures::new(true),
+            data: ShaderConstantDataFeatures::new(true),
         }
     }
 
     /// abort -> fault -> data -> `tail`.
     fn info(&mut self, tail: *const c_void) -> vk::DeviceCreateInfo<'static> {
-        self.data.next = tail.cast_mut();
-        self.fault.next = ptr::from_mut(&mut self.data).cast();
-        self.abort.next = ptr::from_mut(&mut self.fault).cast();
+        self.data.p_next = tail.cast_mut();
+        self.fault.p_next = ptr::from_mut(&mut self.data).cast();
+        self.abort.p_next = ptr::from_mut(&mut self.fault).cast();
         vk::DeviceCreateInfo {
             p_next: ptr::from_ref(&self.abort).cast(),
             enabled_extension_count: self.names.len() as u32,
@@ -83,14 +67,14 @@ impl App {
     }
 }
 
-fn plan(info: &vk::DeviceCreateInfo<'_>, device: &PhysicalDevice) -> Result<EditedCreateInfo, Refusal> {
+fn edit(info: &vk::DeviceCreateInfo<'_>, device: &PhysicalDevice) -> Result<EditedCreateInfo, Refusal> {
     // SAFETY: the tests build valid create-infos.
     unsafe { EditedCreateInfo::new(info, device, Extensions::ALL, Wanted::default()) }
 }
 
-fn planned_names(plan: &EditedCreateInfo, info: &vk::DeviceCreateInfo<'_>) -> Vec<String> {
+fn enabled_names(edited: &EditedCreateInfo, info: &vk::DeviceCreateInfo<'_>) -> Vec<String> {
     // SAFETY: as above.
-    unsafe { names(&plan.create_info(info)) }
+    unsafe { names(&edited.create_info(info)) }
         .iter()
         .map(|n| n.to_string_lossy().into_owned())
         .collect()
@@ -106,20 +90,20 @@ fn our_names_and_structs_go_and_what_we_need_comes() {
     let mut app = App::new(&[c"VK_KHR_swapchain"]);
     let info = app.info(ptr::null());
     let device = device(vk::API_VERSION_1_3, &[]);
-    let plan = plan(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
-    assert_eq!(planned_names(&plan, &info), ["VK_KHR_swapchain"]);
-    let edited = plan.create_info(&info);
-    assert_eq!(types(edited.p_next), [ADDRESS]);
-    // SAFETY: the plan owns both.
+    let edited = edit(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
+    assert_eq!(enabled_names(&edited, &info), ["VK_KHR_swapchain"]);
+    let info_below = edited.create_info(&info);
+    assert_eq!(types(info_below.p_next), [ADDRESS]);
+    // SAFETY: `edited` owns both.
     unsafe {
-        let address = chain::find::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>(edited.p_next, ADDRESS);
+        let address = chain::find::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>(info_below.p_next);
         assert!(address.is_some_and(|a| a.buffer_device_address == 1 && a.buffer_device_address_capture_replay == 1));
-        let features = edited.p_enabled_features.as_ref();
+        let features = info_below.p_enabled_features.as_ref();
         assert!(
             features.is_some_and(|f| f.vertex_pipeline_stores_and_atomics == 1 && f.fragment_stores_and_atomics == 1)
         );
     }
-    assert!(plan.capture_replay);
+    assert!(edited.capture_replay);
     assert_eq!(types(info.p_next).len(), 3, "the application's chain is as it was");
 }
 
@@ -131,15 +115,15 @@ fn features_go_where_the_application_keeps_them() {
     all.p_next = ptr::from_ref(&core).cast_mut().cast();
     let mut app = App::new(&[]);
     let info = app.info(ptr::from_ref(&all).cast());
-    let plan = plan(&info, &device(vk::API_VERSION_1_3, &[])).unwrap_or_else(|r| panic!("{}", r.reason));
-    let edited = plan.create_info(&info);
-    assert_eq!(types(edited.p_next), [FEATURES_2, VULKAN_1_2]);
-    assert!(edited.p_enabled_features.is_null(), "never both");
-    // SAFETY: the plan owns the nodes.
+    let edited = edit(&info, &device(vk::API_VERSION_1_3, &[])).unwrap_or_else(|r| panic!("{}", r.reason));
+    let info_below = edited.create_info(&info);
+    assert_eq!(types(info_below.p_next), [FEATURES_2, VULKAN_1_2]);
+    assert!(info_below.p_enabled_features.is_null(), "never both");
+    // SAFETY: `edited` owns the nodes.
     unsafe {
-        let features = chain::find::<vk::PhysicalDeviceFeatures2<'_>>(edited.p_next, FEATURES_2);
+        let features = chain::find::<vk::PhysicalDeviceFeatures2<'_>>(info_below.p_next);
         assert!(features.is_some_and(|f| f.features.fragment_stores_and_atomics == 1 && f.features.shader_int64 == 1));
-        let features = chain::find::<vk::PhysicalDeviceVulkan12Features<'_>>(edited.p_next, VULKAN_1_2);
+        let features = chain::find::<vk::PhysicalDeviceVulkan12Features<'_>>(info_below.p_next);
         assert!(features.is_some_and(|f| f.buffer_device_address == 1 && f.vulkan_memory_model_device_scope == 1));
     }
     assert_eq!(
@@ -153,8 +137,8 @@ fn a_vulkan_1_1_device_gets_the_address_extension() {
     let mut app = App::new(&[]);
     let info = app.info(ptr::null());
     let device = device(vk::API_VERSION_1_1, &[vk::KHR_BUFFER_DEVICE_ADDRESS_NAME]);
-    let plan = plan(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
-    assert_eq!(planned_names(&plan, &info), ["VK_KHR_buffer_device_address"]);
+    let edited = edit(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
+    assert_eq!(enabled_names(&edited, &info), ["VK_KHR_buffer_device_address"]);
 }
 
 #[test]
@@ -162,9 +146,9 @@ fn the_older_address_extension_is_used_where_the_application_has_it() {
     let mut app = App::new(&[vk::EXT_BUFFER_DEVICE_ADDRESS_NAME]);
     let info = app.info(ptr::null());
     let device = device(vk::API_VERSION_1_1, &[vk::EXT_BUFFER_DEVICE_ADDRESS_NAME]);
-    let plan = plan(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
-    assert_eq!(plan.api, AddressApi::Ext);
-    assert_eq!(types(plan.create_info(&info).p_next), [ADDRESS_EXT]);
+    let edited = edit(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
+    assert_eq!(edited.api, AddressApi::Ext);
+    assert_eq!(types(edited.create_info(&info).p_next), [ADDRESS_EXT]);
 }
 
 #[test]
@@ -183,22 +167,21 @@ fn memory_that_the_device_does_not_cache_is_turned_on_where_it_is_wanted() {
             ..Wanted::default()
         };
         // SAFETY: as above.
-        let plan = unsafe { EditedCreateInfo::new(&info, &device, Extensions::ALL, wanted) }
+        let edited = unsafe { EditedCreateInfo::new(&info, &device, Extensions::ALL, wanted) }
             .unwrap_or_else(|r| panic!("{}", r.reason));
-        let names = planned_names(&plan, &info);
+        let names = enabled_names(&edited, &info);
         assert_eq!(
             names.contains(&"VK_AMD_device_coherent_memory".to_owned()),
             wanted.device_coherent
         );
-        // SAFETY: the plan owns the node.
-        let found = unsafe {
-            chain::find::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(plan.create_info(&info).p_next, COHERENT_AMD)
-        };
+        // SAFETY: `edited` owns the node.
+        let found =
+            unsafe { chain::find::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(edited.create_info(&info).p_next) };
         assert_eq!(
             found.is_some_and(|f| f.device_coherent_memory == 1),
             wanted.device_coherent
         );
-        assert_eq!(plan.device_coherent, wanted.device_coherent);
+        assert_eq!(edited.device_coherent, wanted.device_coherent);
         assert_eq!(
             off.device_coherent_memory, 0,
             "the application's structure is as it was"
@@ -217,13 +200,13 @@ fn a_cpu_driver_imports_and_a_driver_that_knows_faults_is_asked() {
     device.cpu = true;
     device.imports = true;
     device.ext_fault = true;
-    let plan = plan(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
-    assert!(plan.import && plan.ext_fault && !plan.capture_replay);
+    let edited = edit(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
+    assert!(edited.import && edited.ext_fault && !edited.capture_replay);
     assert_eq!(
-        planned_names(&plan, &info),
+        enabled_names(&edited, &info),
         ["VK_EXT_external_memory_host", "VK_EXT_device_fault"]
     );
-    assert_eq!(types(plan.create_info(&info).p_next), [FAULT_EXT, ADDRESS]);
+    assert_eq!(types(edited.create_info(&info).p_next), [FAULT_EXT, ADDRESS]);
 }
 
 #[test]
@@ -235,19 +218,23 @@ fn only_what_is_emulated_is_taken_out() {
         ..Extensions::default()
     };
     // SAFETY: as above.
-    let plan =
+    let edited =
         unsafe { EditedCreateInfo::new(&info, &device(vk::API_VERSION_1_3, &[]), abort_only, Wanted::default()) };
-    let plan = plan.unwrap_or_else(|r| panic!("{}", r.reason));
-    let mut left = planned_names(&plan, &info);
+    let edited = edited.unwrap_or_else(|r| panic!("{}", r.reason));
+    let mut left = enabled_names(&edited, &info);
     left.sort();
     assert_eq!(left, ["VK_KHR_device_fault", "VK_KHR_shader_constant_data"]);
-    let types = types(plan.create_info(&info).p_next);
+    let types = types(edited.create_info(&info).p_next);
     assert_eq!(
         types,
-        [ADDRESS, stype::FAULT_FEATURES, stype::SHADER_CONSTANT_DATA_FEATURES]
+        [
+            ADDRESS,
+            FaultFeatures::STRUCTURE_TYPE,
+            ShaderConstantDataFeatures::STRUCTURE_TYPE
+        ]
     );
-    assert_eq!(plan.enabled, Extensions::ALL);
-    assert!(plan.enabled.contains(name::SHADER_ABORT));
+    assert_eq!(edited.enabled, Extensions::ALL);
+    assert!(edited.enabled.contains(vk_ext::SHADER_ABORT_NAME));
 }
 
 #[test]
@@ -258,7 +245,7 @@ fn features_that_are_not_there_are_refused() {
         app.fault.device_fault_report_masked = masked;
         app.fault.device_fault_device_lost_on_masked = lost;
         let info = app.info(ptr::null());
-        let refused = plan(&info, &device(vk::API_VERSION_1_3, &[]));
+        let refused = edit(&info, &device(vk::API_VERSION_1_3, &[]));
         assert_eq!(
             refused.err().map(|r| r.result),
             Some(vk::Result::ERROR_FEATURE_NOT_PRESENT)

@@ -1,5 +1,6 @@
 //! Devices, and the layer's state of a device that uses the extensions.
 
+use super::edit_storage::DeferredCreation;
 use super::extensions::Extensions;
 use super::fault_queue::FaultQueue;
 use super::instance::Instance;
@@ -7,7 +8,6 @@ use super::loss::Loss;
 use super::module::Modules;
 use super::names::Names;
 use super::queue::{FencePool, Queue, create_fence};
-use super::rewrites::Rewrites;
 use crate::arena::Arena;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
 use crate::loader::handle_map::HandleMap;
@@ -62,8 +62,8 @@ pub struct AbortState {
     pub vendor_binary: bool,
     /// The application enabled `deviceFaultReportMasked`.
     pub report_masked: bool,
-    /// Create infos that deferred pipeline creations still read, by operation.
-    pub deferred: Mutex<HashMap<vk::DeferredOperationKHR, Vec<Rewrites>>>,
+    /// Deferred creations of pipelines, by operation.
+    pub deferred: Mutex<HashMap<vk::DeferredOperationKHR, Vec<DeferredCreation>>>,
 }
 
 impl AbortState {

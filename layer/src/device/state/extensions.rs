@@ -1,6 +1,5 @@
 //! The set of extensions that the layer provides.
 
-use crate::loader::ffi::name;
 use std::ffi::CStr;
 
 /// A subset of the three extensions.
@@ -26,9 +25,9 @@ impl Extensions {
     pub fn of<'a>(names: impl Iterator<Item = &'a CStr>) -> Self {
         let mut set = Self::default();
         for name in names {
-            set.abort |= name == name::SHADER_ABORT;
-            set.fault |= name == name::DEVICE_FAULT;
-            set.constant_data |= name == name::SHADER_CONSTANT_DATA;
+            set.abort |= name == vk_ext::SHADER_ABORT_NAME;
+            set.fault |= name == vk_ext::DEVICE_FAULT_NAME;
+            set.constant_data |= name == vk_ext::SHADER_CONSTANT_DATA_NAME;
         }
         set
     }
@@ -41,9 +40,9 @@ impl Extensions {
     /// Names of the extensions in the set, dependencies first.
     pub fn names(self) -> impl Iterator<Item = &'static CStr> {
         [
-            (self.constant_data, name::SHADER_CONSTANT_DATA),
-            (self.fault, name::DEVICE_FAULT),
-            (self.abort, name::SHADER_ABORT),
+            (self.constant_data, vk_ext::SHADER_CONSTANT_DATA_NAME),
+            (self.fault, vk_ext::DEVICE_FAULT_NAME),
+            (self.abort, vk_ext::SHADER_ABORT_NAME),
         ]
         .into_iter()
         .filter_map(|(set, name)| set.then_some(name))

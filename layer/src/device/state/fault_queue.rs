@@ -1,10 +1,10 @@
 //! Fault reports that wait for `vkGetDeviceFaultReportsKHR`.
 
-use crate::loader::ffi::FaultInfo;
 use crate::locks::lock;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
+use vk_ext::FaultInfo;
 
 /// Reports in order of occurrence. Each is returned exactly once.
 #[derive(Default)]

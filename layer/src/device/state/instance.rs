@@ -15,8 +15,6 @@ use std::sync::{Arc, Mutex};
 
 /// An instance.
 pub struct Instance {
-    /// Its handle.
-    pub handle: vk::Instance,
     /// The next layer's functions.
     pub next: InstanceTable,
     /// The next layer's `vkGetInstanceProcAddr`.

@@ -2,6 +2,7 @@
 
 mod binaries;
 mod device;
+mod edit_storage;
 mod extensions;
 mod fault_queue;
 mod instance;
@@ -9,13 +10,12 @@ mod loss;
 mod module;
 mod names;
 mod queue;
-mod rewrites;
 mod submit_counters;
 
 pub use device::{AbortState, Device};
+pub use edit_storage::{DeferredCreation, EditStorage};
 pub use extensions::Extensions;
 pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use loss::{Outcome, Phase};
-pub use module::Module;
+pub use module::{Module, Modules};
 pub use queue::{FencePool, Queue, QueueLocation, QueueWork};
-pub use rewrites::Rewrites;

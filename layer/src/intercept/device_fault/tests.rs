@@ -1,8 +1,8 @@
 use super::*;
 use crate::device::state::{AbortState, Extensions};
-use crate::loader::ffi::fault_flag;
 use crate::report::fault_info::fault_info;
 use std::ptr;
+use vk_ext::fault_flags;
 
 fn abort_state(vendor_binary: bool) -> AbortState {
     AbortState {
@@ -15,7 +15,7 @@ fn abort_state(vendor_binary: bool) -> AbortState {
 
 fn blank() -> FaultInfo {
     FaultInfo {
-        next: ptr::without_provenance_mut(8),
+        p_next: ptr::without_provenance_mut(8),
         ..fault_info(77, 77, "untouched")
     }
 }
@@ -26,38 +26,44 @@ fn reports_are_counted_then_handed_out_once_and_the_rest_of_the_array_is_left_al
     let mut count = 5;
     // SAFETY: the arrays are as long as the counts say.
     unsafe {
-        assert_eq!(hand_out(&state, &mut count, ptr::null_mut()), vk::Result::TIMEOUT);
+        assert_eq!(take_reports(&state, &mut count, ptr::null_mut()), vk::Result::TIMEOUT);
         assert_eq!(count, 0);
         state
             .faults
-            .push([fault_info(1, 0, "a"), fault_info(1, fault_flag::DEVICE_LOST, "b")]);
-        assert_eq!(hand_out(&state, &mut count, ptr::null_mut()), vk::Result::SUCCESS);
+            .push([fault_info(1, 0, "a"), fault_info(1, fault_flags::DEVICE_LOST, "b")]);
+        assert_eq!(take_reports(&state, &mut count, ptr::null_mut()), vk::Result::SUCCESS);
         assert_eq!(count, 2);
         let mut room = [blank(); 3];
         count = 0;
-        assert_eq!(hand_out(&state, &mut count, room.as_mut_ptr()), vk::Result::INCOMPLETE);
+        assert_eq!(
+            take_reports(&state, &mut count, room.as_mut_ptr()),
+            vk::Result::INCOMPLETE
+        );
         count = 1;
-        assert_eq!(hand_out(&state, &mut count, room.as_mut_ptr()), vk::Result::INCOMPLETE);
+        assert_eq!(
+            take_reports(&state, &mut count, room.as_mut_ptr()),
+            vk::Result::INCOMPLETE
+        );
         assert_eq!((count, room[0].group_id, room[0].flags), (1, 1, 0));
         assert_eq!(
-            room[0].next,
+            room[0].p_next,
             ptr::without_provenance_mut(8),
             "the chain is the application's"
         );
         assert_eq!(room[1].group_id, 77);
         count = 3;
-        assert_eq!(hand_out(&state, &mut count, room.as_mut_ptr()), vk::Result::SUCCESS);
+        assert_eq!(take_reports(&state, &mut count, room.as_mut_ptr()), vk::Result::SUCCESS);
         assert_eq!(
             (count, room[0].flags, room[1].group_id),
-            (1, fault_flag::DEVICE_LOST, 77)
+            (1, fault_flags::DEVICE_LOST, 77)
         );
         count = 3;
-        assert_eq!(hand_out(&state, &mut count, room.as_mut_ptr()), vk::Result::TIMEOUT);
+        assert_eq!(take_reports(&state, &mut count, room.as_mut_ptr()), vk::Result::TIMEOUT);
         assert_eq!(count, 0);
     }
 }
 
-fn ask(
+fn query(
     state: &AbortState,
     outcome: &Outcome,
     messages: Option<&mut [u8]>,
@@ -65,20 +71,19 @@ fn ask(
 ) -> (vk::Result, u64, u32) {
     let (data, size) = messages.map_or((ptr::null_mut(), 0), |m| (m.as_mut_ptr(), m.len()));
     let mut node = ShaderAbortMessageInfo {
-        s_type: stype::SHADER_ABORT_MESSAGE_INFO,
-        next: ptr::null_mut(),
         message_data_size: size as u64,
-        message_data: data.cast(),
+        p_message_data: data.cast(),
+        ..Default::default()
     };
     let (data, size) = binary.map_or((ptr::null_mut(), 0), |b| (b.as_mut_ptr(), b.len()));
     let mut info = FaultDebugInfo {
-        s_type: stype::FAULT_DEBUG_INFO,
-        next: ptr::from_mut(&mut node).cast(),
+        p_next: ptr::from_mut(&mut node).cast(),
         vendor_binary_size: size as u32,
-        vendor_binary_data: data.cast(),
+        p_vendor_binary_data: data.cast(),
+        ..Default::default()
     };
     // SAFETY: structures and arrays of ours, as long as their sizes say.
-    let result = unsafe { answer(state, outcome, &mut info) };
+    let result = unsafe { fill_debug_info(state, outcome, &mut info) };
     (result, node.message_data_size, info.vendor_binary_size)
 }
 
@@ -90,23 +95,23 @@ fn messages_are_sized_filled_and_cut_without_overrun() {
         vendor_binary: vec![9; 8],
         ..Outcome::default()
     };
-    assert_eq!(ask(&state, &outcome, None, None), (vk::Result::SUCCESS, 20, 0));
+    assert_eq!(query(&state, &outcome, None, None), (vk::Result::SUCCESS, 20, 0));
     let mut room = [0xEE; 24];
     assert_eq!(
-        ask(&state, &outcome, Some(&mut room[..20]), None),
+        query(&state, &outcome, Some(&mut room[..20]), None),
         (vk::Result::SUCCESS, 20, 0)
     );
     assert_eq!(room[19], 19);
     assert_eq!(room[20], 0xEE);
     let mut short = [0xEE; 24];
     assert_eq!(
-        ask(&state, &outcome, Some(&mut short[..9]), None),
+        query(&state, &outcome, Some(&mut short[..9]), None),
         (vk::Result::INCOMPLETE, 9, 0)
     );
     assert_eq!((short[8], short[9]), (8, 0xEE));
     let mut large = [0xEE; 24];
     assert_eq!(
-        ask(&state, &outcome, Some(&mut large), None),
+        query(&state, &outcome, Some(&mut large), None),
         (vk::Result::SUCCESS, 20, 0)
     );
     assert_eq!(large[20], 0xEE);
@@ -115,7 +120,7 @@ fn messages_are_sized_filled_and_cut_without_overrun() {
 #[test]
 fn a_healthy_device_has_no_messages() {
     assert_eq!(
-        ask(&abort_state(false), &Outcome::default(), None, None),
+        query(&abort_state(false), &Outcome::default(), None, None),
         (vk::Result::SUCCESS, 0, 0)
     );
 }
@@ -128,19 +133,22 @@ fn a_crash_dump_is_whole_or_not_there() {
         ..Outcome::default()
     };
     let with = abort_state(true);
-    assert_eq!(ask(&with, &outcome, None, None), (vk::Result::SUCCESS, 0, 8));
+    assert_eq!(query(&with, &outcome, None, None), (vk::Result::SUCCESS, 0, 8));
     let mut short = [0; 7];
     assert_eq!(
-        ask(&with, &outcome, None, Some(&mut short)),
+        query(&with, &outcome, None, Some(&mut short)),
         (ERROR_NOT_ENOUGH_SPACE, 0, 0)
     );
     assert_eq!(short, [0; 7]);
     let mut room = [0; 8];
-    assert_eq!(ask(&with, &outcome, None, Some(&mut room)), (vk::Result::SUCCESS, 0, 8));
+    assert_eq!(
+        query(&with, &outcome, None, Some(&mut room)),
+        (vk::Result::SUCCESS, 0, 8)
+    );
     assert_eq!(room, [9; 8]);
     let mut unwanted = [0; 8];
     assert_eq!(
-        ask(&abort_state(false), &outcome, None, Some(&mut unwanted)),
+        query(&abort_state(false), &outcome, None, Some(&mut unwanted)),
         (vk::Result::SUCCESS, 0, 0)
     );
     assert_eq!(unwanted, [0; 8]);

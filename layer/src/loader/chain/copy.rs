@@ -1,0 +1,122 @@
+//! Edited copies of input chains.
+//!
+//! An application's input chain may be in read-only memory, so it is never written. A copy owns the nodes up to the last
+//! edited one and shares the rest with the original. Copying needs the size of each node, from a generated table: a node of
+//! unknown size cannot be copied, and ends the owned part.
+
+use super::{Node, nodes, sizes};
+use crate::loader::ffi::LayerDeviceCreateInfo;
+use ash::vk::{BaseOutStructure, StructureType, TaggedStructure};
+use std::ffi::c_void;
+use std::ptr;
+
+/// The size in bytes of the structure with this type, if the table has it.
+pub(super) fn size_of_node(s_type: StructureType) -> Option<usize> {
+    if s_type == LayerDeviceCreateInfo::STRUCTURE_TYPE {
+        return Some(size_of::<LayerDeviceCreateInfo>());
+    }
+    let row = sizes::SIZES.binary_search_by_key(&s_type.as_raw(), |row| row.0).ok()?;
+    sizes::SIZES.get(row).map(|row| row.1)
+}
+
+/// A node that would have to be copied and has an unknown size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownNode(pub StructureType);
+
+/// What a copy does with a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Edit {
+    /// Keeps it.
+    Keep,
+    /// Copies it, so that [`ChainCopy::copied`] can change it.
+    Change,
+    /// Leaves it out, unless a node of unknown size precedes it: drivers skip structures that they do not support.
+    Remove,
+}
+
+/// An edited copy of a chain.
+pub struct ChainCopy {
+    head: *const c_void,
+    /// The owned nodes, in 8-byte words for their alignment. Raw pointers link them: a `Vec` may move without moving its
+    /// words, and unlike a `Box` it does not claim exclusive access when it moves.
+    owned: Vec<Vec<u64>>,
+}
+
+impl ChainCopy {
+    /// Copies the chain at `head` up to the last node that `edit` changes or removes.
+    ///
+    /// # Errors
+    /// The node of unknown size that precedes a node to be changed.
+    ///
+    /// # Safety
+    /// `head` must be null or start a valid chain that outlives the copy.
+    pub unsafe fn new(head: *const c_void, edit: impl Fn(StructureType) -> Edit) -> Result<Self, UnknownNode> {
+        // SAFETY: the chain is valid (the caller's contract).
+        let all: Vec<Node> = unsafe { nodes(head) }.collect();
+        let end = all
+            .iter()
+            .rposition(|node| edit(node.s_type) != Edit::Keep)
+            .map_or(0, |last| last + 1);
+        let mut copies = Vec::new();
+        let mut shared = head;
+        for (index, node) in all.iter().take(end).enumerate() {
+            if edit(node.s_type) != Edit::Remove {
+                let Some(size) = size_of_node(node.s_type) else {
+                    if all.iter().skip(index).any(|later| edit(later.s_type) == Edit::Change) {
+                        return Err(UnknownNode(node.s_type));
+                    }
+                    break;
+                };
+                let mut words = vec![0u64; size.div_ceil(8)];
+                // SAFETY: a structure of this type has `size` bytes, and so many fit into the words.
+                unsafe {
+                    ptr::copy_nonoverlapping(node.address().cast::<u8>(), words.as_mut_ptr().cast::<u8>(), size);
+                }
+                copies.push(words);
+            }
+            // SAFETY: as above.
+            shared = unsafe { node.next() };
+        }
+        let mut copy = Self {
+            head: shared,
+            owned: Vec::new(),
+        };
+        for words in copies.into_iter().rev() {
+            copy.link(words);
+        }
+        Ok(copy)
+    }
+
+    /// Puts a copy of `node` first.
+    pub fn prepend<T: TaggedStructure + Copy>(&mut self, node: T) {
+        let mut words = vec![0u64; size_of::<T>().div_ceil(8)];
+        const { assert!(align_of::<T>() <= align_of::<u64>()) };
+        // SAFETY: the words have room for a `T` and its alignment.
+        unsafe { words.as_mut_ptr().cast::<T>().write(node) };
+        self.link(words);
+    }
+
+    fn link(&mut self, mut words: Vec<u64>) {
+        let node = words.as_mut_ptr().cast::<BaseOutStructure<'_>>();
+        // SAFETY: the words hold a structure, which starts with its type and the next structure.
+        unsafe { (*node).p_next = self.head.cast_mut().cast() };
+        self.head = node.cast_const().cast();
+        self.owned.push(words);
+    }
+
+    /// The owned `T` of the chain, for changes. None if the chain has no `T` or shares it with the original.
+    pub fn copied<T: TaggedStructure>(&mut self) -> Option<&mut T> {
+        self.owned
+            .iter_mut()
+            .map(|words| words.as_mut_ptr())
+            // SAFETY: the words hold a structure, which starts with its type.
+            .find(|node| unsafe { (*node.cast::<BaseOutStructure<'_>>()).s_type } == T::STRUCTURE_TYPE)
+            // SAFETY: a structure with the type of `T` is a `T`, and the words are borrowed mutably.
+            .map(|node| unsafe { &mut *node.cast::<T>() })
+    }
+
+    /// The first node.
+    pub fn head(&self) -> *const c_void {
+        self.head
+    }
+}
