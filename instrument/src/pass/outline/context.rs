@@ -2,13 +2,13 @@
 
 use super::decorations::DecorationInsts;
 use super::reachability::ReachableBlocks;
-use super::region::{PASS, Region};
+use super::region::Region;
 use super::type_limits::TypeLimits;
 use super::uses::{OutsideUses, defining_block};
 use super::widening::{Widening, widening};
 use crate::analysis::index::{Function, Index};
 use crate::edit::globals::Globals;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::spv::Code;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::{Id, Inst, op};
@@ -119,11 +119,5 @@ impl<'w> RegionContext<'_, 'w> {
         code.op(op::Undef, &[widening.wide_type, wide]);
         widening.narrow(code, wide, id);
         Ok(())
-    }
-
-    /// An error at the continue target.
-    pub(super) fn error(&self, kind: ErrorKind, message: impl Into<String>) -> Error {
-        let offset = self.index.def(self.region.target).map(|i| i.offset as u32);
-        Error::new(kind, PASS, offset, message)
     }
 }

@@ -5,9 +5,9 @@ use super::decorations::decorate_parameter;
 use super::region::PASS;
 use super::widening::Widening;
 use crate::analysis::index::Block;
-use crate::edit::phi::predecessor;
+use crate::edit::phi::{phi, predecessor};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::{Id, Inst, op, operands};
+use crate::spv::{Code, Id, Inst, op, operands};
 
 /// A parameter of the new function.
 pub(super) struct Parameter {
@@ -41,11 +41,57 @@ pub(super) struct Inputs<'w> {
     pub(super) undefined: Vec<(Id, Id)>,
 }
 
+/// A phi of the continue target with edges from inside and outside the region. It moves into the new function, where a
+/// parameter replaces the operands for edges from outside.
+pub(super) struct SplitPhi<'w> {
+    pub(super) inst: Inst<'w>,
+    pub(super) parameter: Id,
+    /// (value, predecessor) pairs for edges from inside.
+    pub(super) inside: Vec<(Id, Id)>,
+}
+
 /// A step of making a value available inside.
 enum Step<'w> {
     Provide(Id),
     /// To be repeated once its operands are available.
     Rematerialize(Inst<'w>),
+}
+
+/// Writes the phis that stay outside to `call`; returns those that also move inside.
+pub(super) fn split_phis<'w>(
+    context: &mut RegionContext<'_, 'w>,
+    first: &Block,
+    inputs: &mut Inputs<'w>,
+    call: &mut Code,
+) -> Vec<SplitPhi<'w>> {
+    let index = context.index;
+    let mut split_phis = Vec::new();
+    for inst in index.body(first).filter(|i| i.opcode() == op::Phi) {
+        let (ty, id) = (inst.result_type(), inst.result());
+        let pairs = inst.from(3).chunks_exact(2).map(|pair| (pair[0], pair[1]));
+        let (inside, outside): (Vec<_>, Vec<_>) = pairs.partition(|(_, from)| context.is_region_label(*from));
+        let stays_outside = inside.is_empty();
+        let merged = if stays_outside { id } else { context.globals.fresh() };
+        phi(call, ty, merged, &outside);
+        let parameter = context.globals.fresh();
+        inputs.parameters.push(Parameter {
+            ty,
+            argument: merged,
+            id: parameter,
+        });
+        decorate_parameter(index, context.globals, ty, id, parameter);
+        context.globals.inherit_non_uniform(index, id, &[parameter]);
+        if stays_outside {
+            context.inner_ids.insert(id, parameter);
+        } else {
+            split_phis.push(SplitPhi {
+                inst,
+                parameter,
+                inside,
+            });
+        }
+    }
+    split_phis
 }
 
 /// Collects the inputs of the region with `blocks`, up to the terminator at offset `end`, and gives them ids inside.

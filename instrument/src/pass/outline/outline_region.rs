@@ -9,49 +9,18 @@
 //! 7. Edit the module.
 
 use super::context::RegionContext;
-use super::decorations::decorate_parameter;
-use super::inputs::{Inputs, Parameter, collect_inputs};
-use super::outputs::{Output, Outputs, collect_outputs};
+use super::inputs::{Inputs, collect_inputs, split_phis};
+use super::new_function::{Signature, declare_signature, write_function};
+use super::outputs::{Outputs, collect_outputs};
 use super::region::PASS;
-use crate::analysis::index::Block;
 use crate::edit::Edits;
-use crate::edit::phi::{PhiRenames, phi};
+use crate::edit::phi::PhiRenames;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::Code;
-use crate::spv::{Id, Inst, op};
-use std::iter;
+use crate::spv::{Code, Id, op};
 
 /// Most parameters of a function and members of a structure (SPIR-V specification 2.17, Universal Limits).
 const MAX_PARAMETERS: usize = 255;
 const MAX_MEMBERS: usize = 16_383;
-
-/// The blocks of a region.
-struct RegionBlocks {
-    /// In their order in the new function: the continue target first, then module order.
-    ordered: Vec<Block>,
-    /// The continue target.
-    first: Block,
-    /// The back-edge block.
-    last: Block,
-}
-
-/// A phi of the continue target with edges from inside and outside the region. It moves into the new function, where a
-/// parameter replaces the operands for edges from outside.
-struct SplitPhi<'w> {
-    inst: Inst<'w>,
-    parameter: Id,
-    /// (value, predecessor) pairs for edges from inside.
-    inside: Vec<(Id, Id)>,
-}
-
-/// The interface of the new function.
-struct Signature {
-    function: Id,
-    function_type: Id,
-    return_type: Id,
-    /// Types of the outputs, as they are returned.
-    output_types: Vec<Id>,
-}
 
 /// Moves the region of `context` into a new function and returns its id.
 ///
@@ -66,7 +35,12 @@ pub(super) fn outline_region<'w>(
 ) -> Result<Id> {
     let index = context.index;
     // Phase 1.
-    let blocks = order_blocks(&context)?;
+    let blocks = context.region.order_blocks(index)?;
+    if let Some(offset) = context.uses.side_entry {
+        let message =
+            "an unreachable block branches into the middle of a continue construct in which an invocation may abort";
+        return Err(Error::new(ErrorKind::Unsupported, PASS, offset as u32, message));
+    }
     // Phase 2.
     let mut call = Code::default();
     call.label(blocks.first.label);
@@ -102,80 +76,13 @@ pub(super) fn outline_region<'w>(
     Ok(signature.function)
 }
 
-/// The continue target dominates every reachable block of the region: with it first, module order is a valid order.
-fn order_blocks(context: &RegionContext<'_, '_>) -> Result<RegionBlocks> {
-    let (index, region) = (context.index, context.region);
-    let invalid = |message: &str| context.error(ErrorKind::Invalid, message);
-    let mut ordered: Vec<Block> = region
-        .blocks
-        .iter()
-        .filter_map(|b| index.blocks.get(*b))
-        .copied()
-        .collect();
-    ordered.sort_by_key(|b| b.label != region.target);
-    let Some(first) = ordered.first().copied().filter(|b| b.label == region.target) else {
-        return Err(invalid("a continue target is not a block of its function"));
-    };
-    let mut leaving = ordered.iter().filter(|b| region.is_left_by(index, b));
-    let last = match (leaving.next(), leaving.next()) {
-        (Some(last), None) => *last,
-        (None, _) => return Err(invalid("a continue construct has no back edge")),
-        (Some(_), Some(_)) => return Err(invalid("more than one block leaves a continue construct")),
-    };
-    if let Some(offset) = context.uses.side_entry {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            PASS,
-            offset as u32,
-            "an unreachable block branches into the middle of a continue construct in which an invocation may abort",
-        ));
-    }
-    Ok(RegionBlocks { ordered, first, last })
-}
-
-/// Writes the phis that stay outside to `call`; returns those that also move inside.
-fn split_phis<'w>(
-    context: &mut RegionContext<'_, 'w>,
-    first: &Block,
-    inputs: &mut Inputs<'w>,
-    call: &mut Code,
-) -> Vec<SplitPhi<'w>> {
-    let index = context.index;
-    let mut split_phis = Vec::new();
-    for inst in index.body(first).filter(|i| i.opcode() == op::Phi) {
-        let (ty, id) = (inst.result_type(), inst.result());
-        let pairs = inst.from(3).chunks_exact(2).map(|pair| (pair[0], pair[1]));
-        let (inside, outside): (Vec<_>, Vec<_>) = pairs.partition(|(_, from)| context.is_region_label(*from));
-        let stays_outside = inside.is_empty();
-        let merged = if stays_outside { id } else { context.globals.fresh() };
-        phi(call, ty, merged, &outside);
-        let parameter = context.globals.fresh();
-        inputs.parameters.push(Parameter {
-            ty,
-            argument: merged,
-            id: parameter,
-        });
-        decorate_parameter(index, context.globals, ty, id, parameter);
-        context.globals.inherit_non_uniform(index, id, &[parameter]);
-        if stays_outside {
-            context.inner_ids.insert(id, parameter);
-        } else {
-            split_phis.push(SplitPhi {
-                inst,
-                parameter,
-                inside,
-            });
-        }
-    }
-    split_phis
-}
-
 fn check_limits(context: &RegionContext<'_, '_>, inputs: &Inputs<'_>, outputs: &Outputs<'_>) -> Result<()> {
     let (inputs, outputs) = (inputs.parameters.len(), outputs.returned.len());
     if inputs <= MAX_PARAMETERS && outputs <= MAX_MEMBERS {
         return Ok(());
     }
-    Err(context.error(
+    Err(context.region.error(
+        context.index,
         ErrorKind::Limit,
         format!(
             "a continue construct in which an invocation may abort uses {inputs} values of its function and defines \
@@ -192,106 +99,6 @@ fn rename_outputs(context: &mut RegionContext<'_, '_>, outputs: &Outputs<'_>) {
         if !context.inner_ids.contains_key(&id) {
             let inner = context.rename(id);
             context.decorations.copy(context.globals, id, inner);
-        }
-    }
-}
-
-fn declare_signature(context: &mut RegionContext<'_, '_>, inputs: &Inputs<'_>, outputs: &Outputs<'_>) -> Signature {
-    let globals = &mut *context.globals;
-    let output_types: Vec<Id> = outputs.returned.iter().map(Output::returned_type).collect();
-    let return_type = match output_types.as_slice() {
-        [] => globals.void(),
-        [only] => *only,
-        many => globals.structure(many),
-    };
-    let parameters: Vec<Id> = inputs.parameters.iter().map(|parameter| parameter.ty).collect();
-    let function_type = globals.function_type(return_type, &parameters);
-    let function = globals.fresh();
-    globals.name(function, "vkabort_continue");
-    Signature {
-        function,
-        function_type,
-        return_type,
-        output_types,
-    }
-}
-
-fn write_function(
-    context: &mut RegionContext<'_, '_>,
-    signature: &Signature,
-    blocks: &RegionBlocks,
-    split_phis: &[SplitPhi<'_>],
-    inputs: &Inputs<'_>,
-    outputs: &Outputs<'_>,
-) -> Result<Code> {
-    let index = context.index;
-    let RegionBlocks { ordered, first, last } = blocks;
-    let entry = context.globals.fresh();
-    let start = context.rename(first.label);
-    let mut code = Code::default();
-    code.op(
-        op::Function,
-        &[signature.return_type, signature.function, 0, signature.function_type],
-    );
-    for parameter in &inputs.parameters {
-        code.op(op::FunctionParameter, &[parameter.ty, parameter.id]);
-    }
-    code.label(entry);
-    for (ty, inner) in &inputs.undefined {
-        context.define_undefined(&mut code, *ty, *inner)?;
-    }
-    for input in &inputs.narrow {
-        input.widening.narrow(&mut code, input.parameter, input.inner);
-    }
-    for inst in &inputs.rematerialized {
-        context.copy(&mut code, inst);
-    }
-    code.branch(start);
-    // A branch out of the loop needs no merge instruction, and the return in its place must not have one.
-    let end = if last.merge == 0 { last.terminator } else { last.merge };
-    for block in ordered {
-        for inst in index
-            .insts(block.offset, block.end)
-            .take_while(|inst| inst.offset != end)
-        {
-            if index.is_debug_info(&inst) {
-                continue;
-            }
-            if block.label != first.label || inst.opcode() != op::Phi {
-                context.copy(&mut code, &inst);
-            } else if let Some(split) = split_phis.iter().find(|p| p.inst.offset == inst.offset) {
-                let inside = split.inside.iter();
-                let inside = inside.map(|(value, from)| (context.inner_id(*value), context.inner_id(*from)));
-                let pairs: Vec<(Id, Id)> = iter::once((split.parameter, entry)).chain(inside).collect();
-                phi(&mut code, inst.result_type(), context.inner_id(inst.result()), &pairs);
-            }
-        }
-        if block.label == last.label {
-            write_return(context, signature.return_type, &outputs.returned, &mut code);
-        }
-    }
-    code.op(op::FunctionEnd, &[]);
-    Ok(code)
-}
-
-fn write_return(context: &mut RegionContext<'_, '_>, return_type: Id, outputs: &[Output], code: &mut Code) {
-    let mut values = Vec::with_capacity(outputs.len());
-    for output in outputs {
-        let mut value = context.inner_id(output.id);
-        if let Some(widening) = output.widening {
-            let wide = context.globals.fresh();
-            widening.widen(code, value, wide);
-            value = wide;
-        }
-        values.push(value);
-    }
-    match values.as_slice() {
-        [] => code.op(op::Return, &[]),
-        [only] => code.op(op::ReturnValue, &[*only]),
-        many => {
-            let whole = context.globals.fresh();
-            code.op2(op::CompositeConstruct, &[return_type, whole], many);
-            code.op(op::ReturnValue, &[whole]);
         }
     }
 }

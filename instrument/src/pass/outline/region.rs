@@ -5,6 +5,7 @@ use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Block, Function, Index};
 use crate::analysis::loops;
+use crate::error::{Error, ErrorKind, Result};
 use crate::spv::Id;
 use rustc_hash::FxHashSet as HashSet;
 use std::cmp::Reverse;
@@ -25,11 +26,51 @@ pub(super) struct Region {
     pub(super) blocks: BTreeSet<BlockIndex>,
 }
 
+/// The blocks of a region.
+pub(super) struct RegionBlocks {
+    /// In their order in the new function: the continue target first, then module order.
+    pub(super) ordered: Vec<Block>,
+    /// The continue target.
+    pub(super) first: Block,
+    /// The back-edge block.
+    pub(super) last: Block,
+}
+
 impl Region {
     /// Whether a block has an edge out of the region.
     pub(super) fn is_left_by(&self, index: &Index<'_>, block: &Block) -> bool {
         let successors = index.successors(block);
         successors.contains(&self.header) || successors.contains(&self.merge)
+    }
+
+    /// Orders the blocks of the region. The continue target dominates every reachable one: with it first, module order is a
+    /// valid order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Invalid`] if the continue target is not a block of the function, or not exactly one block leaves the
+    /// region.
+    pub(super) fn order_blocks(&self, index: &Index<'_>) -> Result<RegionBlocks> {
+        let invalid = |message: &str| Err(self.error(index, ErrorKind::Invalid, message));
+        let blocks = self.blocks.iter().filter_map(|b| index.blocks.get(*b));
+        let mut ordered: Vec<Block> = blocks.copied().collect();
+        ordered.sort_by_key(|b| b.label != self.target);
+        let Some(first) = ordered.first().copied().filter(|b| b.label == self.target) else {
+            return invalid("a continue target is not a block of its function");
+        };
+        let mut leaving = ordered.iter().filter(|b| self.is_left_by(index, b));
+        let last = match (leaving.next(), leaving.next()) {
+            (Some(last), None) => *last,
+            (None, _) => return invalid("a continue construct has no back edge"),
+            (Some(_), Some(_)) => return invalid("more than one block leaves a continue construct"),
+        };
+        Ok(RegionBlocks { ordered, first, last })
+    }
+
+    /// An error at the continue target.
+    pub(super) fn error(&self, index: &Index<'_>, kind: ErrorKind, message: impl Into<String>) -> Error {
+        let offset = index.def(self.target).map(|i| i.offset as u32);
+        Error::new(kind, PASS, offset, message)
     }
 }
 

@@ -16,8 +16,7 @@ use super::type_limits::TypeLimits;
 use crate::analysis::index::Index;
 use crate::edit::globals::Globals;
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::Code;
-use crate::spv::{Id, op};
+use crate::spv::{Code, Id, op};
 
 /// How a narrow value crosses the border.
 #[derive(Clone, Copy)]

@@ -17,8 +17,7 @@
 use super::float_bounds::encode_float;
 use crate::analysis::index::Index;
 use crate::edit::globals::Globals;
-use crate::spv::Code;
-use crate::spv::{Id, Inst, op};
+use crate::spv::{Code, Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
 /// Constants declared in place, by type and bits. Later declarations may use them.

@@ -1,9 +1,10 @@
 //! Writes a message into its record.
 //!
 //! `source` follows the message value back to where its parts come from, `parts` walks the message type, `scalar` makes
-//! words of each scalar, `pending` assembles words from parts that share them, and `writer` stores them. `size` computes the
+//! words of each scalar, `pending` assembles words from parts that share them, and `writer` stores them, `frame` by `frame`. `size` computes the
 //! size of the record, and `variable` makes array values indexable.
 
+mod frame;
 mod parts;
 mod pending;
 mod scalar;

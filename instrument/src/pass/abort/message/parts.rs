@@ -10,9 +10,10 @@
 //! Constant data goes out as constant words, never by a loop: llvmpipe compiles dynamically indexed constant tables in
 //! quadratic time.
 
+use super::frame::{Base, Frame};
 use super::pending::{Bits, byte_mask};
 use super::source::{MAX_UNROLLED, Source, extend};
-use super::writer::{Base, Frame, MessageWriter};
+use super::writer::MessageWriter;
 use crate::analysis::message_layout::holds_scalar;
 use crate::edit::phi::phi;
 use crate::error::{ErrorKind, Result};
@@ -193,8 +194,8 @@ impl<'w> MessageWriter<'_, 'w> {
                 None => Err(self.error(
                     ErrorKind::Unsupported,
                     format!(
-                        "the message holds an array value of {count} elements whose type has a layout; load the array \
-                         in the block of the abort"
+                        "the message holds an array value of {count} elements whose type has a layout; load it in \
+                         the block of the abort"
                     ),
                 )),
             },

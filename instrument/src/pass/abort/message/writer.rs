@@ -3,7 +3,8 @@
 //! Stores are of words or of units of four words, whatever the widths in the message, so they need no 8- or 16-bit storage
 //! feature.
 
-use super::pending::{Bits, PendingWords, Word, byte_mask};
+use super::frame::{Base, Frame};
+use super::pending::{Bits, Word, byte_mask};
 use super::source::Sources;
 use crate::analysis::index::Index;
 use crate::edit::globals::Globals;
@@ -13,52 +14,6 @@ use crate::pass::abort::runtime::Runtime;
 use crate::spv::{Code, Id, op};
 use std::ops::Range;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, UNIT_WORDS, header};
-
-/// Where a frame begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Base {
-    /// At the record's payload.
-    Payload,
-    /// At a word of the record area, by its index.
-    Words(Id),
-    /// At a byte of the record area, by its index.
-    Bytes(Id),
-}
-
-/// A range that straight-line code writes: the payload, or an array element in a loop.
-#[derive(Debug)]
-pub(super) struct Frame {
-    pub(super) base: Base,
-    /// Whether earlier parts of the message may have bytes in its words.
-    overlaps: bool,
-    /// Byte offset of the end of the parts put so far.
-    end: u32,
-    pending: PendingWords,
-    /// Words stored so far: later bytes of theirs must be merged.
-    stored: Vec<Range<u32>>,
-}
-
-impl Frame {
-    pub(super) fn new(base: Base, overlaps: bool) -> Self {
-        Self {
-            base,
-            overlaps,
-            end: 0,
-            pending: PendingWords::default(),
-            stored: Vec::new(),
-        }
-    }
-
-    fn is_stored(&self, word: u32) -> bool {
-        self.stored.iter().any(|range| range.contains(&word))
-    }
-
-    /// Notes that a loop has stored the bytes from `start` to `end`.
-    pub(super) fn mark_bytes_stored(&mut self, start: u32, end: u32) {
-        self.end = self.end.max(end);
-        self.stored.push(start / 4..end.div_ceil(4));
-    }
-}
 
 /// Pointers to the record area so far. They are valid in blocks that the defining block dominates.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,9 +102,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
 
     /// Whether a part at byte `offset` of the frame may overlap an earlier one.
     pub(super) fn may_overlap(&self, offset: u32) -> bool {
-        self.frames
-            .last()
-            .is_some_and(|frame| frame.overlaps || offset < frame.end)
+        self.frames.last().is_some_and(|frame| frame.may_overlap(offset))
     }
 
     /// Index in the record area of word `word` of the frame.
@@ -213,7 +166,8 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
     /// Puts `count` bytes (1 to 4) at byte `offset` of the frame.
     pub(super) fn put(&mut self, offset: u32, count: u32, bits: Bits) {
         let Some(frame) = self.frames.last_mut() else { return };
-        frame.end = frame.end.max(offset.saturating_add(count));
+        let end = offset.saturating_add(count);
+        frame.extend_to(end);
         if !matches!(frame.base, Base::Bytes(_)) {
             frame.pending.put(offset, count, bits);
             return;
@@ -237,21 +191,19 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             let is_untouched = |frame: &Frame| range.clone().all(|word| !frame.is_stored(word));
             if is_payload && in_unit.len() > 1 && self.frames.last().is_some_and(is_untouched) {
                 self.store_unit(unit, in_unit);
-                self.mark_words_stored(range);
+                self.mark_stored(range);
                 continue;
             }
             for (index, word) in in_unit {
                 self.store_word(*index, word);
-                self.mark_words_stored(*index..index + 1);
+                self.mark_stored(*index..index + 1);
             }
         }
     }
 
-    fn mark_words_stored(&mut self, range: Range<u32>) {
-        let Some(frame) = self.frames.last_mut() else { return };
-        match frame.stored.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => frame.stored.push(range),
+    fn mark_stored(&mut self, words: Range<u32>) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.mark_words_stored(words);
         }
     }
 
@@ -317,7 +269,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         let base = self.words_base();
         let at = self.word_at(index);
         let pointer = self.runtime.word_pointer(&mut self.code, self.globals, base, at);
-        let may_hold_bytes = |frame: &Frame| frame.overlaps || frame.is_stored(index);
+        let may_hold_bytes = |frame: &Frame| frame.may_hold_earlier_bytes(index);
         if word.bytes != 0xF && self.frames.last().is_some_and(may_hold_bytes) {
             let mask = self.constant(byte_mask(word.bytes));
             self.runtime

@@ -31,36 +31,29 @@ struct IdentityInput {
     components: u32,
     /// First word of the identity that they fill.
     first_word: usize,
-    is_float: bool,
 }
 
 impl IdentityInput {
-    const fn new(built_in: u32, components: u32, first_word: usize) -> Self {
-        Self {
-            built_in,
-            components,
-            first_word,
-            is_float: built_in == built_in::FragCoord,
-        }
+    fn is_float(&self) -> bool {
+        self.built_in == built_in::FragCoord
     }
 
-    /// Whether its variable is a vector: FragCoord is one of four components, however many are used.
+    /// Whether its variable is a vector: FragCoord has four components, however many are used.
     fn is_vector(&self) -> bool {
-        self.components > 1 || self.is_float
+        self.components > 1 || self.is_float()
     }
 
     /// The type of a variable that this pass adds.
     fn ty(&self, globals: &mut Globals) -> Id {
         let scalar = self.scalar(globals);
-        match (self.is_float, self.components) {
-            (true, _) => globals.vector(scalar, 4),
-            (false, 1) => scalar,
-            (false, count) => globals.vector(scalar, count),
+        match self.is_vector() {
+            true => globals.vector(scalar, if self.is_float() { 4 } else { self.components }),
+            false => scalar,
         }
     }
 
     fn scalar(&self, globals: &mut Globals) -> Id {
-        if self.is_float {
+        if self.is_float() {
             globals.float(32)
         } else {
             globals.uint()
@@ -68,39 +61,27 @@ impl IdentityInput {
     }
 }
 
-/// The built-ins that identify an invocation of a stage, as `vkabort_record::layout::Identity` reads them.
-fn identity_inputs(execution_model: u32) -> &'static [IdentityInput] {
-    use IdentityInput as Input;
-    match execution_model {
-        model::Vertex => {
-            const {
-                &[
-                    Input::new(built_in::VertexIndex, 1, 0),
-                    Input::new(built_in::InstanceIndex, 1, 1),
-                ]
-            }
-        }
+/// The built-ins that identify an invocation of a stage, as [`Identity`](vkabort_record::layout::Identity) reads them.
+fn identity_inputs(execution_model: u32) -> impl Iterator<Item = IdentityInput> {
+    let inputs: &[(u32, u32, usize)] = match execution_model {
+        model::Vertex => &[(built_in::VertexIndex, 1, 0), (built_in::InstanceIndex, 1, 1)],
         model::TessellationControl | model::Geometry => {
-            const {
-                &[
-                    Input::new(built_in::PrimitiveId, 1, 0),
-                    Input::new(built_in::InvocationId, 1, 1),
-                ]
-            }
+            &[(built_in::PrimitiveId, 1, 0), (built_in::InvocationId, 1, 1)]
         }
-        model::TessellationEvaluation => const { &[Input::new(built_in::PrimitiveId, 1, 0)] },
-        model::Fragment => const { &[Input::new(built_in::FragCoord, 2, 0)] },
-        model::GLCompute | model::TaskNV | model::MeshNV | model::TaskEXT | model::MeshEXT => {
-            const {
-                &[
-                    Input::new(built_in::GlobalInvocationId, 3, 0),
-                    Input::new(built_in::LocalInvocationIndex, 1, 3),
-                ]
-            }
-        }
-        model::RayGenerationKHR..=model::CallableKHR => const { &[Input::new(built_in::LaunchIdKHR, 3, 0)] },
+        model::TessellationEvaluation => &[(built_in::PrimitiveId, 1, 0)],
+        model::Fragment => &[(built_in::FragCoord, 2, 0)],
+        model::GLCompute | model::TaskNV | model::MeshNV | model::TaskEXT | model::MeshEXT => &[
+            (built_in::GlobalInvocationId, 3, 0),
+            (built_in::LocalInvocationIndex, 1, 3),
+        ],
+        model::RayGenerationKHR..=model::CallableKHR => &[(built_in::LaunchIdKHR, 3, 0)],
         _ => &[],
-    }
+    };
+    inputs.iter().map(|&(built_in, components, first_word)| IdentityInput {
+        built_in,
+        components,
+        first_word,
+    })
 }
 
 /// An entry point, and the variables to add to its interface.
@@ -163,7 +144,7 @@ pub(crate) fn store_identity(
             let variable = existing.unwrap_or_else(|| {
                 let shared = added.iter().find(|(built_in, _)| *built_in == input.built_in);
                 shared.map(|(_, variable)| *variable).unwrap_or_else(|| {
-                    let variable = declare_variable(input, globals);
+                    let variable = declare_variable(&input, globals);
                     added.push((input.built_in, variable));
                     variable
                 })
@@ -174,7 +155,7 @@ pub(crate) fn store_identity(
                     interface.added.push(variable);
                 }
             }
-            load_words(index, variable, input, &mut words, &mut code, globals);
+            load_words(index, variable, &input, &mut words, &mut code, globals);
         }
         let uint = globals.uint();
         let uvec4 = globals.vector(uint, 4);
@@ -266,7 +247,7 @@ fn load_words(
         }
         if scalar != uint {
             let converted = globals.fresh();
-            let opcode = if input.is_float { op::ConvertFToU } else { op::Bitcast };
+            let opcode = if input.is_float() { op::ConvertFToU } else { op::Bitcast };
             code.op(opcode, &[uint, converted, word]);
             word = converted;
         }
