@@ -1,23 +1,25 @@
-//! Why a command did not do what was asked, and the exit code for it.
+//! Errors of commands, and their exit codes.
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
-/// Exit codes, as `vkabort --help` lists them. Code 2, wrong usage, is clap's.
+/// Exit codes, as `vkabort --help` lists them. Code 2, wrong usage, comes from clap.
 pub mod code {
-    /// The input is not what the command expects.
+    /// The input is not valid.
     pub const INPUT: u8 = 3;
-    /// A file could not be read or written.
+    /// A file cannot be read or written, or a program cannot be started.
     pub const FILE: u8 = 4;
-    /// `doctor`: no device can do it. `conform`: everything was skipped.
+    /// `doctor`: no device supports shader aborts. `conform`: every check was skipped.
     pub const UNSUPPORTED: u8 = 5;
-    /// `conform`: a check failed.
+    /// `conform`: a check failed, crashed or hung.
     pub const NONCONFORMANT: u8 = 6;
-    /// `run`: something aborted.
+    /// `run`: a shader aborted.
     pub const ABORTED: u8 = 90;
 }
 
-/// A failed command.
+/// An error of a command.
 #[derive(Debug)]
 pub struct Failure {
     code: u8,
@@ -25,7 +27,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The input is wrong: what, where, and what to do.
+    /// The input is not valid. The message names the problem, its place, and the remedy.
     pub fn input(message: impl Into<String>) -> Self {
         Self {
             code: code::INPUT,
@@ -33,15 +35,20 @@ impl Failure {
         }
     }
 
-    /// `name` could not be read or written.
-    pub fn file(name: &str, action: &str, error: &std::io::Error) -> Self {
+    /// `name` cannot be read, written, started: `action` is the participle.
+    pub fn file(name: &str, action: &str, error: &io::Error) -> Self {
         Self {
             code: code::FILE,
             message: format!("{name}: cannot be {action}: {error}"),
         }
     }
 
-    /// The process's exit code.
+    /// [`Failure::file`] for a path.
+    pub fn path(path: &Path, action: &str, error: &io::Error) -> Self {
+        Self::file(&path.display().to_string(), action, error)
+    }
+
+    /// Exit code of the process.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code)
     }

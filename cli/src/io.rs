@@ -1,18 +1,18 @@
-//! Files, with `-` for standard input and output.
+//! Files, with `-` for standard input and output, and messages on standard error.
 
 use crate::failure::{Failure, Result};
 use std::io::{self, IsTerminal, Read, Write};
 
-/// How a file is called in messages.
-pub fn name(path: &str, standard: &'static str) -> String {
-    if path == "-" {
-        standard.to_owned()
-    } else {
-        path.to_owned()
-    }
+/// Name of a file in messages: its path, or `standard input` for `-`.
+pub fn input_name(path: &str) -> String {
+    if path == "-" { "standard input" } else { path }.to_owned()
 }
 
-/// All of a file, or of standard input.
+/// Reads a whole file, or standard input.
+///
+/// # Errors
+///
+/// The file cannot be read.
 pub fn read(path: &str) -> Result<Vec<u8>> {
     let result = if path == "-" {
         let mut bytes = Vec::new();
@@ -20,10 +20,14 @@ pub fn read(path: &str) -> Result<Vec<u8>> {
     } else {
         std::fs::read(path)
     };
-    result.map_err(|error| Failure::file(&name(path, "standard input"), "read", &error))
+    result.map_err(|error| Failure::file(&input_name(path), "read", &error))
 }
 
 /// Writes a file, or to standard output.
+///
+/// # Errors
+///
+/// The file cannot be written.
 pub fn write(path: &str, bytes: &[u8]) -> Result<()> {
     if path == "-" {
         return write_stdout(bytes);
@@ -32,35 +36,34 @@ pub fn write(path: &str, bytes: &[u8]) -> Result<()> {
 }
 
 /// Writes text to standard output.
+///
+/// # Errors
+///
+/// Standard output cannot be written. A closed pipe is not an error.
 pub fn print(text: &str) -> Result<()> {
     write_stdout(text.as_bytes())
 }
 
-/// A line for people on standard error.
+/// Writes a line to standard error, after the command's name.
 pub fn note(text: &str) {
-    // Nobody is left to tell when standard error is closed.
+    // A closed standard error leaves no place to report its own failure.
     let _ = writeln!(io::stderr().lock(), "vkabort: {text}");
 }
 
-/// Text on standard error, as it is.
+/// Writes text to standard error as it is.
 pub fn print_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Whether output on standard output may be coloured.
-pub fn stdout_color() -> bool {
-    io::stdout().is_terminal() && color_wanted()
-}
-
-/// The user does not refuse colours.
-pub fn color_wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+/// Whether text on `stream` may have colours: it is a terminal, and `NO_COLOR` is not set.
+pub fn has_color(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn write_stdout(bytes: &[u8]) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        // `vkabort sites x.spv | head` is no error.
+        // The reader of `vkabort sites x.spv | head` closes the pipe early.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| Failure::file("standard output", "written", &error)),
     }

@@ -1,61 +1,48 @@
-//! The outcome of a run as JUnit XML, which continuous-integration systems show.
+//! The outcome of `vkabort run` as JUnit XML, which continuous-integration systems display.
 
-use std::fmt::Write;
+use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
-use vkabort_conform::show::escape;
 use vkabort_record::report::{Report, SiteReport, show_location};
 
-/// One test case for the program and one, failed, for every site that aborted.
+/// One test case for the program, failed if `exit` describes an unsuccessful end, and one failed test case for every
+/// site that aborted.
 pub fn document(program: &str, exit: Option<&str>, time: Duration, reports: &[Report]) -> String {
-    let sites: Vec<&SiteReport> = reports.iter().flat_map(|report| &report.sites).collect();
-    let failures = sites.len() + usize::from(exit.is_some());
-    let seconds = time.as_secs_f64();
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let _ = writeln!(
-        out,
-        "<testsuites>\n  <testsuite name=\"vkabort\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" time=\"{seconds:.3}\">",
-        sites.len() + 1
-    );
-    let _ = write!(
-        out,
-        "    <testcase classname=\"vkabort\" name=\"{}\" time=\"{seconds:.3}\"",
-        escape(program)
-    );
-    match exit {
-        Some(exit) => {
-            let _ = writeln!(
-                out,
-                ">\n      <failure type=\"exit\" message=\"{}\"/>\n    </testcase>",
-                escape(exit)
-            );
-        }
-        None => out.push_str("/>\n"),
-    }
-    for site in sites {
-        let message = site
-            .samples
-            .first()
-            .map(|s| s.message.text.as_str())
-            .unwrap_or_default();
-        let place = match (&site.location, &site.function, site.module_hash) {
-            (Some(location), ..) => show_location(location),
-            (None, Some(function), _) => function.clone(),
-            (None, None, Some(hash)) => format!("module {hash}"),
-            _ => "unknown place".to_owned(),
-        };
+    let mut own = match exit {
+        Some(exit) => failed("exit", exit, program),
+        None => TestCase::new(program, TestCaseStatus::success()),
+    };
+    own.set_classname("vkabort").set_time(time);
+    let sites = reports.iter().flat_map(|report| &report.sites).map(|site| {
+        let message = site.samples.first().map(|sample| sample.message.text.as_str());
+        let mut case = failed("shader-abort", message.unwrap_or_default(), &place(site));
         let mut whole = Report::default();
         whole.sites.push(site.clone());
-        let _ = writeln!(
-            out,
-            "    <testcase classname=\"vkabort.shader\" name=\"{}\">\n      \
-             <failure type=\"shader-abort\" message=\"{}\">{}</failure>\n    </testcase>",
-            escape(&place),
-            escape(message),
-            escape(&whole.text(false))
-        );
+        case.status.set_description(whole.text(false));
+        case.set_classname("vkabort.shader");
+        case
+    });
+    let mut suite = TestSuite::new("vkabort");
+    suite.set_time(time).add_test_case(own).add_test_cases(sites);
+    let mut document = Document::unnamed();
+    document.add_test_suite(suite);
+    // Writing into memory does not fail.
+    document.to_string().unwrap_or_default()
+}
+
+fn failed(kind: &str, message: &str, name: &str) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_type(kind).set_message(message);
+    TestCase::new(name, status)
+}
+
+/// Source line, function or module of a site.
+fn place(site: &SiteReport) -> String {
+    match (&site.location, &site.function, site.module_hash) {
+        (Some(location), ..) => show_location(location),
+        (None, Some(function), _) => function.clone(),
+        (None, None, Some(hash)) => format!("module {hash}"),
+        _ => "unknown place".to_owned(),
     }
-    out.push_str("  </testsuite>\n</testsuites>\n");
-    out
 }
 
 #[cfg(test)]
@@ -77,14 +64,14 @@ mod tests {
         });
         let text = document("app --x", None, Duration::from_millis(1500), &[report]);
         assert!(
-            text.contains("tests=\"2\" failures=\"1\" errors=\"0\" time=\"1.500\""),
+            text.contains("tests=\"2\" skipped=\"0\" failures=\"1\" errors=\"0\" time=\"1.500\""),
             "{text}"
         );
-        assert!(text.contains("<testcase classname=\"vkabort\" name=\"app --x\" time=\"1.500\"/>"));
+        assert!(text.contains("<testcase name=\"app --x\" classname=\"vkabort\" time=\"1.500\">"));
         assert!(text.contains("name=\"check&lt;T&gt;\""));
         assert!(text.contains("message=\"a &lt; b &amp; &quot;c&quot;\""));
-        let quiet = document("app", Some("exit code 3"), Duration::ZERO, &[]);
-        assert!(quiet.contains("failures=\"1\""));
-        assert!(quiet.contains("<failure type=\"exit\" message=\"exit code 3\"/>"));
+        let text = document("app", Some("exit code 3"), Duration::ZERO, &[]);
+        assert!(text.contains("failures=\"1\""));
+        assert!(text.contains("<failure message=\"exit code 3\" type=\"exit\"/>"), "{text}");
     }
 }

@@ -1,50 +1,29 @@
-//! Where the layer's library is, and where the loader looks for manifests.
+//! Finds the layer's library and the manifests that the loader finds.
 
 use crate::failure::{Failure, Result};
 use serde_json::Value as Json;
 use std::env;
 use std::path::{Path, PathBuf};
-
-/// The layer's name.
-pub const LAYER: &str = "VK_LAYER_vkabort_shader_abort";
-/// The file name of the layer's library.
-pub const LIBRARY: &str = "libVkLayer_vkabort_shader_abort.so";
-/// The file name of its manifest.
-pub const MANIFEST: &str = "VK_LAYER_vkabort_shader_abort.json";
-
-/// How the loader activates a layer whose manifest stands in a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// By its environment variable.
-    Implicit,
-    /// By its name.
-    Explicit,
-}
-
-impl Kind {
-    /// The loader's folder for manifests, below `vulkan`.
-    pub fn folder(self) -> &'static str {
-        match self {
-            Self::Implicit => "implicit_layer.d",
-            Self::Explicit => "explicit_layer.d",
-        }
-    }
-}
+use vkabort_manifest::{Kind, LAYER, LIBRARY};
 
 /// A manifest of the layer that the loader finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registered {
     /// The manifest.
     pub manifest: PathBuf,
-    /// By its folder.
+    /// How the loader activates the layer, by the manifest's folder.
     pub kind: Kind,
     /// The library that it names.
     pub library: PathBuf,
 }
 
-/// The library: the one that was asked for, else one beside this program, else one that is registered.
-pub fn library(asked: Option<&str>) -> Result<PathBuf> {
-    if let Some(path) = asked {
+/// Finds the layer's library: at `path` (a file or its folder), else beside this program, else where a manifest names it.
+///
+/// # Errors
+///
+/// The path does not exist, or the library is in none of these places.
+pub fn library(path: Option<&str>) -> Result<PathBuf> {
+    if let Some(path) = path {
         let path = Path::new(path);
         let path = if path.is_dir() {
             path.join(LIBRARY)
@@ -53,7 +32,7 @@ pub fn library(asked: Option<&str>) -> Result<PathBuf> {
         };
         return path
             .canonicalize()
-            .map_err(|error| Failure::file(&path.display().to_string(), "found", &error));
+            .map_err(|error| Failure::path(&path, "found", &error));
     }
     let beside = env::current_exe()
         .ok()
@@ -68,7 +47,7 @@ pub fn library(asked: Option<&str>) -> Result<PathBuf> {
         .ok_or_else(|| {
             Failure::input(format!(
                 "the layer's library {LIBRARY} is neither beside this program nor registered: \
-                 build it with `cargo build --release -p vkabort-layer` and name it with --layer"
+                 build it with `cargo build --release -p vkabort-layer` and pass its path as --layer"
             ))
         })
 }
@@ -76,7 +55,7 @@ pub fn library(asked: Option<&str>) -> Result<PathBuf> {
 /// All manifests of the layer in the folders that the loader searches, in its order.
 pub fn registered() -> Vec<Registered> {
     let mut found: Vec<Registered> = Vec::new();
-    for root in roots(&|name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)) {
+    for root in roots(&variable) {
         for kind in [Kind::Implicit, Kind::Explicit] {
             found.extend(manifests_in(&root.join("vulkan").join(kind.folder()), kind));
         }
@@ -106,32 +85,44 @@ fn manifests_in(folder: &Path, kind: Kind) -> Vec<Registered> {
     found
 }
 
-/// The roots of the loader's search on Linux, in its order.
-fn roots(set: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
-    let home = |below: &str| set("HOME").map(|home| home.join(below));
+/// Value of an environment variable that is set and not empty.
+fn variable(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Roots of the loader's search on Linux, in its order.
+///
+/// Source: Vulkan-Loader, LoaderLayerInterface.md, "Linux Layer Discovery".
+fn roots(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
+    let home = |below: &str| variable("HOME").map(|home| home.join(below));
     let list = |name: &str, default: &str| -> Vec<PathBuf> {
-        let value = set(name).unwrap_or_else(|| PathBuf::from(default));
+        let value = variable(name).unwrap_or_else(|| PathBuf::from(default));
         env::split_paths(&value).collect()
     };
     let mut roots: Vec<PathBuf> = Vec::new();
-    roots.extend(set("XDG_CONFIG_HOME").or_else(|| home(".config")));
+    roots.extend(variable("XDG_CONFIG_HOME").or_else(|| home(".config")));
     roots.extend(list("XDG_CONFIG_DIRS", "/etc/xdg"));
     roots.push(PathBuf::from("/etc"));
-    roots.extend(data_home(set));
+    roots.extend(data_home(variable));
     roots.extend(list("XDG_DATA_DIRS", "/usr/local/share:/usr/share"));
     let mut seen = std::collections::HashSet::new();
     roots.retain(|root| seen.insert(root.clone()));
     roots
 }
 
-fn data_home(set: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")))
+fn data_home(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    variable("XDG_DATA_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/share")))
 }
 
-/// The user's root for data, in which `install` registers the layer.
-pub fn user_root() -> Result<PathBuf> {
-    data_home(&|name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from))
-        .ok_or_else(|| Failure::input("neither XDG_DATA_HOME nor HOME is set: there is no place for a user's manifest"))
+/// The user's data folder, in which `install` registers the layer.
+///
+/// # Errors
+///
+/// Neither `XDG_DATA_HOME` nor `HOME` is set.
+pub fn user_data_home() -> Result<PathBuf> {
+    data_home(&variable).ok_or_else(|| {
+        Failure::input("neither XDG_DATA_HOME nor HOME is set: set one, or install for all users with --system")
+    })
 }
 
 #[cfg(test)]
@@ -139,13 +130,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loaders_folders_are_searched_in_its_order() {
-        let set = |name: &str| match name {
+    fn roots_are_in_the_order_of_the_loader() {
+        let variable = |name: &str| match name {
             "HOME" => Some(PathBuf::from("/home/u")),
             "XDG_DATA_DIRS" => Some(PathBuf::from("/a:/b:/a")),
             _ => None,
         };
-        let roots: Vec<String> = roots(&set).iter().map(|p| p.display().to_string()).collect();
+        let roots: Vec<String> = roots(&variable).iter().map(|p| p.display().to_string()).collect();
         assert_eq!(
             roots,
             [
@@ -160,17 +151,17 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_library_stands_beside_its_manifest() {
-        let folder = env::temp_dir().join(format!("vkabort-locate-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).expect("a folder");
+    fn relative_libraries_are_relative_to_their_manifest() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
         let manifest =
             |name: &str, library: &str| format!(r#"{{"layer":{{"name":"{name}","library_path":"{library}"}}}}"#);
-        std::fs::write(folder.join("a.json"), manifest(LAYER, "./x.so")).expect("written");
-        std::fs::write(folder.join("b.json"), manifest("VK_LAYER_other", "./x.so")).expect("written");
-        std::fs::write(folder.join("c.json"), "no JSON").expect("written");
-        std::fs::write(folder.join("d.json"), manifest(LAYER, "/abs/y.so")).expect("written");
-        let found = manifests_in(&folder, Kind::Explicit);
-        std::fs::remove_dir_all(&folder).expect("removed");
+        write("a.json", &manifest(LAYER, "./x.so"));
+        write("b.json", &manifest("VK_LAYER_other", "./x.so"));
+        write("c.json", "not JSON");
+        write("d.json", &manifest(LAYER, "/abs/y.so"));
+        let found = manifests_in(folder, Kind::Explicit);
         assert_eq!(
             found.iter().map(|f| f.library.clone()).collect::<Vec<_>>(),
             [folder.join("./x.so"), PathBuf::from("/abs/y.so")]

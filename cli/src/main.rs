@@ -1,31 +1,29 @@
 //! The command `vkabort`.
 //!
-//! `args` says what can be asked, `commands` has one file for each answer, `module`, `tables` and `io` read and write what
-//! they share. Results go to standard output, everything else to standard error.
-#![deny(unsafe_code)]
+//! `args` lists the subcommands, `commands` has one file for each with its arguments, and the other modules hold what
+//! several of them share. Results go to standard output, everything else to standard error.
+#![forbid(unsafe_code)]
 
 mod args;
 mod commands;
 mod failure;
 mod io;
 mod junit;
-mod launch;
 mod locate;
-mod manifest;
+mod log_follower;
 mod module;
-#[allow(unsafe_code)]
+mod parse;
+mod settings;
 mod signals;
-mod tables;
-#[allow(unsafe_code)]
-mod vulkan;
+mod site_tables;
+mod stage;
 
 use args::{Args, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let result = match args.command {
+    let result = match Args::parse().command {
         Command::Instrument(args) => commands::instrument::run(&args),
         Command::Sites(args) => commands::sites::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
@@ -35,13 +33,10 @@ fn main() -> ExitCode {
         Command::Install(args) => commands::install::install(&args),
         Command::Uninstall(args) => commands::install::uninstall(&args),
         Command::Schema => io::print(vkabort_record::report::json::SCHEMA).map(|()| ExitCode::SUCCESS),
-        Command::Completions(args) => commands::completions::run(&args),
+        Command::Completions(args) => commands::completions::run(&args, &mut Args::command()),
     };
-    match result {
-        Ok(code) => code,
-        Err(failure) => {
-            io::note(&format!("error: {failure}"));
-            failure.exit_code()
-        }
-    }
+    result.unwrap_or_else(|failure| {
+        io::note(&format!("error: {failure}"));
+        failure.exit_code()
+    })
 }

@@ -1,38 +1,46 @@
-//! SPIR-V modules as files, in either word order.
+//! SPIR-V module files, in either byte order.
 
 use crate::failure::{Failure, Result};
 use crate::io;
 
 const MAGIC: u32 = 0x0723_0203;
 
-/// A module read from a file.
+/// A SPIR-V module.
 pub struct Module {
-    /// What it is called in messages.
+    /// The file's name in messages.
     pub name: String,
-    /// Its words, in this machine's order.
+    /// The words, in host byte order.
     pub words: Vec<u32>,
-    /// The file has the other byte order.
+    /// Whether the file is big-endian.
     big_endian: bool,
 }
 
 impl Module {
     /// Reads a module from a file or, for `-`, from standard input.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is not a SPIR-V module.
     pub fn read(path: &str) -> Result<Self> {
-        Self::parse(io::name(path, "standard input"), &io::read(path)?)
+        Self::parse(io::input_name(path), &io::read(path)?)
     }
 
-    /// Whether bytes start as a module does.
-    pub fn starts(bytes: &[u8]) -> bool {
+    /// Whether the bytes start with the magic number, in either byte order.
+    pub fn has_magic(bytes: &[u8]) -> bool {
         bytes
             .first_chunk::<4>()
             .is_some_and(|word| [u32::from_le_bytes(*word), u32::from_be_bytes(*word)].contains(&MAGIC))
     }
 
-    /// Takes a file's bytes for a module.
+    /// Parses the bytes of a file. Checks the magic number and the length only.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not a SPIR-V module.
     pub fn parse(name: String, bytes: &[u8]) -> Result<Self> {
         let Some(first) = bytes.first_chunk::<4>() else {
             return Err(Failure::input(format!(
-                "{name}: {} bytes are too few for a SPIR-V module",
+                "{name}: not a SPIR-V module: {} bytes are too few",
                 bytes.len()
             )));
         };
@@ -43,17 +51,17 @@ impl Module {
                 let advice = if bytes.iter().take(256).all(|b| b.is_ascii()) {
                     "this looks like text: compile or assemble it first"
                 } else {
-                    "is it another kind of file?"
+                    "pass a compiled SPIR-V module"
                 };
                 return Err(Failure::input(format!(
-                    "{name}: no SPIR-V module: word 0 is {found:#010x}, not the magic number {MAGIC:#010x}; {advice}"
+                    "{name}: not a SPIR-V module: word 0 is {found:#010x}, not the magic number {MAGIC:#010x}; {advice}"
                 )));
             }
         };
         let chunks = bytes.chunks_exact(4);
         if !chunks.remainder().is_empty() {
             return Err(Failure::input(format!(
-                "{name}: malformed module: {} bytes are no whole number of 32-bit words; the file ends inside word {}",
+                "{name}: malformed module: {} bytes are not a whole number of 32-bit words; the file ends inside word {}",
                 bytes.len(),
                 bytes.len() / 4
             )));
@@ -75,7 +83,7 @@ impl Module {
         })
     }
 
-    /// Words as bytes in the order that this module's file has.
+    /// Converts words to bytes in the byte order of this module's file.
     pub fn bytes_of(&self, words: &[u32]) -> Vec<u8> {
         words
             .iter()

@@ -1,61 +1,49 @@
-//! Signals that end programs, passed on to the one that `vkabort run` waits for: its answer is the answer.
+//! Forwards signals to the program that `vkabort run` waits for; the program's exit code becomes the command's.
 //!
-//! What a terminal sends (Ctrl-C) reaches the whole group, the program included, and is not passed on: twice would be
-//! another message to many programs. What one process sends to this one alone is.
+//! Ctrl-C on a terminal reaches the whole process group, the program included: such signals are not forwarded, because
+//! many programs react differently to a second one. Signals that a process sends to this one alone are.
 
-use std::ffi::{c_int, c_void};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+use signal_hook::low_level::siginfo::Cause;
+use std::ffi::c_int;
+use std::io;
 use std::process::Child;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-const PASSED_ON: [c_int; 6] = [
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGQUIT,
-    libc::SIGTERM,
-    libc::SIGUSR1,
-    libc::SIGUSR2,
-];
+const FORWARDED: [c_int; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
-/// Which of them have arrived for the program.
-static ARRIVED: [AtomicBool; PASSED_ON.len()] = [const { AtomicBool::new(false) }; PASSED_ON.len()];
+/// The signals that arrived for the program.
+pub struct Signals(SignalsInfo<WithOrigin>);
 
-/// Keeps this process alive until its program has ended. Signals that it was started to ignore stay ignored, by both.
-pub fn catch() {
-    for signal in PASSED_ON {
-        // SAFETY: the structures are ours, zero is a valid value of them, and the handler only does what a handler may.
-        unsafe {
-            let mut old: libc::sigaction = std::mem::zeroed();
-            if libc::sigaction(signal, ptr::null(), &mut old) != 0 || old.sa_sigaction == libc::SIG_IGN {
-                continue;
+impl Signals {
+    /// Catches the signals, so that this process outlives its program. Signals that this process inherited as ignored
+    /// stay ignored, by both.
+    ///
+    /// # Errors
+    ///
+    /// The operating system refuses a signal handler.
+    pub fn catch() -> io::Result<Self> {
+        let ignored = ignored();
+        let caught = FORWARDED.iter().filter(|&&signal| ignored & (1 << (signal - 1)) == 0);
+        SignalsInfo::new(caught).map(Self)
+    }
+
+    /// Forwards the signals that have arrived. `child` must not have been waited for: its process id is still its own.
+    pub fn forward(&mut self, child: &Child) {
+        for origin in self.0.pending() {
+            let signal = rustix::process::Signal::from_named_raw(origin.signal);
+            if let (Some(signal), false) = (signal, origin.cause == Cause::Kernel) {
+                // The program may have ended a moment ago.
+                let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), signal);
             }
-            let mut new: libc::sigaction = std::mem::zeroed();
-            let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = note;
-            new.sa_sigaction = handler as usize;
-            new.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-            libc::sigaction(signal, &new, ptr::null_mut());
         }
     }
 }
 
-extern "C" fn note(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
-    // SAFETY: the kernel gives a handler with SA_SIGINFO its structure.
-    let from_terminal = unsafe { info.as_ref() }.is_some_and(|info| info.si_code == libc::SI_KERNEL);
-    let known = PASSED_ON.iter().zip(&ARRIVED).find(|(known, _)| **known == signal);
-    if let (Some((_, arrived)), false) = (known, from_terminal) {
-        arrived.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Passes on what has arrived. The child has not been waited for yet: its number is still its own.
-pub fn pass_on(child: &Child) {
-    let Ok(process) = libc::pid_t::try_from(child.id()) else {
-        return;
-    };
-    for (signal, arrived) in PASSED_ON.into_iter().zip(&ARRIVED) {
-        if arrived.swap(false, Ordering::Relaxed) {
-            // SAFETY: a number of a process, and of a signal.
-            unsafe { libc::kill(process, signal) };
-        }
-    }
+/// Set of ignored signals: bit `n - 1` is signal `n`.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

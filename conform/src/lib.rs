@@ -1,36 +1,50 @@
-//! A conformance run of `VK_KHR_shader_abort`, `VK_KHR_device_fault` and `VK_KHR_shader_constant_data`.
+//! Conformance checks of `VK_KHR_shader_abort`, `VK_KHR_device_fault` and `VK_KHR_shader_constant_data`.
 //!
-//! `checks` has what is checked, over `gpu`, which is all of Vulkan that is used, with `shaders`, assembled by `spirv`.
-//! `runner` does each check in a process of its own; `show` has the table, the JSON and the JUnit document.
+//! A check runs in a process of its own, because it may lose the device, hang, or crash its process: [`runner`] starts
+//! the process, [`run_in_process`] runs the check in it. `checks` has the checks, one file for each part of the
+//! specifications, on top of `scenario`, the steps that many share, and `gpu`, which makes all Vulkan calls, with the
+//! modules of [`shaders`]. [`display`] and [`junit`] format the results. [`probe`] lists the machine's devices.
 #![deny(unsafe_code)]
 
+mod check;
 pub mod checks;
-// Vulkan is called from here.
+pub mod display;
+// Calls Vulkan.
 #[allow(unsafe_code)]
 mod gpu;
+pub mod junit;
+// Calls Vulkan.
+#[allow(unsafe_code)]
+pub mod probe;
 mod rules;
 pub mod runner;
+mod scenario;
 pub mod shaders;
-pub mod show;
 mod spirv;
-pub mod verdict;
+mod verdict;
+mod version;
 
-use checks::Check;
-use verdict::{Checked, Stop, Verdict};
+pub use check::{Check, LOSES};
+pub use rules::Rule;
+pub use runner::CheckResult;
+pub use verdict::{Outcome, Verdict};
 
-/// Does one check in this process. The line that says how it went.
-pub fn line_of(name: &str, device: Option<&str>) -> Option<String> {
+use verdict::{CheckOutput, Stop};
+
+/// Runs one check in this process. Returns the line with its verdict, or `None` if no check has this name.
+pub fn run_in_process(name: &str, device: Option<&str>) -> Option<String> {
     let check = checks::all().find(|check| check.name == name)?;
-    let (verdict, described) = match gpu::Gpu::open(device) {
-        Ok(gpu) => (verdict_of(check, (check.run)(gpu)), Some(gpu.describe())),
-        Err(stop) => (Verdict::of(Err(stop)), None),
+    let (verdict, device) = match gpu::Gpu::open(device) {
+        Ok(gpu) => (judge(check, (check.run)(gpu)), Some(gpu.describe())),
+        Err(stop) => (Verdict::new(Err(stop)), None),
     };
-    Some(verdict.line(described.as_ref()))
+    Some(verdict.line(device.as_ref()))
 }
 
-fn verdict_of(check: &Check, result: Checked) -> Verdict {
-    Verdict::of(match result {
-        Err(Stop::Fail(detail)) if check.beyond_valid_usage => Err(Stop::Warn(detail)),
+/// Failures of a check outside valid usage are warnings.
+fn judge(check: &Check, output: CheckOutput) -> Verdict {
+    Verdict::new(match output {
+        Err(Stop::Fail(detail)) if check.outside_valid_usage => Err(Stop::Warn(detail)),
         other => other,
     })
 }
@@ -41,22 +55,21 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn names_are_unique_and_rules_are_said() {
-        let mut seen = BTreeSet::new();
+    fn names_are_unique_and_every_check_cites_a_rule() {
+        let mut names = BTreeSet::new();
         for check in checks::all() {
-            assert!(seen.insert(check.name), "{} is there twice", check.name);
+            assert!(names.insert(check.name), "{} exists twice", check.name);
             assert!(check.name.contains('.') && !check.name.contains(' '), "{}", check.name);
             assert!(check.rule.section.len() > 10 && check.rule.sentence.len() > 10);
         }
-        assert!(seen.len() > 50, "only {} checks", seen.len());
+        assert!(names.len() > 50, "only {} checks", names.len());
     }
 
     #[test]
-    fn what_valid_usage_does_not_allow_is_no_failure() {
-        let fail = || Err(Stop::Fail("seen".into()));
+    fn failures_outside_valid_usage_are_warnings() {
         for check in checks::all() {
-            let failed = verdict_of(check, fail()).outcome.is_failure();
-            assert_eq!(failed, !check.beyond_valid_usage, "{}", check.name);
+            let failed = judge(check, Err(Stop::Fail("observed".into()))).outcome.is_failure();
+            assert_eq!(failed, !check.outside_valid_usage, "{}", check.name);
         }
     }
 }

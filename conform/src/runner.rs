@@ -1,7 +1,7 @@
-//! Does checks in child processes, each with a time limit: a check may lose the device, hang, or take its process along.
+//! Runs checks in child processes, each with a time limit.
 
-use super::checks::Check;
-use super::verdict::{Outcome, Verdict};
+use crate::check::Check;
+use crate::verdict::{Outcome, Verdict};
 use serde_json::Value as Json;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -9,28 +9,28 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often a child is looked at.
-const POLL: Duration = Duration::from_millis(5);
-/// How long a killed child may take to die. One that waits in a driver of the kernel may never.
-const GRACE: Duration = Duration::from_secs(2);
-/// What is kept of a child's output, which may be endless.
-const KEPT: usize = 1 << 16;
+/// Interval at which a child's status is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Time limit for the end of a killed child. One that waits in a kernel driver may never end.
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
+/// Number of bytes kept from the end of a child's output, which may be endless.
+const KEPT_BYTES: usize = 1 << 16;
 
-/// A check that was done.
-pub struct Done {
+/// Result of a check.
+pub struct CheckResult {
     /// The check.
     pub check: &'static Check,
-    /// How it went.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// How long it took, with the start of its process.
+    /// Time that it took, including the start of its process.
     pub time: Duration,
-    /// The device that was used.
+    /// Description of the device, if the process opened one.
     pub device: Option<Json>,
 }
 
-/// A check that is not done.
-pub fn skipped(check: &'static Check, reason: &str) -> Done {
-    Done {
+/// The result of a check that is not run.
+pub fn skipped(check: &'static Check, reason: &str) -> CheckResult {
+    CheckResult {
         check,
         verdict: Verdict {
             outcome: Outcome::Skip,
@@ -41,23 +41,27 @@ pub fn skipped(check: &'static Check, reason: &str) -> Done {
     }
 }
 
-/// Does a check in a child that `command` makes, twice if the check is about two runs.
+/// Runs a check in a child process from `command`, and in a second one if the check compares two runs.
+///
+/// # Errors
+///
+/// A process cannot be started or waited for.
 pub fn run(
     check: &'static Check,
     limit: Duration,
     command: &dyn Fn(&Check) -> Command,
-) -> Result<Done, std::io::Error> {
+) -> Result<CheckResult, std::io::Error> {
     let started = Instant::now();
-    let (mut verdict, device) = child(&mut command(check), limit)?;
+    let (mut verdict, device) = run_child(&mut command(check), limit)?;
     if check.twice && verdict.outcome == Outcome::Pass {
-        let (second, _) = child(&mut command(check), limit)?;
+        let (second, _) = run_child(&mut command(check), limit)?;
         verdict = compare(verdict, second);
     }
-    if check.beyond_valid_usage && verdict.outcome.is_failure() {
+    if check.outside_valid_usage && verdict.outcome.is_failure() {
         verdict.detail = format!("{}: {}", verdict.outcome.name(), verdict.detail);
         verdict.outcome = Outcome::Warn;
     }
-    Ok(Done {
+    Ok(CheckResult {
         check,
         verdict,
         time: started.elapsed(),
@@ -65,18 +69,18 @@ pub fn run(
     })
 }
 
-/// Two runs of the same check: they should have said the same.
+/// Verdict of two runs of the same check, whose details should be equal.
 fn compare(first: Verdict, second: Verdict) -> Verdict {
     if second.outcome != Outcome::Pass || second == first {
         return second;
     }
     Verdict {
         outcome: Outcome::Warn,
-        detail: format!("one run has {}, another {}", first.detail, second.detail),
+        detail: format!("one run gave {}, another {}", first.detail, second.detail),
     }
 }
 
-fn child(command: &mut Command, limit: Duration) -> Result<(Verdict, Option<Json>), std::io::Error> {
+fn run_child(command: &mut Command, limit: Duration) -> Result<(Verdict, Option<Json>), std::io::Error> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -87,11 +91,11 @@ fn child(command: &mut Command, limit: Duration) -> Result<(Verdict, Option<Json
     let status = wait(&mut child, limit)?;
     if status.is_none() {
         let _ = child.kill();
-        // The output is not waited for: something that the child started may hold it open.
-        let detail = match wait(&mut child, GRACE)? {
+        // Do not wait for the output: a process that the child started may hold it open.
+        let detail = match wait(&mut child, KILL_TIMEOUT)? {
             Some(_) => format!("it did not end within {} s", limit.as_secs()),
             None => format!(
-                "it did not end within {} s, and not when it was killed",
+                "it did not end within {} s, nor after it was killed",
                 limit.as_secs()
             ),
         };
@@ -100,47 +104,46 @@ fn child(command: &mut Command, limit: Duration) -> Result<(Verdict, Option<Json
     }
     let text = |thread: Option<JoinHandle<String>>| thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
     let (out, err) = (text(out), text(err));
-    // A verdict stands, however the process ends after it: nothing is destroyed before the end, and drivers differ in
-    // how they take that.
-    if let Some(found) = out.lines().rev().find_map(Verdict::parse) {
-        return Ok(found);
+    // A verdict counts however the process ends afterwards: the check destroys nothing, and some drivers crash at exit.
+    if let Some(verdict) = out.lines().rev().find_map(Verdict::parse) {
+        return Ok(verdict);
     }
     let last = err
         .lines()
         .rev()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
-    let how = status.map(describe).unwrap_or_default();
+    let end = status.map(describe).unwrap_or_default();
     let detail = if last.is_empty() {
-        how
+        end
     } else {
-        format!("{how}: {}", vkabort_record::escape::one_line(last))
+        format!("{end}: {}", vkabort_record::escape::one_line(last))
     };
     let outcome = Outcome::Crash;
     Ok((Verdict { outcome, detail }, None))
 }
 
-/// Reads a stream to its end, and keeps the end.
+/// Reads a stream on a thread and returns its last bytes.
 fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let mut kept = Vec::new();
-        let mut piece = [0; 4096];
-        while let Ok(count @ 1..) = stream.read(&mut piece) {
-            kept.extend(piece.iter().take(count));
-            if kept.len() > 2 * KEPT {
-                kept.drain(..kept.len() - KEPT);
+        let mut buffer = [0; 4096];
+        while let Ok(count @ 1..) = stream.read(&mut buffer) {
+            kept.extend(buffer.iter().take(count));
+            if kept.len() > 2 * KEPT_BYTES {
+                kept.drain(..kept.len() - KEPT_BYTES);
             }
         }
         String::from_utf8_lossy(&kept).into_owned()
     })
 }
 
-/// The status of a child that ends within the limit.
+/// Status of a child that ends within the limit; `None` for one that does not.
 fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>, std::io::Error> {
     let start = Instant::now();
     loop {
         match child.try_wait()? {
-            None if start.elapsed() < limit => std::thread::sleep(POLL),
+            None if start.elapsed() < limit => std::thread::sleep(POLL_INTERVAL),
             status => return Ok(status),
         }
     }
@@ -164,16 +167,16 @@ mod tests {
     fn shell(script: &str, limit: Duration) -> Verdict {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        child(&mut command, limit).expect("sh starts").0
+        run_child(&mut command, limit).expect("sh starts").0
     }
 
     const SECONDS: Duration = Duration::from_secs(20);
 
     #[test]
-    fn a_child_that_says_nothing_has_crashed() {
-        let verdict = shell("echo what happened >&2; kill -SEGV $$", SECONDS);
+    fn a_child_without_a_verdict_has_crashed() {
+        let verdict = shell("echo some reason >&2; kill -SEGV $$", SECONDS);
         assert_eq!(verdict.outcome, Outcome::Crash);
-        assert_eq!(verdict.detail, "the process crashed (SIGSEGV): what happened");
+        assert_eq!(verdict.detail, "the process crashed (SIGSEGV): some reason");
         assert_eq!(shell("exit 3", SECONDS).detail, "the process ended with code 3");
     }
 
@@ -186,18 +189,18 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_stands_however_the_child_ends() {
-        let line = Verdict::of(Ok("seen".into())).line(None);
+    fn a_verdict_counts_however_the_child_ends() {
+        let line = Verdict::new(Ok("observed".into())).line(None);
         let verdict = shell(&format!("echo noise; echo '{line}'; kill -SEGV $$"), SECONDS);
-        assert_eq!(verdict, Verdict::of(Ok("seen".into())));
+        assert_eq!(verdict, Verdict::new(Ok("observed".into())));
     }
 
     #[test]
-    fn two_runs_should_say_the_same() {
-        let said = |text: &str| Verdict::of(Ok(text.into()));
-        assert_eq!(compare(said("a"), said("a")), said("a"));
-        let differ = compare(said("a"), said("b"));
+    fn two_runs_must_give_the_same_detail() {
+        let pass = |text: &str| Verdict::new(Ok(text.into()));
+        assert_eq!(compare(pass("a"), pass("a")), pass("a"));
+        let differ = compare(pass("a"), pass("b"));
         assert_eq!(differ.outcome, Outcome::Warn);
-        assert_eq!(differ.detail, "one run has a, another b");
+        assert_eq!(differ.detail, "one run gave a, another b");
     }
 }

@@ -1,49 +1,49 @@
-//! What a check finds, and how a child process tells it.
+//! The verdict of a check, and its line from a child process.
 
 use serde_json::{Value as Json, json};
 
 /// Why a check ends early.
 #[derive(Debug)]
 pub enum Stop {
-    /// The implementation does not do what the specification says: what was seen.
+    /// The implementation violates the specification, as observed.
     Fail(String),
-    /// It is allowed, and applications suffer from it.
+    /// The observed behaviour is allowed, but applications suffer from it.
     Warn(String),
-    /// The check does not apply: why not.
+    /// The check does not apply, for this reason.
     Skip(String),
 }
 
-/// What a check returns: something worth knowing, or nothing.
-pub type Checked<T = String> = Result<T, Stop>;
+/// Output of a check or of a step of it. A check that passes may return a detail worth showing.
+pub type CheckOutput<T = String> = Result<T, Stop>;
 
 /// Ends the check as failed unless the condition holds.
 macro_rules! hold {
-    ($condition:expr, $($seen:tt)+) => {
+    ($condition:expr, $($detail:tt)+) => {
         if !$condition {
-            return Err($crate::verdict::Stop::Fail(format!($($seen)+)));
+            return Err($crate::verdict::Stop::Fail(format!($($detail)+)));
         }
     };
 }
 /// Ends the check with a warning unless the condition holds.
 macro_rules! should {
-    ($condition:expr, $($seen:tt)+) => {
+    ($condition:expr, $($detail:tt)+) => {
         if !$condition {
-            return Err($crate::verdict::Stop::Warn(format!($($seen)+)));
+            return Err($crate::verdict::Stop::Warn(format!($($detail)+)));
         }
     };
 }
-pub(super) use {hold, should};
+pub(crate) use {hold, should};
 
-/// How a check went.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// As the specification says.
+    /// Conforms to the specification.
     Pass,
-    /// Not as the specification says.
+    /// Violates the specification.
     Fail,
-    /// Allowed and unwise.
+    /// Allowed, but applications suffer from it.
     Warn,
-    /// Not done.
+    /// Not applicable.
     Skip,
     /// The process died.
     Crash,
@@ -52,10 +52,10 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All of them, the good ones first.
+    /// All outcomes.
     pub const ALL: [Self; 6] = [Self::Pass, Self::Fail, Self::Crash, Self::Hang, Self::Warn, Self::Skip];
 
-    /// The word for it in tables and JSON.
+    /// Name in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -67,25 +67,25 @@ impl Outcome {
         }
     }
 
-    /// Whether the implementation does not conform.
+    /// Whether the outcome shows that the implementation does not conform.
     pub fn is_failure(self) -> bool {
         matches!(self, Self::Fail | Self::Crash | Self::Hang)
     }
 }
 
-/// The outcome with its explanation.
+/// Outcome of a check, with its explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// How it went.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What was seen.
+    /// The observation, the reason for skipping, or an empty string.
     pub detail: String,
 }
 
 impl Verdict {
-    /// Of a check that has ended.
-    pub fn of(result: Checked) -> Self {
-        let (outcome, detail) = match result {
+    /// Verdict for the output of a check.
+    pub(crate) fn new(output: CheckOutput) -> Self {
+        let (outcome, detail) = match output {
             Ok(detail) => (Outcome::Pass, detail),
             Err(Stop::Fail(detail)) => (Outcome::Fail, detail),
             Err(Stop::Warn(detail)) => (Outcome::Warn, detail),
@@ -94,13 +94,13 @@ impl Verdict {
         Self { outcome, detail }
     }
 
-    /// The line that a child process writes, with the device that it used.
-    pub fn line(&self, device: Option<&Json>) -> String {
+    /// The line that a child process prints, with the device that it used.
+    pub(crate) fn line(&self, device: Option<&Json>) -> String {
         json!({"outcome": self.outcome.name(), "detail": self.detail, "device": device}).to_string()
     }
 
-    /// Reads such a line.
-    pub fn parse(line: &str) -> Option<(Self, Option<Json>)> {
+    /// Parses a line of [`Verdict::line`].
+    pub(crate) fn parse(line: &str) -> Option<(Self, Option<Json>)> {
         let json: Json = serde_json::from_str(line).ok()?;
         let name = json["outcome"].as_str()?;
         let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.name() == name)?;
@@ -115,13 +115,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_as_it_was_written() {
-        for result in [
+    fn lines_round_trip() {
+        for output in [
             Ok(String::new()),
             Err(Stop::Fail("\"a\"\n".into())),
             Err(Stop::Warn("b".into())),
         ] {
-            let verdict = Verdict::of(result);
+            let verdict = Verdict::new(output);
             let device = json!({"name": "x"});
             assert_eq!(
                 Verdict::parse(&verdict.line(Some(&device))),
@@ -130,6 +130,6 @@ mod tests {
             assert_eq!(Verdict::parse(&verdict.line(None)), Some((verdict, None)));
         }
         assert_eq!(Verdict::parse("{}"), None);
-        assert_eq!(Verdict::parse("no JSON"), None);
+        assert_eq!(Verdict::parse("not JSON"), None);
     }
 }

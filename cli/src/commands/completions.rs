@@ -1,15 +1,26 @@
-//! `vkabort completions`
+//! `vkabort completions`: prints a completion script.
 
-use crate::args::{Args, CompletionsArgs};
 use crate::failure::Result;
 use crate::io;
-use clap::CommandFactory;
+use clap::{Args, Command};
+use clap_complete::Shell;
 use std::process::ExitCode;
 
-/// Prints the completion script.
-pub fn run(args: &CompletionsArgs) -> Result<ExitCode> {
+/// Arguments of `vkabort completions`.
+#[derive(Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+/// Prints the completion script of `command`.
+///
+/// # Errors
+///
+/// Standard output cannot be written.
+pub fn run(args: &CompletionsArgs, command: &mut Command) -> Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "vkabort", &mut script);
+    clap_complete::generate(args.shell, command, "vkabort", &mut script);
     io::write("-", &script)?;
     Ok(ExitCode::SUCCESS)
 }

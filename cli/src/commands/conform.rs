@@ -1,27 +1,85 @@
-//! `vkabort conform`: does what is installed keep to the specifications?
+//! `vkabort conform`: checks an implementation of shader aborts against the specifications.
 
-use crate::args::ConformArgs;
 use crate::failure::{Failure, Result, code};
-use crate::launch::Stage;
-use crate::manifest::variable;
-use crate::{io, locate};
+use crate::stage::Stage;
+use crate::{io, locate, parse, settings};
+use clap::Args;
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
-use vkabort_conform::checks::{self, Check};
-use vkabort_conform::{runner, show, verdict::Outcome};
+use vkabort_conform::{Check, CheckResult, LOSES, Outcome, checks, display, junit, runner, shaders};
 
-/// Does the checks.
+/// Arguments of `vkabort conform`.
+#[derive(Args)]
+#[command(after_help = "\
+Every check is a separate process with a time limit, because a device may be lost, hang or crash its process.
+pass   conforms to the specification
+fail   does not conform; the violated sentence follows
+crash  the process died
+hang   the process did not end in time
+warn   allowed, but applications suffer from it
+skip   not applicable, with the reason
+
+Examples:
+  vkabort conform                       the driver's own implementation
+  vkabort conform --emulated            the layer's, on the same driver
+  vkabort conform --filter message. --junit result.xml
+  vkabort conform --list")]
+pub struct ConformArgs {
+    /// Check the device whose name contains NAME, by default a device of the fastest kind; NAME#2 is the second device
+    /// of that name
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// Check the layer, set up as by `vkabort run`, with `emulation = force`
+    #[arg(long, conflicts_with = "as_installed")]
+    emulated: bool,
+    /// Check what an application finds in this environment (default)
+    #[arg(long)]
+    as_installed: bool,
+    /// Set a setting of the layer; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse::setting, requires = "emulated")]
+    set: Vec<(String, String)>,
+    /// The layer's library, or the folder that contains it
+    #[arg(long, value_name = "PATH", requires = "emulated")]
+    layer: Option<String>,
+    /// Run only the checks whose names contain TEXT
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Time limit of a check
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    limit: u64,
+    /// List the checks with the sentences of the specifications that they test
+    #[arg(long)]
+    list: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Also write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<String>,
+    /// Write the shaders of the checks as SPIR-V into this folder, without running the checks
+    #[arg(long, value_name = "FOLDER")]
+    shaders: Option<String>,
+    /// Run one check in this process and print its verdict (internal: for the child processes of `conform`)
+    #[arg(long, value_name = "NAME", hide = true)]
+    check: Option<String>,
+}
+
+/// Runs, lists or exports the checks.
+///
+/// # Errors
+///
+/// No check has the requested name, the layer is not found, or a file or process cannot be handled.
 pub fn run(args: &ConformArgs) -> Result<ExitCode> {
     if let Some(name) = &args.check {
-        let line = vkabort_conform::line_of(name, args.device.as_deref())
-            .ok_or_else(|| Failure::input(format!("no check is called `{name}`")))?;
+        let line = vkabort_conform::run_in_process(name, args.device.as_deref())
+            .ok_or_else(|| Failure::input(format!("`{name}` is not a check")))?;
         io::print(&format!("{line}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let chosen = choose(args.filter.as_deref())?;
+    let selected = select(args.filter.as_deref())?;
     if args.list {
-        list(&chosen, args.json)?;
+        list(&selected, args.json)?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(folder) = &args.shaders {
@@ -29,6 +87,31 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let setup = Setup::new(args)?;
+    let results = run_checks(args, &setup, selected)?;
+    if args.json {
+        io::print(&format!("{}\n", display::document(setup.mode(), &results)))?;
+    } else {
+        io::print(&format!("\n{}\n", display::summary(&results)))?;
+    }
+    if let Some(path) = &args.junit {
+        io::write(path, junit::document(&results).as_bytes())?;
+    }
+    let outcomes = results.iter().map(|result| result.verdict.outcome);
+    if outcomes.clone().all(|outcome| outcome == Outcome::Skip) {
+        let advice = if args.emulated {
+            ""
+        } else {
+            "; --emulated checks the layer"
+        };
+        io::note(&format!(
+            "every check was skipped: `vkabort doctor` shows what is missing{advice}"
+        ));
+    }
+    Ok(exit_code(outcomes))
+}
+
+/// Runs the checks, each in a child process, and prints every result at once.
+fn run_checks(args: &ConformArgs, setup: &Setup, selected: Vec<&'static Check>) -> Result<Vec<CheckResult>> {
     let failed = |error: std::io::Error| Failure::file("vkabort conform", "started", &error);
     let program = std::env::current_exe().map_err(failed)?;
     let command = |check: &Check| {
@@ -40,68 +123,49 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
         setup.prepare(&mut command);
         command
     };
-    let color = io::stdout_color();
-    let mut all = Vec::new();
-    let mut announced = false;
+    let color = io::has_color(&std::io::stdout());
+    let mut results = Vec::new();
+    let mut device_shown = false;
     let mut loses = true;
-    for check in chosen {
-        let done = if check.after_loss && !loses {
-            runner::skipped(check, &format!("{} failed: nothing would be seen", checks::LOSES))
+    for check in selected {
+        let result = if check.after_loss && !loses {
+            runner::skipped(check, &format!("{LOSES} failed: there is no lost device to check"))
         } else {
             runner::run(check, Duration::from_secs(args.limit), &command).map_err(failed)?
         };
-        loses &= check.name != checks::LOSES || !done.verdict.outcome.is_failure();
+        loses &= check.name != LOSES || !result.verdict.outcome.is_failure();
         if !args.json {
-            if let Some(device) = done.device.as_ref().filter(|_| !announced) {
-                io::print(&format!("{} ({})\n\n", show::device(device), setup.mode()))?;
-                announced = true;
+            if let Some(device) = result.device.as_ref().filter(|_| !device_shown) {
+                io::print(&format!("{} ({})\n\n", display::device(device), setup.mode()))?;
+                device_shown = true;
             }
-            io::print(&show::row(&done, color))?;
+            io::print(&display::row(&result, color))?;
         }
-        all.push(done);
+        results.push(result);
     }
-    if args.json {
-        io::print(&format!("{}\n", show::document(setup.mode(), &all)))?;
-    } else {
-        io::print(&format!("\n{}\n", show::summary(&all)))?;
-    }
-    if let Some(path) = &args.junit {
-        io::write(path, show::junit(&all).as_bytes())?;
-    }
-    let outcomes = all.iter().map(|done| done.verdict.outcome);
-    if outcomes.clone().all(|outcome| outcome == Outcome::Skip) {
-        let how = if args.emulated {
-            ""
-        } else {
-            "; with --emulated the layer is checked"
-        };
-        io::note(&format!(
-            "nothing was checked: `vkabort doctor` says what is missing{how}"
-        ));
-    }
-    Ok(exit_code(outcomes))
+    Ok(results)
 }
 
-/// The checks whose names contain the text.
-fn choose(filter: Option<&str>) -> Result<Vec<&'static Check>> {
+/// The checks whose names contain `filter`, in upper or lower case.
+fn select(filter: Option<&str>) -> Result<Vec<&'static Check>> {
     let text = filter.unwrap_or_default().to_lowercase();
-    let chosen: Vec<_> = checks::all()
+    let selected: Vec<_> = checks::all()
         .filter(|check| check.name.to_lowercase().contains(&text))
         .collect();
-    if chosen.is_empty() {
+    if selected.is_empty() {
         return Err(Failure::input(format!(
-            "no check has `{text}` in its name: `vkabort conform --list` shows them"
+            "no check has `{text}` in its name: `vkabort conform --list` shows all names"
         )));
     }
-    Ok(chosen)
+    Ok(selected)
 }
 
-fn list(chosen: &[&Check], json: bool) -> Result<()> {
+fn list(selected: &[&Check], json: bool) -> Result<()> {
     if json {
-        let all: Vec<_> = chosen.iter().map(|check| show::check(check)).collect();
+        let all: Vec<_> = selected.iter().map(|check| display::check(check)).collect();
         return io::print(&format!("{}\n", serde_json::Value::from(all)));
     }
-    let lines = chosen.iter().map(|check| {
+    let lines = selected.iter().map(|check| {
         format!(
             "{}\n    {}\n    \"{}\"\n",
             check.name, check.rule.section, check.rule.sentence
@@ -110,10 +174,10 @@ fn list(chosen: &[&Check], json: bool) -> Result<()> {
     io::print(&lines.collect::<String>())
 }
 
-/// The shaders as files, for compilers that are tried out without a device.
+/// Writes the shaders as files, to test compilers without a device.
 fn write_shaders(folder: &str) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "made", &error))?;
-    for (name, words) in vkabort_conform::shaders::all() {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, "created", &error))?;
+    for (name, words) in shaders::all() {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let path = format!("{folder}/{name}.spv");
         io::write(&path, &bytes)?;
@@ -124,8 +188,9 @@ fn write_shaders(folder: &str) -> Result<()> {
 
 /// The environment of the checks.
 struct Setup {
-    /// The layer, if it is to be there.
+    /// The layer, with `--emulated`.
     stage: Option<Stage>,
+    /// Environment variables of the layer's settings.
     variables: Vec<(String, String)>,
 }
 
@@ -137,15 +202,15 @@ impl Setup {
                 variables: Vec::new(),
             });
         }
-        // Whatever a settings file says, the specification's behaviour is wanted, and ours. The reports of all the aborts
-        // interest nobody here.
-        let mut settings = BTreeMap::from([("emulation", "force"), ("on_abort", "lose"), ("log_level", "off")]);
+        // The layer must behave as the specification requires, whatever a settings file says. Reports of the aborts would
+        // only hide the results.
+        let mut values = BTreeMap::from([("emulation", "force"), ("on_abort", "lose"), ("log_level", "off")]);
         for (key, value) in &args.set {
-            settings.insert(key, value);
+            values.insert(key, value);
         }
-        let variables = settings
+        let variables = values
             .into_iter()
-            .map(|(key, value)| Ok((variable(key, value)?, value.to_owned())));
+            .map(|(key, value)| Ok((settings::variable_for(key, value)?, value.to_owned())));
         Ok(Self {
             variables: variables.collect::<Result<_>>()?,
             stage: Some(Stage::new(&locate::library(args.layer.as_deref())?)?),
@@ -168,7 +233,7 @@ impl Setup {
     }
 }
 
-/// 0 if everything that was done conforms, with or without warnings.
+/// 0 if every check that ran conforms, with or without warnings.
 fn exit_code(outcomes: impl Iterator<Item = Outcome> + Clone) -> ExitCode {
     if outcomes.clone().any(Outcome::is_failure) {
         ExitCode::from(code::NONCONFORMANT)
@@ -184,22 +249,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_that_has_shown_nothing_is_no_success() {
+    fn only_a_run_with_a_pass_and_no_failure_succeeds() {
         let code = |outcomes: &[Outcome]| format!("{:?}", exit_code(outcomes.iter().copied()));
-        let of = |code: u8| format!("{:?}", ExitCode::from(code));
-        assert_eq!(code(&[Outcome::Pass, Outcome::Warn, Outcome::Skip]), of(0));
-        assert_eq!(code(&[Outcome::Skip, Outcome::Skip]), of(code::UNSUPPORTED));
+        let expected = |code: u8| format!("{:?}", ExitCode::from(code));
+        assert_eq!(code(&[Outcome::Pass, Outcome::Warn, Outcome::Skip]), expected(0));
+        assert_eq!(code(&[Outcome::Skip, Outcome::Skip]), expected(code::UNSUPPORTED));
         for bad in [Outcome::Fail, Outcome::Crash, Outcome::Hang] {
-            assert_eq!(code(&[Outcome::Pass, bad]), of(code::NONCONFORMANT));
+            assert_eq!(code(&[Outcome::Pass, bad]), expected(code::NONCONFORMANT));
         }
     }
 
     #[test]
-    fn checks_are_chosen_by_a_part_of_their_names() {
-        let all = choose(None).map(|chosen| chosen.len()).unwrap_or_default();
-        let some = choose(Some("VKWAIT")).map(|chosen| chosen.len()).unwrap_or_default();
+    fn a_filter_selects_by_a_part_of_the_name() {
+        let all = select(None).map(|selected| selected.len()).unwrap_or_default();
+        let some = select(Some("VKWAIT")).map(|selected| selected.len()).unwrap_or_default();
         assert_eq!(some, 2);
         assert!(all > some);
-        assert!(choose(Some("no such thing")).is_err());
+        assert!(select(Some("no such thing")).is_err());
     }
 }

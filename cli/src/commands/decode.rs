@@ -1,25 +1,82 @@
-//! `vkabort decode`
+//! `vkabort decode`: decodes abort messages.
 
-use crate::args::{DecodeArgs, InputFormat};
 use crate::failure::{Failure, Result};
-use crate::{io, tables};
+use crate::{io, parse, site_tables};
+use clap::{Args, ValueEnum};
 use std::path::Path;
 use std::process::ExitCode;
+use vkabort_record::report::Filter;
 use vkabort_record::framing::{Framing, split};
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 use vkabort_record::site::ModuleHash;
 use vkabort_record::snapshot::Snapshot;
 
-/// Decodes a file of messages.
+/// Arguments of `vkabort decode`.
+#[derive(Args)]
+#[command(after_help = "\
+With --sites the values have their exact types. Without it, strings and arguments are found by the conventions of GLSL
+and Slang, types are guessed from the format string, and the bytes are always shown.
+
+Examples:
+  vkabort decode messages.bin --sites cull.spv
+  vkabort decode log.jsonl --filter 'ignore message=* nan; ignore pipeline=debug*'
+  vkabort decode aborts/abort-1718000000-4711-0
+  vkabort decode arena.bin --sites cull.json --sites light.json --json |
+      jq -r 'select(.type == \"abort\").samples[].message.text'")]
+pub struct DecodeArgs {
+    /// Message data, a dump of an arena, a report in JSON lines, or a folder from the layer's dump_dir
+    #[arg(value_name = "FILE")]
+    input: String,
+    /// Site table, or the module before it was rewritten; may be repeated
+    #[arg(long, value_name = "SITES.json|IN.spv")]
+    sites: Vec<String>,
+    /// Format of the file
+    #[arg(long, value_enum, default_value_t)]
+    input_format: InputFormat,
+    /// Size of the arena in bytes, if the dump holds only the used part
+    #[arg(long, value_name = "BYTES", value_parser = parse::bytes)]
+    arena_size: Option<u32>,
+    /// Leave out the aborts that these rules ignore: `ignore function=check_*; report file=cull.comp:31`
+    #[arg(long, value_name = "RULES")]
+    filter: Option<Filter>,
+    /// Number of messages shown per site
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    samples: usize,
+    /// Print JSON lines, as `vkabort schema` describes them
+    #[arg(long)]
+    json: bool,
+}
+
+/// Value of `--input-format`.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum InputFormat {
+    /// A report or an arena if the file starts like one, else messages
+    #[default]
+    Auto,
+    /// Sizes and payloads in the framing of VkDeviceFaultShaderAbortMessageInfoKHR, padded or not
+    Messages,
+    /// A control block and records
+    Arena,
+    /// One payload without its size
+    Payload,
+    /// JSON lines from the layer or from this command
+    Report,
+}
+
+/// Decodes a file and prints its reports.
+///
+/// # Errors
+///
+/// A file cannot be read, or does not have the expected format.
 pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
-    let modules = tables::read(&args.sites)?;
+    let modules = site_tables::read(&args.sites)?;
     let path = match Path::new(&args.input) {
         folder if folder.is_dir() => report_in(folder)?,
         _ => args.input.clone(),
     };
     let bytes = io::read(&path)?;
-    let name = io::name(&path, "standard input");
+    let name = io::input_name(&path);
     let options = ReportOptions {
         samples: args.samples,
         ..ReportOptions::default()
@@ -35,7 +92,7 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
     if let Some(filter) = &args.filter {
         reports.iter_mut().for_each(|report| filter.apply(report));
     }
-    let color = io::stdout_color();
+    let color = io::has_color(&std::io::stdout());
     let text: Vec<String> = reports
         .iter()
         .map(|report| {
@@ -50,29 +107,29 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The report in a folder that the layer's `dump_dir` has for every abort.
+/// Path of the report in the folder of one abort below the layer's `dump_dir`.
 fn report_in(folder: &Path) -> Result<String> {
     let report = folder.join("report.jsonl");
     match report.to_str().filter(|_| report.is_file()) {
         Some(path) => Ok(path.to_owned()),
         None => Err(Failure::input(format!(
-            "{}: no report.jsonl in this folder: name one of the folders that `dump_dir` has for every abort",
+            "{}: no report.jsonl in this folder: pass the folder of one abort below `dump_dir`",
             folder.display()
         ))),
     }
 }
 
-/// A log of the layer, or the output of `--json`.
+/// Whether the bytes are a log of the layer or the output of `--json`.
 fn is_report(bytes: &[u8]) -> bool {
     bytes.starts_with(b"{\"type\":\"")
 }
 
 fn read_report(name: &str, bytes: &[u8]) -> Result<Vec<Report>> {
     Report::read_json_lines(&String::from_utf8_lossy(bytes))
-        .map_err(|error| Failure::input(format!("{name}: no report: {error}")))
+        .map_err(|error| Failure::input(format!("{name}: not a report: {error}")))
 }
 
-/// An arena in which somebody aborted has a record header behind its control block, complete or with its length.
+/// Whether the bytes are an arena after an abort: ABORTED is set, and the first record is committed.
 fn is_arena(bytes: &[u8]) -> bool {
     let word = |offset: u32| {
         let chunk = bytes.get(offset as usize..)?.first_chunk::<4>()?;
@@ -87,7 +144,7 @@ fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: Repor
         .unwrap_or(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
     let capacity = size.saturating_sub(CONTROL_BYTES) / UNIT_BYTES;
     let records = Snapshot::from_bytes(bytes).records(capacity);
-    let known = |hash: ModuleHash| {
+    let module = |hash: ModuleHash| {
         let of_hash = |m: &&ModuleInfo| m.sites.as_ref().is_some_and(|t| t.module_hash == hash);
         modules.iter().find(of_hash).cloned().unwrap_or_default()
     };
@@ -95,29 +152,29 @@ fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: Repor
         arena_bytes: Some(u64::from(size)),
         ..options
     };
-    Report::build(&records, &known, &options)
+    Report::build(&records, &module, &options)
 }
 
 fn messages(name: &str, bytes: &[u8], modules: &[ModuleInfo], options: &ReportOptions) -> Result<Report> {
-    let found = split(bytes);
-    if found.payloads.is_empty() && !bytes.is_empty() {
+    let messages = split(bytes);
+    if messages.payloads.is_empty() && !bytes.is_empty() {
         return Err(Failure::input(format!(
-            "{name}: no message data: the first 8 bytes are no size of a message in {} bytes; \
-             use --input-format payload for a single message without its size, arena for a dump of an arena",
+            "{name}: not abort message data: the first 8 bytes are not a message size in {} bytes; \
+             pass --input-format payload for one message without its size, or arena for a dump of an arena",
             bytes.len()
         )));
     }
-    if !found.rest.is_empty() {
+    if !messages.rest.is_empty() {
         io::note(&format!(
-            "{name}: the data ends inside a message: {} bytes from offset {} on are left out",
-            found.rest.len(),
-            bytes.len() - found.rest.len()
+            "{name}: the data ends inside a message: {} bytes from offset {} are left out",
+            messages.rest.len(),
+            bytes.len() - messages.rest.len()
         ));
     }
-    if found.framing == Framing::Packed {
+    if messages.framing == Framing::Packed {
         io::note(&format!(
-            "{name}: the messages are not padded to multiples of 8 bytes, as the specification wants"
+            "{name}: the messages are not padded to multiples of 8 bytes, as the specification requires"
         ));
     }
-    Ok(Report::from_payloads(found.payloads, modules, options))
+    Ok(Report::from_payloads(messages.payloads, modules, options))
 }

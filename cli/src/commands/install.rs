@@ -1,20 +1,64 @@
-//! `vkabort install` and `vkabort uninstall`
+//! `vkabort install` and `vkabort uninstall`: register the layer with the Vulkan loader.
 
-use crate::args::{InstallArgs, Place, UninstallArgs};
 use crate::failure::{Failure, Result};
-use crate::io;
-use crate::locate::{self, Kind, LAYER, LIBRARY, MANIFEST};
-use crate::manifest::{self, ENABLE};
+use crate::{io, locate};
+use clap::Args;
 use serde_json::json;
-use std::io::ErrorKind;
+use std::fs::Permissions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vkabort_manifest::{ENABLE, Kind, LAYER, LIBRARY};
 
-/// Where everything goes.
+/// Arguments of `vkabort install`.
+#[derive(Args)]
+#[command(after_help = "\
+A registered layer does nothing until it is switched on: set VKABORT_ENABLE=1 in a program's environment for the
+implicit layer; name the explicit layer in VK_INSTANCE_LAYERS or in the Vulkan Configurator.")]
+pub struct InstallArgs {
+    #[command(flatten)]
+    place: Place,
+    /// Register an explicit layer, which is requested by name instead of by VKABORT_ENABLE
+    #[arg(long)]
+    explicit: bool,
+    /// The layer's library, or the folder that contains it
+    #[arg(long, value_name = "PATH")]
+    layer: Option<String>,
+    /// Do not copy the library: the manifest names it where it is
+    #[arg(long)]
+    in_place: bool,
+    /// Print the installed files as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `vkabort uninstall`.
+#[derive(Args)]
+pub struct UninstallArgs {
+    #[command(flatten)]
+    place: Place,
+    /// Print the removed files as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where the layer is registered.
+#[derive(Args)]
+struct Place {
+    /// For all users of the machine
+    #[arg(long)]
+    system: bool,
+    /// With --system: the folder whose share/vulkan the loader searches
+    #[arg(long, value_name = "FOLDER", default_value = "/usr/local", requires = "system")]
+    prefix: String,
+}
+
+/// Folders of an installation.
 struct Target {
-    /// The folder whose `vulkan/*_layer.d` the loader reads.
+    /// The folder whose `vulkan/*_layer.d` the loader searches.
     share: PathBuf,
-    /// The folder of our own for the library.
+    /// The folder of the library, for this layer alone.
     lib: PathBuf,
 }
 
@@ -27,7 +71,7 @@ impl Target {
                 lib: prefix.join("lib/vkabort"),
             });
         }
-        let share = locate::user_root()?;
+        let share = locate::user_data_home()?;
         Ok(Self {
             lib: share.join("vkabort"),
             share,
@@ -35,7 +79,8 @@ impl Target {
     }
 
     fn manifest(&self, kind: Kind) -> PathBuf {
-        self.share.join("vulkan").join(kind.folder()).join(MANIFEST)
+        let folder = self.share.join("vulkan").join(kind.folder());
+        folder.join(vkabort_manifest::file_name(LAYER))
     }
 
     fn library(&self) -> PathBuf {
@@ -44,6 +89,10 @@ impl Target {
 }
 
 /// Registers the layer with the loader.
+///
+/// # Errors
+///
+/// The library is not found, or a file cannot be written.
 pub fn install(args: &InstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let source = locate::library(args.layer.as_deref())?;
@@ -53,8 +102,9 @@ pub fn install(args: &InstallArgs) -> Result<ExitCode> {
         false => (Kind::Implicit, Kind::Explicit),
     };
     let manifest = target.manifest(kind);
-    replace(&manifest, manifest::naming(kind, &library)?.as_bytes())?;
-    // The loader takes one manifest of a name; which one of two is not always the same.
+    let text = vkabort_manifest::text(kind, LAYER, &library).map_err(|error| Failure::path(&manifest, "written", &error))?;
+    replace(&manifest, text.as_bytes())?;
+    // Of two manifests with the same layer name the loader takes one, and not always the same one.
     remove(&target.manifest(other))?;
     let switch = match kind {
         Kind::Implicit => format!("{ENABLE}=1"),
@@ -75,7 +125,11 @@ pub fn install(args: &InstallArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes away what [`install`] put there.
+/// Unregisters the layer and removes its library.
+///
+/// # Errors
+///
+/// A file cannot be removed.
 pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let mut removed = Vec::new();
@@ -88,12 +142,12 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
             removed.push(path);
         }
     }
-    // Only if nothing else is in it.
+    // Fails, as it should, if the folder has other files.
     let _ = std::fs::remove_dir(&target.lib);
     if args.json {
         io::print(&format!("{}\n", json!({"removed": removed})))?;
     } else if removed.is_empty() {
-        io::print("nothing is installed there\n")?;
+        io::print("the layer is not installed there\n")?;
     } else {
         let lines: Vec<String> = removed
             .iter()
@@ -104,40 +158,40 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Copies the library to its installed place, unless it is already there.
 fn copy(source: &Path, target: &Target) -> Result<PathBuf> {
     let library = std::path::absolute(target.library())
-        .map_err(|error| Failure::file(&target.library().display().to_string(), "found", &error))?;
+        .map_err(|error| Failure::path(&target.library(), "found", &error))?;
     if library.canonicalize().is_ok_and(|installed| installed == source) {
         return Ok(library);
     }
-    let bytes = std::fs::read(source).map_err(|error| Failure::file(&source.display().to_string(), "read", &error))?;
+    let bytes = std::fs::read(source).map_err(|error| Failure::path(source, "read", &error))?;
     replace(&library, &bytes)?;
     Ok(library)
 }
 
-/// Writes a file under another name and then renames it: programs that have the old library mapped keep it, and the
-/// loader never sees half a manifest.
+/// Replaces a file by renaming a new one: programs keep the old library mapped, and the loader never reads half a manifest.
 fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let name = path.display().to_string();
     let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::PermissionDenied => Failure::file(&name, "written (installing for everybody takes root)", &error),
-        _ => Failure::file(&name, "written", &error),
+        ErrorKind::PermissionDenied => Failure::path(path, "written (installing for all users requires root)", &error),
+        _ => Failure::path(path, "written", &error),
     };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let new = path.with_extension(format!("new-{}", std::process::id()));
-    std::fs::write(&new, bytes).map_err(failed)?;
-    std::fs::rename(&new, path).map_err(|error| {
-        let _ = std::fs::remove_file(&new);
-        failed(error)
-    })
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let new = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o644))
+        .tempfile_in(folder)
+        .map_err(failed)?;
+    new.as_file().write_all(bytes).map_err(failed)?;
+    new.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
 }
 
+/// Removes a file. Returns whether it existed.
 fn remove(path: &Path) -> Result<bool> {
     match std::fs::remove_file(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Failure::file(&path.display().to_string(), "removed", &error)),
+        Err(error) => Err(Failure::path(path, "removed", &error)),
     }
 }

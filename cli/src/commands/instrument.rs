@@ -1,23 +1,98 @@
-//! `vkabort instrument`
+//! `vkabort instrument`: rewrites a module.
 
-use crate::args::InstrumentArgs;
 use crate::failure::{Failure, Result};
-use crate::io;
 use crate::module::Module;
-use serde_json::json;
+use crate::{io, parse};
+use clap::{Args, ValueEnum};
+use serde_json::{Value as Json, json};
 use std::process::ExitCode;
-use vkabort_instrument::{Arena, Options, Outcome, instrument};
+use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument};
+
+/// Arguments of `vkabort instrument`.
+#[derive(Args)]
+#[command(after_help = "\
+A module without aborts, constant data, poison and freeze is copied unchanged.
+
+Examples:
+  vkabort instrument cull.spv -o cull.out.spv --sites cull.json
+  vkabort instrument - -o - --trap hang < cull.spv | spirv-dis")]
+pub struct InstrumentArgs {
+    /// SPIR-V module, little- or big-endian
+    #[arg(value_name = "IN.spv")]
+    input: String,
+    /// File for the rewritten module, in the byte order of the input
+    #[arg(short, long, value_name = "OUT.spv")]
+    output: String,
+    /// Device address of the arena, a multiple of 16
+    #[arg(long, value_name = "ADDRESS", value_parser = parse::address)]
+    arena_address: Option<u64>,
+    /// Device address of a control block outside the arena, a multiple of 16
+    #[arg(long, value_name = "ADDRESS", value_parser = parse::address)]
+    control_address: Option<u64>,
+    /// Size of the arena in bytes; suffixes K and M are allowed
+    #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = parse::bytes)]
+    arena_size: u32,
+    /// How an aborting invocation ends
+    #[arg(long, value_enum, default_value_t)]
+    trap: TrapArg,
+    /// Maximum number of iterations of the loop of `--trap hang`
+    #[arg(long, value_name = "N", default_value_t = vkabort_instrument::DEFAULT_HANG_ITERATIONS)]
+    hang_iterations: u32,
+    /// Which loops poll for aborts of other invocations
+    #[arg(long, value_enum, default_value_t)]
+    loop_poll: LoopPollArg,
+    /// Maximum size of a message in bytes; a module with a larger message is rejected
+    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = parse::bytes)]
+    max_message_size: u32,
+    /// Let only the first N aborts send a message and lose the device; the others end their invocations silently (to
+    /// find an abort by bisection)
+    #[arg(long, value_name = "N")]
+    max_sites: Option<u32>,
+    /// Data for the OpSpecConstantDataKHR with this SpecId; may be repeated
+    #[arg(long, value_name = "ID=HEXBYTES", value_parser = parse::specialization)]
+    specialize: Vec<(u32, Vec<u8>)>,
+    /// Write the table of abort sites, for `vkabort decode --sites`
+    #[arg(long, value_name = "SITES.json")]
+    sites: Option<String>,
+    /// Print a summary as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Value of `--trap`.
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum TrapArg {
+    /// It returns, and the layer reports the loss
+    #[default]
+    Return,
+    /// It stores to an unmapped address
+    Fault,
+    /// It loops until the driver's watchdog ends it
+    Hang,
+}
+
+/// Value of `--loop-poll`.
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum LoopPollArg {
+    /// Loops that wait for other invocations or have no exit
+    #[default]
+    Auto,
+    /// Every loop
+    All,
+    /// No loop
+    Off,
+}
 
 /// Rewrites a module.
+///
+/// # Errors
+///
+/// An option or the module is not valid, or a file cannot be read or written.
 pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
-    let standard_output = [Some(&args.output), args.sites.as_ref()]
-        .into_iter()
-        .flatten()
-        .filter(|path| *path == "-")
-        .count();
-    if standard_output + usize::from(args.json) > 1 {
+    let files = [Some(&args.output), args.sites.as_ref()].into_iter().flatten();
+    if files.filter(|path| *path == "-").count() + usize::from(args.json) > 1 {
         return Err(Failure::input(
-            "standard output can take one thing: the module, the sites or --json",
+            "only one of the module, the sites and --json can go to standard output",
         ));
     }
     let options = options(args)?;
@@ -25,51 +100,8 @@ pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
     let outcome =
         instrument(&module.words, &options).map_err(|error| Failure::input(format!("{}: {error}", module.name)))?;
     let summary = match &outcome {
-        Outcome::Unchanged => {
-            if args.sites.is_some() {
-                return Err(Failure::input(format!(
-                    "{}: declares none of AbortKHR, ConstantDataKHR, PoisonFreezeKHR: there are no sites to write",
-                    module.name
-                )));
-            }
-            io::write(&args.output, &module.bytes_of(&module.words))?;
-            if !args.json {
-                io::note(&format!("{}: nothing to rewrite, copied as it is", module.name));
-            }
-            json!({"outcome": "unchanged", "words": module.words.len()})
-        }
-        Outcome::Instrumented(new) => {
-            io::write(&args.output, &module.bytes_of(&new.words))?;
-            if let Some(path) = &args.sites {
-                // Plain structures with string keys: serialising them cannot fail.
-                let table = serde_json::to_string_pretty(&new.sites).unwrap_or_default();
-                io::write(path, (table + "\n").as_bytes())?;
-            }
-            let count = new.sites.sites.len();
-            if !args.json {
-                io::note(&format!(
-                    "{}: {count} abort site{}, {} words became {}",
-                    module.name,
-                    if count == 1 { "" } else { "s" },
-                    module.words.len(),
-                    new.words.len()
-                ));
-                if !new.data_spec_ids.is_empty() {
-                    io::note(&format!(
-                        "{}: specialised constant data with SpecId {:?}: rewrite again with --specialize for other data",
-                        module.name, new.data_spec_ids
-                    ));
-                }
-            }
-            json!({
-                "outcome": "instrumented",
-                "module_hash": new.module_hash,
-                "sites": count,
-                "words": module.words.len(),
-                "new_words": new.words.len(),
-                "data_spec_ids": new.data_spec_ids,
-            })
-        }
+        Outcome::Unchanged => copy(args, &module)?,
+        Outcome::Instrumented(new) => write(args, &module, new)?,
     };
     if args.json {
         io::print(&format!("{summary}\n"))?;
@@ -77,12 +109,59 @@ pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes a module that needs no rewriting. Returns the summary.
+fn copy(args: &InstrumentArgs, module: &Module) -> Result<Json> {
+    let name = &module.name;
+    if args.sites.is_some() {
+        return Err(Failure::input(format!(
+            "{name}: declares none of AbortKHR, ConstantDataKHR, PoisonFreezeKHR: there are no sites to write"
+        )));
+    }
+    io::write(&args.output, &module.bytes_of(&module.words))?;
+    if !args.json {
+        io::note(&format!("{name}: nothing to rewrite, copied unchanged"));
+    }
+    Ok(json!({"outcome": "unchanged", "words": module.words.len()}))
+}
+
+/// Writes the rewritten module and its sites. Returns the summary.
+fn write(args: &InstrumentArgs, module: &Module, new: &Instrumented) -> Result<Json> {
+    io::write(&args.output, &module.bytes_of(&new.words))?;
+    if let Some(path) = &args.sites {
+        // Serialising plain structures with string keys does not fail.
+        let table = serde_json::to_string_pretty(&new.sites).unwrap_or_default();
+        io::write(path, (table + "\n").as_bytes())?;
+    }
+    let (name, words, new_words) = (&module.name, module.words.len(), new.words.len());
+    let sites = new.sites.sites.len();
+    if !args.json {
+        let plural = if sites == 1 { "" } else { "s" };
+        io::note(&format!(
+            "{name}: {sites} abort site{plural}, {words} words rewritten to {new_words}"
+        ));
+        if !new.data_spec_ids.is_empty() {
+            io::note(&format!(
+                "{name}: constant data with SpecId {:?} has its default; pass other data as --specialize",
+                new.data_spec_ids
+            ));
+        }
+    }
+    Ok(json!({
+        "outcome": "instrumented",
+        "module_hash": new.module_hash,
+        "sites": sites,
+        "words": words,
+        "new_words": new_words,
+        "data_spec_ids": new.data_spec_ids,
+    }))
+}
+
 fn options(args: &InstrumentArgs) -> Result<Options> {
     let default = Options::default();
-    let needed = Arena::minimum_bytes(args.max_message_size);
-    if args.arena_size < needed {
+    let minimum = Arena::minimum_bytes(args.max_message_size);
+    if args.arena_size < minimum {
         return Err(Failure::input(format!(
-            "--arena-size {} is too small for messages of {} bytes: at least {needed}",
+            "--arena-size {} is too small for messages of {} bytes: use at least {minimum}",
             args.arena_size, args.max_message_size
         )));
     }
@@ -91,9 +170,17 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         arena: args
             .control_address
             .map_or(arena, |control| arena.with_control(control)),
-        trap: args.trap.into(),
+        trap: match args.trap {
+            TrapArg::Return => Trap::Return,
+            TrapArg::Fault => Trap::Fault,
+            TrapArg::Hang => Trap::Hang,
+        },
         hang_iterations: args.hang_iterations,
-        loop_poll: args.loop_poll.into(),
+        loop_poll: match args.loop_poll {
+            LoopPollArg::Auto => LoopPoll::Auto,
+            LoopPollArg::All => LoopPoll::All,
+            LoopPollArg::Off => LoopPoll::Off,
+        },
         max_message_bytes: args.max_message_size,
         max_sites: args.max_sites,
         memory_barriers: default.memory_barriers,

@@ -1,4 +1,4 @@
-//! One file per command.
+//! The subcommands: one file for each, with its arguments.
 
 pub mod completions;
 pub mod conform;

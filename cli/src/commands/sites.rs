@@ -1,10 +1,9 @@
-//! `vkabort sites`
+//! `vkabort sites`: lists the abort sites of modules.
 
-use crate::args::SitesArgs;
 use crate::failure::Result;
-use crate::io;
 use crate::module::Module;
-use crate::tables;
+use crate::{io, site_tables};
+use clap::Args;
 use std::fmt::Write;
 use std::process::ExitCode;
 use vkabort_instrument::Options;
@@ -14,16 +13,31 @@ use vkabort_record::report::show_location;
 use vkabort_record::site::{EntryPoint, Site, SiteTable};
 use vkabort_record::stage::stage_name;
 
-/// Lists the abort sites of modules.
+/// Arguments of `vkabort sites`.
+#[derive(Args)]
+pub struct SitesArgs {
+    /// SPIR-V modules, little- or big-endian
+    #[arg(value_name = "IN.spv", required = true)]
+    inputs: Vec<String>,
+    /// Print a list of site tables as JSON, for `vkabort decode --sites`
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the abort sites of the modules.
+///
+/// # Errors
+///
+/// A file cannot be read or is not a valid module.
 pub fn run(args: &SitesArgs) -> Result<ExitCode> {
-    let mut found = Vec::new();
+    let mut tables = Vec::new();
     let mut text = String::new();
     for path in &args.inputs {
         let module = Module::read(path)?;
-        match tables::of_module(&module, &Options::default())? {
+        match site_tables::of_module(&module, &Options::default())? {
             Some(table) => {
                 show_table(&module.name, &table, &mut text);
-                found.push(table);
+                tables.push(table);
             }
             None => {
                 let _ = writeln!(text, "{}: no abort sites", module.name);
@@ -31,8 +45,8 @@ pub fn run(args: &SitesArgs) -> Result<ExitCode> {
         }
     }
     if args.json {
-        // Plain structures with string keys: serialising them cannot fail.
-        text = serde_json::to_string_pretty(&found).unwrap_or_default() + "\n";
+        // Serialising plain structures with string keys does not fail.
+        text = serde_json::to_string_pretty(&tables).unwrap_or_default() + "\n";
     }
     io::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -79,30 +93,27 @@ fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
     let callers: Vec<String> = site
         .callers
         .iter()
+        .rev()
         .map(|frame| match &frame.location {
             Some(location) => format!("`{}` ({})", one_line(&frame.function), show_location(location)),
             None => format!("`{}`", one_line(&frame.function)),
         })
         .collect();
     if !callers.is_empty() {
-        let _ = writeln!(
-            out,
-            "      called from  {}",
-            callers.iter().rev().cloned().collect::<Vec<_>>().join(" from ")
-        );
+        let _ = writeln!(out, "      called from  {}", callers.join(" from "));
     }
-    let reached: Vec<String> = site
+    let entry_points: Vec<String> = site
         .entry_points
         .iter()
         .filter_map(|&index| table.entry_points.get(usize::try_from(index).ok()?))
         .map(|entry| format!("{} `{}`", stage_name(entry.execution_model), one_line(&entry.name)))
         .collect();
-    let reached = if reached.is_empty() {
-        "nothing: dead code".to_owned()
+    let entry_points = if entry_points.is_empty() {
+        "no entry point: dead code".to_owned()
     } else {
-        reached.join(", ")
+        entry_points.join(", ")
     };
-    let _ = writeln!(out, "      reached by   {reached}");
+    let _ = writeln!(out, "      reached by   {entry_points}");
     if let Some(text) = &site.text {
         let _ = writeln!(out, "      text         \"{}\"", one_line(text));
     }
@@ -110,14 +121,14 @@ fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
     show_member(None, 0, &site.message, 0, out);
 }
 
-/// One line per member: offset, type, name; the members of a structure below it, one step to the right.
+/// Writes one line per member (byte offset, type, name), and the members of a structure below it, indented.
 fn show_member(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut String) {
-    // Types nest as deep as a module says: what is deeper than this is of no use on a screen.
+    // A module may nest types to any depth; deeper members are unreadable on a screen.
     if depth > 32 {
         return;
     }
-    let members = match (element(ty), ty) {
-        // The message itself is no member, and has no line of its own.
+    let members = match (innermost_element(ty), ty) {
+        // The message itself is not a member and has no line.
         (_, Type::Struct { members, .. }) if depth == 0 => members,
         (Type::Struct { members, .. }, _) => {
             line(name, offset, ty, depth, out);
@@ -137,8 +148,8 @@ fn line(name: Option<&str>, offset: u32, ty: &Type, depth: usize, out: &mut Stri
     let _ = writeln!(out, "      {offset:>9}  {indent}{}{name}", type_name(ty));
 }
 
-/// The type of an array's elements, through arrays of arrays.
-fn element(ty: &Type) -> &Type {
+/// Element type of an array, through arrays of arrays; other types unchanged.
+fn innermost_element(ty: &Type) -> &Type {
     let mut inner = ty;
     while let Type::Array { element, .. } = inner {
         inner = element;

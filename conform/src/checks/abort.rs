@@ -1,19 +1,18 @@
-//! What `OpAbortKHR` does to its invocation, to others and to the device.
+//! What `OpAbortKHR` does to its invocation, to other invocations and to the device.
 
-use super::{
-    Buffer, Check, Checked, Device, Enable, GROUPS, Gpu, Kernel, Message, aborting, await_loss, hold, lose, lost_by,
-    marked, part, runs,
-};
-use crate::gpu::show;
+use crate::check::{Check, LOSES};
+use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel, show};
 use crate::rules;
-use crate::shaders::{COUNT, LOCAL, MARK, waiting};
-use crate::verdict::should;
+use crate::scenario::{GROUPS, await_loss, hex, lose, lost_by, marked, part, run_without_abort};
+use crate::shaders::{COUNT, LOCAL, MARK, Message, aborting, waiting};
+use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("abort.not_taken_changes_nothing", rules::NOT_TAKEN, not_taken),
-    Check::new(super::LOSES, rules::LOSES, loses),
+    Check::new(LOSES, rules::LOSES, loses),
     Check::lost("abort.has_a_message", rules::LOSES, has_message),
     Check::lost("abort.store_before_it_is_visible", rules::BEFORE, store_before),
     Check::lost("abort.store_after_it_is_absent", rules::CEASES, store_after),
@@ -24,16 +23,16 @@ pub(super) const CHECKS: &[Check] = &[
         waiting_invocations,
     ),
     Check::lost("abort.storm_keeps_whole_messages", rules::FIRST, storm),
-    Check::lost("abort.time_to_loss", rules::LOSES, time),
+    Check::lost("abort.time_to_loss", rules::LOSES, time_to_loss),
 ];
 
-/// The invocations that abort in these checks.
+/// The aborting invocations of these checks.
 const ABORTING: [u32; 2] = [5, 38];
 
-fn not_taken(gpu: &'static Gpu) -> Checked {
+fn not_taken(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     for _ in 0..3 {
-        runs(device)?;
+        run_without_abort(device)?;
     }
     let result = device.submit_nothing();
     hold!(
@@ -44,13 +43,13 @@ fn not_taken(gpu: &'static Gpu) -> Checked {
     let (result, count) = device.fault()?.count(0);
     hold!(
         (result, count) == (vk::Result::TIMEOUT, 0),
-        "vkGetDeviceFaultReportsKHR afterwards returned {} and {count} reports",
+        "vkGetDeviceFaultReportsKHR afterwards returned {} and a count of {count}",
         show(result)
     );
     Ok(String::new())
 }
 
-fn loses(gpu: &'static Gpu) -> Checked {
+fn loses(gpu: &'static Gpu) -> CheckOutput {
     let (device, ..) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let result = device.submit_nothing();
     hold!(
@@ -61,91 +60,92 @@ fn loses(gpu: &'static Gpu) -> Checked {
     Ok(String::new())
 }
 
-fn has_message(gpu: &'static Gpu) -> Checked {
+fn has_message(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let messages = fault.payloads()?.len();
-    hold!(messages > 0, "the device is lost, and there are no messages");
+    hold!(messages > 0, "the device is lost, but there are no messages");
     Ok(format!("{messages} of 2 aborts"))
 }
 
-fn store_before(gpu: &'static Gpu) -> Checked {
+fn store_before(gpu: &'static Gpu) -> CheckOutput {
     let (_, _, buffer) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let words = buffer.read();
-    let found = ABORTING.map(|i| part(&words, 1).get(i as usize).copied().unwrap_or_default());
-    // The memory of a lost device is undefined, so that this alone does not break the specification.
+    let stored = ABORTING.map(|i| part(&words, 1).get(i as usize).copied().unwrap_or_default());
+    // The memory of a lost device is undefined, so this alone does not violate the specification.
     should!(
-        found == [MARK + 1; 2],
-        "the aborting invocations stored {} before, and the buffer holds {found:?}; Khronos' conformance tests look at it",
+        stored == [MARK + 1; 2],
+        "the aborting invocations stored {} before the abort, but the buffer contains {stored:?}; Khronos' conformance \
+         tests require the store",
         MARK + 1
     );
     Ok(String::new())
 }
 
-fn store_after(gpu: &'static Gpu) -> Checked {
+fn store_after(gpu: &'static Gpu) -> CheckOutput {
     let (_, _, buffer) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let words = buffer.read();
     for i in ABORTING {
         let word = part(&words, 2).get(i as usize).copied().unwrap_or_default();
-        // However undefined the memory is, just this value comes from nowhere else.
+        // The memory is undefined, but no other store has this value.
         hold!(
             word != MARK + 2,
-            "invocation {i} has stored {word} after the call in which it aborted"
+            "invocation {i} stored {word} after its abort"
         );
     }
     Ok(String::new())
 }
 
-fn last(gpu: &'static Gpu) -> Checked {
+fn last(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Uint, &[COUNT - 1])?;
     let expected = (MARK + COUNT - 1).to_ne_bytes();
     let payloads = fault.payloads()?;
     hold!(
         payloads == [expected],
-        "the messages are {payloads:?} and should be {expected:?}"
+        "the messages are {payloads:?} instead of {expected:?}"
     );
     Ok(String::new())
 }
 
-fn waiting_invocations(gpu: &'static Gpu) -> Checked {
+fn waiting_invocations(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = Buffer::new(device, &[0; 4])?;
     let kernel = Kernel::new(device, &waiting(), &[buffer], &[], None)?;
     let start = Instant::now();
     lose(device, &kernel, 64)?;
-    let took = start.elapsed();
+    let time = start.elapsed();
     let waited = buffer.read().get(2).copied().unwrap_or_default();
     Ok(format!(
-        "{waited} invocations waited, lost after {} ms",
-        took.as_millis()
+        "{waited} invocations waited; lost after {} ms",
+        time.as_millis()
     ))
 }
 
-/// Workgroups of the storm: a million invocations and more.
+/// Workgroups of the storm: 2^20 invocations.
 const STORM: u32 = (1 << 20) / LOCAL;
 
-fn storm(gpu: &'static Gpu) -> Checked {
+fn storm(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let everyone: Vec<u32> = (0..COUNT).collect();
     let buffer = Buffer::new(device, &marked(&everyone))?;
     let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], None)?;
     let start = Instant::now();
     lose(device, &kernel, STORM)?;
-    let took = start.elapsed();
+    let time = start.elapsed();
     let payloads = device.fault()?.payloads()?;
     hold!(!payloads.is_empty(), "there are no messages");
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for payload in &payloads {
         let words: Vec<u32> = payload
             .as_chunks::<4>()
             .0
             .iter()
-            .map(|w| u32::from_ne_bytes(*w))
+            .map(|word| u32::from_ne_bytes(*word))
             .collect();
         let whole = matches!(words[..], [v, inverse, i] if v == MARK && inverse == !i && i < STORM * LOCAL);
         hold!(
             whole && payload.len() == 12,
             "a message is torn: {}",
-            super::hex(payload)
+            hex(payload)
         );
         hold!(
             seen.insert(words.last().copied()),
@@ -157,20 +157,20 @@ fn storm(gpu: &'static Gpu) -> Checked {
         "{} of {} messages, {} ms",
         payloads.len(),
         STORM * LOCAL,
-        took.as_millis()
+        time.as_millis()
     ))
 }
 
-/// How often the time is taken.
+/// Number of measurements.
 const ROUNDS: usize = 7;
 
-fn time(gpu: &'static Gpu) -> Checked {
+fn time_to_loss(gpu: &'static Gpu) -> CheckOutput {
     let spirv = aborting(Message::Uint);
-    let mut took = [[Duration::ZERO; ROUNDS]; 2];
-    for (who, took) in [&[][..], &ABORTING[..]].into_iter().zip(&mut took) {
-        for took in &mut *took {
+    let mut times = [[Duration::ZERO; ROUNDS]; 2];
+    for (invocations, times) in [&[][..], &ABORTING[..]].into_iter().zip(&mut times) {
+        for time in &mut *times {
             let device = Device::new(gpu, Enable::ABORT)?;
-            let buffer = Buffer::new(device, &marked(who))?;
+            let buffer = Buffer::new(device, &marked(invocations))?;
             let kernel = Kernel::new(device, &spirv, &[buffer], &[], None)?;
             let submission = kernel.record(GROUPS)?;
             let start = Instant::now();
@@ -178,15 +178,15 @@ fn time(gpu: &'static Gpu) -> Checked {
             if result == vk::Result::SUCCESS {
                 result = submission.wait();
             }
-            if result == vk::Result::SUCCESS && !who.is_empty() {
+            if result == vk::Result::SUCCESS && !invocations.is_empty() {
                 await_loss(device)?;
             }
-            *took = start.elapsed();
+            *time = start.elapsed();
             device.destroy();
         }
-        took.sort();
+        times.sort();
     }
-    let [healthy, lost] = took.map(|took| took.get(ROUNDS / 2).map_or(0.0, |t| t.as_secs_f64() * 1e3));
+    let [healthy, lost] = times.map(|times| times.get(ROUNDS / 2).map_or(0.0, |t| t.as_secs_f64() * 1e3));
     Ok(format!(
         "{lost:.2} ms from vkQueueSubmit to VK_ERROR_DEVICE_LOST; {healthy:.2} ms to the fence without the abort"
     ))

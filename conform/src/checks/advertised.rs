@@ -1,11 +1,13 @@
-//! What the physical device says it has, and what a device then has.
+//! What the physical device advertises, and what a logical device then provides.
 
-use super::super::gpu::khr::{DEVICE_FAULT_NAME, EXTENSION_NAMES, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME};
-use super::{Check, Checked, Device, Enable, Gpu, hold, runs, show, skip};
-use crate::gpu::Ask;
+use crate::check::Check;
+use crate::gpu::{Device, Enable, Gpu, Query, show};
 use crate::rules;
+use crate::scenario::{run_without_abort, skip};
+use crate::verdict::{CheckOutput, hold};
 use ash::vk;
 use std::collections::BTreeSet;
+use vk_ext::{DEVICE_FAULT_NAME, EXTENSION_NAMES, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME};
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("extension.dependencies", rules::DEPENDENCIES, dependencies),
@@ -25,24 +27,19 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("device.with_one_extension", rules::DEPENDENCIES, one_extension),
 ];
 
-const PLAIN: Ask = Ask {
-    khr: false,
-    reversed: false,
-    poison: 0,
-};
-/// Neither `VK_TRUE` nor `VK_FALSE`.
-const POISON: u32 = 0xCDCD_CDCD;
+/// An initial value that is neither `VK_TRUE` nor `VK_FALSE`.
+const INITIAL: u32 = 0xCDCD_CDCD;
 
-/// Skips the check where the device has none of the extensions.
-fn any(gpu: &Gpu) -> Checked<()> {
+/// Skips the check if the device has none of the extensions.
+fn require_any(gpu: &Gpu) -> CheckOutput<()> {
     if EXTENSION_NAMES.iter().any(|name| gpu.has(name)) {
         return Ok(());
     }
     gpu.require(&EXTENSION_NAMES)
 }
 
-fn dependencies(gpu: &'static Gpu) -> Checked {
-    any(gpu)?;
+fn dependencies(gpu: &'static Gpu) -> CheckOutput {
+    require_any(gpu)?;
     if gpu.has(SHADER_ABORT_NAME) {
         for name in [DEVICE_FAULT_NAME, SHADER_CONSTANT_DATA_NAME] {
             hold!(
@@ -55,27 +52,27 @@ fn dependencies(gpu: &'static Gpu) -> Checked {
     Ok(String::new())
 }
 
-fn listed_once(gpu: &'static Gpu) -> Checked {
-    any(gpu)?;
-    let mut said = Vec::new();
+fn listed_once(gpu: &'static Gpu) -> CheckOutput {
+    require_any(gpu)?;
+    let mut listed = Vec::new();
     for name in EXTENSION_NAMES {
         let versions = gpu.versions_of(name);
         let name = name.to_string_lossy();
         hold!(versions.len() <= 1, "{name} is listed {} times", versions.len());
         for version in versions {
             hold!(version >= 1, "{name} has version 0");
-            said.push(format!("{name} {version}"));
+            listed.push(format!("{name} {version}"));
         }
     }
-    Ok(said.join(", "))
+    Ok(listed.join(", "))
 }
 
-fn enumerate(gpu: &'static Gpu) -> Checked {
-    any(gpu)?;
+fn enumerate(gpu: &'static Gpu) -> CheckOutput {
+    require_any(gpu)?;
     let (result, total, _) = gpu.enumerate(None);
     hold!(
         result == vk::Result::SUCCESS,
-        "asked for the count, it returned {}",
+        "the call for the count returned {}",
         show(result)
     );
     let (_, _, whole) = gpu.enumerate(Some(total));
@@ -88,12 +85,12 @@ fn enumerate(gpu: &'static Gpu) -> Checked {
         };
         hold!(
             result == expected && count == room.min(total),
-            "with room for {room} of {total} it returned {} and a count of {count}",
+            "with room for {room} of {total} the call returned {} and a count of {count}",
             show(result)
         );
         hold!(
             names.len() == count as usize && whole.starts_with(&names),
-            "with room for {room} of {total} it filled in {} names, or others",
+            "with room for {room} of {total} the call wrote {} names, or other names",
             names.len()
         );
     }
@@ -102,16 +99,16 @@ fn enumerate(gpu: &'static Gpu) -> Checked {
     Ok(format!("{total} extensions"))
 }
 
-fn features(gpu: &'static Gpu) -> Checked {
-    any(gpu)?;
-    let found = gpu.ask(PLAIN);
+fn features(gpu: &'static Gpu) -> CheckOutput {
+    require_any(gpu)?;
+    let answers = gpu.query(Query::default());
     let pairs = [
-        (SHADER_ABORT_NAME, "shaderAbort", found.shader_abort),
-        (DEVICE_FAULT_NAME, "deviceFault", found.device_fault),
+        (SHADER_ABORT_NAME, "shaderAbort", answers.shader_abort),
+        (DEVICE_FAULT_NAME, "deviceFault", answers.device_fault),
         (
             SHADER_CONSTANT_DATA_NAME,
             "shaderConstantData",
-            found.shader_constant_data,
+            answers.shader_constant_data,
         ),
     ];
     for (extension, feature, value) in pairs {
@@ -119,66 +116,70 @@ fn features(gpu: &'static Gpu) -> Checked {
         let extension = extension.to_string_lossy();
         hold!(
             value == vk::Bool32::from(listed),
-            "{extension} is {}, and {feature} is {value}",
+            "{extension} is {}, but {feature} is {value}",
             if listed { "listed" } else { "not listed" }
         );
     }
     Ok(String::new())
 }
 
-fn any_order(gpu: &'static Gpu) -> Checked {
+fn any_order(gpu: &'static Gpu) -> CheckOutput {
     gpu.require(&EXTENSION_NAMES)?;
-    let plain = gpu.ask(PLAIN);
+    let plain = gpu.query(Query::default());
     for reversed in [false, true] {
-        let found = gpu.ask(Ask {
+        let answers = gpu.query(Query {
             reversed,
-            poison: POISON,
-            ..PLAIN
+            initial: INITIAL,
+            ..Query::default()
         });
         hold!(
-            found == plain,
-            "in another order, over other values before, the answers are {found:?} instead of {plain:?}"
+            answers == plain,
+            "with another order or other initial values, the answers are {answers:?} instead of {plain:?}"
         );
     }
     Ok(String::new())
 }
 
-fn alias(gpu: &'static Gpu) -> Checked {
+fn alias(gpu: &'static Gpu) -> CheckOutput {
     gpu.require(&EXTENSION_NAMES)?;
-    let (plain, khr) = (gpu.ask(PLAIN), gpu.ask(Ask { khr: true, ..PLAIN }));
-    hold!(khr == plain, "the alias answers {khr:?}, the command {plain:?}");
+    let plain = gpu.query(Query::default());
+    let alias = gpu.query(Query {
+        khr_alias: true,
+        ..Query::default()
+    });
+    hold!(alias == plain, "the alias answers {alias:?}, the command {plain:?}");
     Ok(String::new())
 }
 
-fn message_size(gpu: &'static Gpu) -> Checked {
+fn message_size(gpu: &'static Gpu) -> CheckOutput {
     gpu.require(&[SHADER_ABORT_NAME])?;
-    let size = gpu.ask(PLAIN).max_message_size;
+    let size = gpu.query(Query::default()).max_message_size;
     hold!(size >= 65536, "it is {size}");
     Ok(format!("{size} bytes"))
 }
 
-fn fault_count(gpu: &'static Gpu) -> Checked {
+fn fault_count(gpu: &'static Gpu) -> CheckOutput {
     gpu.require(&[DEVICE_FAULT_NAME])?;
-    let count = gpu.ask(PLAIN).max_fault_count;
+    let count = gpu.query(Query::default()).max_fault_count;
     hold!(count >= 1, "it is {count}");
     Ok(count.to_string())
 }
 
-fn commands(gpu: &'static Gpu) -> Checked {
+fn commands(gpu: &'static Gpu) -> CheckOutput {
     let with = Device::new(gpu, Enable::FAULT)?;
     let without = Device::new(gpu, Enable::default())?;
     for name in [c"vkGetDeviceFaultReportsKHR", c"vkGetDeviceFaultDebugInfoKHR"] {
         let text = name.to_string_lossy();
-        hold!(with.has_command(name), "{text} is not there");
+        hold!(with.has_command(name), "vkGetDeviceProcAddr returns NULL for {text}");
         hold!(
             !without.has_command(name),
-            "{text} is there for a device that did not enable its extension"
+            "vkGetDeviceProcAddr returns {text} for a device that did not enable its extension"
         );
     }
     Ok(String::new())
 }
 
-fn features_off(gpu: &'static Gpu) -> Checked {
+fn features_off(gpu: &'static Gpu) -> CheckOutput {
     gpu.require(&EXTENSION_NAMES)?;
     let off = Enable {
         without_features: true,
@@ -192,13 +193,13 @@ fn features_off(gpu: &'static Gpu) -> Checked {
         show(result)
     );
     let device = Device::new(gpu, Enable::ABORT)?;
-    runs(device)?;
+    run_without_abort(device)?;
     Ok(String::new())
 }
 
-fn one_extension(gpu: &'static Gpu) -> Checked {
-    any(gpu)?;
-    let mut made = 0;
+fn one_extension(gpu: &'static Gpu) -> CheckOutput {
+    require_any(gpu)?;
+    let mut devices = 0;
     for (name, enable) in [
         (DEVICE_FAULT_NAME, Enable::FAULT),
         (SHADER_CONSTANT_DATA_NAME, Enable::DATA),
@@ -211,11 +212,11 @@ fn one_extension(gpu: &'static Gpu) -> Checked {
                 "an empty submission returned {}",
                 show(result)
             );
-            made += 1;
+            devices += 1;
         }
     }
-    if made == 0 {
-        return skip("neither VK_KHR_device_fault nor VK_KHR_shader_constant_data is there by itself");
+    if devices == 0 {
+        return skip("the device has neither VK_KHR_device_fault nor VK_KHR_shader_constant_data");
     }
     Ok(String::new())
 }

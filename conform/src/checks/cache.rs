@@ -1,9 +1,11 @@
-//! Pipeline caches of shaders with aborts stay valid.
+//! Pipeline caches and binaries of shaders with aborts stay valid.
 
-use super::super::gpu::Cache;
-use super::{Buffer, Check, Checked, Device, Enable, Gpu, Kernel, Message, aborting, marked};
+use crate::check::Check;
+use crate::gpu::{Buffer, Cache, Device, Enable, Gpu, Kernel};
 use crate::rules;
-use crate::verdict::should;
+use crate::scenario::marked;
+use crate::shaders::{Message, aborting};
+use crate::verdict::{CheckOutput, should};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 pub(super) const CHECKS: &[Check] = &[
@@ -18,11 +20,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("cache.does_not_grow_on_a_new_device", rules::CACHE, new_device),
 ];
 
-/// What a pipeline cache that starts as `start` holds before and after a pipeline with an abort is made with it.
-fn cache(gpu: &'static Gpu, start: &[u8]) -> Checked<[Vec<u8>; 2]> {
+/// Data of a pipeline cache with `initial` data, before and after it is used to create a pipeline with an abort.
+fn cache(gpu: &'static Gpu, initial: &[u8]) -> CheckOutput<[Vec<u8>; 2]> {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = Buffer::new(device, &marked(&[]))?;
-    let cache = Cache::new(device, start)?;
+    let cache = Cache::new(device, initial)?;
     let before = cache.data()?;
     Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], Some(cache))?;
     let after = cache.data()?;
@@ -30,20 +32,24 @@ fn cache(gpu: &'static Gpu, start: &[u8]) -> Checked<[Vec<u8>; 2]> {
     Ok([before, after])
 }
 
-/// Bytes by their number and a hash, to compare those of two processes.
+/// Length and hash of the data, to compare two processes.
 fn fingerprint(data: &[u8]) -> String {
     let mut hash = DefaultHasher::new();
     data.hash(&mut hash);
     format!("{} bytes, hash {:016x}", data.len(), hash.finish())
 }
 
-fn one_run(gpu: &'static Gpu) -> Checked {
+fn one_run(gpu: &'static Gpu) -> CheckOutput {
     let [before, after] = cache(gpu, &[])?;
-    let kept = if before == after { " (no pipeline is kept)" } else { "" };
-    Ok(format!("{}{kept}", fingerprint(&after)))
+    let unused = if before == after {
+        " (the cache does not store the pipeline)"
+    } else {
+        ""
+    };
+    Ok(format!("{}{unused}", fingerprint(&after)))
 }
 
-fn new_device(gpu: &'static Gpu) -> Checked {
+fn new_device(gpu: &'static Gpu) -> CheckOutput {
     let [_, first] = cache(gpu, &[])?;
     let [before, after] = cache(gpu, &first)?;
     should!(
@@ -55,7 +61,7 @@ fn new_device(gpu: &'static Gpu) -> Checked {
     Ok(format!("{} bytes", first.len()))
 }
 
-fn shader_object(gpu: &'static Gpu) -> Checked {
+fn shader_object(gpu: &'static Gpu) -> CheckOutput {
     let enable = Enable {
         shader_object: true,
         ..Enable::ABORT

@@ -1,8 +1,12 @@
 //! `VK_KHR_shader_constant_data` without aborts.
 
-use super::{Buffer, Check, Checked, Device, Enable, Gpu, Kernel, healthy, hold};
+use crate::check::Check;
+use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel};
 use crate::rules;
+use crate::scenario::run_healthy;
 use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, LOCAL, data, table};
+use crate::verdict::{CheckOutput, hold};
+use std::ops::Range;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("constant_data.lookup_table", rules::DATA, lookup),
@@ -20,47 +24,47 @@ pub(super) const CHECKS: &[Check] = &[
     ),
 ];
 
-/// Looks `expected` up in the table of `spirv`.
-fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u32>)], expected: &[u32]) -> Checked {
+/// Runs the lookup table of `spirv` and compares its elements with `expected`.
+fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u32>)], expected: &[u32]) -> CheckOutput {
     let device = Device::new(gpu, Enable::DATA)?;
     let count = (expected.len() as u32).next_multiple_of(LOCAL).max(COUNT);
     let buffer = Buffer::new(device, &vec![0; count as usize])?;
     let kernel = Kernel::new(device, spirv, &[buffer], special, None)?;
-    healthy(&kernel, count / LOCAL)?;
+    run_healthy(&kernel, count / LOCAL)?;
     for ((i, &found), &wanted) in buffer.read().iter().enumerate().zip(expected.iter().cycle()) {
         hold!(
             found == wanted,
-            "invocation {i} found {found:#x} instead of {wanted:#x} in a table of {}",
+            "invocation {i} loaded {found:#x} instead of {wanted:#x} from a table of {} elements",
             expected.len()
         );
     }
     Ok(format!("{} elements", expected.len()))
 }
 
-fn of(range: std::ops::Range<u32>) -> Vec<u32> {
+fn elements(range: Range<u32>) -> Vec<u32> {
     range.map(data).collect()
 }
 
-fn lookup(gpu: &'static Gpu) -> Checked {
-    check(gpu, &table(37, false), &[], &of(0..37))
+fn lookup(gpu: &'static Gpu) -> CheckOutput {
+    check(gpu, &table(37, false), &[], &elements(0..37))
 }
 
-fn large(gpu: &'static Gpu) -> Checked {
-    check(gpu, &table(300, false), &[], &of(0..300))
+fn large(gpu: &'static Gpu) -> CheckOutput {
+    check(gpu, &table(300, false), &[], &elements(0..300))
 }
 
-fn default(gpu: &'static Gpu) -> Checked {
-    check(gpu, &table(5, true), &[], &of(0..5))
+fn default(gpu: &'static Gpu) -> CheckOutput {
+    check(gpu, &table(5, true), &[], &elements(0..5))
 }
 
-fn other_data(gpu: &'static Gpu) -> Checked {
-    let words = of(70..75);
+fn other_data(gpu: &'static Gpu) -> CheckOutput {
+    let words = elements(70..75);
     check(gpu, &table(5, true), &[(DATA_ID, words.clone())], &words)
 }
 
-fn other_length(gpu: &'static Gpu) -> Checked {
+fn other_length(gpu: &'static Gpu) -> CheckOutput {
     for length in [1, 3, 5, 6, 40] {
-        let words = of(100..100 + length);
+        let words = elements(100..100 + length);
         let special = [(LENGTH_ID, vec![length]), (DATA_ID, words.clone())];
         check(gpu, &table(5, true), &special, &words)?;
     }

@@ -1,9 +1,11 @@
 //! `vkGetDeviceFaultDebugInfoKHR`
 
-use super::{Check, Checked, Device, Enable, Gpu, Message, hex, hold, lost_by, show};
-use crate::gpu::NOT_ENOUGH_SPACE;
+use crate::check::Check;
+use crate::gpu::{Device, Enable, Gpu, NOT_ENOUGH_SPACE, show};
 use crate::rules;
-use crate::verdict::should;
+use crate::scenario::{hex, lost_by, run_without_abort};
+use crate::shaders::Message;
+use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -17,41 +19,41 @@ pub(super) const CHECKS: &[Check] = &[
         vendor_binary,
     ),
     Check {
-        beyond_valid_usage: true,
+        outside_valid_usage: true,
         ..Check::new("debug_info.of_a_healthy_device", rules::NOT_LOST, healthy)
     },
 ];
 
-fn sizing(gpu: &'static Gpu) -> Checked {
+fn sizing(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (result, size) = fault.message_size();
     hold!(
         result == vk::Result::SUCCESS,
-        "asked for the size, it returned {}",
+        "the sizing call returned {}",
         show(result)
     );
     hold!(
         (20..=24).contains(&size),
-        "the size is {size}; one message of 12 bytes with its size needs 20"
+        "the size is {size}, but one message of 12 bytes and its size take 20"
     );
     let filled = fault.fill(size as usize);
     hold!(
         filled.result == vk::Result::SUCCESS,
-        "given {size} bytes, it returned {}",
+        "with room for {size} bytes the call returned {}",
         show(filled.result)
     );
-    hold!(filled.in_bounds, "it wrote past the buffer");
+    hold!(filled.in_bounds, "the call wrote past the buffer");
     should!(
         filled.size <= size,
-        "after filling {size} bytes, messageDataSize is {}",
+        "after the call for {size} bytes, messageDataSize is {}",
         filled.size
     );
     let messages = fault.payloads()?.len();
-    hold!(messages == 1, "there are {messages} messages");
+    hold!(messages == 1, "there are {messages} messages instead of 1");
     Ok(format!("{size} bytes"))
 }
 
-fn twice(gpu: &'static Gpu) -> Checked {
+fn twice(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let first = (fault.message_size(), fault.payloads()?);
     for _ in 0..3 {
@@ -61,70 +63,70 @@ fn twice(gpu: &'static Gpu) -> Checked {
     Ok(String::new())
 }
 
-fn short(gpu: &'static Gpu) -> Checked {
+fn short(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (_, size) = fault.message_size();
     let whole = fault.fill(size as usize).bytes;
     let allowed = [vk::Result::INCOMPLETE, NOT_ENOUGH_SPACE];
-    let mut said = None;
+    let mut last = None;
     for room in [0, 1, 7, 8, 9, 15, 16, 19]
         .into_iter()
         .filter(|&room| room < whole.len())
     {
         let filled = fault.fill(room);
-        hold!(filled.in_bounds, "with room for {room} bytes, it wrote past them");
+        hold!(filled.in_bounds, "with room for {room} bytes the call wrote past the buffer");
         let success = filled.result == vk::Result::SUCCESS;
         hold!(
             success || allowed.contains(&filled.result),
-            "with room for {room} of {size} bytes it returned {}",
+            "with room for {room} of {size} bytes the call returned {}",
             show(filled.result)
         );
         should!(
             !success,
-            "with room for {room} of {size} bytes it returned VK_SUCCESS: a program cannot know that something is missing"
+            "with room for {room} of {size} bytes the call returned VK_SUCCESS: an application cannot detect the missing data"
         );
         let written = usize::try_from(filled.size).unwrap_or(usize::MAX);
         should!(
             written <= room,
-            "with room for {room} bytes, messageDataSize became {written}: more than it can have written"
+            "with room for {room} bytes the call set messageDataSize to {written}, which exceeds the room"
         );
         should!(
             whole.starts_with(filled.bytes.get(..written).unwrap_or_default()),
-            "with room for {room} bytes it wrote {}: not what the messages start with",
+            "with room for {room} bytes the call wrote {}, which is not a prefix of the messages",
             hex(&filled.bytes)
         );
-        said = Some(filled.result);
+        last = Some(filled.result);
     }
-    // The sizing call still says the whole size, and nothing was used up.
+    // Short buffers consume nothing.
     hold!(fault.message_size() == (vk::Result::SUCCESS, size), "the size changed");
     hold!(fault.fill(size as usize).bytes == whole, "the messages changed");
-    Ok(said.map(show).unwrap_or_default())
+    Ok(last.map(show).unwrap_or_default())
 }
 
-fn bare(gpu: &'static Gpu) -> Checked {
+fn bare(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let result = fault.bare();
-    hold!(result == vk::Result::SUCCESS, "it returned {}", show(result));
-    hold!(fault.payloads()?.len() == 1, "the message is gone");
+    hold!(result == vk::Result::SUCCESS, "the call returned {}", show(result));
+    hold!(fault.payloads()?.len() == 1, "the message is no longer available");
     Ok(String::new())
 }
 
-fn vendor_binary(gpu: &'static Gpu) -> Checked {
+fn vendor_binary(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (result, size, untouched) = fault.vendor_binary();
-    hold!(result == vk::Result::SUCCESS, "it returned {}", show(result));
+    hold!(result == vk::Result::SUCCESS, "the call returned {}", show(result));
     hold!(size == 0, "vendorBinarySize is {size}");
-    hold!(untouched, "pVendorBinaryData was written");
+    hold!(untouched, "the call wrote to pVendorBinaryData");
     Ok(String::new())
 }
 
-fn healthy(gpu: &'static Gpu) -> Checked {
+fn healthy(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
-    super::runs(device)?;
+    run_without_abort(device)?;
     let (result, size) = device.fault()?.message_size();
     should!(
         result == vk::Result::SUCCESS && size == 0,
-        "it returned {} and a size of {size}",
+        "the call returned {} and a size of {size}",
         show(result)
     );
     Ok(String::new())

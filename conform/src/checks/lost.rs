@@ -1,91 +1,91 @@
-//! What the commands of a lost device do.
+//! The commands of a lost device.
 
-use super::{
-    Buffer, Check, Checked, Device, Enable, GROUPS, Gpu, Kernel, Message, aborting, await_loss, fine, hold, marked,
-    show, skip,
-};
-use crate::gpu::{Submission, Timeline};
+use crate::check::Check;
+use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel, Submission, Timeline, show};
 use crate::rules;
-use crate::verdict::should;
+use crate::scenario::{FINITE, GROUPS, await_loss, marked, skip, success_or_lost};
+use crate::shaders::{Message, aborting};
+use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
 use std::time::{Duration, Instant};
+use vk_ext::EXTENSION_NAMES;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::lost("lost.vkWaitForFences", rules::WAITS_END, |gpu| {
-        ends(gpu, |_, submission| Ok(submission.wait()))
+        wait_ends(gpu, |_, submission| Ok(submission.wait()))
     }),
     Check::lost("lost.vkQueueWaitIdle", rules::WAITS_END, |gpu| {
-        ends(gpu, |device, _| Ok(device.queue_wait_idle()))
+        wait_ends(gpu, |device, _| Ok(device.queue_wait_idle()))
     }),
     Check::lost("lost.vkDeviceWaitIdle", rules::WAITS_END, |gpu| {
-        ends(gpu, |device, _| Ok(device.wait_idle()))
+        wait_ends(gpu, |device, _| Ok(device.wait_idle()))
     }),
     Check::lost("lost.vkGetQueryPoolResults", rules::WAITS_END, query_results),
     Check::lost("lost.vkWaitSemaphores", rules::WAITS_END, semaphores),
     Check::lost("lost.vkGetFenceStatus", rules::LOSES, fence_status),
     Check::lost("lost.empty_vkQueueSubmit", rules::LOSES, empty_submit),
-    Check::lost("lost.for_ever", rules::STICKY, for_ever),
+    Check::lost("lost.for_ever", rules::STICKY, permanently),
 ];
 
-/// A submission that aborts, on its device.
-fn submitted(gpu: &'static Gpu, enable: Enable) -> Checked<(&'static Device, Submission)> {
+/// Submits a dispatch that aborts, on a new device.
+fn submitted(gpu: &'static Gpu, enable: Enable) -> CheckOutput<(&'static Device, Submission)> {
     let device = Device::new(gpu, enable)?;
     let buffer = Buffer::new(device, &marked(&[3]))?;
     let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
     let submission = kernel.record(GROUPS)?;
     let result = submission.submit();
-    fine("vkQueueSubmit", result)?;
+    success_or_lost("vkQueueSubmit", result)?;
     Ok((device, submission))
 }
 
-/// Whether `wait` returns what a wait may, before the loss is known and after.
-fn ends(gpu: &'static Gpu, wait: impl Fn(&Device, &Submission) -> Checked<vk::Result>) -> Checked {
+/// Checks that `wait` returns, with an allowed result, before the loss is reported and after.
+fn wait_ends(gpu: &'static Gpu, wait: impl Fn(&Device, &Submission) -> CheckOutput<vk::Result>) -> CheckOutput {
     let (device, submission) = submitted(gpu, Enable::ABORT)?;
     let start = Instant::now();
     let first = wait(device, &submission)?;
-    let took = start.elapsed();
-    fine("it", first)?;
+    let time = start.elapsed();
+    success_or_lost("the wait", first)?;
     await_loss(device)?;
     let second = wait(device, &submission)?;
-    fine("after the loss it", second)?;
+    success_or_lost("the wait after the loss", second)?;
     should!(
         second == vk::Result::ERROR_DEVICE_LOST,
-        "on a device that is known to be lost it returned VK_SUCCESS"
+        "on a lost device the wait returned VK_SUCCESS"
     );
-    Ok(format!("{} after {} ms", show(first), took.as_millis()))
+    Ok(format!("{} after {} ms", show(first), time.as_millis()))
 }
 
-fn query_results(gpu: &'static Gpu) -> Checked {
-    gpu.require(&super::super::gpu::khr::EXTENSION_NAMES)?;
+fn query_results(gpu: &'static Gpu) -> CheckOutput {
+    gpu.require(&EXTENSION_NAMES)?;
     if gpu.timestamp_bits() == 0 {
         return skip("the queue has no timestamps");
     }
-    ends(gpu, |_, submission| {
+    wait_ends(gpu, |_, submission| {
         Ok(submission.wait_for_timestamp().unwrap_or(vk::Result::ERROR_UNKNOWN))
     })
 }
 
-fn semaphores(gpu: &'static Gpu) -> Checked {
+fn semaphores(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     if gpu.api_version() < vk::API_VERSION_1_2 {
-        return skip("the device has no timeline semaphores: it is older than Vulkan 1.2");
+        return skip("the device supports only Vulkan 1.1, without timeline semaphores");
     }
     let buffer = Buffer::new(device, &marked(&[3]))?;
     let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
     let submission = kernel.record(GROUPS)?;
     let timeline = Timeline::new(device)?;
-    fine("vkQueueSubmit", submission.submit_with(timeline))?;
+    success_or_lost("vkQueueSubmit", submission.submit_with(timeline))?;
     let start = Instant::now();
     let first = timeline.wait();
-    let took = start.elapsed();
-    fine("it", first)?;
+    let time = start.elapsed();
+    success_or_lost("the wait", first)?;
     await_loss(device)?;
     let value = timeline.value();
-    fine("vkGetSemaphoreCounterValue after the loss", value)?;
-    Ok(format!("{} after {} ms", show(first), took.as_millis()))
+    success_or_lost("vkGetSemaphoreCounterValue after the loss", value)?;
+    Ok(format!("{} after {} ms", show(first), time.as_millis()))
 }
 
-fn fence_status(gpu: &'static Gpu) -> Checked {
+fn fence_status(gpu: &'static Gpu) -> CheckOutput {
     let (device, submission) = submitted(gpu, Enable::ABORT)?;
     let start = Instant::now();
     loop {
@@ -93,25 +93,25 @@ fn fence_status(gpu: &'static Gpu) -> Checked {
             vk::Result::NOT_READY => {}
             vk::Result::ERROR_DEVICE_LOST => break,
             vk::Result::SUCCESS => {
-                // Allowed: the fence may be signalled before the loss is known.
+                // Allowed: the fence may be signalled before the loss is reported.
                 await_loss(device)?;
                 break;
             }
-            other => hold!(false, "it returned {}", show(other)),
+            other => hold!(false, "vkGetFenceStatus returned {}", show(other)),
         }
         hold!(
-            start.elapsed() < super::FINITE,
-            "it still returns VK_NOT_READY {} s after the abort",
-            super::FINITE.as_secs()
+            start.elapsed() < FINITE,
+            "vkGetFenceStatus still returns VK_NOT_READY {} s after the abort",
+            FINITE.as_secs()
         );
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok(format!("{} ms", start.elapsed().as_millis()))
 }
 
-fn empty_submit(gpu: &'static Gpu) -> Checked {
+fn empty_submit(gpu: &'static Gpu) -> CheckOutput {
     let (device, submission) = submitted(gpu, Enable::ABORT)?;
-    fine("vkWaitForFences", submission.wait())?;
+    success_or_lost("vkWaitForFences", submission.wait())?;
     let waited = await_loss(device)?;
     Ok(format!(
         "VK_ERROR_DEVICE_LOST {} ms after the fence",
@@ -119,13 +119,13 @@ fn empty_submit(gpu: &'static Gpu) -> Checked {
     ))
 }
 
-fn for_ever(gpu: &'static Gpu) -> Checked {
+fn permanently(gpu: &'static Gpu) -> CheckOutput {
     let enable = Enable {
         maintenance5: true,
         ..Enable::ABORT
     };
     let (device, submission) = submitted(gpu, enable)?;
-    fine("vkWaitForFences", submission.wait())?;
+    success_or_lost("vkWaitForFences", submission.wait())?;
     await_loss(device)?;
     for _ in 0..3 {
         let calls = [
@@ -137,7 +137,7 @@ fn for_ever(gpu: &'static Gpu) -> Checked {
         ];
         for (name, result) in calls {
             let lost = result == vk::Result::ERROR_DEVICE_LOST;
-            // Only maintenance5 promises it.
+            // Only maintenance5 guarantees it (Vulkan, Lost Device).
             hold!(
                 lost || !device.maintenance5,
                 "{name} on the lost device, with maintenance5, returned {}",
@@ -146,6 +146,6 @@ fn for_ever(gpu: &'static Gpu) -> Checked {
             should!(lost, "{name} on the lost device returned {}", show(result));
         }
     }
-    let how = if device.maintenance5 { "with" } else { "without" };
-    Ok(format!("{how} maintenance5"))
+    let mode = if device.maintenance5 { "with" } else { "without" };
+    Ok(format!("{mode} maintenance5"))
 }

@@ -1,14 +1,13 @@
 //! The bytes of messages, and their framing.
 
-use super::super::gpu::khr::EXTENSION_NAMES;
-use super::{
-    Buffer, Check, Checked, Device, Enable, GROUPS, Gpu, Kernel, Message, aborting, bytes, fine, hex, hold, lose,
-    lost_by, marked, skip,
-};
-use crate::gpu::Ask;
+use crate::check::Check;
+use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel, Query};
 use crate::rules;
-use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, MARK, TEXT, data, holes_expected};
-use crate::verdict::should;
+use crate::scenario::{GROUPS, await_loss, bytes, hex, lose, lost_by, marked, skip, success_or_lost};
+use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, MARK, Message, TEXT, aborting, data, gaps_expected};
+use crate::verdict::{CheckOutput, hold, should};
+use std::collections::BTreeSet;
+use vk_ext::EXTENSION_NAMES;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::lost("message.uint", rules::PAYLOAD, uint),
@@ -33,49 +32,49 @@ pub(super) const CHECKS: &[Check] = &[
     Check::lost("message.first_is_reported", rules::FIRST, first),
 ];
 
-/// The one invocation that aborts in most of these checks.
-const WHO: u32 = 9;
+/// The aborting invocation of most of these checks.
+const ABORTING: u32 = 9;
 
-/// The one message of a device on which [`WHO`] aborted.
-fn one(gpu: &'static Gpu, message: Message) -> Checked<Vec<u8>> {
-    let (_, fault, _) = lost_by(gpu, message, &[WHO])?;
-    sole(fault.payloads()?)
+/// Loses a device by the abort of [`ABORTING`] and returns its only message.
+fn one_message(gpu: &'static Gpu, message: Message) -> CheckOutput<Vec<u8>> {
+    let (_, fault, _) = lost_by(gpu, message, &[ABORTING])?;
+    only(fault.payloads()?)
 }
 
-fn sole(mut payloads: Vec<Vec<u8>>) -> Checked<Vec<u8>> {
+fn only(mut payloads: Vec<Vec<u8>>) -> CheckOutput<Vec<u8>> {
     hold!(
         payloads.len() == 1,
-        "there are {} messages of one abort",
+        "one abort has {} messages",
         payloads.len()
     );
     Ok(payloads.pop().unwrap_or_default())
 }
 
-fn same(found: &[u8], expected: &[u8]) -> Checked {
-    let wrong = found.iter().zip(expected).position(|(a, b)| a != b);
+fn compare(found: &[u8], expected: &[u8]) -> CheckOutput {
+    let difference = found.iter().zip(expected).position(|(a, b)| a != b);
     hold!(
-        found.len() == expected.len() && wrong.is_none(),
-        "{} bytes instead of {}, byte {} is the first that differs: {} instead of {}",
+        found.len() == expected.len() && difference.is_none(),
+        "{} bytes instead of {}; the first difference is in byte {}: {} instead of {}",
         found.len(),
         expected.len(),
-        wrong.unwrap_or(found.len().min(expected.len())),
+        difference.unwrap_or(found.len().min(expected.len())),
         hex(found),
         hex(expected)
     );
     Ok(format!("{} bytes", found.len()))
 }
 
-fn uint(gpu: &'static Gpu) -> Checked {
-    same(&one(gpu, Message::Uint)?, &bytes(&[MARK + WHO]))
+fn uint(gpu: &'static Gpu) -> CheckOutput {
+    compare(&one_message(gpu, Message::Uint)?, &bytes(&[MARK + ABORTING]))
 }
 
-fn gaps(gpu: &'static Gpu) -> Checked {
-    let found = one(gpu, Message::Holes)?;
-    let members = holes_expected(MARK, WHO);
+fn gaps(gpu: &'static Gpu) -> CheckOutput {
+    let found = one_message(gpu, Message::Gaps)?;
+    let members = gaps_expected(MARK, ABORTING);
     let end = members.last().map_or(0, |(offset, _)| offset + 4);
     hold!(
         (end..=end.next_multiple_of(16)).contains(&found.len()),
-        "it has {} bytes; its last member ends at {end}",
+        "the message has {} bytes, but its last member ends at {end}",
         found.len()
     );
     for (offset, expected) in members {
@@ -83,118 +82,114 @@ fn gaps(gpu: &'static Gpu) -> Checked {
         let word = word.map(|word| u32::from_ne_bytes(*word));
         hold!(
             word == Some(expected),
-            "the word at offset {offset} is {word:?} and should be {expected}: {}",
+            "the word at offset {offset} is {word:?} instead of {expected}: {}",
             hex(&found)
         );
     }
     should!(
         found.len() == end,
-        "it has {} bytes, {} of them after its last member: a reader may take them for data",
+        "the message has {} bytes, {} of them after its last member: a reader may take them for data",
         found.len(),
         found.len() - end
     );
     Ok(format!("{} bytes", found.len()))
 }
 
-fn text(found: &[u8]) -> Checked {
+fn text(found: &[u8]) -> CheckOutput {
     let mut expected = TEXT.as_bytes().to_vec();
     let padded = expected.len().next_multiple_of(4);
-    // What stands between the string and the arguments is for nobody to say.
+    // The padding between the string and its arguments is undefined.
     expected.extend(found.get(expected.len()..padded).unwrap_or_default());
-    expected.extend(bytes(&[MARK, WHO]));
-    same(found, &expected)
+    expected.extend(bytes(&[MARK, ABORTING]));
+    compare(found, &expected)
 }
 
-fn text8(gpu: &'static Gpu) -> Checked {
+fn text8(gpu: &'static Gpu) -> CheckOutput {
     gpu.require(&EXTENSION_NAMES)?;
     if !gpu.has_int8() {
         return skip("the device does not have shaderInt8");
     }
-    text(&one(gpu, Message::Text8)?)
+    text(&one_message(gpu, Message::Text8)?)
 }
 
-fn text32(gpu: &'static Gpu) -> Checked {
-    text(&one(gpu, Message::Text32)?)
+fn text32(gpu: &'static Gpu) -> CheckOutput {
+    text(&one_message(gpu, Message::Text32)?)
 }
 
-fn empty_text(gpu: &'static Gpu) -> Checked {
-    same(&one(gpu, Message::EmptyText)?, &[0; 4])
+fn empty_text(gpu: &'static Gpu) -> CheckOutput {
+    compare(&one_message(gpu, Message::EmptyText)?, &[0; 4])
 }
 
-fn nothing(gpu: &'static Gpu) -> Checked {
-    same(&one(gpu, Message::Nothing)?, &[])
+fn nothing(gpu: &'static Gpu) -> CheckOutput {
+    compare(&one_message(gpu, Message::Nothing)?, &[])
 }
 
-/// The message of `length` words that are loaded from a buffer.
-fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec<u32>)]) -> Checked {
+/// Checks a message of `length` words that the shader loads from a buffer.
+fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec<u32>)]) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let words: Vec<u32> = (0..length).map(data).collect();
-    let buffers = [Buffer::new(device, &marked(&[WHO]))?, Buffer::new(device, &words)?];
+    let buffers = [Buffer::new(device, &marked(&[ABORTING]))?, Buffer::new(device, &words)?];
     let kernel = Kernel::new(device, &aborting(message), &buffers, special, None)?;
     lose(device, &kernel, GROUPS)?;
-    same(&sole(device.fault()?.payloads()?)?, &bytes(&words))
+    compare(&only(device.fault()?.payloads()?)?, &bytes(&words))
 }
 
-fn by_spec_id(gpu: &'static Gpu) -> Checked {
+fn by_spec_id(gpu: &'static Gpu) -> CheckOutput {
     loaded(gpu, Message::LoadedBySpecId, 37, &[(LENGTH_ID, vec![37])])
 }
 
-/// Where an implementation has a limit that nobody reaches, messages of this size will do.
+/// Maximum size of the tested messages in bytes, for implementations with a larger limit.
 const LARGE: u64 = 1 << 20;
 
-/// The message whose size is the limit less `less`.
-fn limit(gpu: &'static Gpu, less: u64) -> Checked {
+/// Checks a message of `maxShaderAbortMessageSize` minus `less` bytes.
+fn at_limit(gpu: &'static Gpu, less: u64) -> CheckOutput {
     gpu.require(&EXTENSION_NAMES)?;
-    let limit = gpu.ask(Ask {
-        khr: false,
-        reversed: false,
-        poison: 0,
-    });
-    let size = limit.max_message_size.saturating_sub(less).min(LARGE);
+    let limit = gpu.query(Query::default()).max_message_size;
+    let size = limit.saturating_sub(less).min(LARGE);
     let words = u32::try_from(size / 4).unwrap_or(u32::MAX);
-    hold!(words > 0, "maxShaderAbortMessageSize is {}", limit.max_message_size);
+    hold!(words > 0, "maxShaderAbortMessageSize is {limit}");
     loaded(gpu, Message::Loaded(words), words, &[])
 }
 
-fn largest(gpu: &'static Gpu) -> Checked {
-    limit(gpu, 0)
+fn largest(gpu: &'static Gpu) -> CheckOutput {
+    at_limit(gpu, 0)
 }
 
-fn largest_pair(gpu: &'static Gpu) -> Checked {
-    limit(gpu, 8)
+fn largest_pair(gpu: &'static Gpu) -> CheckOutput {
+    at_limit(gpu, 8)
 }
 
-fn specialized(gpu: &'static Gpu) -> Checked {
-    let (_, fault, _) = lost_by(gpu, Message::SpecData, &[WHO])?;
-    same(&sole(fault.payloads()?)?, &bytes(&[data(0), data(1)]))?;
+fn specialized(gpu: &'static Gpu) -> CheckOutput {
+    let (_, fault, _) = lost_by(gpu, Message::SpecData, &[ABORTING])?;
+    compare(&only(fault.payloads()?)?, &bytes(&[data(0), data(1)]))?;
     let device = Device::new(gpu, Enable::ABORT)?;
-    let buffer = Buffer::new(device, &marked(&[WHO]))?;
+    let buffer = Buffer::new(device, &marked(&[ABORTING]))?;
     let words: Vec<u32> = (50..55).map(data).collect();
     let special = [(LENGTH_ID, vec![5]), (DATA_ID, words.clone())];
     let kernel = Kernel::new(device, &aborting(Message::SpecData), &[buffer], &special, None)?;
     lose(device, &kernel, GROUPS)?;
-    same(&sole(device.fault()?.payloads()?)?, &bytes(&words))
+    compare(&only(device.fault()?.payloads()?)?, &bytes(&words))
 }
 
-fn pairs(gpu: &'static Gpu) -> Checked {
+fn pairs(gpu: &'static Gpu) -> CheckOutput {
     let everyone: Vec<u32> = (0..COUNT).collect();
     let (_, fault, _) = lost_by(gpu, Message::Uint, &everyone)?;
     let payloads = fault.payloads()?;
     hold!(!payloads.is_empty(), "there are no messages");
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for payload in &payloads {
         let number = payload.as_slice().try_into().map(u32::from_ne_bytes);
         let number = number
             .ok()
             .and_then(|word| word.checked_sub(MARK))
             .filter(|&i| i < COUNT);
-        hold!(number.is_some(), "no invocation sends {}", hex(payload));
+        hold!(number.is_some(), "no invocation sent {}", hex(payload));
         hold!(seen.insert(number), "invocation {number:?} has two messages");
     }
     Ok(format!("{} messages of {COUNT} aborts", payloads.len()))
 }
 
-fn first(gpu: &'static Gpu) -> Checked {
+fn first(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let (early, late) = (3, 40);
     let buffers = [
@@ -205,47 +200,47 @@ fn first(gpu: &'static Gpu) -> Checked {
     let kernels = [0, 1].map(|i| Kernel::new(device, &spirv, &buffers[i..=i], &[], None));
     let [one, two] = kernels;
     let (one, two) = (one?.record(GROUPS)?, two?.record(GROUPS)?);
-    // The second one waits for the barrier that ends the first, if it comes at all.
-    fine("the first vkQueueSubmit", one.submit())?;
-    fine("the second vkQueueSubmit", two.submit())?;
-    fine("vkWaitForFences", one.wait())?;
-    super::await_loss(device)?;
+    // The barrier at the end of the first submission orders the second one after it.
+    success_or_lost("the first vkQueueSubmit", one.submit())?;
+    success_or_lost("the second vkQueueSubmit", two.submit())?;
+    success_or_lost("vkWaitForFences", one.wait())?;
+    await_loss(device)?;
     let payloads = device.fault()?.payloads()?;
     let expected = bytes(&[MARK + early]);
     hold!(
         payloads.contains(&expected),
-        "the message of the first submission is missing; there are {payloads:?}"
+        "the message of the first submission is missing; the messages are {payloads:?}"
     );
     Ok(format!("{} messages of 2 aborts", payloads.len()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Stop;
     use super::*;
+    use crate::verdict::Stop;
 
     #[test]
     fn a_wrong_byte_or_length_fails() {
-        assert!(matches!(same(&[1, 2], &[1, 2]), Ok(detail) if detail == "2 bytes"));
+        assert!(matches!(compare(&[1, 2], &[1, 2]), Ok(detail) if detail == "2 bytes"));
         for wrong in [&[1, 3][..], &[1], &[1, 2, 0], &[]] {
-            let result = same(wrong, &[1, 2]);
+            let result = compare(wrong, &[1, 2]);
             assert!(matches!(result, Err(Stop::Fail(_))), "{result:?}");
         }
     }
 
     #[test]
-    fn padding_after_a_string_is_free_and_nothing_else() {
+    fn only_the_padding_after_a_string_is_ignored() {
         let message = |padding: &[u8], i: u32| [TEXT.as_bytes(), padding, &bytes(&[MARK, i])].concat();
-        assert!(text(&message(&[0, 0], WHO)).is_ok());
-        assert!(text(&message(&[1, 2], WHO)).is_ok());
-        assert!(text(&message(&[], WHO)).is_err());
-        assert!(text(&message(&[0, 0], WHO + 1)).is_err());
+        assert!(text(&message(&[0, 0], ABORTING)).is_ok());
+        assert!(text(&message(&[1, 2], ABORTING)).is_ok());
+        assert!(text(&message(&[], ABORTING)).is_err());
+        assert!(text(&message(&[0, 0], ABORTING + 1)).is_err());
     }
 
     #[test]
     fn one_abort_has_one_message() {
-        assert!(sole(vec![]).is_err());
-        assert!(sole(vec![vec![], vec![]]).is_err());
-        assert!(matches!(sole(vec![vec![5]]), Ok(payload) if payload == [5]));
+        assert!(only(vec![]).is_err());
+        assert!(only(vec![vec![], vec![]]).is_err());
+        assert!(matches!(only(vec![vec![5]]), Ok(payload) if payload == [5]));
     }
 }

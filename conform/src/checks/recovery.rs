@@ -1,7 +1,11 @@
-//! Other devices, and life after a loss.
+//! Other devices, and new devices after a loss.
 
-use super::{Check, Checked, Device, Enable, Gpu, Message, hold, lost_by, runs, show};
+use crate::check::Check;
+use crate::gpu::{Device, Enable, Gpu, show};
 use crate::rules;
+use crate::scenario::{bytes, lost_by, run_without_abort};
+use crate::shaders::{MARK, Message};
+use crate::verdict::{CheckOutput, hold};
 use ash::vk;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -16,11 +20,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check::lost("recovery.ten_times", rules::NEW_DEVICE, ten_times),
 ];
 
-fn another(gpu: &'static Gpu) -> Checked {
+fn another(gpu: &'static Gpu) -> CheckOutput {
     let other = Device::new(gpu, Enable::ABORT)?;
-    runs(other)?;
+    run_without_abort(other)?;
     lost_by(gpu, Message::Uint, &[3])?;
-    runs(other)?;
+    run_without_abort(other)?;
     let (result, count) = other.fault()?.count(0);
     hold!(
         result == vk::Result::TIMEOUT && count == 0,
@@ -30,11 +34,11 @@ fn another(gpu: &'static Gpu) -> Checked {
     Ok(String::new())
 }
 
-fn own_messages(gpu: &'static Gpu) -> Checked {
+fn own_messages(gpu: &'static Gpu) -> CheckOutput {
     let (_, first, _) = lost_by(gpu, Message::Uint, &[3])?;
     let (_, second, _) = lost_by(gpu, Message::Uint, &[4])?;
     let (first, second) = (first.payloads()?, second.payloads()?);
-    let expected = [3, 4].map(|i| vec![super::bytes(&[super::MARK + i])]);
+    let expected = [3, 4].map(|i| vec![bytes(&[MARK + i])]);
     hold!(
         [&first, &second] == [&expected[0], &expected[1]],
         "the first device has {first:?}, the second {second:?}"
@@ -42,19 +46,19 @@ fn own_messages(gpu: &'static Gpu) -> Checked {
     Ok(String::new())
 }
 
-fn destroy(gpu: &'static Gpu) -> Checked {
+fn destroy(gpu: &'static Gpu) -> CheckOutput {
     let (device, ..) = lost_by(gpu, Message::Uint, &[3])?;
     device.destroy();
     Ok(String::new())
 }
 
-fn new_device(gpu: &'static Gpu) -> Checked {
+fn new_device(gpu: &'static Gpu) -> CheckOutput {
     let (device, ..) = lost_by(gpu, Message::Uint, &[3])?;
-    // Beside the lost one, and after it.
-    runs(Device::new(gpu, Enable::ABORT)?)?;
+    // While the lost device exists, and after its destruction.
+    run_without_abort(Device::new(gpu, Enable::ABORT)?)?;
     device.destroy();
     let device = Device::new(gpu, Enable::ABORT)?;
-    runs(device)?;
+    run_without_abort(device)?;
     let (result, count) = device.fault()?.count(0);
     hold!(
         result == vk::Result::TIMEOUT && count == 0,
@@ -64,12 +68,12 @@ fn new_device(gpu: &'static Gpu) -> Checked {
     Ok(String::new())
 }
 
-fn ten_times(gpu: &'static Gpu) -> Checked {
+fn ten_times(gpu: &'static Gpu) -> CheckOutput {
     for round in 0..10 {
         let (device, fault, _) = lost_by(gpu, Message::Uint, &[round])?;
         let messages = fault.payloads()?;
         hold!(
-            messages == [super::bytes(&[super::MARK + round])],
+            messages == [bytes(&[MARK + round])],
             "in round {round} the messages are {messages:?}"
         );
         device.destroy();

@@ -1,15 +1,15 @@
 //! `vkGetDeviceFaultReportsKHR`
 
-use super::super::gpu::khr::fault_flags;
-use super::{
-    Buffer, Check, Checked, Device, Enable, FINITE, Fault, GROUPS, Gpu, Kernel, Message, aborting, hold, lose, lost_by,
-    marked, show,
-};
+use crate::check::Check;
+use crate::gpu::{Buffer, Device, Enable, Fault, Gpu, Kernel, show};
 use crate::rules;
-use crate::verdict::should;
+use crate::scenario::{FINITE, GROUPS, hex, lose, lost_by, marked};
+use crate::shaders::{Message, aborting};
+use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use vk_ext::fault_flags;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("reports.none_of_a_healthy_device", rules::NO_REPORTS, none),
@@ -20,104 +20,104 @@ pub(super) const CHECKS: &[Check] = &[
     Check::lost("reports.have_a_description", rules::DESCRIPTION, description),
     Check::lost("reports.excess_elements_untouched", rules::REPORT_ROOM, excess),
     Check {
-        beyond_valid_usage: true,
+        outside_valid_usage: true,
         ..Check::lost("reports.no_room_is_incomplete", rules::REPORT_ROOM, no_room)
     },
     Check::lost("reports.unique_among_threads", rules::REPORT_UNIQUE, threads),
 ];
 
-/// 20 seconds: a report has to be there long before.
+/// 20 seconds in nanoseconds: a report must be available long before.
 const LONG: u64 = 20_000_000_000;
 
-/// The fault queries of a lost device and the number of reports that wait.
-fn waiting(gpu: &'static Gpu) -> Checked<(Fault, u32)> {
+/// The fault queries of a lost device, and the number of pending reports.
+fn pending(gpu: &'static Gpu) -> CheckOutput<(Fault, u32)> {
     let (_, fault, _) = lost_by(gpu, Message::Uint, &[3])?;
     let (result, count) = fault.count(LONG);
     hold!(
         result == vk::Result::SUCCESS && count > 0,
-        "after the loss it returned {} and {count} reports",
+        "after the loss the call returned {} and a count of {count}",
         show(result)
     );
     Ok((fault, count))
 }
 
-fn none(gpu: &'static Gpu) -> Checked {
+fn none(gpu: &'static Gpu) -> CheckOutput {
     let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
     let start = Instant::now();
     let (result, count) = fault.count(0);
     hold!(
         result == vk::Result::TIMEOUT && count == 0,
-        "it returned {} and {count} reports",
+        "the call returned {} and a count of {count}",
         show(result)
     );
     let (result, reports) = fault.take(0, 2);
     hold!(
         result == vk::Result::TIMEOUT && reports.is_empty(),
-        "with an array it returned {} and {} reports",
+        "with an array the call returned {} and {} reports",
         show(result),
         reports.len()
     );
-    let took = start.elapsed();
+    let time = start.elapsed();
     should!(
-        took < Duration::from_secs(1),
-        "two calls that must not wait took {took:?}"
+        time < Duration::from_secs(1),
+        "two calls that must not wait took {time:?}"
     );
     Ok(String::new())
 }
 
-fn timeout(gpu: &'static Gpu) -> Checked {
+fn timeout(gpu: &'static Gpu) -> CheckOutput {
     let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
     let start = Instant::now();
     let (result, count) = fault.count(100_000_000);
-    let took = start.elapsed();
+    let time = start.elapsed();
     hold!(
         result == vk::Result::TIMEOUT && count == 0,
-        "it returned {} and {count} reports",
+        "the call returned {} and a count of {count}",
         show(result)
     );
     hold!(
-        took >= Duration::from_millis(90),
-        "a timeout of 100 ms expired after {took:?}"
+        time >= Duration::from_millis(90),
+        "a timeout of 100 ms expired after {time:?}"
     );
     should!(
-        took < Duration::from_secs(5),
-        "a timeout of 100 ms expired after {took:?}"
+        time < Duration::from_secs(5),
+        "a timeout of 100 ms expired after {time:?}"
     );
-    Ok(format!("a timeout of 100 ms took {} ms", took.as_millis()))
+    Ok(format!("a timeout of 100 ms took {} ms", time.as_millis()))
 }
 
-fn wake(gpu: &'static Gpu) -> Checked {
+fn wake(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = Buffer::new(device, &marked(&[3]))?;
     let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
     let fault = device.fault()?;
     let (sender, receiver) = mpsc::channel();
-    // Not joined: if it never wakes, the process ends with it.
+    // Not joined: a thread that never wakes must not block the check.
     std::thread::spawn(move || sender.send((fault.count(u64::MAX), Instant::now())));
     let early = receiver.recv_timeout(Duration::from_millis(200));
-    hold!(early.is_err(), "before the fault it returned {early:?}");
+    hold!(early.is_err(), "before the fault the call returned {early:?}");
     lose(device, &kernel, GROUPS)?;
     let lost = Instant::now();
     let Ok(((result, count), woke)) = receiver.recv_timeout(FINITE) else {
-        hold!(false, "it still waits {} s after the loss", FINITE.as_secs());
+        hold!(false, "the call still waits {} s after the loss", FINITE.as_secs());
         return Ok(String::new());
     };
     hold!(
         result == vk::Result::SUCCESS && count > 0,
-        "it returned {} and {count} reports",
+        "the call returned {} and a count of {count}",
         show(result)
     );
     let late = woke.saturating_duration_since(lost);
-    should!(late < Duration::from_secs(3), "it woke {late:?} after the loss");
+    should!(late < Duration::from_secs(3), "the thread woke {late:?} after the loss");
     Ok(format!("{} ms after the loss", late.as_millis()))
 }
 
-fn once(gpu: &'static Gpu) -> Checked {
-    let (fault, count) = waiting(gpu)?;
+fn once(gpu: &'static Gpu) -> CheckOutput {
+    let (fault, count) = pending(gpu)?;
     let again = fault.count(0);
     hold!(
         again == (vk::Result::SUCCESS, count),
-        "counting changed {count} reports to {again:?}"
+        "a second call for the count returned {again:?} instead of {count}"
     );
     for taken in 0..count {
         let (result, reports) = fault.take(0, 1);
@@ -128,7 +128,7 @@ fn once(gpu: &'static Gpu) -> Checked {
         };
         hold!(
             result == expected && reports.len() == 1,
-            "taking report {} of {count} returned {} and {} reports",
+            "the call for report {} of {count} returned {} and {} reports",
             taken + 1,
             show(result),
             reports.len()
@@ -137,16 +137,20 @@ fn once(gpu: &'static Gpu) -> Checked {
     let (result, count_after) = fault.count(0);
     hold!(
         result == vk::Result::TIMEOUT && count_after == 0,
-        "when all are taken it returned {} and {count_after} reports",
+        "after the last report the call returned {} and a count of {count_after}",
         show(result)
     );
-    Ok(format!("{count} of them"))
+    Ok(format!("{count} reports"))
 }
 
-fn last(gpu: &'static Gpu) -> Checked {
-    let (fault, count) = waiting(gpu)?;
+fn last(gpu: &'static Gpu) -> CheckOutput {
+    let (fault, count) = pending(gpu)?;
     let (_, reports) = fault.take(0, count);
-    hold!(reports.len() == count as usize, "{} reports of {count}", reports.len());
+    hold!(
+        reports.len() == count as usize,
+        "{} of {count} reports were returned",
+        reports.len()
+    );
     for (report, i) in reports.iter().zip(1..) {
         let lost = report.flags & fault_flags::DEVICE_LOST != 0;
         hold!(
@@ -160,64 +164,65 @@ fn last(gpu: &'static Gpu) -> Checked {
     let (result, more) = fault.count(100_000_000);
     hold!(
         result == vk::Result::TIMEOUT && more == 0,
-        "after the last report there are {more} more"
+        "after the last report the call returned {} and a count of {more}",
+        show(result)
     );
     Ok(String::new())
 }
 
-fn description(gpu: &'static Gpu) -> Checked {
-    let (fault, count) = waiting(gpu)?;
+fn description(gpu: &'static Gpu) -> CheckOutput {
+    let (fault, count) = pending(gpu)?;
     let (_, reports) = fault.take(0, count);
-    let mut said = String::new();
+    let mut last = String::new();
     for report in &reports {
         let bytes: Vec<u8> = report.description.iter().map(|c| c.cast_unsigned()).collect();
         let Some(end) = bytes.iter().position(|&byte| byte == 0) else {
-            hold!(false, "it does not end");
+            hold!(false, "the description has no terminating NUL");
             continue;
         };
         let text = std::str::from_utf8(bytes.get(..end).unwrap_or_default());
-        hold!(text.is_ok(), "it is not UTF-8: {}", super::hex(&bytes));
-        should!(end > 0, "it is empty");
-        said = text.unwrap_or_default().to_owned();
+        hold!(text.is_ok(), "the description is not UTF-8: {}", hex(&bytes));
+        should!(end > 0, "the description is empty");
+        last = text.unwrap_or_default().to_owned();
     }
-    Ok(format!("\"{said}\""))
+    Ok(format!("\"{last}\""))
 }
 
-fn excess(gpu: &'static Gpu) -> Checked {
-    let (fault, count) = waiting(gpu)?;
-    let (result, written, untouched) = fault.take_watched(0, count + 3);
+fn excess(gpu: &'static Gpu) -> CheckOutput {
+    let (fault, count) = pending(gpu)?;
+    let (result, written, untouched) = fault.take_guarded(0, count + 3);
     hold!(
         result == vk::Result::SUCCESS && written == count,
-        "with room for {} of {count} it returned {} and a count of {written}",
+        "with room for {} reports and {count} pending, the call returned {} and a count of {written}",
         count + 3,
         show(result)
     );
     hold!(
         untouched,
-        "elements past the {written} that it says to have written were changed"
+        "the call changed elements past the {written} that it reports as written"
     );
     Ok(String::new())
 }
 
-fn no_room(gpu: &'static Gpu) -> Checked {
-    let (fault, count) = waiting(gpu)?;
-    let (result, written, untouched) = fault.take_watched(0, 0);
-    // The registry's valid usage wants room for one at least; the text says what happens, and Khronos' tests ask.
+fn no_room(gpu: &'static Gpu) -> CheckOutput {
+    let (fault, count) = pending(gpu)?;
+    let (result, written, untouched) = fault.take_guarded(0, 0);
+    // Valid usage requires room for at least one report; the text specifies the result, and Khronos' tests check it.
     should!(
         result == vk::Result::INCOMPLETE && written == 0 && untouched,
-        "with a count of 0 and an array it returned {} and a count of {written}",
+        "with a count of 0 and an array the call returned {} and a count of {written}",
         show(result)
     );
     let after = fault.count(0);
     should!(
         after == (vk::Result::SUCCESS, count),
-        "of {count} reports {after:?} are left"
+        "of {count} reports, {after:?} remain"
     );
     Ok(String::new())
 }
 
-fn threads(gpu: &'static Gpu) -> Checked {
-    let (fault, count) = waiting(gpu)?;
+fn threads(gpu: &'static Gpu) -> CheckOutput {
+    let (fault, count) = pending(gpu)?;
     let (sender, receiver) = mpsc::channel();
     for _ in 0..4 {
         let sender = sender.clone();
@@ -232,7 +237,7 @@ fn threads(gpu: &'static Gpu) -> Checked {
     let (mut total, mut losses) = (0, 0);
     for _ in 0..4 {
         let Ok((result, taken, lost)) = receiver.recv_timeout(FINITE) else {
-            hold!(false, "a call that must not wait does not return");
+            hold!(false, "a call that must not wait did not return");
             break;
         };
         let expected = if taken == 0 {
@@ -242,7 +247,7 @@ fn threads(gpu: &'static Gpu) -> Checked {
         };
         hold!(
             result == expected || result == vk::Result::INCOMPLETE,
-            "it returned {} and {taken} reports",
+            "the call returned {} and {taken} reports",
             show(result)
         );
         losses += lost;
@@ -250,7 +255,7 @@ fn threads(gpu: &'static Gpu) -> Checked {
     }
     hold!(
         total == count as usize && losses == 1,
-        "four threads got {total} of {count} reports, {losses} of them of the loss"
+        "four threads got {total} of {count} reports, {losses} of them with DEVICE_LOST"
     );
     Ok(String::new())
 }

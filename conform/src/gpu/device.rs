@@ -1,16 +1,18 @@
-//! A device with one queue.
+//! A logical device with one queue.
 
-use super::khr::{
+use super::fault::Fault;
+use super::instance::Gpu;
+use super::result::{Named, code};
+use crate::verdict::{CheckOutput, Stop};
+use ash::vk;
+use std::ffi::CStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use vk_ext::{
     DEVICE_FAULT_NAME, FaultCommands, FaultFeatures, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME, ShaderAbortFeatures,
     ShaderConstantDataFeatures,
 };
-use super::{Checked, Fault, Gpu, Named, code};
-use crate::verdict::Stop;
-use ash::vk;
-use std::ffi::CStr;
-use std::sync::Mutex;
 
-/// What a device is created with.
+/// Extensions and features to enable.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Enable {
     /// `VK_KHR_shader_abort` and its feature.
@@ -19,9 +21,9 @@ pub struct Enable {
     pub fault: bool,
     /// `VK_KHR_shader_constant_data` and its feature.
     pub data: bool,
-    /// The extensions above without their features.
+    /// Leave the features of the extensions above disabled.
     pub without_features: bool,
-    /// `VK_KHR_maintenance5` and its feature, where the device has it.
+    /// `VK_KHR_maintenance5` and its feature, if the device supports it.
     pub maintenance5: bool,
     /// `VK_EXT_shader_object` and its feature.
     pub shader_object: bool,
@@ -37,13 +39,13 @@ impl Enable {
         maintenance5: false,
         shader_object: false,
     };
-    /// Fault queries alone.
+    /// `VK_KHR_device_fault` only.
     pub const FAULT: Self = Self {
         abort: false,
         data: false,
         ..Self::ABORT
     };
-    /// Constant data alone.
+    /// `VK_KHR_shader_constant_data` only.
     pub const DATA: Self = Self {
         abort: false,
         fault: false,
@@ -51,21 +53,21 @@ impl Enable {
     };
 
     fn names(&self) -> Vec<&'static CStr> {
-        let wanted = [
+        let extensions = [
             (self.abort, SHADER_ABORT_NAME),
             (self.fault, DEVICE_FAULT_NAME),
             (self.data, SHADER_CONSTANT_DATA_NAME),
         ];
-        wanted
+        extensions
             .iter()
-            .filter(|(wanted, _)| *wanted)
+            .filter(|(enabled, _)| *enabled)
             .map(|(_, name)| *name)
             .collect()
     }
 }
 
-/// What was made from a device.
-pub(super) enum Made {
+/// Objects that [`Device::destroy`] destroys.
+pub(super) enum Owned {
     Buffer(vk::Buffer, vk::DeviceMemory),
     Pipeline(
         vk::Pipeline,
@@ -78,20 +80,24 @@ pub(super) enum Made {
     Semaphore(vk::Semaphore),
 }
 
-/// A device with one queue that computes.
+/// A logical device with one compute queue.
 pub struct Device {
     pub(super) gpu: &'static Gpu,
     pub(super) raw: ash::Device,
     queue: vk::Queue,
     fault: Option<Fault>,
-    made: Mutex<Vec<Made>>,
-    /// `maintenance5` is enabled.
+    owned: Mutex<Vec<Owned>>,
+    /// Whether `maintenance5` is enabled.
     pub maintenance5: bool,
 }
 
 impl Device {
-    /// A device, or a skipped check if the physical device lacks an extension.
-    pub fn new(gpu: &'static Gpu, enable: Enable) -> Checked<&'static Self> {
+    /// Creates a device.
+    ///
+    /// # Errors
+    ///
+    /// Skips the check if the physical device lacks an extension; fails it if the call fails.
+    pub fn new(gpu: &'static Gpu, enable: Enable) -> CheckOutput<&'static Self> {
         let mut names = enable.names();
         gpu.require(&names)?;
         let priorities = [1.0];
@@ -127,51 +133,59 @@ impl Device {
             gpu.require(&names)?;
             info = info.push_next(&mut objects);
         }
-        // What it depends on is part of Vulkan 1.3, and an extension for a program of Vulkan 1.2.
-        let needed = [vk::KHR_MAINTENANCE5_NAME, vk::KHR_DYNAMIC_RENDERING_NAME];
-        let maintenance5 = enable.maintenance5 && needed.iter().all(|name| gpu.has(name));
+        // maintenance5 requires dynamic rendering, which is an extension for an application of Vulkan 1.2.
+        let required = [vk::KHR_MAINTENANCE5_NAME, vk::KHR_DYNAMIC_RENDERING_NAME];
+        let maintenance5 = enable.maintenance5 && required.iter().all(|name| gpu.has(name));
         if maintenance5 {
-            names.extend(needed);
+            names.extend(required);
             info = info.push_next(&mut maintenance);
         }
         let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
         let info = info.enabled_extension_names(&names);
-        // SAFETY: `info` and what it points to live until the call returns.
+        // SAFETY: `info` and the structures in its chain live until the call returns.
         let raw = unsafe { gpu.instance.create_device(gpu.physical, &info, None) }.named("vkCreateDevice")?;
-        // SAFETY: the device has this queue.
+        // SAFETY: the device was created with one queue of this family.
         let queue = unsafe { raw.get_device_queue(gpu.family, 0) };
-        // A loader may hand out pointers to commands that nobody implements: only the extension says whether they are.
+        // The loader may return pointers to commands that no driver implements: only the enabled extension counts.
         let commands = enable.fault.then(|| FaultCommands::load(&gpu.instance, &raw)).flatten();
         Ok(Box::leak(Box::new(Self {
             gpu,
             raw,
             queue,
             fault: commands.map(|commands| Fault { commands }),
-            made: Mutex::new(Vec::new()),
+            owned: Mutex::new(Vec::new()),
             maintenance5,
         })))
     }
 
     /// The fault queries.
-    pub fn fault(&self) -> Checked<Fault> {
-        let missing = "vkGetDeviceProcAddr does not have the commands of VK_KHR_device_fault, which is enabled";
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if the device does not return the commands.
+    pub fn fault(&self) -> CheckOutput<Fault> {
+        let missing = "vkGetDeviceProcAddr returns NULL for the commands of VK_KHR_device_fault, which is enabled";
         self.fault.ok_or_else(|| Stop::Fail(missing.into()))
     }
 
-    /// Whether `vkGetDeviceProcAddr` has a command.
+    /// Whether `vkGetDeviceProcAddr` returns a command.
     pub fn has_command(&self, name: &CStr) -> bool {
         // SAFETY: the device is alive and the name ends with a NUL.
         unsafe { self.gpu.instance.get_device_proc_addr(self.raw.handle(), name.as_ptr()) }.is_some()
     }
 
-    /// `vkQueueSubmit` without any work.
+    /// `vkQueueSubmit` without work.
     pub fn submit_nothing(&self) -> vk::Result {
-        // SAFETY: the queue belongs to the device; the checks use it from one thread.
+        // SAFETY: the queue belongs to the device, and one thread uses it.
         code(unsafe { self.raw.queue_submit(self.queue, &[], vk::Fence::null()) })
     }
 
-    /// The binary of a shader object of this SPIR-V, for compute shaders over one storage buffer.
-    pub fn shader_binary(&self, spirv: &[u32]) -> Checked<Vec<u8>> {
+    /// Binary of a shader object from the SPIR-V of a compute shader with one storage buffer.
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if a call fails.
+    pub fn shader_binary(&self, spirv: &[u32]) -> CheckOutput<Vec<u8>> {
         let objects = ash::ext::shader_object::Device::new(&self.gpu.instance, &self.raw);
         let bindings = [vk::DescriptorSetLayoutBinding::default()
             .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
@@ -189,62 +203,65 @@ impl Device {
                 .code(&code)
                 .name(c"main")
                 .set_layouts(&layouts);
-            let made = objects.create_shaders(&[info], None).map_err(|(_, result)| result);
-            let shader = made.named("vkCreateShadersEXT")?.first().copied().unwrap_or_default();
+            let shaders = objects.create_shaders(&[info], None).map_err(|(_, result)| result);
+            let shader = shaders.named("vkCreateShadersEXT")?.first().copied().unwrap_or_default();
             objects.get_shader_binary_data(shader).named("vkGetShaderBinaryDataEXT")
         }
     }
 
     pub(super) fn submit(&self, info: &vk::SubmitInfo<'_>, fence: vk::Fence) -> vk::Result {
-        // SAFETY: the kernel that calls this has recorded the commands; the queue is used from one thread.
+        // SAFETY: `info` names executable command buffers of this device; one thread uses the queue.
         code(unsafe { self.raw.queue_submit(self.queue, &[*info], fence) })
     }
 
     /// `vkQueueWaitIdle`
     pub fn queue_wait_idle(&self) -> vk::Result {
-        // SAFETY: the queue belongs to the device; the checks use it from one thread.
+        // SAFETY: the queue belongs to the device, and one thread uses it.
         code(unsafe { self.raw.queue_wait_idle(self.queue) })
     }
 
     /// `vkDeviceWaitIdle`
     pub fn wait_idle(&self) -> vk::Result {
-        // SAFETY: the device is alive, and its queue is used from one thread.
+        // SAFETY: the device is alive, and one thread uses its queue.
         code(unsafe { self.raw.device_wait_idle() })
     }
 
-    pub(super) fn keep(&self, made: Made) {
-        self.made
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .push(made);
+    /// Registers an object for [`Device::destroy`].
+    pub(super) fn own(&self, object: Owned) {
+        self.owned().push(object);
     }
 
-    /// Destroys everything that was made from the device, and the device. The caller uses none of it any more and has
-    /// waited for its work, or lost the device.
+    fn owned(&self) -> MutexGuard<'_, Vec<Owned>> {
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Destroys the device and all objects created from it. The caller uses none of them afterwards, and has waited for
+    /// the work or lost the device.
     pub fn destroy(&self) {
-        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        let owned = std::mem::take(&mut *self.owned());
         let raw = &self.raw;
-        // SAFETY: the handles belong to the device and are destroyed once; nothing uses them, as the caller promises.
+        // SAFETY: the handles belong to the device and leave `owned` before their only destruction; no work of a finished or
+        // lost device uses them.
         unsafe {
-            for made in made.into_iter().rev() {
-                match made {
-                    Made::Buffer(buffer, memory) => {
+            for object in owned.into_iter().rev() {
+                match object {
+                    Owned::Buffer(buffer, memory) => {
                         raw.destroy_buffer(buffer, None);
                         raw.free_memory(memory, None);
                     }
-                    Made::Pipeline(pipeline, layout, set_layout, pool) => {
+                    Owned::Pipeline(pipeline, layout, set_layout, pool) => {
                         raw.destroy_pipeline(pipeline, None);
                         raw.destroy_pipeline_layout(layout, None);
                         raw.destroy_descriptor_pool(pool, None);
                         raw.destroy_descriptor_set_layout(set_layout, None);
                     }
-                    Made::Cache(cache) => raw.destroy_pipeline_cache(cache, None),
-                    Made::Commands(pool, fence, queries) => {
+                    Owned::Cache(cache) => raw.destroy_pipeline_cache(cache, None),
+                    Owned::Commands(pool, fence, queries) => {
                         raw.destroy_command_pool(pool, None);
                         raw.destroy_fence(fence, None);
                         raw.destroy_query_pool(queries, None);
                     }
-                    Made::Semaphore(semaphore) => raw.destroy_semaphore(semaphore, None),
+                    Owned::Semaphore(semaphore) => raw.destroy_semaphore(semaphore, None),
                 }
             }
             raw.destroy_device(None);

@@ -1,49 +1,49 @@
-//! The fault queries of a device, called in the ways that applications may call them.
+//! The fault queries of a device.
 
-use super::khr::{FaultCommands, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo};
-use super::{Checked, Named, show};
-use crate::verdict::{Stop, hold};
+use super::result::{Named, show};
+use crate::verdict::{CheckOutput, Stop, hold};
 use ash::vk;
 use std::ptr;
+use vk_ext::{FaultCommands, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo};
 
-/// Bytes that calls must leave alone hold this.
+/// Fill value of bytes that calls must not write.
 const UNTOUCHED: u8 = 0xCD;
 
-/// What is left untouched around what a call writes.
+/// Number of guard bytes after a buffer.
 const MARGIN: usize = 64;
 
-/// The fault queries of a device. Threads may use them at the same time.
+/// The fault queries of a device. Several threads may use them at the same time.
 #[derive(Clone, Copy)]
 pub struct Fault {
     pub(super) commands: FaultCommands,
 }
 
-/// What a filling call did.
+/// Outcome of a call for messages with a buffer.
 pub struct Filled {
-    /// What it returned.
+    /// The result.
     pub result: vk::Result,
-    /// The size that it left in the structure.
+    /// `messageDataSize` after the call.
     pub size: u64,
     /// The buffer.
     pub bytes: Vec<u8>,
-    /// Nothing past the buffer was written.
+    /// Whether the call wrote nothing past the buffer.
     pub in_bounds: bool,
 }
 
 impl Fault {
-    /// The number of reports that wait, after at most `timeout` nanoseconds.
+    /// Number of pending reports, after at most `timeout` nanoseconds.
     pub fn count(&self, timeout: u64) -> (vk::Result, u32) {
         self.commands.report_count(timeout)
     }
 
-    /// At most `room` reports, after at most `timeout` nanoseconds.
+    /// Takes at most `room` reports, after at most `timeout` nanoseconds.
     pub fn take(&self, timeout: u64, room: u32) -> (vk::Result, Vec<FaultInfo>) {
         self.commands.reports(timeout, room)
     }
 
-    /// The same with an array that is larger than `room`, or than what there is: also whether the elements past those
-    /// that the call says to have written are as they were.
-    pub fn take_watched(&self, timeout: u64, room: u32) -> (vk::Result, u32, bool) {
+    /// [`Fault::take`] with an array larger than `room`. Returns the result, the count, and whether the elements past the
+    /// count are unchanged.
+    pub fn take_guarded(&self, timeout: u64, room: u32) -> (vk::Result, u32, bool) {
         let mut infos = vec![FaultInfo::default(); room as usize + 4];
         for info in &mut infos {
             info.flags = u32::from_ne_bytes([UNTOUCHED; 4]);
@@ -51,7 +51,7 @@ impl Fault {
             info.description.fill(UNTOUCHED.cast_signed());
         }
         let mut count = room;
-        // SAFETY: the array has room for more than `count` structures, all initialised.
+        // SAFETY: the array has more than `count` structures, all initialised.
         let result =
             unsafe { (self.commands.get_reports)(self.commands.device, timeout, &raw mut count, infos.as_mut_ptr()) };
         let untouched = infos.iter().skip(count as usize).all(|info| {
@@ -67,7 +67,7 @@ impl Fault {
         self.commands.message_size()
     }
 
-    /// The filling call for messages, with room for that many bytes.
+    /// The call for messages with a buffer of `room` bytes.
     pub fn fill(&self, room: usize) -> Filled {
         let mut bytes = vec![UNTOUCHED; room + MARGIN];
         let (result, size) = match bytes.get_mut(..room) {
@@ -84,61 +84,65 @@ impl Fault {
         }
     }
 
-    /// All messages, split into payloads. Fails where the framing is not as the specification has it.
-    pub fn payloads(&self) -> Checked<Vec<Vec<u8>>> {
+    /// Reads all messages and splits them into payloads.
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if a call fails or the framing violates the specification.
+    pub fn payloads(&self) -> CheckOutput<Vec<Vec<u8>>> {
         let (result, size) = self.message_size();
         result
             .result()
-            .named("vkGetDeviceFaultDebugInfoKHR, asked for the size,")?;
+            .named("the sizing call of vkGetDeviceFaultDebugInfoKHR")?;
         let Some(room) = usize::try_from(size).ok().filter(|&size| size <= 1 << 30) else {
             return Err(Stop::Fail(format!("messageDataSize is {size}")));
         };
         let filled = self.fill(room);
         hold!(
             filled.result == vk::Result::SUCCESS,
-            "vkGetDeviceFaultDebugInfoKHR, given room for the {size} bytes that it asked for, returned {}",
+            "vkGetDeviceFaultDebugInfoKHR with a buffer of the requested {size} bytes returned {}",
             show(filled.result)
         );
-        hold!(filled.in_bounds, "bytes past the buffer of {size} were written");
+        hold!(filled.in_bounds, "the call wrote past the buffer of {size} bytes");
         split(&filled.bytes).map_err(Stop::Fail)
     }
 
-    /// A query with a buffer for the vendor's binary of a device on which that feature is off: the result, the size
-    /// afterwards, whether the buffer is as it was.
+    /// A query with a buffer for the vendor binary, whose feature is disabled. Returns the result, `vendorBinarySize`
+    /// after the call, and whether the buffer is unchanged.
     pub fn vendor_binary(&self) -> (vk::Result, u32, bool) {
         let mut bytes = [UNTOUCHED; MARGIN];
         let mut messages = ShaderAbortMessageInfo::sizing();
         let mut info = FaultDebugInfo::with_messages(&mut messages);
         info.vendor_binary_size = MARGIN as u32;
         info.p_vendor_binary_data = bytes.as_mut_ptr().cast();
-        // SAFETY: the structures and the buffer, which is as large as it says, outlive the call.
+        // SAFETY: the structures and the buffer of `vendor_binary_size` bytes outlive the call.
         let result = unsafe { (self.commands.get_debug_info)(self.commands.device, &raw mut info) };
         (result, info.vendor_binary_size, bytes == [UNTOUCHED; MARGIN])
     }
 
-    /// A query without the structure for messages.
+    /// A query without `VkDeviceFaultShaderAbortMessageInfoKHR`.
     pub fn bare(&self) -> vk::Result {
         let mut info = FaultDebugInfo::with_messages(&mut ShaderAbortMessageInfo::sizing());
         info.p_next = ptr::null_mut();
-        // SAFETY: the structure outlives the call and chains to nothing.
+        // SAFETY: the structure outlives the call, and its chain is empty.
         unsafe { (self.commands.get_debug_info)(self.commands.device, &raw mut info) }
     }
 }
 
-/// Splits message data: 64-bit sizes in host order, each followed by as many bytes, each pair at a multiple of 8.
+/// Splits message data: pairs of a 64-bit size in host byte order and its payload, each pair aligned to 8 bytes.
 pub fn split(data: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let mut payloads = Vec::new();
     let mut at = 0usize;
     while at < data.len() {
         let rest = data.get(at..).unwrap_or_default();
         let Some((size, rest)) = rest.split_first_chunk::<8>() else {
-            return Err(format!("{} bytes at offset {at} are too few for a size", rest.len()));
+            return Err(format!("{} bytes at offset {at} are too few for a message size", rest.len()));
         };
         let size = u64::from_ne_bytes(*size);
         let payload = usize::try_from(size).ok().and_then(|size| rest.get(..size));
         let Some(payload) = payload else {
             return Err(format!(
-                "the size at offset {at} is {size}, and {} bytes follow",
+                "the message size at offset {at} is {size}, but only {} bytes follow",
                 rest.len()
             ));
         };
@@ -153,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_split_at_multiples_of_eight() {
+    fn pairs_are_aligned_to_eight_bytes() {
         let pair = |size: u64, bytes: &[u8]| [&size.to_ne_bytes(), bytes].concat();
         assert_eq!(split(&[]), Ok(vec![]));
         let two = [pair(1, &[5, 0, 0, 0, 0, 0, 0, 0]), pair(0, &[])].concat();
@@ -162,7 +166,7 @@ mod tests {
         assert!(split(&pair(3, &[1, 2])).is_err());
         assert!(split(&pair(u64::MAX, &[1, 2])).is_err());
         assert!(split(&[0; 7]).is_err());
-        // A payload that is not padded: the next size is not where it has to be.
+        // Without padding, the next size is misaligned.
         assert!(split(&[pair(1, &[5]), pair(1, &[6])].concat()).is_err());
     }
 }

@@ -1,14 +1,16 @@
-//! The instance and the physical device that is checked.
+//! The instance and the physical device under test.
 
-use super::khr::{
-    FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties, ShaderConstantDataFeatures,
-};
-use super::{Checked, Named, Stop};
+use super::result::{Named, show};
+use crate::verdict::{CheckOutput, Stop};
+use crate::version;
 use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::{CStr, CString};
 use std::ptr;
 use vkabort_test_kit::device_choice::{Candidate, Refusal, choose};
+use vk_ext::{
+    FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties, ShaderConstantDataFeatures,
+};
 
 /// An instance and one of its physical devices.
 pub struct Gpu {
@@ -16,14 +18,14 @@ pub struct Gpu {
     pub(super) instance: ash::Instance,
     pub(super) physical: vk::PhysicalDevice,
     pub(super) properties: vk::PhysicalDeviceProperties,
-    /// A queue family that computes.
+    /// A queue family with compute support.
     pub(super) family: u32,
     extensions: Vec<vk::ExtensionProperties>,
-    /// The same queries by the names that they had as an extension.
+    /// The queries by the names of `VK_KHR_get_physical_device_properties2`.
     khr: ash::khr::get_physical_device_properties2::Instance,
 }
 
-/// What the structures of features and properties said.
+/// Features and limits of the extensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answers {
     /// `shaderAbort`
@@ -38,22 +40,26 @@ pub struct Answers {
     pub max_fault_count: u32,
 }
 
-/// How the physical device is asked.
-#[derive(Clone, Copy, Debug)]
-pub struct Ask {
-    /// By `vkGetPhysicalDeviceFeatures2KHR` and `vkGetPhysicalDeviceProperties2KHR`.
-    pub khr: bool,
-    /// The structures in the opposite order, with others in between.
+/// How [`Gpu::query`] queries the physical device.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Query {
+    /// By the commands with the suffix `KHR`.
+    pub khr_alias: bool,
+    /// With the structures in the opposite order, and others between them.
     pub reversed: bool,
-    /// What stands in the structures before.
-    pub poison: u32,
+    /// Initial value of the members.
+    pub initial: u32,
 }
 
 impl Gpu {
-    /// Opens the device with `name` in its name, or the fastest kind of device that there is.
-    pub fn open(name: Option<&str>) -> Checked<&'static Self> {
+    /// Opens the device whose name contains `name`, by default a device of the fastest kind.
+    ///
+    /// # Errors
+    ///
+    /// Skips the check if there is no loader, driver or such device; fails it if a query fails.
+    pub fn open(name: Option<&str>) -> CheckOutput<&'static Self> {
         let skip = |reason: String| Stop::Skip(reason);
-        // SAFETY: the loader may be loaded at any time; it stays loaded, since nothing is ever dropped.
+        // SAFETY: loading the Vulkan loader has no preconditions, and the entry is never dropped.
         let entry = unsafe { ash::Entry::load() }
             .map_err(|error| skip(format!("the Vulkan loader (libvulkan.so.1) cannot be loaded: {error}")))?;
         let application = vk::ApplicationInfo::default()
@@ -63,10 +69,10 @@ impl Gpu {
         let info = vk::InstanceCreateInfo::default()
             .application_info(&application)
             .enabled_extension_names(&extensions);
-        // SAFETY: `info` and what it points to live until the call returns.
+        // SAFETY: `info` and the data that it points to live until the call returns.
         let instance = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => skip("no Vulkan driver was found".into()),
-            error => skip(format!("vkCreateInstance returned {}", super::show(error))),
+            error => skip(format!("vkCreateInstance returned {}", show(error))),
         })?;
         // SAFETY: the instance is alive.
         let devices = unsafe { instance.enumerate_physical_devices() }.named("vkEnumeratePhysicalDevices")?;
@@ -84,9 +90,9 @@ impl Gpu {
         let physical = *devices.get(chosen).ok_or_else(|| skip(Refusal::Empty.to_string()))?;
         // SAFETY: the handle was just enumerated.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-        let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
-        let family = families.iter().position(computes);
-        let family = family.ok_or_else(|| skip("the device has no queue that computes".into()))?;
+        let supports_compute = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
+        let family = families.iter().position(supports_compute);
+        let family = family.ok_or_else(|| skip("the device has no compute queue".into()))?;
         // SAFETY: the handle was just enumerated.
         let extensions = unsafe { instance.enumerate_device_extension_properties(physical) }
             .named("vkEnumerateDeviceExtensionProperties")?;
@@ -101,12 +107,12 @@ impl Gpu {
         })))
     }
 
-    /// The device in words.
+    /// Name, driver and Vulkan version of the device.
     pub fn describe(&self) -> Json {
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         if self.properties.api_version >= vk::API_VERSION_1_2 {
             let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-            // SAFETY: the handle belongs to the living instance, and the device knows the structure.
+            // SAFETY: the handle belongs to the live instance, and the device supports the structure.
             unsafe { self.instance.get_physical_device_properties2(self.physical, &mut chain) };
         }
         let text = |name: Result<&CStr, _>| name.map(CStr::to_string_lossy).unwrap_or_default().into_owned();
@@ -115,25 +121,19 @@ impl Gpu {
             text(driver.driver_name_as_c_str()),
             text(driver.driver_info_as_c_str())
         );
-        let version = self.properties.api_version;
         json!({
             "name": device_name(&self.properties),
             "driver": driver.trim(),
-            "api_version": format!(
-                "{}.{}.{}",
-                vk::api_version_major(version),
-                vk::api_version_minor(version),
-                vk::api_version_patch(version)
-            ),
+            "api_version": version::show(self.properties.api_version),
         })
     }
 
-    /// The version of Vulkan that the device has.
+    /// The Vulkan version that the device supports.
     pub fn api_version(&self) -> u32 {
         self.properties.api_version
     }
 
-    /// The versions of an extension in the list of extensions: one of each entry.
+    /// Versions of all entries for `name` in the list of extensions.
     pub fn versions_of(&self, name: &CStr) -> Vec<u32> {
         let same = self
             .extensions
@@ -147,8 +147,8 @@ impl Gpu {
         !self.versions_of(name).is_empty()
     }
 
-    /// Ends the check as skipped if the device does not list all of these.
-    pub fn require(&self, names: &[&CStr]) -> Checked<()> {
+    /// Skips the check if the device does not list all of `names`.
+    pub fn require(&self, names: &[&CStr]) -> CheckOutput<()> {
         let missing: Vec<_> = names
             .iter()
             .filter(|name| !self.has(name))
@@ -161,8 +161,8 @@ impl Gpu {
         Err(Stop::Skip(format!("{name} does not have {}", missing.join(", "))))
     }
 
-    /// `vkEnumerateDeviceExtensionProperties` with room for that many, or none for the count: the result, the count
-    /// afterwards, the names filled in.
+    /// `vkEnumerateDeviceExtensionProperties` with an array of `room` elements, or without one for the count. Returns the
+    /// result, the count after the call, and the names written.
     pub fn enumerate(&self, room: Option<u32>) -> (vk::Result, u32, Vec<CString>) {
         let enumerate = self.instance.fp_v1_0().enumerate_device_extension_properties;
         let mut list = vec![vk::ExtensionProperties::default(); room.unwrap_or(0) as usize];
@@ -175,22 +175,22 @@ impl Gpu {
         (result, count, names)
     }
 
-    /// What the structures of the extensions that the device lists say. The others keep the poison.
-    pub fn ask(&self, ask: Ask) -> Answers {
+    /// Queries features and limits of the extensions. Members that the implementation does not write keep `query.initial`.
+    pub fn query(&self, query: Query) -> Answers {
         let mut abort = ShaderAbortFeatures::new(false);
         let mut fault = FaultFeatures::new(false);
         let mut data = ShaderConstantDataFeatures::new(false);
         let mut abort_properties = ShaderAbortProperties::default();
         let mut fault_properties = FaultProperties::default();
-        abort.shader_abort = ask.poison;
-        fault.device_fault = ask.poison;
-        data.shader_constant_data = ask.poison;
-        abort_properties.max_shader_abort_message_size = u64::from(ask.poison);
-        fault_properties.max_device_fault_count = ask.poison;
+        abort.shader_abort = query.initial;
+        fault.device_fault = query.initial;
+        data.shader_constant_data = query.initial;
+        abort_properties.max_shader_abort_message_size = u64::from(query.initial);
+        fault_properties.max_device_fault_count = query.initial;
         let mut storage = vk::PhysicalDevice16BitStorageFeatures::default();
         let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
         let features = vk::PhysicalDeviceFeatures2::default();
-        let mut features = if ask.reversed {
+        let mut features = if query.reversed {
             let chain = features.push_next(&mut data).push_next(&mut storage);
             chain.push_next(&mut fault).push_next(&mut abort)
         } else {
@@ -200,7 +200,7 @@ impl Gpu {
                 .push_next(&mut data)
         };
         let properties = vk::PhysicalDeviceProperties2::default();
-        let mut properties = if ask.reversed {
+        let mut properties = if query.reversed {
             let chain = properties.push_next(&mut fault_properties).push_next(&mut subgroup);
             chain.push_next(&mut abort_properties)
         } else {
@@ -208,10 +208,10 @@ impl Gpu {
                 .push_next(&mut abort_properties)
                 .push_next(&mut fault_properties)
         };
-        // SAFETY: the handle belongs to the living instance, which has the extension enabled; a structure that the
-        // implementation does not know is skipped by it.
+        // SAFETY: the handle belongs to the live instance, which has the extension enabled. Implementations skip structures
+        // that they do not support.
         unsafe {
-            if ask.khr {
+            if query.khr_alias {
                 self.khr.get_physical_device_features2(self.physical, &mut features);
                 self.khr.get_physical_device_properties2(self.physical, &mut properties);
             } else {
@@ -230,20 +230,20 @@ impl Gpu {
         }
     }
 
-    /// Whether shaders may use 8-bit integers.
+    /// Whether the device supports `shaderInt8`.
     pub fn has_int8(&self) -> bool {
         let mut int8 = vk::PhysicalDeviceShaderFloat16Int8Features::default();
         if self.properties.api_version >= vk::API_VERSION_1_2 {
             let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut int8);
-            // SAFETY: the handle belongs to the living instance, and the device knows the structure.
+            // SAFETY: the handle belongs to the live instance, and the device supports the structure.
             unsafe { self.instance.get_physical_device_features2(self.physical, &mut chain) };
         }
         int8.shader_int8 == vk::TRUE
     }
 
-    /// Meaningful bits of timestamps on the queue that is used.
+    /// `timestampValidBits` of the queue family in use.
     pub fn timestamp_bits(&self) -> u32 {
-        // SAFETY: the handle belongs to the living instance.
+        // SAFETY: the handle belongs to the live instance.
         let families = unsafe { self.instance.get_physical_device_queue_family_properties(self.physical) };
         families
             .get(self.family as usize)

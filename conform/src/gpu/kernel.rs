@@ -1,11 +1,11 @@
-//! Buffers, compute pipelines over them, and their submissions.
+//! Buffers, compute pipelines that use them, and their submissions.
 
-use super::device::Made;
-use super::{Checked, Device, Named, code};
-use crate::verdict::Stop;
+use super::device::{Device, Owned};
+use super::result::{Named, code};
+use crate::verdict::{CheckOutput, Stop};
 use ash::vk;
 
-/// A storage buffer of words that the host sees all the time.
+/// A storage buffer of words, mapped persistently and coherently.
 #[derive(Clone, Copy)]
 pub struct Buffer {
     raw: vk::Buffer,
@@ -14,8 +14,12 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer with these words.
-    pub fn new(device: &Device, words: &[u32]) -> Checked<Self> {
+    /// Creates a buffer with this content.
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if a call fails or the memory types are unsuitable.
+    pub fn new(device: &Device, words: &[u32]) -> CheckOutput<Self> {
         let info = vk::BufferCreateInfo::default()
             .size(words.len() as u64 * 4)
             .usage(vk::BufferUsageFlags::STORAGE_BUFFER);
@@ -23,23 +27,23 @@ impl Buffer {
         // SAFETY: the handles belong to this device, the structures are valid, and the mapping covers the words.
         unsafe {
             let buffer = raw.create_buffer(&info, None).named("vkCreateBuffer")?;
-            let needs = raw.get_buffer_memory_requirements(buffer);
+            let requirements = raw.get_buffer_memory_requirements(buffer);
             let memory = device
                 .gpu
                 .instance
                 .get_physical_device_memory_properties(device.gpu.physical);
-            let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let flags = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
             let fits = |(kind, i): &(&vk::MemoryType, u32)| {
-                needs.memory_type_bits & (1 << i) != 0 && kind.property_flags.contains(wanted)
+                requirements.memory_type_bits & (1 << i) != 0 && kind.property_flags.contains(flags)
             };
             let kind = memory.memory_types_as_slice().iter().zip(0..).find(fits);
             let (_, kind) =
-                kind.ok_or_else(|| Stop::Fail("no memory for a buffer is host-visible and coherent".into()))?;
+                kind.ok_or_else(|| Stop::Fail("no memory type for buffers is host-visible and coherent".into()))?;
             let info = vk::MemoryAllocateInfo::default()
-                .allocation_size(needs.size)
+                .allocation_size(requirements.size)
                 .memory_type_index(kind);
             let memory = raw.allocate_memory(&info, None).named("vkAllocateMemory")?;
-            device.keep(Made::Buffer(buffer, memory));
+            device.own(Owned::Buffer(buffer, memory));
             raw.bind_buffer_memory(buffer, memory, 0).named("vkBindBufferMemory")?;
             let flags = vk::MemoryMapFlags::empty();
             let mapped = raw.map_memory(memory, 0, vk::WHOLE_SIZE, flags).named("vkMapMemory")?;
@@ -53,9 +57,9 @@ impl Buffer {
         }
     }
 
-    /// What it holds now.
+    /// The current content.
     pub fn read(&self) -> Vec<u32> {
-        // SAFETY: the mapping covers `count` words and lives as long as the device, which the check keeps.
+        // SAFETY: the mapping covers `count` words, and nothing unmaps it while the device exists.
         (0..self.count)
             .map(|i| unsafe { self.words.add(i).read_volatile() })
             .collect()
@@ -70,26 +74,34 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache that starts as `data`.
-    pub fn new(device: &'static Device, data: &[u8]) -> Checked<Self> {
+    /// Creates a cache with initial `data`.
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if the call fails.
+    pub fn new(device: &'static Device, data: &[u8]) -> CheckOutput<Self> {
         let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
         // SAFETY: the structure is valid for the call.
         let raw = unsafe { device.raw.create_pipeline_cache(&info, None) }.named("vkCreatePipelineCache")?;
-        device.keep(Made::Cache(raw));
+        device.own(Owned::Cache(raw));
         Ok(Self { device, raw })
     }
 
-    /// What it holds.
-    pub fn data(&self) -> Checked<Vec<u8>> {
+    /// `vkGetPipelineCacheData`
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if the call fails.
+    pub fn data(&self) -> CheckOutput<Vec<u8>> {
         // SAFETY: the cache belongs to the device.
         unsafe { self.device.raw.get_pipeline_cache_data(self.raw) }.named("vkGetPipelineCacheData")
     }
 }
 
-/// Values for specialization constants: ids and their data.
+/// `SpecId` and data of specialization constants.
 pub type Specialization<'a> = &'a [(u32, Vec<u32>)];
 
-/// A compute pipeline with its buffers at bindings 0, 1, ..
+/// A compute pipeline with buffers at bindings 0, 1, ..
 pub struct Kernel {
     device: &'static Device,
     layout: vk::PipelineLayout,
@@ -98,14 +110,18 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A pipeline of this SPIR-V, made with a pipeline cache if there is one.
+    /// Creates a pipeline from SPIR-V.
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if a call fails.
     pub fn new(
         device: &'static Device,
         spirv: &[u32],
         buffers: &[Buffer],
         special: Specialization<'_>,
         cache: Option<Cache>,
-    ) -> Checked<Self> {
+    ) -> CheckOutput<Self> {
         let raw = &device.raw;
         let bindings: Vec<_> = (0u32..)
             .zip(buffers)
@@ -173,11 +189,11 @@ impl Kernel {
                 stage = stage.specialization_info(&special);
             }
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
-            let made = raw.create_compute_pipelines(cache, &[info], None);
+            let pipelines = raw.create_compute_pipelines(cache, &[info], None);
             raw.destroy_shader_module(module, None);
-            let made = made.map_err(|(_, result)| result).named("vkCreateComputePipelines")?;
-            let pipeline = made.first().copied().unwrap_or_default();
-            device.keep(Made::Pipeline(pipeline, layout, set_layout, pool));
+            let pipelines = pipelines.map_err(|(_, result)| result).named("vkCreateComputePipelines")?;
+            let pipeline = pipelines.first().copied().unwrap_or_default();
+            device.own(Owned::Pipeline(pipeline, layout, set_layout, pool));
             Ok(Self {
                 device,
                 layout,
@@ -187,11 +203,16 @@ impl Kernel {
         }
     }
 
-    /// Records a dispatch of that many workgroups.
-    pub fn record(&self, groups: u32) -> Checked<Submission> {
+    /// Records a dispatch of `groups` workgroups.
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if a call fails.
+    pub fn record(&self, groups: u32) -> CheckOutput<Submission> {
         let device = self.device;
         let raw = &device.raw;
-        // SAFETY: the handles belong to this device, the structures are valid, and what is recorded outlives its use.
+        // SAFETY: the handles belong to this device, the structures are valid, and all recorded objects live as long as the
+        // device.
         unsafe {
             let info = vk::CommandPoolCreateInfo::default().queue_family_index(device.gpu.family);
             let pool = raw.create_command_pool(&info, None).named("vkCreateCommandPool")?;
@@ -211,7 +232,7 @@ impl Kernel {
             } else {
                 vk::QueryPool::null()
             };
-            device.keep(Made::Commands(pool, fence, queries));
+            device.own(Owned::Commands(pool, fence, queries));
             raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())
                 .named("vkBeginCommandBuffer")?;
             if queries != vk::QueryPool::null() {
@@ -224,7 +245,7 @@ impl Kernel {
             if queries != vk::QueryPool::null() {
                 raw.cmd_write_timestamp(commands, vk::PipelineStageFlags::BOTTOM_OF_PIPE, queries, 0);
             }
-            // Later submissions come after this one, and the host sees what it wrote.
+            // Orders later submissions after this one, and makes its writes visible to the host.
             let barrier = vk::MemoryBarrier::default()
                 .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
                 .dst_access_mask(
@@ -312,13 +333,17 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// One that starts with 0.
-    pub fn new(device: &'static Device) -> Checked<Self> {
+    /// Creates a semaphore with value 0.
+    ///
+    /// # Errors
+    ///
+    /// Fails the check if the call fails.
+    pub fn new(device: &'static Device) -> CheckOutput<Self> {
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the structures are valid, and the feature is enabled.
         let raw = unsafe { device.raw.create_semaphore(&info, None) }.named("vkCreateSemaphore")?;
-        device.keep(Made::Semaphore(raw));
+        device.own(Owned::Semaphore(raw));
         Ok(Self { device, raw })
     }
 

@@ -1,116 +1,99 @@
-//! The messages that invocations abort with.
+//! Builds the messages.
 
-use super::frame::{Frame, spec_data};
-use super::{LENGTH_ID, Message, TEXT};
+use super::interface::{LENGTH_ID, Message, TEXT};
+use super::module::{ComputeModule, spec_data};
 use crate::spirv::{Decoration, Id, Op, StorageClass, words};
 
-/// The message: its type and its value.
-pub(super) fn build(f: &mut Frame, message: Message, v: Id, i: Id) -> (Id, Id) {
-    let uint = f.uint;
+/// Builds a message. Returns its type and its value.
+pub(super) fn build(m: &mut ComputeModule, message: Message, v: Id, i: Id) -> (Id, Id) {
+    let uint = m.uint;
     match message {
-        Message::Uint => (uint, f.a.value(Op::IAdd, uint, &[v, i])),
+        Message::Uint => (uint, m.a.value(Op::IAdd, uint, &[v, i])),
         Message::Whole => {
-            let ty = f.structure(&[(uint, 0), (uint, 4), (uint, 8)]);
-            let inverse = f.a.value(Op::Not, uint, &[i]);
-            (ty, f.a.value(Op::CompositeConstruct, ty, &[v, inverse, i]))
+            let ty = m.structure(&[(uint, 0), (uint, 4), (uint, 8)]);
+            let inverse = m.a.value(Op::Not, uint, &[i]);
+            (ty, m.a.value(Op::CompositeConstruct, ty, &[v, inverse, i]))
         }
-        Message::Holes => holes(f, v, i),
+        Message::Gaps => gaps(m, v, i),
         Message::Text8 => {
-            let byte = f.a.ty(Op::TypeInt, &[8, 0]);
-            text(f, byte, TEXT.len() as u32, 1, v, i)
+            let byte = m.a.ty(Op::TypeInt, &[8, 0]);
+            text(m, byte, TEXT.len() as u32, 1, v, i)
         }
-        Message::Text32 => text(f, uint, TEXT.len().div_ceil(4) as u32, 4, v, i),
-        Message::Nothing => {
-            let ty = f.structure(&[]);
-            (ty, f.a.constant(Op::ConstantNull, ty, &[]))
+        Message::Text32 => text(m, uint, TEXT.len().div_ceil(4) as u32, 4, v, i),
+        Message::Empty => {
+            let ty = m.structure(&[]);
+            (ty, m.a.constant(Op::ConstantNull, ty, &[]))
         }
         Message::EmptyText => {
-            let one = f.constant(1);
-            let plain = f.array(uint, one, None);
-            let laid_out = f.array(uint, one, Some(4));
-            (laid_out, f.a.constant(Op::ConstantDataKhr, plain, &[0]))
+            let one = m.constant(1);
+            let plain = m.array(uint, one, None);
+            let laid_out = m.array(uint, one, Some(4));
+            (laid_out, m.a.constant(Op::ConstantDataKhr, plain, &[0]))
         }
         Message::Loaded(length) => {
-            let length = f.constant(length);
-            loaded(f, length)
+            let length = m.constant(length);
+            loaded(m, length)
         }
         Message::LoadedBySpecId => {
-            let length = f.a.constant(Op::SpecConstant, uint, &[1]);
-            f.a.decorate(length, Decoration::SpecId, &[LENGTH_ID]);
-            loaded(f, length)
+            let length = m.a.constant(Op::SpecConstant, uint, &[1]);
+            m.a.decorate(length, Decoration::SpecId, &[LENGTH_ID]);
+            loaded(m, length)
         }
         Message::SpecData => {
-            let (count, _, value) = spec_data(f, 2);
-            (f.array(uint, count, Some(4)), value)
+            let (count, _, value) = spec_data(m, 2);
+            (m.array(uint, count, Some(4)), value)
         }
     }
 }
 
-/// `{v @0, float i's bits @8, {v, i, v} @16, matrix {{i, v}, {v, i}} @32 with stride 16, {i, v} @64 with stride 8}`:
-/// the last byte is the 76th.
-fn holes(f: &mut Frame, v: Id, i: Id) -> (Id, Id) {
-    let (uint, uvec3) = (f.uint, f.uvec3);
-    let float = f.a.ty(Op::TypeFloat, &[32]);
-    let column = f.a.ty(Op::TypeVector, &[float, 2]);
-    let matrix = f.a.ty(Op::TypeMatrix, &[column, 2]);
-    let two = f.constant(2);
-    let plain = f.array(uint, two, None);
-    let strided = f.array(uint, two, Some(8));
-    let value_type = f.a.ty(Op::TypeStruct, &[uint, float, uvec3, matrix, plain]);
-    let ty = f.structure(&[(uint, 0), (float, 8), (uvec3, 16), (matrix, 32), (strided, 64)]);
-    f.a.decorate_member(ty, 3, Decoration::ColMajor, &[]);
-    f.a.decorate_member(ty, 3, Decoration::MatrixStride, &[16]);
-    let [fv, fi] = [v, i].map(|value| f.a.value(Op::Bitcast, float, &[value]));
-    let vector = f.a.value(Op::CompositeConstruct, uvec3, &[v, i, v]);
-    let columns = [[fi, fv], [fv, fi]].map(|column_of| f.a.value(Op::CompositeConstruct, column, &column_of));
-    let matrix = f.a.value(Op::CompositeConstruct, matrix, &columns);
-    let array = f.a.value(Op::CompositeConstruct, plain, &[i, v]);
+/// `{v @0, float with the bits of i @8, {v, i, v} @16, matrix {{i, v}, {v, i}} @32 with stride 16,
+/// {i, v} @64 with stride 8}`: 76 bytes.
+fn gaps(m: &mut ComputeModule, v: Id, i: Id) -> (Id, Id) {
+    let (uint, uvec3) = (m.uint, m.uvec3);
+    let float = m.a.ty(Op::TypeFloat, &[32]);
+    let column = m.a.ty(Op::TypeVector, &[float, 2]);
+    let matrix = m.a.ty(Op::TypeMatrix, &[column, 2]);
+    let two = m.constant(2);
+    let plain = m.array(uint, two, None);
+    let strided = m.array(uint, two, Some(8));
+    let value_type = m.a.ty(Op::TypeStruct, &[uint, float, uvec3, matrix, plain]);
+    let ty = m.structure(&[(uint, 0), (float, 8), (uvec3, 16), (matrix, 32), (strided, 64)]);
+    m.a.decorate_member(ty, 3, Decoration::ColMajor, &[]);
+    m.a.decorate_member(ty, 3, Decoration::MatrixStride, &[16]);
+    let [fv, fi] = [v, i].map(|value| m.a.value(Op::Bitcast, float, &[value]));
+    let vector = m.a.value(Op::CompositeConstruct, uvec3, &[v, i, v]);
+    let columns = [[fi, fv], [fv, fi]].map(|column_of| m.a.value(Op::CompositeConstruct, column, &column_of));
+    let matrix = m.a.value(Op::CompositeConstruct, matrix, &columns);
+    let array = m.a.value(Op::CompositeConstruct, plain, &[i, v]);
     let members = [v, fi, vector, matrix, array];
-    (ty, f.a.value(Op::CompositeConstruct, value_type, &members))
+    (ty, m.a.value(Op::CompositeConstruct, value_type, &members))
 }
 
-/// The members of [`holes`]: offset and value, each one word.
-pub fn holes_expected(v: u32, i: u32) -> [(usize, u32); 11] {
-    [
-        (0, v),
-        (8, i),
-        (16, v),
-        (20, i),
-        (24, v),
-        (32, i),
-        (36, v),
-        (48, v),
-        (52, i),
-        (64, i),
-        (72, v),
-    ]
-}
-
-/// [`TEXT`] in `length` elements of `size` bytes, `v`, `i`.
-fn text(f: &mut Frame, element: Id, length: u32, size: u32, v: Id, i: Id) -> (Id, Id) {
-    let uint = f.uint;
-    let count = f.constant(length);
-    let plain = f.array(element, count, None);
-    let laid_out = f.array(element, count, Some(size));
+/// [`TEXT`] in `length` elements of `size` bytes, then `v` and `i`.
+fn text(m: &mut ComputeModule, element: Id, length: u32, size: u32, v: Id, i: Id) -> (Id, Id) {
+    let uint = m.uint;
+    let count = m.constant(length);
+    let plain = m.array(element, count, None);
+    let laid_out = m.array(element, count, Some(size));
     if size == 1 {
-        f.a.decorate(plain, Decoration::UtfEncodedKhr, &[]);
-        f.a.decorate(laid_out, Decoration::UtfEncodedKhr, &[]);
+        m.a.decorate(plain, Decoration::UtfEncodedKhr, &[]);
+        m.a.decorate(laid_out, Decoration::UtfEncodedKhr, &[]);
     }
     let after = (length * size).next_multiple_of(4);
-    let value_type = f.a.ty(Op::TypeStruct, &[plain, uint, uint]);
-    let ty = f.structure(&[(laid_out, 0), (uint, after), (uint, after + 4)]);
+    let value_type = m.a.ty(Op::TypeStruct, &[plain, uint, uint]);
+    let ty = m.structure(&[(laid_out, 0), (uint, after), (uint, after + 4)]);
     let data = words(TEXT.as_bytes(), TEXT.len().div_ceil(4));
-    let string = f.a.constant(Op::ConstantDataKhr, plain, &data);
-    (ty, f.a.value(Op::CompositeConstruct, value_type, &[string, v, i]))
+    let string = m.a.constant(Op::ConstantDataKhr, plain, &data);
+    (ty, m.a.value(Op::CompositeConstruct, value_type, &[string, v, i]))
 }
 
-/// That many words of the buffer at binding 1.
-fn loaded(f: &mut Frame, length: Id) -> (Id, Id) {
-    let uint = f.uint;
-    let array = f.array(uint, length, Some(4));
-    let buffer = f.buffer(array, 1);
-    let pointer = f.a.pointer(StorageClass::Buffer, array);
-    let member = f.constant(0);
-    let pointer = f.a.value(Op::AccessChain, pointer, &[buffer, member]);
-    (array, f.a.value(Op::Load, array, &[pointer]))
+/// `length` words of the buffer at binding 1.
+fn loaded(m: &mut ComputeModule, length: Id) -> (Id, Id) {
+    let uint = m.uint;
+    let array = m.array(uint, length, Some(4));
+    let buffer = m.buffer(array, 1);
+    let pointer = m.a.pointer(StorageClass::Buffer, array);
+    let member = m.constant(0);
+    let pointer = m.a.value(Op::AccessChain, pointer, &[buffer, member]);
+    (array, m.a.value(Op::Load, array, &[pointer]))
 }

@@ -1,4 +1,4 @@
-//! Site tables: from files that `vkabort sites --json` or `vkabort instrument --sites` wrote, or from modules.
+//! Reads site tables from the output of `vkabort sites --json` or `vkabort instrument --sites`, or from modules.
 
 use crate::failure::{Failure, Result};
 use crate::io;
@@ -9,7 +9,11 @@ use vkabort_instrument::{Options, Outcome, instrument};
 use vkabort_record::report::ModuleInfo;
 use vkabort_record::site::SiteTable;
 
-/// The sites of a module: none if it has no aborts.
+/// Returns the sites of a module, or `None` if there is nothing to rewrite in it.
+///
+/// # Errors
+///
+/// The rewriter rejects the module.
 pub fn of_module(module: &Module, options: &Options) -> Result<Option<SiteTable>> {
     match instrument(&module.words, options) {
         Ok(Outcome::Unchanged) => Ok(None),
@@ -18,28 +22,32 @@ pub fn of_module(module: &Module, options: &Options) -> Result<Option<SiteTable>
     }
 }
 
-/// Reads the tables that `--sites` names: each file is a module, or JSON with one table or a list of tables.
+/// Reads the files of `--sites`: each is a module, or JSON with one table or a list of tables.
+///
+/// # Errors
+///
+/// A file cannot be read, or is neither a module nor a site table.
 pub fn read(paths: &[String]) -> Result<Vec<ModuleInfo>> {
-    let mut known = Vec::new();
+    let mut modules = Vec::new();
     for path in paths {
         let bytes = io::read(path)?;
-        let name = io::name(path, "standard input");
-        let tables = if Module::starts(&bytes) {
+        let name = io::input_name(path);
+        let tables = if Module::has_magic(&bytes) {
             let module = Module::parse(name.clone(), &bytes)?;
             of_module(&module, &Options::default())?.into_iter().collect()
         } else {
             parse(&name, &bytes)?
         };
-        known.extend(tables.into_iter().map(|table| ModuleInfo {
+        modules.extend(tables.into_iter().map(|table| ModuleInfo {
             name: module_name(path, &table),
             sites: Some(Arc::new(table)),
             ..ModuleInfo::default()
         }));
     }
-    Ok(known)
+    Ok(modules)
 }
 
-/// What the file is called, unless that is the module's hash: `aborts/5a6b000000000001.sites.json` says nothing new.
+/// The file's stem, unless it is the module's hash: `aborts/5a6b000000000001.sites.json` is not a name.
 fn module_name(path: &str, table: &SiteTable) -> Option<String> {
     let file = Path::new(path).file_name()?.to_string_lossy().into_owned();
     let stem = file.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-")?;
@@ -55,7 +63,7 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Vec<SiteTable>> {
     };
     parsed.map_err(|error| {
         Failure::input(format!(
-            "{name}: no site table: {error}; expected a SPIR-V module or the output of `vkabort sites --json`"
+            "{name}: not a site table: {error}; expected a SPIR-V module or the output of `vkabort sites --json`"
         ))
     })
 }

@@ -1,10 +1,10 @@
-//! What all shaders have: the types, the buffer and the number of the invocation.
+//! The common parts of all shaders: types, the buffer, and the invocation index.
 
-use super::{DATA_ID, LENGTH_ID, LOCAL, data};
+use super::interface::{DATA_ID, LENGTH_ID, LOCAL, data};
 use crate::spirv::{Assembler, Capability, Decoration, GLOBAL_INVOCATION_ID, Id, Op, StorageClass};
 
-/// A module with the types and the interface that all have.
-pub(super) struct Frame {
+/// A compute module with the common types and interface.
+pub(super) struct ComputeModule {
     pub(super) a: Assembler,
     pub(super) void: Id,
     pub(super) boolean: Id,
@@ -16,7 +16,7 @@ pub(super) struct Frame {
     invocation: Id,
 }
 
-impl Frame {
+impl ComputeModule {
     pub(super) fn new(capabilities: &[Capability]) -> Self {
         let mut a = Assembler::default();
         a.capability(Capability::Shader);
@@ -54,7 +54,7 @@ impl Frame {
         frame
     }
 
-    /// A storage buffer that holds one `member`.
+    /// A storage buffer block with one `member`.
     pub(super) fn buffer(&mut self, member: Id, binding: u32) -> Id {
         let block = self.structure(&[(member, 0)]);
         self.a.decorate(block, Decoration::Block, &[]);
@@ -65,7 +65,7 @@ impl Frame {
         variable
     }
 
-    /// A structure of members at offsets.
+    /// A structure type with the byte offsets of its members.
     pub(super) fn structure(&mut self, members: &[(Id, u32)]) -> Id {
         let types: Vec<Id> = members.iter().map(|&(ty, _)| ty).collect();
         let id = self.a.ty(Op::TypeStruct, &types);
@@ -79,7 +79,7 @@ impl Frame {
         self.a.constant(Op::Constant, self.uint, &[value])
     }
 
-    /// An array type, laid out if it has a stride.
+    /// An array type, with an explicit layout if `stride` (bytes) is present.
     pub(super) fn array(&mut self, element: Id, length: Id, stride: Option<u32>) -> Id {
         let id = self.a.ty(Op::TypeArray, &[element, length]);
         if let Some(stride) = stride {
@@ -88,16 +88,16 @@ impl Frame {
         id
     }
 
-    /// The number of the invocation.
-    pub(super) fn number(&mut self) -> Id {
+    /// `GlobalInvocationId.x`.
+    pub(super) fn invocation_index(&mut self) -> Id {
         let pointer = self.a.pointer(StorageClass::Input, self.uint);
         let x = self.constant(0);
         let x = self.a.value(Op::AccessChain, pointer, &[self.invocation, x]);
         self.a.value(Op::Load, self.uint, &[x])
     }
 
-    /// A pointer to a word of the buffer.
-    pub(super) fn at(&mut self, index: Id) -> Id {
+    /// A pointer to word `index` of the buffer.
+    pub(super) fn word_at(&mut self, index: Id) -> Id {
         let member = self.constant(0);
         self.a.value(Op::AccessChain, self.word, &[self.words, member, index])
     }
@@ -107,8 +107,8 @@ impl Frame {
         self.a.value(Op::IAdd, self.uint, &[left, right])
     }
 
-    /// Goes on in a new block if `condition` holds. Returns the label of the block after that.
-    pub(super) fn only_if(&mut self, condition: Id) -> Id {
+    /// Starts a block that runs if `condition` holds. Returns the label of its merge block.
+    pub(super) fn start_if(&mut self, condition: Id) -> Id {
         let (then, merge) = (self.a.id(), self.a.id());
         self.a.code(Op::SelectionMerge, &[merge, 0]);
         self.a.code(Op::BranchConditional, &[condition, then, merge]);
@@ -129,8 +129,8 @@ impl Frame {
     }
 }
 
-/// The words of a specialization constant of length `length` and of constant data that it is the length of.
-pub(super) fn spec_data(frame: &mut Frame, length: u32) -> (Id, Id, Id) {
+/// A specialization constant with default `length`, an array type of that length, and its specialization constant data.
+pub(super) fn spec_data(frame: &mut ComputeModule, length: u32) -> (Id, Id, Id) {
     let uint = frame.uint;
     let count = frame.a.constant(Op::SpecConstant, uint, &[length]);
     frame.a.decorate(count, Decoration::SpecId, &[LENGTH_ID]);

@@ -1,0 +1,58 @@
+//! `vkabort doctor`: shows the drivers, the extensions that each supports, and what the layer adds.
+//!
+//! `findings` gathers, as JSON, what two child processes see of Vulkan, one with the layer and one without; `display`
+//! turns that into text.
+
+mod display;
+mod findings;
+
+use crate::failure::{Result, code};
+use crate::{io, locate, settings};
+use clap::Args;
+use std::process::ExitCode;
+use vkabort_conform::probe;
+
+/// Arguments of `vkabort doctor`.
+#[derive(Args)]
+pub struct DoctorArgs {
+    /// The layer's library, or the folder that contains it
+    #[arg(long, value_name = "PATH")]
+    layer: Option<String>,
+    /// Print the findings as JSON
+    #[arg(long)]
+    json: bool,
+    /// Print what this process sees of Vulkan, as JSON (internal: for the child processes of `doctor`)
+    #[arg(long, hide = true)]
+    probe: bool,
+}
+
+/// Prints what this machine has, and whether shader aborts work on it.
+///
+/// # Errors
+///
+/// A child process cannot be started, or standard output cannot be written.
+pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
+    if args.probe {
+        let log = std::env::var_os(settings::variable("log_file")?);
+        io::print(&format!("{}\n", probe::machine(log.as_deref().map(AsRef::as_ref))))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let library = locate::library(args.layer.as_deref());
+    let without = findings::probe(None)?;
+    let with = match &library {
+        Ok(library) => Some(findings::probe(Some(library))?),
+        Err(_) => None,
+    };
+    let found = findings::merge(&library, &without, with.as_ref());
+    let text = if args.json {
+        format!("{found}\n")
+    } else {
+        display::text(&found)
+    };
+    io::print(&text)?;
+    Ok(if findings::any_device_works(&found) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(code::UNSUPPORTED)
+    })
+}

@@ -1,0 +1,133 @@
+//! Reads the layer's log while it grows and shows its reports and messages.
+
+use crate::failure::{Failure, Result};
+use crate::io;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use vkabort_record::report::Filter;
+use vkabort_record::report::Report;
+use vkabort_record::escape::one_line;
+
+/// Shows every report of a log as soon as it is complete.
+pub struct LogFollower<'a> {
+    path: &'a Path,
+    file: Option<File>,
+    filter: Option<&'a Filter>,
+    /// Show reports as JSON lines.
+    json: bool,
+    /// Levels of the messages to show.
+    levels: &'static [&'static str],
+    /// Text without a complete report.
+    pending: String,
+    log: Log,
+}
+
+/// Content of a log.
+pub struct Log {
+    /// All reports, filtered.
+    pub reports: Vec<Report>,
+    /// Whether the layer wrote nothing.
+    pub is_empty: bool,
+}
+
+impl<'a> LogFollower<'a> {
+    /// Follows the log at `path`. Shows messages of `level`, by default `warning`, and above.
+    pub fn new(path: &'a Path, filter: Option<&'a Filter>, json: bool, level: Option<&str>) -> Self {
+        Self {
+            path,
+            file: None,
+            filter,
+            json,
+            levels: match level {
+                Some("error") => &["error"],
+                Some("info") => &["error", "warning", "info"],
+                Some("debug") => &["error", "warning", "info", "debug"],
+                _ => &["error", "warning"],
+            },
+            pending: String::new(),
+            log: Log {
+                reports: Vec::new(),
+                is_empty: true,
+            },
+        }
+    }
+
+    /// Shows the reports that are complete, and the messages between them.
+    ///
+    /// # Errors
+    ///
+    /// The log cannot be read or is malformed.
+    pub fn follow(&mut self) -> Result<()> {
+        self.read()?;
+        let line_end = |at: usize| Some(at + self.pending.get(at..)?.find('\n')? + 1);
+        // The line of its summary completes a report; lines after the last summary wait for their own.
+        let end = match self.pending.rfind("{\"type\":\"summary\"").and_then(line_end) {
+            None if !self.pending.contains("{\"type\":\"abort\"") => self.pending.rfind('\n').map(|at| at + 1),
+            end => end,
+        };
+        if let Some(end) = end {
+            let rest = self.pending.split_off(end);
+            let text = std::mem::replace(&mut self.pending, rest);
+            self.show(&text)?;
+        }
+        Ok(())
+    }
+
+    /// Shows the rest of the log after the program has ended, and returns the whole log.
+    ///
+    /// # Errors
+    ///
+    /// The log cannot be read or is malformed.
+    pub fn finish(mut self) -> Result<Log> {
+        self.read()?;
+        // A process that dies while it writes leaves an incomplete line, which is not JSON.
+        let end = self.pending.rfind('\n').map_or(0, |at| at + 1);
+        self.pending.truncate(end);
+        let text = std::mem::take(&mut self.pending);
+        self.show(&text)?;
+        Ok(self.log)
+    }
+
+    fn read(&mut self) -> Result<()> {
+        let failed = |error: std::io::Error| Failure::path(self.path, "read", &error);
+        let file = match &mut self.file {
+            Some(file) => file,
+            file => file.insert(File::open(self.path).map_err(failed)?),
+        };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        // The layer writes whole lines of UTF-8, so that only an incomplete last line can end inside a character.
+        self.pending.push_str(&String::from_utf8_lossy(&bytes));
+        Ok(())
+    }
+
+    fn show(&mut self, text: &str) -> Result<()> {
+        let mut reports = Report::read_json_lines(text)
+            .map_err(|error| Failure::input(format!("{}: {error}", self.path.display())))?;
+        for line in text.lines().filter(|line| line.starts_with("{\"type\":\"log\"")) {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+            let (level, message) = (line["level"].as_str(), line["message"].as_str());
+            if let (Some(level), Some(message)) = (level, message)
+                // Without emulation there are no reports: show the reason at any level.
+                && (self.levels.contains(&level) || message.contains("cannot emulate"))
+            {
+                io::note(&format!("{level}: {}", one_line(message)));
+            }
+        }
+        self.log.is_empty &= text.trim().is_empty();
+        if let Some(filter) = self.filter {
+            reports.iter_mut().for_each(|report| filter.apply(report));
+        }
+        let color = io::has_color(&std::io::stderr());
+        for report in &reports {
+            io::print_error(&if self.json {
+                report.json_lines()
+            } else {
+                report.text(color)
+            });
+        }
+        self.log.reports.extend(reports);
+        Ok(())
+    }
+}

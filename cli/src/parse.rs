@@ -1,0 +1,91 @@
+//! Parsers of option values.
+
+/// Parses `KEY=VALUE`.
+///
+/// # Errors
+///
+/// There is no `=`.
+pub fn setting(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        .ok_or_else(|| "expected KEY=VALUE, for example arena_size=4194304".to_owned())
+}
+
+/// Parses a device address, a multiple of 16, in decimal or hexadecimal.
+///
+/// # Errors
+///
+/// The text is not a number, or the number is not a multiple of 16.
+pub fn address(text: &str) -> Result<u64, String> {
+    match number(text) {
+        Some(address) if address.is_multiple_of(16) => Ok(address),
+        Some(_) => Err("the address must be a multiple of 16".to_owned()),
+        None => Err("expected a number such as 0x7f0000000000".to_owned()),
+    }
+}
+
+/// Parses a number of bytes, with an optional K or M.
+///
+/// # Errors
+///
+/// The text is not a number, or the number needs more than 32 bits.
+pub fn bytes(text: &str) -> Result<u32, String> {
+    let trimmed = text.trim_end_matches("iB").trim_end_matches('B');
+    let (digits, shift) = match trimmed.strip_suffix(['K', 'k']) {
+        Some(digits) => (digits, 10),
+        None => match trimmed.strip_suffix(['M', 'm']) {
+            Some(digits) => (digits, 20),
+            None => (text, 0),
+        },
+    };
+    let number = number(digits).ok_or("expected a number of bytes such as 65536, 64K or 1M")?;
+    number
+        .checked_shl(shift)
+        .filter(|bytes| bytes >> shift == number)
+        .and_then(|bytes| u32::try_from(bytes).ok())
+        .ok_or_else(|| "the maximum is 4294967295 bytes".to_owned())
+}
+
+/// Parses `ID=HEXBYTES`: a `SpecId` and its data.
+///
+/// # Errors
+///
+/// The text has another form.
+pub fn specialization(text: &str) -> Result<(u32, Vec<u8>), String> {
+    let (id, digits) = text
+        .split_once('=')
+        .ok_or("expected ID=HEXBYTES, for example 7=6d736700")?;
+    let id = id.parse().map_err(|_| format!("`{id}` is not a SpecId"))?;
+    let bytes = vkabort_record::hex::unhex(digits)
+        .ok_or_else(|| format!("`{digits}` is not a sequence of hexadecimal bytes, two digits each"))?;
+    Ok((id, bytes))
+}
+
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_addresses_are_parsed() {
+        assert_eq!(bytes("65536"), Ok(65536));
+        assert_eq!(bytes("64K"), Ok(65536));
+        assert_eq!(bytes("1MiB"), Ok(1 << 20));
+        assert_eq!(bytes("0x100"), Ok(256));
+        assert!(bytes("4096M").is_err());
+        assert!(bytes("99999999999999999999M").is_err());
+        assert!(bytes("big").is_err());
+        assert_eq!(address("0x7f00_0000").ok(), None);
+        assert_eq!(address("0x7f000010"), Ok(0x7f00_0010));
+        assert!(address("0x7f000008").is_err());
+        assert_eq!(specialization("7=0aFF"), Ok((7, vec![0x0a, 0xff])));
+        assert!(specialization("7=0").is_err());
+        assert!(specialization("x=00").is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! The environment in which a program runs under the layer, without an installation.
+//!
+//! The stage offers the layer as an implicit one, from a private folder, and sets the variable that switches it on.
+//! Requesting the layer by name (`VK_INSTANCE_LAYERS`) works too, but then the loader warns about it through the
+//! program's own debug messenger.
+
+use crate::failure::{Failure, Result};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+use vkabort_manifest::{DISABLE, ENABLE, Kind, LAYER};
+
+/// A private folder with a manifest of the layer. Dropping the stage removes the folder.
+pub struct Stage {
+    folder: TempDir,
+}
+
+impl Stage {
+    /// Creates the folder, with a manifest that names `library`.
+    ///
+    /// # Errors
+    ///
+    /// The folder or the manifest cannot be written, or the library's path is not UTF-8.
+    pub fn new(library: &Path) -> Result<Self> {
+        let base = env::temp_dir();
+        // Readable by this user only (mode 0700): nobody else can place a manifest in it.
+        let folder = tempfile::Builder::new()
+            .prefix("vkabort-")
+            .tempdir_in(&base)
+            .map_err(|error| Failure::path(&base, "written", &error))?;
+        let manifests = folder.path().join("vulkan").join(Kind::Implicit.folder());
+        vkabort_manifest::write(Kind::Implicit, LAYER, library, &manifests)
+            .map_err(|error| Failure::path(&manifests, "written", &error))?;
+        Ok(Self { folder })
+    }
+
+    /// Path of a file in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Makes the loader of `command` find the layer and switch it on.
+    pub fn prepare(&self, command: &mut Command) {
+        // Every loader searches XDG_CONFIG_DIRS, before the places where another version of the layer may be installed,
+        // and few programs use it.
+        let others = env::var_os("XDG_CONFIG_DIRS").filter(|list| !list.is_empty());
+        let mut list = self.folder.path().as_os_str().to_owned();
+        list.push(":");
+        list.push(others.unwrap_or_else(|| "/etc/xdg".into()));
+        command
+            .env("XDG_CONFIG_DIRS", list)
+            .env(ENABLE, "1")
+            .env_remove(DISABLE);
+    }
+}

@@ -1,0 +1,138 @@
+//! The results as a table and as JSON.
+
+use crate::check::Check;
+use crate::runner::CheckResult;
+use crate::verdict::Outcome;
+use serde_json::{Value as Json, json};
+use std::fmt::Write;
+
+/// Width of the column of names.
+const NAME: usize = 46;
+
+/// A row of the table. A failure or warning cites its rule.
+pub fn row(result: &CheckResult, color: bool) -> String {
+    let name = result.check.name;
+    let outcome = result.verdict.outcome;
+    let word = format!("{:<5}", outcome.name());
+    let word = match (color, outcome) {
+        (false, _) => word,
+        (true, Outcome::Pass) => format!("\x1b[32m{word}\x1b[0m"),
+        (true, Outcome::Warn) => format!("\x1b[33m{word}\x1b[0m"),
+        (true, Outcome::Skip) => format!("\x1b[2m{word}\x1b[0m"),
+        (true, _) => format!("\x1b[1;31m{word}\x1b[0m"),
+    };
+    let time = result.time.as_secs_f64();
+    let mut out = format!("{name:<NAME$} {word} {time:>7.2} s  {}", result.verdict.detail);
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    if outcome.is_failure() || outcome == Outcome::Warn {
+        let rule = result.check.rule;
+        let _ = writeln!(out, "    {}:\n    \"{}\"", rule.section, rule.sentence);
+    }
+    out
+}
+
+/// Counts of the outcomes: `N passed, N failed, ..`.
+pub fn summary(all: &[CheckResult]) -> String {
+    let count = |outcome| all.iter().filter(|result| result.verdict.outcome == outcome).count();
+    let mut out = format!("{} passed, {} failed", count(Outcome::Pass), count(Outcome::Fail));
+    for (outcome, word) in [
+        (Outcome::Crash, "crashed"),
+        (Outcome::Hang, "hung"),
+        (Outcome::Warn, "with warnings"),
+    ] {
+        let count = count(outcome);
+        if count > 0 {
+            let _ = write!(out, ", {count} {word}");
+        }
+    }
+    let _ = write!(out, ", {} skipped", count(Outcome::Skip));
+    out
+}
+
+/// The device as text.
+pub fn device(json: &Json) -> String {
+    let text = |key: &str| json[key].as_str().unwrap_or("unknown").to_owned();
+    format!("{}, Vulkan {}, {}", text("name"), text("api_version"), text("driver"))
+}
+
+/// Name and rule of a check.
+pub fn check(check: &Check) -> Json {
+    json!({
+        "name": check.name,
+        "section": check.rule.section,
+        "sentence": check.rule.sentence,
+    })
+}
+
+/// All results, with the mode, the device and the counts of the outcomes.
+pub fn document(mode: &str, all: &[CheckResult]) -> Json {
+    let results: Vec<Json> = all
+        .iter()
+        .map(|result| {
+            let mut json = check(result.check);
+            json["outcome"] = json!(result.verdict.outcome.name());
+            json["detail"] = json!(result.verdict.detail);
+            json["seconds"] = json!(result.time.as_secs_f64());
+            json
+        })
+        .collect();
+    let count = |outcome: Outcome| all.iter().filter(|result| result.verdict.outcome == outcome).count();
+    let counts: serde_json::Map<String, Json> = Outcome::ALL
+        .into_iter()
+        .map(|outcome| (outcome.name().to_owned(), json!(count(outcome))))
+        .collect();
+    json!({
+        "mode": mode,
+        "device": all.iter().find_map(|result| result.device.clone()),
+        "results": results,
+        "counts": counts,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks;
+    use crate::verdict::Verdict;
+    use std::time::Duration;
+
+    fn results() -> Vec<CheckResult> {
+        Outcome::ALL
+            .into_iter()
+            .zip(checks::all())
+            .map(|(outcome, check)| CheckResult {
+                check,
+                verdict: Verdict {
+                    outcome,
+                    detail: format!("a < {}", outcome.name()),
+                },
+                time: Duration::from_millis(1500),
+                device: None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn summaries_count_every_outcome() {
+        assert_eq!(
+            summary(&results()),
+            "1 passed, 1 failed, 1 crashed, 1 hung, 1 with warnings, 1 skipped"
+        );
+        assert_eq!(summary(&[]), "0 passed, 0 failed, 0 skipped");
+        assert_eq!(document("emulated", &results())["counts"]["hang"], 1);
+    }
+
+    #[test]
+    fn a_failure_cites_the_specification() {
+        for result in results() {
+            let row = row(&result, false);
+            let cites = row.contains(result.check.rule.sentence);
+            let bad = result.verdict.outcome.is_failure() || result.verdict.outcome == Outcome::Warn;
+            assert_eq!(cites, bad, "{row}");
+            assert!(row.starts_with(result.check.name), "{row}");
+            assert!(!row.contains('\x1b') && super::row(&result, true).contains('\x1b'));
+        }
+    }
+
+}

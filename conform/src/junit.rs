@@ -1,0 +1,87 @@
+//! The results as JUnit XML.
+
+use crate::runner::CheckResult;
+use crate::verdict::Outcome;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+/// A document with one test case for every check.
+pub fn document(all: &[CheckResult]) -> String {
+    let mut suite = TestSuite::new("vkabort conform");
+    suite.set_time(all.iter().map(|result| result.time).sum());
+    suite.add_test_cases(all.iter().map(test_case));
+    let mut report = Report::unnamed();
+    report.add_test_suite(suite);
+    // Writing into memory does not fail.
+    report.to_string().unwrap_or_default()
+}
+
+fn test_case(result: &CheckResult) -> TestCase {
+    let (group, name) = result.check.name.split_once('.').unwrap_or_default();
+    let (outcome, detail) = (result.verdict.outcome, &result.verdict.detail);
+    let rule = format!("{}: \"{}\"", result.check.rule.section, result.check.rule.sentence);
+    let status = match outcome {
+        Outcome::Pass | Outcome::Warn => TestCaseStatus::success(),
+        Outcome::Skip => TestCaseStatus::skipped(),
+        Outcome::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Outcome::Crash | Outcome::Hang => TestCaseStatus::non_success(NonSuccessKind::Error),
+    };
+    let mut case = TestCase::new(name, status);
+    case.set_classname(format!("vkabort.conform.{group}"))
+        .set_time(result.time);
+    match outcome {
+        Outcome::Pass if detail.is_empty() => {}
+        Outcome::Pass => {
+            case.set_system_out(detail);
+        }
+        Outcome::Warn => {
+            case.set_system_out(format!("warning: {detail} ({rule})"));
+        }
+        Outcome::Skip => {
+            case.status.set_message(detail);
+        }
+        Outcome::Fail => {
+            case.status
+                .set_type("conformance")
+                .set_message(detail)
+                .set_description(rule);
+        }
+        Outcome::Crash | Outcome::Hang => {
+            case.status
+                .set_type(outcome.name())
+                .set_message(detail)
+                .set_description(rule);
+        }
+    }
+    case
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks;
+    use crate::verdict::Verdict;
+    use std::time::Duration;
+
+    #[test]
+    fn every_check_is_a_test_case() {
+        let results: Vec<_> = Outcome::ALL
+            .into_iter()
+            .zip(checks::all())
+            .map(|(outcome, check)| CheckResult {
+                check,
+                verdict: Verdict {
+                    outcome,
+                    detail: format!("a < {}", outcome.name()),
+                },
+                time: Duration::from_millis(1500),
+                device: None,
+            })
+            .collect();
+        let xml = document(&results);
+        let counts = "tests=\"6\" skipped=\"1\" failures=\"1\" errors=\"2\" time=\"9.000\"";
+        assert!(xml.contains(counts), "{xml}");
+        assert_eq!(xml.matches("<testcase ").count(), 6);
+        assert!(xml.contains("<skipped message=\"a &lt; skip\"/>"), "{xml}");
+        assert!(xml.contains("<error message=\"a &lt; hang\" type=\"hang\">"), "{xml}");
+    }
+}

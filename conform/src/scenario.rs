@@ -1,0 +1,124 @@
+//! Steps that many checks share.
+
+use crate::gpu::{Buffer, Device, Enable, Fault, Gpu, Kernel, show};
+use crate::shaders::{COUNT, LOCAL, MARK, Message, aborting};
+use crate::verdict::{CheckOutput, Stop, hold};
+use ash::vk;
+use std::time::{Duration, Instant};
+
+/// Time limit for the loss of the device after an abort. The specification says "in finite time"; watchdogs of operating
+/// systems take about 10 seconds.
+pub(crate) const FINITE: Duration = Duration::from_secs(20);
+/// Number of workgroups that cover the buffer once.
+pub(crate) const GROUPS: u32 = COUNT / LOCAL;
+
+/// The three parts of the buffer of [`aborting`]: words 100, 101, .. with [`MARK`] at `invocations`, then zeros.
+pub(crate) fn marked(invocations: &[u32]) -> Vec<u32> {
+    let word = |i| if invocations.contains(&i) { MARK } else { 100 + i };
+    (0..COUNT).map(word).chain((0..2 * COUNT).map(|_| 0)).collect()
+}
+
+/// Part `index` of the buffer.
+pub(crate) fn part(words: &[u32], index: usize) -> &[u32] {
+    words.chunks(COUNT as usize).nth(index).unwrap_or_default()
+}
+
+/// Polls with empty submissions until the device is lost. Returns the time that it took.
+pub(crate) fn await_loss(device: &Device) -> CheckOutput<Duration> {
+    let start = Instant::now();
+    loop {
+        match device.submit_nothing() {
+            vk::Result::ERROR_DEVICE_LOST => return Ok(start.elapsed()),
+            result => hold!(
+                result == vk::Result::SUCCESS,
+                "an empty vkQueueSubmit after the abort returned {}",
+                show(result)
+            ),
+        }
+        hold!(
+            start.elapsed() < FINITE,
+            "the device is not lost {} s after the abort",
+            FINITE.as_secs()
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Checks a call on a device with an abort: it succeeds, or reports the loss.
+pub(crate) fn success_or_lost(call: &str, result: vk::Result) -> CheckOutput<()> {
+    let allowed = [vk::Result::SUCCESS, vk::Result::ERROR_DEVICE_LOST];
+    hold!(allowed.contains(&result), "{call} returned {}", show(result));
+    Ok(())
+}
+
+/// Submits a dispatch that aborts, and waits until the device is lost.
+pub(crate) fn lose(device: &Device, kernel: &Kernel, groups: u32) -> CheckOutput<()> {
+    let submission = kernel.record(groups)?;
+    let mut result = submission.submit();
+    if result == vk::Result::SUCCESS {
+        result = submission.wait();
+    }
+    success_or_lost("submitting and waiting", result)?;
+    if result == vk::Result::SUCCESS {
+        await_loss(device)?;
+    }
+    Ok(())
+}
+
+/// Loses a new device: `invocations` abort with `message`. Returns the device, its fault queries, and its buffer.
+pub(crate) fn lost_by(gpu: &'static Gpu, message: Message, invocations: &[u32]) -> CheckOutput<(&'static Device, Fault, Buffer)> {
+    let device = Device::new(gpu, Enable::ABORT)?;
+    let buffer = Buffer::new(device, &marked(invocations))?;
+    let kernel = Kernel::new(device, &aborting(message), &[buffer], &[], None)?;
+    lose(device, &kernel, GROUPS)?;
+    Ok((device, device.fault()?, buffer))
+}
+
+/// Submits and waits on a device that must stay healthy.
+pub(crate) fn run_healthy(kernel: &Kernel, groups: u32) -> CheckOutput<()> {
+    let submission = kernel.record(groups)?;
+    let result = submission.submit();
+    hold!(result == vk::Result::SUCCESS, "vkQueueSubmit returned {}", show(result));
+    let result = submission.wait();
+    hold!(
+        result == vk::Result::SUCCESS,
+        "vkWaitForFences returned {}",
+        show(result)
+    );
+    Ok(())
+}
+
+/// Runs a shader whose aborts are not executed, on a device that must stay healthy, and checks its output.
+pub(crate) fn run_without_abort(device: &'static Device) -> CheckOutput<()> {
+    let buffer = Buffer::new(device, &marked(&[]))?;
+    let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], None)?;
+    run_healthy(&kernel, GROUPS)?;
+    let words = buffer.read();
+    for (index, offset) in [(0, 100), (1, 101), (2, 102)] {
+        for (&word, i) in part(&words, index).iter().zip(0..) {
+            hold!(
+                word == offset + i,
+                "word {i} of part {index} is {word} instead of {}",
+                offset + i
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The first 48 bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digits: Vec<String> = bytes.iter().take(48).map(|byte| format!("{byte:02x}")).collect();
+    let more = if bytes.len() > 48 { " .." } else { "" };
+    format!("{}{more}", digits.join(" "))
+}
+
+/// Words as bytes in host order.
+pub(crate) fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+/// Ends the check as skipped.
+pub(crate) fn skip<T>(reason: impl Into<String>) -> CheckOutput<T> {
+    Err(Stop::Skip(reason.into()))
+}
