@@ -64,14 +64,17 @@ mod tests {
         });
         let text = document("app --x", None, Duration::from_millis(1500), &[report]);
         assert!(
-            text.contains("tests=\"2\" skipped=\"0\" failures=\"1\" errors=\"0\" time=\"1.500\""),
+            text.contains("tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"1\" time=\"1.500\""),
             "{text}"
         );
-        assert!(text.contains("<testcase name=\"app --x\" classname=\"vkabort\" time=\"1.500\">"));
+        assert!(text.contains("<testcase name=\"app --x\" classname=\"vkabort\" time=\"1.500\"/>"));
         assert!(text.contains("name=\"check&lt;T&gt;\""));
         assert!(text.contains("message=\"a &lt; b &amp; &quot;c&quot;\""));
         let text = document("app", Some("exit code 3"), Duration::ZERO, &[]);
         assert!(text.contains("failures=\"1\""));
-        assert!(text.contains("<failure message=\"exit code 3\" type=\"exit\"/>"), "{text}");
+        assert!(
+            text.contains("<failure message=\"exit code 3\" type=\"exit\"/>"),
+            "{text}"
+        );
     }
 }

@@ -5,9 +5,9 @@ use crate::io;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use vkabort_record::escape::one_line;
 use vkabort_record::report::Filter;
 use vkabort_record::report::Report;
-use vkabort_record::escape::one_line;
 
 /// Shows every report of a log as soon as it is complete.
 pub struct LogFollower<'a> {

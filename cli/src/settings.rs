@@ -65,7 +65,7 @@ pub fn suggestion<'a>(misspelt: &str, candidates: impl Iterator<Item = &'a str>)
     let misspelt = misspelt.to_lowercase();
     candidates
         .map(|candidate| (strsim::normalized_damerau_levenshtein(&misspelt, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.5)
+        .filter(|(similarity, _)| *similarity >= 0.5)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, nearest)| format!("; did you mean `{nearest}`?"))
         .unwrap_or_default()

@@ -90,11 +90,11 @@ fn with_table(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn an_arena_is_recognised_and_decoded_by_its_sites() {
+fn arenas_are_detected_and_decoded_by_their_sites() {
     let folder = with_table("arena");
-    let ran = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &arena(64)).ok();
+    let run = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &arena(64)).ok();
     assert_eq!(
-        ran.text(),
+        run.text(),
         "vkabort: shader aborted: bad 7
   --> cull.comp:10:5
    = compute entry point `main`, module \"sites\" (feed000000000001)
@@ -109,24 +109,24 @@ vkabort: shader aborted: far 0.5
    = note: the argument of `%u` is a float (f32)
 "
     );
-    assert_eq!(ran.stderr, "");
+    assert_eq!(run.stderr, "");
 }
 
 #[test]
-fn the_json_is_what_the_reader_reads() {
+fn json_output_round_trips() {
     let folder = with_table("json");
-    let ran = run_in(&folder, &["decode", "-", "--json", "--sites", "sites.json"], &arena(64)).ok();
-    let reports = Report::read_json_lines(ran.text()).expect("reads");
+    let run = run_in(&folder, &["decode", "-", "--json", "--sites", "sites.json"], &arena(64)).ok();
+    let reports = Report::read_json_lines(run.text()).expect("reads");
     assert_eq!(reports.len(), 1);
     assert_eq!(reports[0].sites.len(), 2);
     assert_eq!(reports[0].summary.invocations, 4);
-    let first: Json = serde_json::from_str(ran.text().lines().next().expect("a line")).expect("JSON");
+    let first: Json = serde_json::from_str(run.text().lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["samples"][0]["message"]["text"], "bad 7");
     assert_eq!(first["module_hash"], "feed000000000001");
 }
 
 #[test]
-fn message_data_is_matched_to_its_sites_in_both_framings() {
+fn messages_are_matched_to_their_sites_in_both_framings() {
     let folder = with_table("messages");
     let payloads = [
         payload(b"bad %u\0\0", 7),
@@ -160,11 +160,11 @@ vkabort: shader aborted: far 0.5
 }
 
 #[test]
-fn without_sites_the_conventions_are_tried_and_the_bytes_shown() {
+fn without_sites_messages_are_guessed_and_their_bytes_shown() {
     let data = message_data([payload(b"bad %u\0\0", 7).as_slice(), &7u32.to_le_bytes()]);
-    let ran = vkabort(&["decode", "-"], &data).ok();
+    let run = vkabort(&["decode", "-"], &data).ok();
     assert_eq!(
-        ran.text(),
+        run.text(),
         "vkabort: shader aborted: bad 7
    = note: the site is not known: the types are guessed from the format
    = bytes: 62616420 25750000 07000000
@@ -173,15 +173,15 @@ vkabort: shader aborted: 7 (0x00000007)
    = bytes: 07000000
 "
     );
-    let ran = vkabort(
+    let run = vkabort(
         &["decode", "-", "--input-format", "payload"],
         &payload(b"bad %x\0\0", 255),
     )
     .ok();
     assert!(
-        ran.text().starts_with("vkabort: shader aborted: bad ff\n"),
+        run.text().starts_with("vkabort: shader aborted: bad ff\n"),
         "{}",
-        ran.text()
+        run.text()
     );
     assert_eq!(
         vkabort(&["decode", "-"], b"").ok().text(),
@@ -190,27 +190,31 @@ vkabort: shader aborted: 7 (0x00000007)
 }
 
 #[test]
-fn cut_and_wrong_data_is_said_to_be_so() {
+fn truncated_and_invalid_data_is_reported() {
     let data = message_data([payload(b"bad %u\0\0", 7).as_slice(), &payload(b"bad %u\0\0", 8)]);
-    let ran = vkabort(&["decode", "-"], &data[..30]).ok();
-    assert!(ran.text().starts_with("vkabort: shader aborted: bad 7\n"));
+    let run = vkabort(&["decode", "-"], &data[..30]).ok();
+    assert!(run.text().starts_with("vkabort: shader aborted: bad 7\n"));
     assert!(
-        ran.stderr.contains("6 bytes from offset 24 on are left out"),
+        run.stderr.contains("6 bytes from offset 24 are left out"),
         "{}",
-        ran.stderr
+        run.stderr
     );
-    let ran = vkabort(&["decode", "-"], b"certainly no message data");
-    assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("standard input: no message data"), "{}", ran.stderr);
+    let run = vkabort(&["decode", "-"], b"certainly not message data");
+    assert_eq!(run.code, 3);
+    assert!(
+        run.stderr.contains("standard input: not abort message data"),
+        "{}",
+        run.stderr
+    );
     let folder = folder("wrong");
     std::fs::write(folder.join("sites.json"), b"{\"module_hash\": 1}").expect("written");
-    let ran = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &data);
-    assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("sites.json: no site table"), "{}", ran.stderr);
+    let run = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &data);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("sites.json: not a site table"), "{}", run.stderr);
 }
 
 #[test]
-fn a_dump_of_the_used_part_needs_the_arenas_size_to_tell_a_full_one() {
+fn partial_dumps_need_the_arena_size_to_detect_a_full_arena() {
     let whole = arena(16);
     let used = vkabort(&["decode", "-", "--arena-size", "16M"], &whole).ok();
     assert!(!used.text().contains("no room"), "{}", used.text());
@@ -223,7 +227,7 @@ fn a_dump_of_the_used_part_needs_the_arenas_size_to_tell_a_full_one() {
 }
 
 #[test]
-fn reports_and_dump_folders_are_read_again() {
+fn reports_and_dump_folders_are_decoded_again() {
     let folder = with_table("again");
     let json = run_in(&folder, &["decode", "-", "--json", "--sites", "sites.json"], &arena(64)).ok();
     let text = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &arena(64)).ok();
@@ -235,25 +239,25 @@ fn reports_and_dump_folders_are_read_again() {
         run_in(&folder, &["decode", "-", "--json"], &json.stdout).ok().text(),
         json.text()
     );
-    let ran = run_in(
+    let run = run_in(
         &folder,
         &["decode", "-", "--filter", "ignore file=cull.comp:10"],
         &json.stdout,
     )
     .ok();
     assert!(
-        ran.text().starts_with("vkabort: shader aborted: far 0.5\n"),
+        run.text().starts_with("vkabort: shader aborted: far 0.5\n"),
         "{}",
-        ran.text()
+        run.text()
     );
     assert!(
-        ran.text()
+        run.text()
             .ends_with("vkabort: 2 more invocations aborted at sites that the filter ignores\n")
     );
-    let ran = run_in(&folder, &["decode", "."], b"");
-    assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("no report.jsonl"), "{}", ran.stderr);
-    let ran = run_in(&folder, &["decode", "-"], b"{\"type\":\"abort\"}\n");
-    assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("no report: line 1"), "{}", ran.stderr);
+    let run = run_in(&folder, &["decode", "."], b"");
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("no report.jsonl"), "{}", run.stderr);
+    let run = run_in(&folder, &["decode", "-"], b"{\"type\":\"abort\"}\n");
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("not a report: line 1"), "{}", run.stderr);
 }

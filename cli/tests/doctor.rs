@@ -1,4 +1,4 @@
-//! `vkabort doctor` where nothing works. On real drivers it is tested end to end.
+//! `vkabort doctor` without drivers. The end-to-end tests run it on real drivers.
 
 mod common;
 
@@ -6,19 +6,23 @@ use common::{folder, run_with, without_vulkan};
 use serde_json::Value as Json;
 
 #[test]
-fn a_machine_without_drivers_is_said_to_be_one() {
+fn machines_without_drivers_are_unsupported() {
     let folder = folder("doctor");
     let home = folder.to_str().expect("UTF-8");
-    let nothing = without_vulkan(home);
-    std::fs::write(folder.join("libVkLayer_vkabort_shader_abort.so"), b"no library").expect("written");
-    let ran = run_with(&folder, &["doctor", "--layer", ".", "--json"], b"", &nothing);
-    assert_eq!(ran.code, 5, "{}", ran.stderr);
-    let found: Json = serde_json::from_str(ran.text()).expect("JSON");
+    let variables = without_vulkan(home);
+    std::fs::write(folder.join("libVkLayer_vkabort_shader_abort.so"), b"not a library").expect("written");
+    let run = run_with(&folder, &["doctor", "--layer", ".", "--json"], b"", &variables);
+    assert_eq!(run.code, 5, "{}", run.stderr);
+    let found: Json = serde_json::from_str(run.text()).expect("JSON");
     assert!(found["error"].is_string(), "{found}");
     assert!(found["devices"].as_array().is_some_and(Vec::is_empty), "{found}");
     let registered = |found: &Json| found["registered"].as_array().map(|all| all.len());
     assert!(registered(&found).is_some(), "{found}");
-    let ran = run_with(&folder, &["doctor", "--layer", "."], b"", &nothing);
-    assert_eq!(ran.code, 5);
-    assert!(ran.text().starts_with("Vulkan does not work here: "), "{}", ran.text());
+    let run = run_with(&folder, &["doctor", "--layer", "."], b"", &variables);
+    assert_eq!(run.code, 5);
+    assert!(
+        run.text().starts_with("Vulkan loader    does not work: "),
+        "{}",
+        run.text()
+    );
 }

@@ -1,12 +1,12 @@
-//! `vkabort install` and `vkabort uninstall`, into folders of the test's own.
+//! `vkabort install` and `vkabort uninstall`, in folders of the test.
 
 mod common;
 
-use common::{Ran, folder, run_with};
+use common::{Run, folder, run_with};
 use serde_json::Value as Json;
 use std::path::Path;
 
-fn run(folder: &Path, args: &[&str]) -> Ran {
+fn run(folder: &Path, args: &[&str]) -> Run {
     let data = folder.join("data");
     let data = data.to_str().expect("UTF-8");
     run_with(folder, args, b"", &[("XDG_DATA_HOME", data), ("HOME", "/nonexistent")])
@@ -17,8 +17,8 @@ fn library(folder: &Path, bytes: &[u8]) {
 }
 
 #[test]
-fn a_user_installs_updates_and_uninstalls() {
-    let folder = folder("user").canonicalize().expect("there");
+fn installing_updating_and_uninstalling_for_a_user() {
+    let folder = folder("user").canonicalize().expect("the folder exists");
     library(&folder, b"one");
     let ran = run(&folder, &["install", "--layer", ".", "--json"]).ok();
     let done: Json = serde_json::from_str(ran.text()).expect("JSON");
@@ -33,7 +33,7 @@ fn a_user_installs_updates_and_uninstalls() {
         Some(installed.as_path())
     );
     assert_eq!(json["layer"]["enable_environment"]["VKABORT_ENABLE"], "1");
-    // Who has the old library mapped keeps it: the new one is another file.
+    // Programs keep the old library mapped: the new one is another file.
     let old = std::fs::File::open(&installed).expect("opened");
     library(&folder, b"two");
     run(&folder, &["install", "--layer", ".", "--explicit"]).ok();
@@ -48,12 +48,15 @@ fn a_user_installs_updates_and_uninstalls() {
         format!("removed  {}\nremoved  {}\n", explicit.display(), installed.display())
     );
     assert!(!folder.join("data/vkabort").exists());
-    assert_eq!(run(&folder, &["uninstall"]).ok().text(), "nothing is installed there\n");
+    assert_eq!(
+        run(&folder, &["uninstall"]).ok().text(),
+        "the layer is not installed there\n"
+    );
 }
 
 #[test]
-fn the_system_has_its_own_place_and_a_library_may_stay_where_it_is() {
-    let folder = folder("system").canonicalize().expect("there");
+fn installing_for_all_users_and_in_place() {
+    let folder = folder("system").canonicalize().expect("the folder exists");
     library(&folder, b"one");
     run(
         &folder,
@@ -75,15 +78,15 @@ fn the_system_has_its_own_place_and_a_library_may_stay_where_it_is() {
     assert_eq!(
         run(&folder, &["install", "--prefix", "usr"]).code,
         2,
-        "--prefix goes with --system"
+        "--prefix requires --system"
     );
 }
 
 #[test]
-fn what_cannot_be_written_is_named() {
+fn errors_name_the_file() {
     let folder = folder("blocked");
     library(&folder, b"one");
-    std::fs::write(folder.join("data"), b"a file in the way").expect("written");
+    std::fs::write(folder.join("data"), b"a file instead of a folder").expect("written");
     let ran = run(&folder, &["install", "--layer", "."]);
     assert_eq!(ran.code, 4);
     assert!(

@@ -1,4 +1,4 @@
-//! `vkabort instrument`, `vkabort sites`, `vkabort completions` and wrong usage.
+//! `vkabort instrument`, `vkabort sites`, `vkabort schema`, `vkabort completions` and wrong usage.
 
 mod common;
 
@@ -6,20 +6,20 @@ use common::{aborting, big, folder, little, plain, run_in, vkabort};
 use serde_json::Value as Json;
 
 #[test]
-fn a_module_without_aborts_comes_out_as_it_went_in() {
-    let ran = vkabort(&["instrument", "-", "-o", "-"], &little(&plain())).ok();
-    assert_eq!(ran.stdout, little(&plain()));
-    assert!(ran.stderr.contains("nothing to rewrite"), "{}", ran.stderr);
-    let ran = vkabort(&["instrument", "-", "-o", "-"], &big(&plain())).ok();
-    assert_eq!(ran.stdout, big(&plain()), "the word order of the input");
+fn modules_without_aborts_are_copied() {
+    let run = vkabort(&["instrument", "-", "-o", "-"], &little(&plain())).ok();
+    assert_eq!(run.stdout, little(&plain()));
+    assert!(run.stderr.contains("nothing to rewrite"), "{}", run.stderr);
+    let run = vkabort(&["instrument", "-", "-o", "-"], &big(&plain())).ok();
+    assert_eq!(run.stdout, big(&plain()), "the byte order of the input");
 }
 
 #[test]
-fn an_aborting_module_is_rewritten_in_its_own_word_order_with_its_sites() {
+fn modules_are_rewritten_in_their_byte_order_with_their_sites() {
     let folder = folder("rewritten");
     std::fs::write(folder.join("in.spv"), little(&aborting())).expect("written");
     std::fs::write(folder.join("big.spv"), big(&aborting())).expect("written");
-    let ran = run_in(
+    let run = run_in(
         &folder,
         &[
             "instrument",
@@ -33,7 +33,7 @@ fn an_aborting_module_is_rewritten_in_its_own_word_order_with_its_sites() {
         b"",
     )
     .ok();
-    let summary: Json = serde_json::from_str(ran.text()).expect("JSON");
+    let summary: Json = serde_json::from_str(run.text()).expect("JSON");
     assert_eq!(summary["outcome"], "instrumented");
     assert_eq!(summary["sites"], 1);
     let new = std::fs::read(folder.join("out.spv")).expect("the new module");
@@ -58,8 +58,8 @@ fn options_change_the_output() {
         let args = [&["instrument", "-", "-o", "-"], options].concat();
         vkabort(&args, &little(&aborting())).ok().stdout
     };
-    let usual = out(&[]);
-    assert!(out(&[]) == usual, "the same words and options give the same output");
+    let default = out(&[]);
+    assert!(out(&[]) == default, "the same words and options give the same output");
     for options in [
         ["--arena-address", "0x100000"],
         ["--arena-size", "2M"],
@@ -69,17 +69,17 @@ fn options_change_the_output() {
         ["--trap=hang", "--hang-iterations=9"],
         ["--max-sites", "0"],
     ] {
-        assert!(out(&options) != usual, "{options:?}");
+        assert!(out(&options) != default, "{options:?}");
     }
 }
 
 #[test]
-fn sites_are_listed_for_people_and_for_programs() {
+fn sites_are_listed_as_text_and_as_json() {
     let folder = folder("sites");
     std::fs::write(folder.join("in.spv"), little(&aborting())).expect("written");
     std::fs::write(folder.join("plain.spv"), little(&plain())).expect("written");
-    let ran = run_in(&folder, &["sites", "in.spv", "plain.spv"], b"").ok();
-    let text = ran.text();
+    let run = run_in(&folder, &["sites", "in.spv", "plain.spv"], b"").ok();
+    let text = run.text();
     let hash = text.split("module ").nth(1).and_then(|t| t.get(..16)).expect("a hash");
     assert_eq!(
         text,
@@ -98,16 +98,16 @@ plain.spv: no abort sites
             aborting().len() - 4
         )
     );
-    let ran = run_in(&folder, &["sites", "--json", "in.spv"], b"").ok();
-    let tables: Json = serde_json::from_str(ran.text()).expect("JSON");
+    let run = run_in(&folder, &["sites", "--json", "in.spv"], b"").ok();
+    let tables: Json = serde_json::from_str(run.text()).expect("JSON");
     assert_eq!(tables[0]["module_hash"], hash);
     assert_eq!(tables[0]["sites"][0]["message"]["members"][1]["name"], "value");
 }
 
 #[test]
-fn wrong_input_names_the_file_the_word_and_what_to_do() {
+fn errors_name_the_file_the_word_and_the_remedy() {
     let cases: [(&[u8], &str); 4] = [
-        (b"", "standard input: 0 bytes are too few"),
+        (b"", "standard input: not a SPIR-V module: 0 bytes are too few"),
         (b"#version 460\n", "this looks like text: compile or assemble it first"),
         (
             &[0x7f, b'E', b'L', b'F', 0xff],
@@ -117,31 +117,31 @@ fn wrong_input_names_the_file_the_word_and_what_to_do() {
     ];
     for (input, expected) in cases {
         for command in [&["sites", "-"][..], &["instrument", "-", "-o", "-"]] {
-            let ran = vkabort(command, input);
-            assert_eq!(ran.code, 3);
-            assert!(ran.stderr.contains(expected), "{}", ran.stderr);
-            assert!(ran.stderr.starts_with("vkabort: error: "), "{}", ran.stderr);
-            assert!(ran.stdout.is_empty());
+            let run = vkabort(command, input);
+            assert_eq!(run.code, 3);
+            assert!(run.stderr.contains(expected), "{}", run.stderr);
+            assert!(run.stderr.starts_with("vkabort: error: "), "{}", run.stderr);
+            assert!(run.stdout.is_empty());
         }
     }
     let mut cut = aborting();
     cut.truncate(cut.len() - 2);
-    let ran = vkabort(&["sites", "-"], &little(&cut));
-    assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("at word "), "{}", ran.stderr);
+    let run = vkabort(&["sites", "-"], &little(&cut));
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("at word "), "{}", run.stderr);
 }
 
 #[test]
-fn missing_files_and_wrong_usage_have_their_own_exit_codes() {
-    let ran = vkabort(&["sites", "no/such/file.spv"], b"");
-    assert_eq!(ran.code, 4);
+fn missing_files_and_wrong_usage_have_distinct_exit_codes() {
+    let run = vkabort(&["sites", "no/such/file.spv"], b"");
+    assert_eq!(run.code, 4);
     assert!(
-        ran.stderr.contains("no/such/file.spv: cannot be read"),
+        run.stderr.contains("no/such/file.spv: cannot be read"),
         "{}",
-        ran.stderr
+        run.stderr
     );
-    let ran = vkabort(&["instrument", "-", "-o", "no/such/folder/x.spv"], &little(&plain()));
-    assert_eq!(ran.code, 4);
+    let run = vkabort(&["instrument", "-", "-o", "no/such/folder/x.spv"], &little(&plain()));
+    assert_eq!(run.code, 4);
     assert_eq!(vkabort(&["instrument", "-"], b"").code, 2);
     assert_eq!(vkabort(&["no-such-command"], b"").code, 2);
     assert_eq!(
@@ -152,14 +152,14 @@ fn missing_files_and_wrong_usage_have_their_own_exit_codes() {
         vkabort(&["instrument", "-", "-o", "-", "--specialize", "7=0"], b"").code,
         2
     );
-    let ran = vkabort(&["instrument", "-", "-o", "-", "--json"], &little(&plain()));
-    assert_eq!((ran.code, ran.stdout.len()), (3, 0));
-    let ran = vkabort(&["instrument", "-", "-o", "-", "--arena-size", "4K"], &little(&plain()));
-    assert_eq!(ran.code, 3);
+    let run = vkabort(&["instrument", "-", "-o", "-", "--json"], &little(&plain()));
+    assert_eq!((run.code, run.stdout.len()), (3, 0));
+    let run = vkabort(&["instrument", "-", "-o", "-", "--arena-size", "4K"], &little(&plain()));
+    assert_eq!(run.code, 3);
     assert!(
-        ran.stderr.contains("too small for messages of 65536 bytes"),
+        run.stderr.contains("too small for messages of 65536 bytes"),
         "{}",
-        ran.stderr
+        run.stderr
     );
 }
 

@@ -1,5 +1,5 @@
-//! `vkabort run`, with a shell script in the place of a Vulkan program: it does to its environment what the layer does.
-//! With the real layer and a real driver the command is tested end to end.
+//! `vkabort run` with a shell script instead of a Vulkan program; the script writes the log like the layer.
+//! The end-to-end tests run the command with the layer on real drivers.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn report(text: &[u8]) -> String {
     report.json_lines()
 }
 
-/// A folder with a library that nobody loads and a program.
+/// A folder with a program and an empty file as library, which nothing loads.
 fn with_program(name: &str, script: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder(name);
@@ -35,27 +35,27 @@ fn with_program(name: &str, script: &str) -> PathBuf {
     folder
 }
 
-fn run(folder: &Path, options: &[&str]) -> common::Ran {
+fn run(folder: &Path, options: &[&str]) -> common::Run {
     let args = [&["run", "--layer", "."], options, &["--", "./app", "one"]].concat();
     run_in(folder, &args, b"")
 }
 
 #[test]
-fn a_quiet_program_keeps_its_output_and_its_exit_code() {
-    let said = |level: &str, text: &str| {
+fn programs_without_aborts_keep_their_output_and_exit_code() {
+    let log = |level: &str, text: &str| {
         format!(
             "echo '{{\"type\":\"log\",\"level\":\"{level}\",\"message\":\"{text}\"}}' >> $VK_VKABORT_SHADER_ABORT_LOG_FILE"
         )
     };
     let folder = with_program(
         "quiet",
-        &format!("{}\necho \"$1\"; exit 7", said("info", "native: none")),
+        &format!("{}\necho \"$1\"; exit 7", log("info", "native: none")),
     );
     let ran = run(&folder, &[]);
     assert_eq!((ran.code, ran.text(), ran.stderr.as_str()), (7, "one\n", ""));
     let ran = run(&folder, &["--set", "log_level=Info"]);
     assert_eq!(ran.stderr, "vkabort: info: native: none\n");
-    let folder = with_program("helpless", &said("info", "cannot emulate: no addresses"));
+    let folder = with_program("helpless", &log("info", "cannot emulate: no addresses"));
     assert_eq!(
         run(&folder, &[]).ok().stderr,
         "vkabort: info: cannot emulate: no addresses\n"
@@ -68,7 +68,7 @@ fn a_quiet_program_keeps_its_output_and_its_exit_code() {
 }
 
 #[test]
-fn the_program_finds_the_layer_and_its_settings() {
+fn programs_find_the_layer_and_its_settings() {
     let folder = with_program(
         "settings",
         "echo $VKABORT_ENABLE; cat ${XDG_CONFIG_DIRS%%:*}/vulkan/implicit_layer.d/*.json; env | grep VK_VKABORT_ | sort",
@@ -89,7 +89,7 @@ fn the_program_finds_the_layer_and_its_settings() {
     assert!(text.starts_with("1\n"), "{text}");
     let library = folder
         .canonicalize()
-        .expect("there")
+        .expect("the folder exists")
         .join("libVkLayer_vkabort_shader_abort.so");
     assert!(
         text.contains(&format!("\"library_path\": \"{}\"", library.display())),
@@ -106,13 +106,13 @@ fn the_program_finds_the_layer_and_its_settings() {
 }
 
 #[test]
-fn an_abort_is_shown_fails_the_run_and_is_kept() {
+fn aborts_are_shown_fail_the_run_and_are_recorded() {
     let folder = with_program(
         "aborts",
         "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"; exit 0",
     );
-    // What an earlier run left must not count.
-    std::fs::write(folder.join("log.jsonl"), report(b"old news")).expect("written");
+    // Aborts of an earlier run must not count.
+    std::fs::write(folder.join("log.jsonl"), report(b"old report")).expect("written");
     let ran = run(&folder, &["--report", "log.jsonl", "--junit", "result.xml"]);
     assert_eq!(ran.code, 90);
     assert_eq!(
@@ -128,9 +128,12 @@ vkabort: ./app: 2 shader invocations aborted
     let kept = std::fs::read_to_string(folder.join("log.jsonl")).expect("kept");
     assert_eq!(kept, report(b"bad index"));
     let junit = std::fs::read_to_string(folder.join("result.xml")).expect("written");
-    assert!(junit.contains("tests=\"2\" failures=\"1\""), "{junit}");
     assert!(
-        junit.contains("<failure type=\"shader-abort\" message=\"bad index\">"),
+        junit.contains("tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"1\""),
+        "{junit}"
+    );
+    assert!(
+        junit.contains("<failure message=\"bad index\" type=\"shader-abort\">"),
         "{junit}"
     );
     let ran = run(&folder, &["--filter", "ignore function=check"]).ok();
@@ -146,7 +149,7 @@ vkabort: ./app: 2 shader invocations aborted
 
 #[test]
 fn reports_are_shown_while_the_program_runs() {
-    // The program ends only when its report has been shown: `shown` appears when this test reads it.
+    // The program waits for the file `shown`, which the test creates after it has read the report.
     let folder = with_program(
         "live",
         "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"
@@ -168,12 +171,12 @@ fn reports_are_shown_while_the_program_runs() {
     assert_eq!(child.wait().expect("it ends").code(), Some(90));
     assert!(
         !rest.iter().any(|line| line.contains("exit status")),
-        "the program ended well: {rest:?}"
+        "the program succeeded: {rest:?}"
     );
 }
 
 #[test]
-fn a_program_that_dies_in_the_middle_of_a_report_still_counts() {
+fn incomplete_reports_of_a_killed_program_count() {
     let folder = with_program(
         "dies",
         "head -n 1 abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"
@@ -186,21 +189,26 @@ fn a_program_that_dies_in_the_middle_of_a_report_still_counts() {
 }
 
 #[test]
-fn what_the_layer_says_besides_is_passed_on() {
+fn warnings_of_the_layer_are_shown() {
     let folder = with_program(
-        "says",
-        "echo '{\"type\":\"log\",\"level\":\"warning\",\"message\":\"mind this\"}' >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"",
+        "warns",
+        "echo '{\"type\":\"log\",\"level\":\"warning\",\"message\":\"some warning\"}' >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"",
     );
     let ran = run(&folder, &[]).ok();
-    assert_eq!(ran.stderr, "vkabort: warning: mind this\n");
+    assert_eq!(ran.stderr, "vkabort: warning: some warning\n");
 }
 
 #[test]
-fn wrong_settings_programs_and_libraries_are_named() {
+fn errors_name_the_setting_program_or_library() {
     let folder = with_program("wrong", "exit 0");
     let ran = run(&folder, &["--set", "arena=1"]);
     assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("no setting is called `arena`"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("`arena` is not a setting of the layer; did you mean `arena_size`?"),
+        "{}",
+        ran.stderr
+    );
     let ran = run(&folder, &["--set", "trap=explode"]);
     assert_eq!(ran.code, 3);
     assert!(ran.stderr.contains("trap = return, fault, hang"), "{}", ran.stderr);
@@ -221,12 +229,12 @@ fn wrong_settings_programs_and_libraries_are_named() {
     assert_eq!(run_in(&folder, &["run"], b"").code, 2);
 }
 
-/// Starts a run, waits until the program says that it is ready, and sends `vkabort` a signal.
+/// Starts a run, waits until the program prints `ready`, and sends `vkabort` a signal.
 fn signalled(name: &str, script: &str, signal: &str) -> (i32, String) {
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
     let folder = with_program(name, script);
-    // Whoever runs the tests may ignore signals, and then so does what they start.
+    // The tests may run in a process that ignores signals, and child processes inherit that.
     let mut child = Command::new("env")
         .args(["--default-signal", env!("CARGO_BIN_EXE_vkabort")])
         .args(["run", "--layer", ".", "--", "./app"])
@@ -250,30 +258,30 @@ fn signalled(name: &str, script: &str, signal: &str) -> (i32, String) {
 }
 
 #[test]
-fn signals_reach_the_program_whose_answer_counts() {
+fn signals_are_forwarded_to_the_program() {
     let wait = "echo ready; while :; do sleep 0.02; done";
     for signal in ["TERM", "INT", "HUP", "USR1"] {
         let script = format!("trap 'echo got {signal}; exit 3' {signal}; {wait}");
-        let (code, said) = signalled(&format!("signal-{signal}"), &script, signal);
-        assert_eq!((code, said.as_str()), (3, format!("got {signal}\n").as_str()));
+        let (code, output) = signalled(&format!("signal-{signal}"), &script, signal);
+        assert_eq!((code, output.as_str()), (3, format!("got {signal}\n").as_str()));
     }
-    // A program that does not care is killed by it, as without the command.
+    // A program without a handler is killed, as without the command.
     assert_eq!(signalled("signal-kills", wait, "TERM").0, 128 + 15);
 }
 
 #[test]
-fn an_abort_before_the_signal_still_counts() {
+fn aborts_before_a_signal_count() {
     let script = "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"
          echo ready; while :; do sleep 0.02; done";
     assert_eq!(signalled("signal-aborted", script, "TERM").0, 90);
 }
 
-/// Runs `vkabort run` on a terminal of its own, on which somebody types, and returns what it shows.
+/// Runs `vkabort run` on a new terminal, types on it, and returns its output.
 fn on_terminal(folder: &Path, typed: &'static [u8], variables: &[(&str, &str)]) -> (i32, String) {
     use std::io::{Read, Write};
     use std::process::{Command, Stdio};
-    // script(1) runs this by $SHELL. Not every shell puts its last command in its own place, and one that stays gets the
-    // Ctrl-C too and dies of it.
+    // script(1) runs this with $SHELL. A shell that does not replace itself by its last command receives the Ctrl-C too,
+    // and dies.
     let command = format!(
         "exec env --default-signal {} run --layer . -- ./app",
         env!("CARGO_BIN_EXE_vkabort")
@@ -312,8 +320,8 @@ fn on_terminal(folder: &Path, typed: &'static [u8], variables: &[(&str, &str)]) 
 }
 
 #[test]
-fn ctrl_c_reaches_the_program_once() {
-    // The program counts, and ends a while after the first.
+fn the_program_receives_ctrl_c_once() {
+    // The program counts signals and ends 0.4 s after the first.
     let script = "n=0; trap 'n=$((n+1))' INT; echo ready
          while [ $n = 0 ]; do sleep 0.02; done; for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; echo $n times; exit 9";
     let folder = with_program("ctrl-c", script);
@@ -323,7 +331,7 @@ fn ctrl_c_reaches_the_program_once() {
 }
 
 #[test]
-fn colours_are_for_terminals() {
+fn only_terminals_get_colours() {
     let folder = with_program(
         "colours",
         "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"; echo ready",

@@ -134,5 +134,4 @@ mod tests {
             assert!(!row.contains('\x1b') && super::row(&result, true).contains('\x1b'));
         }
     }
-
 }

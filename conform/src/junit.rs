@@ -78,7 +78,7 @@ mod tests {
             })
             .collect();
         let xml = document(&results);
-        let counts = "tests=\"6\" skipped=\"1\" failures=\"1\" errors=\"2\" time=\"9.000\"";
+        let counts = "tests=\"6\" skipped=\"1\" errors=\"2\" failures=\"1\" time=\"9.000\"";
         assert!(xml.contains(counts), "{xml}");
         assert_eq!(xml.matches("<testcase ").count(), 6);
         assert!(xml.contains("<skipped message=\"a &lt; skip\"/>"), "{xml}");

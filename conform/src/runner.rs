@@ -94,10 +94,7 @@ fn run_child(command: &mut Command, limit: Duration) -> Result<(Verdict, Option<
         // Do not wait for the output: a process that the child started may hold it open.
         let detail = match wait(&mut child, KILL_TIMEOUT)? {
             Some(_) => format!("it did not end within {} s", limit.as_secs()),
-            None => format!(
-                "it did not end within {} s, nor after it was killed",
-                limit.as_secs()
-            ),
+            None => format!("it did not end within {} s, nor after it was killed", limit.as_secs()),
         };
         let outcome = Outcome::Hang;
         return Ok((Verdict { outcome, detail }, None));

@@ -66,7 +66,11 @@ pub(crate) fn lose(device: &Device, kernel: &Kernel, groups: u32) -> CheckOutput
 }
 
 /// Loses a new device: `invocations` abort with `message`. Returns the device, its fault queries, and its buffer.
-pub(crate) fn lost_by(gpu: &'static Gpu, message: Message, invocations: &[u32]) -> CheckOutput<(&'static Device, Fault, Buffer)> {
+pub(crate) fn lost_by(
+    gpu: &'static Gpu,
+    message: Message,
+    invocations: &[u32],
+) -> CheckOutput<(&'static Device, Fault, Buffer)> {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = Buffer::new(device, &marked(invocations))?;
     let kernel = Kernel::new(device, &aborting(message), &[buffer], &[], None)?;

@@ -66,7 +66,10 @@ pub fn parse(kind: Kind) -> Result<Json> {
 /// The path is not UTF-8: a manifest is JSON and cannot name it.
 pub fn text(kind: Kind, layer: &str, library: &Path) -> Result<String> {
     let library = library.to_str().ok_or_else(|| {
-        let message = format!("{}: the path is not UTF-8, and a manifest cannot name it", library.display());
+        let message = format!(
+            "{}: the path is not UTF-8, and a manifest cannot name it",
+            library.display()
+        );
         Error::new(ErrorKind::InvalidInput, message)
     })?;
     let mut manifest = parse(kind)?;

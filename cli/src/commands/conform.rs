@@ -262,7 +262,9 @@ mod tests {
     #[test]
     fn a_filter_selects_by_a_part_of_the_name() {
         let all = select(None).map(|selected| selected.len()).unwrap_or_default();
-        let some = select(Some("VKWAIT")).map(|selected| selected.len()).unwrap_or_default();
+        let some = select(Some("VKWAIT"))
+            .map(|selected| selected.len())
+            .unwrap_or_default();
         assert_eq!(some, 2);
         assert!(all > some);
         assert!(select(Some("no such thing")).is_err());

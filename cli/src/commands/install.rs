@@ -102,7 +102,8 @@ pub fn install(args: &InstallArgs) -> Result<ExitCode> {
         false => (Kind::Implicit, Kind::Explicit),
     };
     let manifest = target.manifest(kind);
-    let text = vkabort_manifest::text(kind, LAYER, &library).map_err(|error| Failure::path(&manifest, "written", &error))?;
+    let text =
+        vkabort_manifest::text(kind, LAYER, &library).map_err(|error| Failure::path(&manifest, "written", &error))?;
     replace(&manifest, text.as_bytes())?;
     // Of two manifests with the same layer name the loader takes one, and not always the same one.
     remove(&target.manifest(other))?;
@@ -160,8 +161,8 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
 
 /// Copies the library to its installed place, unless it is already there.
 fn copy(source: &Path, target: &Target) -> Result<PathBuf> {
-    let library = std::path::absolute(target.library())
-        .map_err(|error| Failure::path(&target.library(), "found", &error))?;
+    let library =
+        std::path::absolute(target.library()).map_err(|error| Failure::path(&target.library(), "found", &error))?;
     if library.canonicalize().is_ok_and(|installed| installed == source) {
         return Ok(library);
     }

@@ -1,41 +1,41 @@
-//! Runs the command, and modules assembled by hand for it.
-// Each test file uses a part of this.
+//! Runs the command, and assembles modules for it.
+// Each test file uses some of these functions.
 #![allow(dead_code)]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What a run of the command gave.
-pub struct Ran {
+/// Result of a run of the command.
+pub struct Run {
     pub code: i32,
     pub stdout: Vec<u8>,
     pub stderr: String,
 }
 
-impl Ran {
+impl Run {
     pub fn text(&self) -> &str {
-        std::str::from_utf8(&self.stdout).expect("the output is text")
+        std::str::from_utf8(&self.stdout).expect("standard output is text")
     }
 
-    /// The output of a run that must have gone well.
+    /// Returns a run that must have succeeded.
     pub fn ok(self) -> Self {
         assert_eq!(self.code, 0, "stderr: {}", self.stderr);
         self
     }
 }
 
-impl From<Output> for Ran {
+impl From<Output> for Run {
     fn from(output: Output) -> Self {
         Self {
-            code: output.status.code().expect("it ended by itself"),
+            code: output.status.code().expect("the command exits"),
             stdout: output.stdout,
-            stderr: String::from_utf8(output.stderr).expect("errors are text"),
+            stderr: String::from_utf8(output.stderr).expect("standard error is text"),
         }
     }
 }
 
-/// Variables for a machine whose home is `home`, and that has no drivers and no layers.
+/// Environment variables of a machine without drivers and layers, with home folder `home`.
 pub fn without_vulkan(home: &str) -> [(&'static str, &str); 7] {
     [
         ("HOME", home),
@@ -48,18 +48,18 @@ pub fn without_vulkan(home: &str) -> [(&'static str, &str); 7] {
     ]
 }
 
-/// Runs `vkabort` with an environment that holds nothing of the machine's Vulkan set-up.
-pub fn vkabort(args: &[&str], input: &[u8]) -> Ran {
+/// Runs `vkabort` in an environment without the machine's Vulkan configuration.
+pub fn vkabort(args: &[&str], input: &[u8]) -> Run {
     run_in(Path::new("."), args, input)
 }
 
-/// The same, in a folder.
-pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
+/// [`vkabort`] in a folder.
+pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Run {
     run_with(folder, args, input, &[])
 }
 
-/// The same, with variables set.
-pub fn run_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Ran {
+/// [`run_in`] with environment variables.
+pub fn run_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vkabort"));
     for name in [
         "NO_COLOR",
@@ -81,20 +81,20 @@ pub fn run_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, 
         .expect("the command starts");
     let mut stdin = child.stdin.take().expect("piped");
     let input = input.to_vec();
-    // A command that fails early closes its input: that is not what the test is about.
+    // A command that fails early closes its input, which is not a failure of the test.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().expect("the command ends");
     writer.join().expect("the input is written");
     output.into()
 }
 
-/// A folder of its own for a test.
+/// A new folder for a test.
 pub fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if path.exists() {
-        std::fs::remove_dir_all(&path).expect("the old folder goes");
+        std::fs::remove_dir_all(&path).expect("the old folder is removed");
     }
-    std::fs::create_dir_all(&path).expect("a folder can be made");
+    std::fs::create_dir_all(&path).expect("the folder is created");
     path
 }
 
@@ -125,7 +125,7 @@ fn module(bound: u32, instructions: &[Vec<u32>]) -> Vec<u32> {
     words
 }
 
-/// A compute shader that does nothing.
+/// An empty compute shader.
 pub fn plain() -> Vec<u32> {
     module(
         5,

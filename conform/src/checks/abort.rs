@@ -87,10 +87,7 @@ fn store_after(gpu: &'static Gpu) -> CheckOutput {
     for i in ABORTING {
         let word = part(&words, 2).get(i as usize).copied().unwrap_or_default();
         // The memory is undefined, but no other store has this value.
-        hold!(
-            word != MARK + 2,
-            "invocation {i} stored {word} after its abort"
-        );
+        hold!(word != MARK + 2, "invocation {i} stored {word} after its abort");
     }
     Ok(String::new())
 }
@@ -142,11 +139,7 @@ fn storm(gpu: &'static Gpu) -> CheckOutput {
             .map(|word| u32::from_ne_bytes(*word))
             .collect();
         let whole = matches!(words[..], [v, inverse, i] if v == MARK && inverse == !i && i < STORM * LOCAL);
-        hold!(
-            whole && payload.len() == 12,
-            "a message is torn: {}",
-            hex(payload)
-        );
+        hold!(whole && payload.len() == 12, "a message is torn: {}", hex(payload));
         hold!(
             seen.insert(words.last().copied()),
             "invocation {:?} has two messages",

@@ -74,7 +74,10 @@ fn short(gpu: &'static Gpu) -> CheckOutput {
         .filter(|&room| room < whole.len())
     {
         let filled = fault.fill(room);
-        hold!(filled.in_bounds, "with room for {room} bytes the call wrote past the buffer");
+        hold!(
+            filled.in_bounds,
+            "with room for {room} bytes the call wrote past the buffer"
+        );
         let success = filled.result == vk::Result::SUCCESS;
         hold!(
             success || allowed.contains(&filled.result),

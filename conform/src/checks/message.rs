@@ -15,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::lost("message.string_of_8_bits", rules::PAYLOAD, text8),
     Check::lost("message.string_of_32_bits", rules::PAYLOAD, text32),
     Check::lost("message.empty_string", rules::PAYLOAD, empty_text),
-    Check::lost("message.empty_structure", rules::PAYLOAD, nothing),
+    Check::lost("message.empty_structure", rules::PAYLOAD, empty_structure),
     Check::lost("message.array_sized_by_SpecId", rules::PAYLOAD, by_spec_id),
     Check::lost(
         "message.of_exactly_the_largest_size",
@@ -42,11 +42,7 @@ fn one_message(gpu: &'static Gpu, message: Message) -> CheckOutput<Vec<u8>> {
 }
 
 fn only(mut payloads: Vec<Vec<u8>>) -> CheckOutput<Vec<u8>> {
-    hold!(
-        payloads.len() == 1,
-        "one abort has {} messages",
-        payloads.len()
-    );
+    hold!(payloads.len() == 1, "one abort has {} messages", payloads.len());
     Ok(payloads.pop().unwrap_or_default())
 }
 
@@ -120,8 +116,8 @@ fn empty_text(gpu: &'static Gpu) -> CheckOutput {
     compare(&one_message(gpu, Message::EmptyText)?, &[0; 4])
 }
 
-fn nothing(gpu: &'static Gpu) -> CheckOutput {
-    compare(&one_message(gpu, Message::Nothing)?, &[])
+fn empty_structure(gpu: &'static Gpu) -> CheckOutput {
+    compare(&one_message(gpu, Message::Empty)?, &[])
 }
 
 /// Checks a message of `length` words that the shader loads from a buffer.

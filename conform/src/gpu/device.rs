@@ -204,7 +204,11 @@ impl Device {
                 .name(c"main")
                 .set_layouts(&layouts);
             let shaders = objects.create_shaders(&[info], None).map_err(|(_, result)| result);
-            let shader = shaders.named("vkCreateShadersEXT")?.first().copied().unwrap_or_default();
+            let shader = shaders
+                .named("vkCreateShadersEXT")?
+                .first()
+                .copied()
+                .unwrap_or_default();
             objects.get_shader_binary_data(shader).named("vkGetShaderBinaryDataEXT")
         }
     }

@@ -136,7 +136,10 @@ pub fn split(data: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     while at < data.len() {
         let rest = data.get(at..).unwrap_or_default();
         let Some((size, rest)) = rest.split_first_chunk::<8>() else {
-            return Err(format!("{} bytes at offset {at} are too few for a message size", rest.len()));
+            return Err(format!(
+                "{} bytes at offset {at} are too few for a message size",
+                rest.len()
+            ));
         };
         let size = u64::from_ne_bytes(*size);
         let payload = usize::try_from(size).ok().and_then(|size| rest.get(..size));

@@ -7,10 +7,8 @@ use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::{CStr, CString};
 use std::ptr;
+use vk_ext::{FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties, ShaderConstantDataFeatures};
 use vkabort_test_kit::device_choice::{Candidate, Refusal, choose};
-use vk_ext::{
-    FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties, ShaderConstantDataFeatures,
-};
 
 /// An instance and one of its physical devices.
 pub struct Gpu {
@@ -90,7 +88,8 @@ impl Gpu {
         let physical = *devices.get(chosen).ok_or_else(|| skip(Refusal::Empty.to_string()))?;
         // SAFETY: the handle was just enumerated.
         let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-        let supports_compute = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
+        let supports_compute =
+            |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
         let family = families.iter().position(supports_compute);
         let family = family.ok_or_else(|| skip("the device has no compute queue".into()))?;
         // SAFETY: the handle was just enumerated.

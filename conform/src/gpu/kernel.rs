@@ -191,7 +191,9 @@ impl Kernel {
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
             let pipelines = raw.create_compute_pipelines(cache, &[info], None);
             raw.destroy_shader_module(module, None);
-            let pipelines = pipelines.map_err(|(_, result)| result).named("vkCreateComputePipelines")?;
+            let pipelines = pipelines
+                .map_err(|(_, result)| result)
+                .named("vkCreateComputePipelines")?;
             let pipeline = pipelines.first().copied().unwrap_or_default();
             device.own(Owned::Pipeline(pipeline, layout, set_layout, pool));
             Ok(Self {
