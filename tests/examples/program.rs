@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "it prints a program")]
 
 use vkabort_oracle::choices::Choices;
-use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_tests::large::shader;
 use vkabort_tests::program::{Language, Program};
 
@@ -18,11 +18,11 @@ fn main() -> anyhow::Result<()> {
     let seed = word(1).parse()?;
     let language = match word(0) {
         "generated" => {
-            let wish = Wish {
+            let generator_options = GeneratorOptions {
                 empty: false,
-                ..Wish::default()
+                ..GeneratorOptions::default()
             };
-            return write(word(2), &generate(&mut Choices::seeded(seed), wish).words);
+            return write(word(2), &generate(&mut Choices::seeded(seed), generator_options).words);
         }
         "large" => return write(word(2), &shader(u32::try_from(seed)?)?),
         "slang" => Language::Slang,

@@ -9,7 +9,7 @@ use spirv_tools::{Error, TargetEnv};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{LoopPoll, Options, Outcome, instrument};
 use vkabort_oracle::choices::Choices;
-use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::{Density, Trigger, plant};
 use vkabort_oracle::words::without_extensions;
 use vkabort_tests::glsl;
@@ -50,7 +50,7 @@ fn generated_modules_and_their_rewrites_are_valid() -> Result<()> {
     let mut failures = Vec::new();
     for seed in seeds(400) {
         let choices = &mut Choices::seeded(seed);
-        let module = generate(choices, Wish::default());
+        let module = generate(choices, GeneratorOptions::default());
         let mut words = module.words;
         if choices.chance(50) {
             let density = Density {

@@ -15,7 +15,7 @@ pub struct Memory {
     pub base: *mut u8,
     /// `None` for imported host memory, which the driver does not free.
     layout: Option<Layout>,
-    /// Opaque capture address, given or assigned.
+    /// Opaque capture address: requested or assigned.
     opaque: u64,
 }
 

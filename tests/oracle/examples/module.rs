@@ -1,10 +1,11 @@
-//! Writes the module that a seed makes (odd seeds: with more aborts planted), its rewrite, and both without extensions, for looking at.
-#![allow(clippy::print_stdout, reason = "a program for people")]
+//! Writes the module of each seed, its rewrite, and the module without extensions, for inspection. Odd seeds have planted
+//! aborts.
+#![allow(clippy::print_stdout, reason = "a command-line program")]
 
 use std::path::Path;
 use vkabort_instrument::{Options, Outcome, instrument};
 use vkabort_oracle::choices::Choices;
-use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::{Density, Trigger, plant};
 use vkabort_oracle::words::without_extensions;
 
@@ -20,7 +21,7 @@ fn main() -> std::io::Result<()> {
     };
     for seed in seeds.filter_map(|s| s.parse().ok()) {
         let choices = &mut Choices::seeded(seed);
-        let module = generate(choices, Wish::default());
+        let module = generate(choices, GeneratorOptions::default());
         let mut words = module.words;
         if seed % 2 == 1 {
             let density = Density { aborts: 30, calls: 40 };

@@ -1,6 +1,6 @@
-//! Where the generator's decisions come from: a seed, or the bytes of a fuzzer.
+//! Source of the generator's decisions: a seed, or a fuzzer's bytes.
 
-/// A source of decisions, the same on every machine.
+/// A deterministic source of decisions, the same on every machine.
 #[derive(Clone, Debug)]
 pub struct Choices {
     source: Source,
@@ -8,16 +8,16 @@ pub struct Choices {
 
 #[derive(Clone, Debug)]
 enum Source {
-    /// State of an xorshift64* generator, never 0.
+    /// State of an xorshift64* generator; never 0.
     Seed(u64),
-    /// A fuzzer's bytes. When they are used up every choice is the first one.
+    /// A fuzzer's bytes. After the last one, every choice is the first alternative.
     Bytes { bytes: Vec<u8>, at: usize },
 }
 
 impl Choices {
     /// Decisions from a seed.
     pub fn seeded(seed: u64) -> Self {
-        // Seeds that follow one another must not lead to decisions that do: splitmix64's finaliser.
+        // splitmix64's finaliser decorrelates consecutive seeds.
         let mut state = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
         state = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         state = (state ^ state >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -26,7 +26,7 @@ impl Choices {
         }
     }
 
-    /// Decisions from bytes, one for each choice among up to 256 things.
+    /// Decisions from bytes: one byte per choice among up to 256 alternatives.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self {
             source: Source::Bytes {
@@ -36,7 +36,7 @@ impl Choices {
         }
     }
 
-    /// Any word.
+    /// An arbitrary word.
     pub fn word(&mut self) -> u32 {
         match &mut self.source {
             Source::Seed(state) => {
@@ -54,7 +54,7 @@ impl Choices {
         }
     }
 
-    /// A number below `count`; 0 if `count` is 0.
+    /// A number below `count`, or 0 if `count` is 0.
     pub fn below(&mut self, count: u32) -> u32 {
         if count <= 1 {
             return 0;
@@ -69,19 +69,19 @@ impl Choices {
         }
     }
 
-    /// A number from `low` to `high`, both included.
+    /// A number from `low` to `high` inclusive.
     pub fn between(&mut self, low: u32, high: u32) -> u32 {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// True in `percent` of 100 cases. False once a fuzzer's bytes are used up.
+    /// True with a probability of `percent`. False after a fuzzer's last byte.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.below(100) >= 100 - percent.min(100)
     }
 
-    /// One of several; `None` of none.
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
-        from.get(self.below(from.len() as u32) as usize).copied()
+    /// One of several values; `None` for an empty slice.
+    pub fn pick<T: Copy>(&mut self, values: &[T]) -> Option<T> {
+        values.get(self.below(values.len() as u32) as usize).copied()
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_seed_decides_the_same() {
+    fn the_same_seed_gives_the_same_decisions() {
         let take = |seed| -> Vec<u32> {
             let mut choices = Choices::seeded(seed);
             (0..8).map(|_| choices.below(1000)).collect()
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_used_up_choose_the_first_and_refuse() {
+    fn after_the_last_byte_choices_are_first_and_false() {
         let mut choices = Choices::from_bytes(&[7, 255]);
         assert_eq!(choices.below(10), 7);
         assert!(choices.chance(90));

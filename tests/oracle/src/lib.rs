@@ -1,7 +1,7 @@
-//! Holds the rewriter with an oracle that needs no driver.
+//! Checks the rewriter against an oracle, without a driver.
 //!
-//! [`generate`] makes valid modules of every shape, [`plant`] puts aborts into any module, and [`interpret`] runs a module
-//! and its rewrite, so that [`check`] can compare what they do, invocation by invocation and byte by byte.
+//! [`generate`] creates valid modules, [`plant`] adds aborts to any module, and [`interpret`] runs a module and its
+//! rewrite, so that [`check`] can compare them invocation by invocation and byte by byte.
 #![forbid(unsafe_code)]
 
 pub mod check;

@@ -1,4 +1,4 @@
-//! A module taken apart: global instructions, functions, blocks.
+//! A parsed module: global instructions, functions and blocks.
 
 use crate::op;
 use crate::words::{HEADER_WORDS, Inst, instructions, read_string};
@@ -6,17 +6,17 @@ use crate::words::{HEADER_WORDS, Inst, instructions, read_string};
 /// A SPIR-V id.
 pub type Id = u32;
 
-/// A block: its label and its instructions, the terminator last.
+/// A block: a label and its instructions, including the terminator.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// Id of its `OpLabel`.
+    /// Id of the `OpLabel`.
     pub label: Id,
-    /// What follows the label.
+    /// Instructions after the label.
     pub insts: Vec<Inst>,
 }
 
 impl Block {
-    /// The merge instruction, if there is one.
+    /// The merge instruction, if any.
     pub fn merge(&self) -> Option<&Inst> {
         let at = self.insts.len().checked_sub(2)?;
         self.insts
@@ -24,7 +24,7 @@ impl Block {
             .filter(|i| matches!(i.op, op::LoopMerge | op::SelectionMerge))
     }
 
-    /// Labels that the terminator may go to.
+    /// Labels that the terminator can branch to.
     pub fn successors(&self) -> Vec<Id> {
         let Some(last) = self.insts.last() else {
             return Vec::new();
@@ -32,9 +32,9 @@ impl Block {
         match last.op {
             op::Branch => vec![last.word(0)],
             op::BranchConditional => vec![last.word(1), last.word(2)],
-            // Selectors of 32 bits: a default, then pairs of a literal and a label.
+            // 32-bit selector: a default label, then pairs of literal and label.
             op::Switch => std::iter::once(last.word(1))
-                .chain(last.from(3).iter().copied().step_by(2))
+                .chain(last.operands_from(3).iter().copied().step_by(2))
                 .collect(),
             _ => Vec::new(),
         }
@@ -44,44 +44,44 @@ impl Block {
 /// A function with a body.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Its id.
+    /// Result id of `OpFunction`.
     pub id: Id,
-    /// Type of what it returns.
+    /// Return type.
     pub result_type: Id,
     /// Ids of its parameters.
     pub parameters: Vec<Id>,
-    /// Their types.
+    /// Types of the parameters.
     pub parameter_types: Vec<Id>,
-    /// Its blocks, the entry block first.
+    /// Blocks; the entry block is first.
     pub blocks: Vec<Block>,
 }
 
 impl Function {
-    /// The block that a label names.
+    /// Index of the block with a label.
     pub fn block(&self, label: Id) -> Option<usize> {
         self.blocks.iter().position(|b| b.label == label)
     }
 }
 
-/// One `OpEntryPoint`.
+/// An entry point.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Execution model.
     pub model: u32,
-    /// Its function.
+    /// Id of the function.
     pub function: Id,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its interface.
+    /// Interface variables.
     pub interface: Vec<Id>,
 }
 
 /// A module.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// The header.
+    /// Header words.
     pub header: [u32; HEADER_WORDS],
-    /// Everything before the first function.
+    /// Instructions before the first function.
     pub globals: Vec<Inst>,
     /// Functions in order.
     pub functions: Vec<Function>,
@@ -90,7 +90,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// Takes a module apart; `None` if it is not one.
+    /// Parses a module; `None` if the words are malformed.
     pub fn parse(words: &[u32]) -> Option<Self> {
         let mut header = [0; HEADER_WORDS];
         header.copy_from_slice(words.get(..HEADER_WORDS)?);
@@ -116,7 +116,7 @@ impl Module {
                     label: inst.word(0),
                     insts: Vec::new(),
                 }),
-                // Lines and debug instructions may stand before the first label.
+                // Lines and debug instructions before the first label are ignored.
                 (_, Some(f)) => {
                     if let Some(block) = f.blocks.last_mut() {
                         block.insts.push(inst);
@@ -124,12 +124,12 @@ impl Module {
                 }
                 (_, None) => {
                     if inst.op == op::EntryPoint {
-                        let (name, length) = read_string(inst.from(2));
+                        let (name, length) = read_string(inst.operands_from(2));
                         entries.push(Entry {
                             model: inst.word(0),
                             function: inst.word(1),
                             name,
-                            interface: inst.from(2 + length).to_vec(),
+                            interface: inst.operands_from(2 + length).to_vec(),
                         });
                     }
                     globals.push(inst);
@@ -149,15 +149,15 @@ impl Module {
         self.header[3]
     }
 
-    /// The function with an id.
+    /// Function with an id.
     pub fn function(&self, id: Id) -> Option<&Function> {
         self.functions.iter().find(|f| f.id == id)
     }
 
-    /// The id with this name; for functions, without the parameters that glslang adds to it.
+    /// Id with a name. For functions, ignores the parameter types that glslang appends.
     pub fn named(&self, name: &str) -> Option<Id> {
         let named = |inst: &&Inst| {
-            let (text, _) = read_string(inst.from(1));
+            let (text, _) = read_string(inst.operands_from(1));
             inst.op == op::Name && (text == name || text.split('(').next() == Some(name))
         };
         self.globals.iter().find(named).map(|inst| inst.word(0))

@@ -1,6 +1,11 @@
-//! Opcodes and enumerants by their SPIR-V names. A table of its own: what checks the rewriter shares no table with it.
+//! Opcodes and enumerants by their SPIR-V names. The oracle has its own table; only
+//! float encodings come from the record crate.
 
-#![allow(non_upper_case_globals, missing_docs, reason = "names and meaning are SPIR-V's")]
+#![allow(
+    non_upper_case_globals,
+    missing_docs,
+    reason = "the SPIR-V specification defines names and meanings"
+)]
 
 macro_rules! from_spirv {
     ($ty:ty; $kind:ident: $($name:ident)*) => { $(pub const $name: $ty = spirv::$kind::$name as $ty;)* };
@@ -69,7 +74,7 @@ pub mod execution_mode {
     pub const ArithmeticPoisonKHR: u32 = 5157;
 }
 
-/// Whether an instruction ends a block.
+/// Whether an instruction terminates a block.
 pub fn is_terminator(op: u16) -> bool {
     matches!(
         op,
@@ -86,4 +91,13 @@ pub fn is_terminator(op: u16) -> bool {
             | TerminateRayKHR
             | EmitMeshTasksEXT
     )
+}
+
+/// Whether an instruction in a function has a result type and a result.
+pub fn has_result(opcode: u16) -> bool {
+    let none = matches!(
+        opcode,
+        Nop | Line | NoLine | Store | MemoryBarrier | ControlBarrier | AtomicStore | LoopMerge | SelectionMerge | Label
+    );
+    !none && !is_terminator(opcode)
 }

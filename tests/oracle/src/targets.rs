@@ -1,10 +1,10 @@
-//! What the fuzzers run: a function of bytes for each target. They panic when they find something.
+//! Fuzz targets, as functions of bytes. They panic on a failure.
 //!
-//! The targets of `fuzz/` are these and nothing else; the tests run the same functions over fixed bytes.
+//! `tests/fuzz` wraps these functions for cargo-fuzz; `tests/targets.rs` runs them over fixed bytes.
 
 use crate::check::{Subject, check};
 use crate::choices::Choices;
-use crate::generate::{Generated, Wish, generate};
+use crate::generate::{Generated, GeneratorOptions, generate};
 use crate::module::Module;
 use crate::plant::{Density, Trigger, plant};
 use crate::words::{HEADER_WORDS, MAGIC, instructions};
@@ -16,25 +16,25 @@ use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 use vkabort_record::site::SiteTable;
 use vkabort_record::snapshot::Snapshot;
 
-/// What an input was.
+/// Classification of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was rewritten, or read.
+    /// Rewritten, or read.
     Valid,
-    /// It was left as it is.
+    /// Left unchanged.
     Unchanged,
-    /// It was refused.
+    /// Rejected.
     Invalid,
 }
 
-/// The rewriter over any words: it never panics, and what it makes can be rewritten again, which changes nothing.
+/// Runs the rewriter over arbitrary words. It must not panic, and rewriting its output must change nothing.
 pub fn words(bytes: &[u8]) -> Verdict {
     let mut words: Vec<u32> = bytes
         .chunks_exact(4)
         .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
         .collect();
     if words.len() >= HEADER_WORDS && words.first() != Some(&MAGIC) {
-        // Almost all inputs would end at the header. Half of those that do not have the magic number get it.
+        // Almost all inputs would be rejected at the header, so half of those with a wrong magic number get the right one.
         if words.first().is_some_and(|w| w & 1 == 0) {
             words[0] = MAGIC;
         }
@@ -42,7 +42,7 @@ pub fn words(bytes: &[u8]) -> Verdict {
     try_words(&words, &Options::default())
 }
 
-/// The rewriter over a generated module with some words changed.
+/// Runs the rewriter over a generated module with some words changed.
 pub fn mutated(bytes: &[u8]) -> Verdict {
     let choices = &mut Choices::from_bytes(bytes);
     let changes: Vec<(u32, u32, u32)> = (0..choices.below(6))
@@ -66,10 +66,10 @@ pub fn mutated(bytes: &[u8]) -> Verdict {
 fn try_words(words: &[u32], options: &Options) -> Verdict {
     match instrument(words, options) {
         Ok(Outcome::Instrumented(out)) => {
-            assert!(instructions(&out.words).is_some(), "the rewrite cannot be read");
+            assert!(instructions(&out.words).is_some(), "the rewrite is malformed");
             assert!(
                 Module::parse(&out.words).is_some(),
-                "the rewrite's functions have no end"
+                "a function of the rewrite has no end"
             );
             let again = instrument(&out.words, options);
             assert_eq!(again, Ok(Outcome::Unchanged), "the rewrite is rewritten again");
@@ -84,7 +84,7 @@ fn try_words(words: &[u32], options: &Options) -> Verdict {
     }
 }
 
-/// A generated module with planted aborts and its rewrite do the same.
+/// Compares a generated module with planted aborts and its rewrite.
 pub fn planted(bytes: &[u8]) -> Verdict {
     let choices = &mut Choices::from_bytes(bytes);
     let (module, ticks) = planted_module(choices);
@@ -93,7 +93,7 @@ pub fn planted(bytes: &[u8]) -> Verdict {
         ticks,
     };
     match check(subject, choices) {
-        Ok(seen) if seen.refused > 0 => Verdict::Invalid,
+        Ok(summary) if summary.refused > 0 => Verdict::Invalid,
         Ok(_) => Verdict::Valid,
         Err(failure) => panic!("{failure}"),
     }
@@ -104,14 +104,14 @@ fn planted_module(choices: &mut Choices) -> (Generated, u32) {
         aborts: choices.below(40),
         calls: choices.below(60),
     };
-    let wish = Wish {
+    let generator_options = GeneratorOptions {
         aborts: choices.below(2) == 0,
         size: choices.between(1, 5),
-        ..Wish::default()
+        ..GeneratorOptions::default()
     };
-    let mut module = generate(choices, wish);
-    if let Some(more) = plant(&module.words, choices, Trigger::Due(module.due), density) {
-        module.words = more.words;
+    let mut module = generate(choices, generator_options);
+    if let Some(planted) = plant(&module.words, choices, Trigger::Due(module.due), density) {
+        module.words = planted.words;
     }
     let ticks = module.ticks;
     (module, ticks)
@@ -126,11 +126,11 @@ fn options(choices: &mut Choices) -> Options {
     }
 }
 
-/// The reader of records over any bytes: it never panics and never reads more than there is. The first bytes choose a
-/// generated module whose sites the records may name.
+/// Reads arbitrary bytes as records. The reader must not panic or read out of bounds. The first bytes select a generated
+/// module whose sites the records can refer to.
 pub fn reader(bytes: &[u8]) -> Verdict {
     let (head, arena) = bytes.split_at(bytes.len().min(16));
-    let module = generate(&mut Choices::from_bytes(head), Wish::default());
+    let module = generate(&mut Choices::from_bytes(head), GeneratorOptions::default());
     let sites: Option<Arc<SiteTable>> = match instrument(&module.words, &Options::default()) {
         Ok(Outcome::Instrumented(Instrumented { sites, .. })) => Some(Arc::new(sites)),
         _ => None,
@@ -140,7 +140,7 @@ pub fn reader(bytes: &[u8]) -> Verdict {
     for capacity in [u32::MAX, arena.len() as u32 / 16] {
         let found = snapshot.records(capacity);
         let total: usize = found.records.iter().map(|r| r.payload.len()).sum();
-        assert!(total <= arena.len(), "records hold more than the arena");
+        assert!(total <= arena.len(), "the records are larger than the arena");
         let info = |_| ModuleInfo {
             sites: sites.clone(),
             ..ModuleInfo::default()

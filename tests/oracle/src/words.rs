@@ -1,31 +1,31 @@
-//! Reading and writing instructions as words.
+//! Reads and writes instructions as words.
 
 use crate::op;
 
-/// Words of a module's header.
+/// Size of a module's header in words.
 pub const HEADER_WORDS: usize = 5;
-/// SPIR-V's magic number.
+/// SPIR-V magic number.
 pub const MAGIC: u32 = 0x0723_0203;
 
-/// One instruction, owned.
+/// An instruction with owned operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inst {
     /// Opcode.
     pub op: u16,
-    /// The words after the first.
+    /// Words after the first one.
     pub operands: Vec<u32>,
-    /// Word offset in the module it was read from.
+    /// Word offset in the module that was read.
     pub offset: usize,
 }
 
 impl Inst {
-    /// Operand `index`, 0 if there is none.
+    /// Operand `index`, or 0.
     pub fn word(&self, index: usize) -> u32 {
         self.operands.get(index).copied().unwrap_or(0)
     }
 
-    /// The operands from `index` on.
-    pub fn from(&self, index: usize) -> &[u32] {
+    /// Operands from `index`.
+    pub fn operands_from(&self, index: usize) -> &[u32] {
         self.operands.get(index..).unwrap_or(&[])
     }
 }
@@ -36,7 +36,7 @@ pub fn push(words: &mut Vec<u32>, op: u16, operands: &[u32]) {
     words.extend_from_slice(operands);
 }
 
-/// A string literal.
+/// Encodes a string literal.
 pub fn string(text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(bytes.len() / 4 * 4 + 4, 0);
@@ -46,36 +46,36 @@ pub fn string(text: &str) -> Vec<u32> {
         .collect()
 }
 
-/// The text of the string literal that `words` begins with, and the words it takes.
+/// Decodes the string literal at the start of `words`. Returns the text and its length in words.
 pub fn read_string(words: &[u32]) -> (String, usize) {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     (String::from_utf8_lossy(&bytes[..end]).into_owned(), end / 4 + 1)
 }
 
-/// All instructions of a module; `None` if one runs past the end or there is no header.
+/// Instructions of a module; `None` if the header is invalid or an instruction exceeds the module.
 pub fn instructions(words: &[u32]) -> Option<Vec<Inst>> {
     if words.len() < HEADER_WORDS || words.first() != Some(&MAGIC) {
         return None;
     }
-    let mut found = Vec::new();
+    let mut instructions = Vec::new();
     let mut at = HEADER_WORDS;
     while at < words.len() {
         let first = words[at];
         let length = (first >> 16) as usize;
         let operands = words.get(at + 1..at + length)?.to_vec();
-        found.push(Inst {
+        instructions.push(Inst {
             op: first as u16,
             operands,
             offset: at,
         });
         at += length;
     }
-    Some(found)
+    Some(instructions)
 }
 
-/// The module with what the lowered extensions add replaced by what every validator knows: aborts by `OpUnreachable`,
-/// constant data by null, poison by undefined, freeze by a copy. If this is valid, so is the rest of the module.
+/// Replaces the lowered extensions by core instructions: aborts by `OpUnreachable`, constant data by null, poison by undef,
+/// freeze by a copy. If the result is valid, so is the rest of the module.
 pub fn without_extensions(words: &[u32]) -> Option<Vec<u32>> {
     let mut out = words.get(..HEADER_WORDS)?.to_vec();
     for inst in instructions(words)? {

@@ -1,29 +1,33 @@
-//! Broken rewrites are noticed: the checks are worth something.
-#![allow(clippy::print_stdout, reason = "tests say what they have seen")]
+//! The checks detect broken rewrites.
+#![allow(clippy::print_stdout, reason = "the tests print statistics")]
 
 use vkabort_instrument::{Instrumented, Options, Outcome, instrument};
 use vkabort_oracle::check::{Subject, check_rewriter};
 use vkabort_oracle::choices::Choices;
-use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::op;
 use vkabort_oracle::words::{HEADER_WORDS, Inst, instructions, push, read_string};
 
-/// A way to break an instruction: the new one, `None` to drop it. An instruction that it does not concern stays.
+/// Breaks an instruction: returns the new one, or `None` to remove it.
 type Break = fn(&Inst, &Names) -> Option<Inst>;
 
-/// Ids of the rewriter's own functions and variables, by name.
+/// Ids of the rewriter's functions and variables, by name.
 struct Names(Vec<(String, u32)>);
 
 impl Names {
     fn is(&self, id: u32, name: &str) -> bool {
-        self.0.iter().any(|(known, of)| *of == id && known == name)
+        self.0.iter().any(|(other, other_id)| *other_id == id && other == name)
     }
 }
 
 fn rebuild(words: &[u32], change: Break) -> Vec<u32> {
-    let all = instructions(words).expect("a rewrite can be read");
-    let named = all.iter().filter(|i| i.op == op::Name);
-    let names = Names(named.map(|i| (read_string(i.from(1)).0, i.word(0))).collect());
+    let all = instructions(words).expect("a well-formed rewrite");
+    let name_insts = all.iter().filter(|i| i.op == op::Name);
+    let names = Names(
+        name_insts
+            .map(|i| (read_string(i.operands_from(1)).0, i.word(0)))
+            .collect(),
+    );
     let mut out = words[..HEADER_WORDS].to_vec();
     for inst in &all {
         if let Some(inst) = change(inst, &names) {
@@ -33,12 +37,12 @@ fn rebuild(words: &[u32], change: Break) -> Vec<u32> {
     out
 }
 
-/// The seeds for which a rewriter that breaks its output so is noticed, of all.
-fn noticed(change: Break) -> (u32, u32) {
-    let (mut noticed, mut all) = (0, 0);
+/// Number of seeds for which the broken rewriter is detected, and of all seeds.
+fn detected(change: Break) -> (u32, u32) {
+    let (mut detected, mut all) = (0, 0);
     for seed in 0..60 {
         let choices = &mut Choices::seeded(seed);
-        let module = generate(choices, Wish::default());
+        let module = generate(choices, GeneratorOptions::default());
         let subject = Subject {
             words: &module.words,
             ticks: module.ticks,
@@ -53,36 +57,36 @@ fn noticed(change: Break) -> (u32, u32) {
             })
         };
         all += 1;
-        noticed += u32::from(check_rewriter(subject, choices, &broken).is_err());
+        detected += u32::from(check_rewriter(subject, choices, &broken).is_err());
     }
-    (noticed, all)
+    (detected, all)
 }
 
-fn assert_noticed(change: Break, at_least: u32) {
-    let (noticed, all) = noticed(change);
-    println!("{noticed} of {all}");
-    assert!(noticed >= at_least, "only {noticed} of {all} are noticed");
-}
-
-#[test]
-fn an_unbroken_rewrite_is_not_noticed() {
-    assert_eq!(noticed(|inst, _| Some(inst.clone())).0, 0);
+fn assert_detected(change: Break, at_least: u32) {
+    let (detected, all) = detected(change);
+    println!("{detected} of {all}");
+    assert!(detected >= at_least, "only {detected} of {all} are detected");
 }
 
 #[test]
-fn callers_that_are_not_told_of_an_abort_are_noticed() {
-    assert_noticed(
+fn a_correct_rewrite_is_accepted() {
+    assert_eq!(detected(|inst, _| Some(inst.clone())).0, 0);
+}
+
+#[test]
+fn a_missing_abort_flag_is_detected() {
+    assert_detected(
         |inst, names| {
-            let tells = inst.op == op::Store && names.is(inst.word(0), "vkabort_aborted");
-            (!tells).then(|| inst.clone())
+            let sets_flag = inst.op == op::Store && names.is(inst.word(0), "vkabort_aborted");
+            (!sets_flag).then(|| inst.clone())
         },
         15,
     );
 }
 
 #[test]
-fn records_that_are_not_committed_are_noticed() {
-    assert_noticed(
+fn a_missing_commit_is_detected() {
+    assert_detected(
         |inst, names| {
             let commits = inst.op == op::FunctionCall && names.is(inst.word(2), "vkabort_commit");
             (!commits).then(|| inst.clone())
@@ -92,8 +96,8 @@ fn records_that_are_not_committed_are_noticed() {
 }
 
 #[test]
-fn an_identity_that_is_not_stored_is_noticed() {
-    assert_noticed(
+fn a_missing_identity_is_detected() {
+    assert_detected(
         |inst, names| {
             let stores = inst.op == op::Store && names.is(inst.word(0), "vkabort_identity");
             (!stores).then(|| inst.clone())
@@ -103,8 +107,8 @@ fn an_identity_that_is_not_stored_is_noticed() {
 }
 
 #[test]
-fn values_shifted_to_the_wrong_byte_are_noticed() {
-    assert_noticed(
+fn values_shifted_to_the_wrong_byte_are_detected() {
+    assert_detected(
         |inst, _| {
             let mut inst = inst.clone();
             if inst.op == op::ShiftLeftLogical {
@@ -117,8 +121,8 @@ fn values_shifted_to_the_wrong_byte_are_noticed() {
 }
 
 #[test]
-fn loops_that_go_round_once_too_often_are_noticed() {
-    assert_noticed(
+fn loops_with_an_extra_iteration_are_detected() {
+    assert_detected(
         |inst, _| {
             let mut inst = inst.clone();
             if inst.op == op::ULessThan {

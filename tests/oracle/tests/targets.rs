@@ -1,15 +1,15 @@
-//! The fuzz targets over their seeds and over fixed bytes. How many inputs were valid is printed.
+//! Runs the fuzz targets over their seeds and over fixed bytes, and prints the numbers of valid and invalid inputs.
 //!
-//! `VKABORT_ORACLE_INPUTS=100000` runs more; `VKABORT_BLESS=1` writes the seeds of `fuzz/seeds/` anew.
-#![allow(clippy::print_stdout, reason = "tests say what they have seen")]
+//! `VKABORT_ORACLE_INPUTS=100000` runs more inputs; `VKABORT_BLESS=1` rewrites the seeds in `tests/fuzz/seeds/`.
+#![allow(clippy::print_stdout, reason = "the tests print statistics")]
 
 use std::path::{Path, PathBuf};
 use vkabort_oracle::choices::Choices;
-use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::targets::{Verdict, mutated, planted, reader, words};
 use vkabort_record::layout::{COMMIT_MAGIC, CONTROL_BYTES, UNIT_WORDS, record_units};
 
-/// Inputs of each target.
+/// Number of inputs for each target.
 fn inputs(few: u64) -> u64 {
     let number = std::env::var("VKABORT_ORACLE_INPUTS").ok();
     number.and_then(|n| n.parse().ok()).unwrap_or(few)
@@ -27,31 +27,31 @@ fn random(choices: &mut Choices, most: u32) -> Vec<u8> {
     (0..choices.below(most)).map(|_| choices.word() as u8).collect()
 }
 
-/// The seeds as they are, written first if that is asked for.
-fn seeds(target: &str, make: &dyn Fn(u64) -> Vec<u8>) -> Vec<Vec<u8>> {
+/// Seeds of a target, rewritten first if requested.
+fn seeds(target: &str, create: &dyn Fn(u64) -> Vec<u8>) -> Vec<Vec<u8>> {
     let folder = folder(target);
     if std::env::var_os("VKABORT_BLESS").is_some() {
-        std::fs::create_dir_all(&folder).expect("the folder can be made");
+        std::fs::create_dir_all(&folder).expect("the folder can be created");
         for seed in 0..4 {
-            std::fs::write(folder.join(seed.to_string()), make(seed)).expect("a seed can be written");
+            std::fs::write(folder.join(seed.to_string()), create(seed)).expect("the folder is writable");
         }
     }
-    let entries = std::fs::read_dir(&folder).expect("the seeds are there");
-    let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    let entries = std::fs::read_dir(&folder).expect("the folder of seeds exists");
+    let mut paths: Vec<PathBuf> = entries.map(|e| e.expect("a readable entry").path()).collect();
     paths.sort();
     assert!(paths.len() >= 4, "only {} seeds in {}", paths.len(), folder.display());
     paths
         .iter()
-        .map(|p| std::fs::read(p).expect("a seed can be read"))
+        .map(|p| std::fs::read(p).expect("a readable seed"))
         .collect()
 }
 
-/// Runs a target over its seeds and over what `make` makes; how many inputs were valid, unchanged, invalid.
-fn run(target: &str, one: fn(&[u8]) -> Verdict, few: u64, make: &dyn Fn(u64) -> Vec<u8>) -> [u64; 3] {
+/// Runs a target over its seeds and over created inputs. Returns the numbers of valid, unchanged and invalid inputs.
+fn run(target: &str, function: fn(&[u8]) -> Verdict, few: u64, create: &dyn Fn(u64) -> Vec<u8>) -> [u64; 3] {
     let mut counts = [0; 3];
-    let more = (1000..1000 + inputs(few)).map(make);
-    for input in seeds(target, make).into_iter().chain(more) {
-        counts[match one(&input) {
+    let more = (1000..1000 + inputs(few)).map(create);
+    for input in seeds(target, create).into_iter().chain(more) {
+        counts[match function(&input) {
             Verdict::Valid => 0,
             Verdict::Unchanged => 1,
             Verdict::Invalid => 2,
@@ -64,14 +64,14 @@ fn run(target: &str, one: fn(&[u8]) -> Verdict, few: u64, make: &dyn Fn(u64) -> 
     counts
 }
 
-/// A small module; every other one with some bytes changed or cut off.
+/// A small module. Odd seeds change or truncate its bytes.
 fn module(seed: u64) -> Vec<u8> {
     let choices = &mut Choices::seeded(seed);
-    let wish = Wish {
+    let generator_options = GeneratorOptions {
         size: 1,
-        ..Wish::default()
+        ..GeneratorOptions::default()
     };
-    let mut bytes = bytes(&generate(choices, wish).words);
+    let mut bytes = bytes(&generate(choices, generator_options).words);
     if seed % 2 == 1 {
         for _ in 0..choices.between(1, 8) {
             let at = choices.below(bytes.len() as u32) as usize;
@@ -84,7 +84,7 @@ fn module(seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// An arena with some records, after 16 bytes that choose a module; every other one with some words changed.
+/// An arena with some records, after 16 bytes that select a module. Odd seeds change some words.
 fn arena(seed: u64) -> Vec<u8> {
     let choices = &mut Choices::seeded(seed);
     let mut words = vec![0; CONTROL_BYTES as usize / 4];
@@ -130,13 +130,13 @@ fn arena(seed: u64) -> Vec<u8> {
 }
 
 #[test]
-fn any_words_are_rewritten_or_refused() {
+fn arbitrary_words_are_rewritten_or_rejected() {
     let [valid, _, invalid] = run("words", words, 2000, &module);
     assert!(valid > 100 && invalid > 100);
 }
 
 #[test]
-fn modules_with_changed_words_are_rewritten_or_refused() {
+fn mutated_modules_are_rewritten_or_rejected() {
     let [valid, _, invalid] = run("mutated", mutated, 2000, &|seed| {
         random(&mut Choices::seeded(seed), 400)
     });
@@ -144,7 +144,7 @@ fn modules_with_changed_words_are_rewritten_or_refused() {
 }
 
 #[test]
-fn bytes_become_modules_whose_rewrites_do_the_same() {
+fn modules_from_bytes_and_their_rewrites_behave_the_same() {
     let [valid, ..] = run("planted", planted, 1000, &|seed| {
         random(&mut Choices::seeded(seed), 2000)
     });
@@ -152,7 +152,7 @@ fn bytes_become_modules_whose_rewrites_do_the_same() {
 }
 
 #[test]
-fn any_bytes_are_read_as_records() {
+fn arbitrary_bytes_are_read_as_records() {
     let [valid, _, invalid] = run("reader", reader, 2000, &arena);
     assert!(valid > 100 && invalid > 10);
 }

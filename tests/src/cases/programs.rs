@@ -13,13 +13,13 @@ use std::ffi::CString;
 use std::time::{Duration, Instant};
 use vkabort_instrument::{Options, Outcome as Instrumentation, instrument};
 use vkabort_oracle::check::Subject;
-use vkabort_oracle::check::course::{Course, INVOCATIONS, follow, start};
+use vkabort_oracle::check::compute_run::{ComputeRun, INVOCATIONS, initial_buffers, interpret_compute};
 use vkabort_oracle::choices::Choices;
-use vkabort_oracle::generate::{Wish, generate};
+use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::interpret::Message;
 use vkabort_oracle::module::Module;
 use vkabort_oracle::op::{capability, execution_model};
-use vkabort_oracle::plant::{Density, Trigger, plant_but};
+use vkabort_oracle::plant::{Density, Trigger, plant_except};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("programs::glsl", glsl).alone().within(600),
@@ -73,7 +73,8 @@ fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Res
             calls: choices.below(30),
         };
         let trigger = Trigger::Due(program.due);
-        let planted = plant_but(&program.words, choices, trigger, density, program.main).context("it is no module")?;
+        let planted =
+            plant_except(&program.words, choices, trigger, density, program.main).context("it is no module")?;
         let subject = Subject {
             words: &planted.words,
             ticks: program.ticks,
@@ -95,14 +96,14 @@ fn generated(context: &Context) -> Result<()> {
     ];
     let widths = !widths.iter().any(|width| missing.contains(width));
     each_seed(|_, choices| {
-        let wish = Wish {
+        let generator_options = GeneratorOptions {
             widths,
             encodings: false,
             empty: false,
             workgroup: 1,
-            ..Wish::default()
+            ..GeneratorOptions::default()
         };
-        let module = generate(choices, wish);
+        let module = generate(choices, generator_options);
         let parsed = Module::parse(&module.words).context("it is no module")?;
         if !can_run(&module.words, &missing)? {
             return Ok(Outcome::NotApplicable);
@@ -214,7 +215,7 @@ impl Runner {
         original: Option<&[u32]>,
         choices: &mut Choices,
     ) -> Result<Outcome> {
-        let interpreted = |due: &[u32]| follow(subject, due).map_err(anyhow::Error::msg);
+        let interpreted = |due: &[u32]| interpret_compute(subject, due).map_err(anyhow::Error::msg);
         let never = vec![0; invocations];
         let Some(undisturbed) = interpreted(&never)? else {
             return Ok(Outcome::NotApplicable);
@@ -244,7 +245,7 @@ impl Runner {
     fn run(&self, words: &[u32], entry: &CString, due: &[u32]) -> Result<Observed> {
         let device = Device::new(&self.gpu)?;
         let mut buffers = Vec::new();
-        for (number, (binding, words)) in (0..).zip(start(due)) {
+        for (number, (binding, words)) in (0..).zip(initial_buffers(due)) {
             ensure!(number == binding, "bindings are not consecutive");
             buffers.push(Buffer::storage(&device, &words)?);
         }
@@ -272,7 +273,7 @@ struct Observed {
 }
 
 impl Observed {
-    fn compare(&self, expected: &Course) -> Result<()> {
+    fn compare(&self, expected: &ComputeRun) -> Result<()> {
         ensure!(
             self.lost != expected.messages.is_empty(),
             "the device is {}lost, and there are {} messages",

@@ -1,27 +1,27 @@
-//! Runs all invocations of an entry point, and compares what two runs leave behind.
+//! Runs all invocations of an entry point and compares the results of two runs.
 
-use super::Setting;
+use super::inputs::CheckOptions;
 use crate::generate::{CONTROL, COUNTERS, DATA, DATA_BYTES, OUT, OUT_WORDS};
 use crate::interpret::value::Value;
-use crate::interpret::{Ended, Machine, Physical, Region, Result, Setup};
+use crate::interpret::{InvocationEnd, Machine, Physical, Region, Result, Setup};
 use crate::module::{Entry, Id, Module};
 use crate::op::execution_model;
 use std::collections::HashMap;
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES};
 
-/// Invocations of each entry point that are run.
+/// Invocations per entry point.
 pub(super) const INVOCATIONS: usize = 4;
 
-/// Which invocations run, and when each aborts.
-pub(super) struct Plan<'a> {
+/// Invocations of a run, and when each aborts.
+pub(super) struct Schedule<'a> {
     pub(super) entry: &'a Entry,
-    /// Words of identity of each.
+    /// Identity words of each invocation.
     pub(super) identities: Vec<[u32; 4]>,
-    /// The question to `due` that each is told yes to; 0 for none.
+    /// Call of `due` at which each invocation aborts; 0 for never.
     pub(super) due: Vec<u32>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> Schedule<'a> {
     pub(super) fn new(entry: &'a Entry, due: Vec<u32>) -> Self {
         let identity = |i: u32| match entry.model {
             execution_model::GLCompute => [i, 0, 0, i % 4],
@@ -36,41 +36,46 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// What a run leaves behind.
+/// Results of a run.
 pub(super) struct Run {
-    pub(super) ends: Vec<Ended>,
+    pub(super) ends: Vec<InvocationEnd>,
     outputs: Vec<Vec<(u32, Value)>>,
     /// Buffers by binding.
     pub(super) buffers: Vec<(u32, Region)>,
-    /// How often each invocation asked whether it was due.
+    /// Number of calls of `due` by each invocation.
     pub(super) ticks: Vec<u32>,
-    /// The arena's ABORTED word after each invocation, in rewrites.
+    /// ABORTED word in the control block in use after each invocation of a rewrite.
     pub(super) flags: Vec<u32>,
-    /// The one that the host watches.
-    pub(super) told: Vec<u32>,
-    /// The control block in use and the records, wherever they stood.
+    /// ABORTED word that the host reads.
+    pub(super) host_flags: Vec<u32>,
+    /// Control block in use, then the records.
     pub(super) arena: Region,
 }
 
 impl Run {
-    /// Runs a module as it was given.
+    /// Runs an original module.
     pub(super) fn original(
         module: &Module,
-        plan: &Plan<'_>,
-        setting: &Setting,
+        schedule: &Schedule<'_>,
+        options: &CheckOptions,
         ticks: Option<Id>,
         steps: u64,
     ) -> Result<Self> {
-        run(module, plan, setting, ticks, steps, false)
+        run(module, schedule, options, ticks, steps, false)
     }
 
-    /// Runs a rewrite, with an arena.
-    pub(super) fn rewritten(module: &Module, plan: &Plan<'_>, setting: &Setting, steps: u64) -> Result<Self> {
-        run(module, plan, setting, None, steps, true)
+    /// Runs a rewrite with an arena.
+    pub(super) fn rewritten(
+        module: &Module,
+        schedule: &Schedule<'_>,
+        options: &CheckOptions,
+        steps: u64,
+    ) -> Result<Self> {
+        run(module, schedule, options, None, steps, true)
     }
 }
 
-/// Contents of the buffers by binding, before anything runs.
+/// Initial contents of the buffers, by binding.
 pub(super) fn buffers(due: &[u32]) -> HashMap<u32, Region> {
     let words = |words: Vec<u32>| Region::new(words.iter().flat_map(|w| w.to_le_bytes()).collect());
     let out = vec![0; due.len() * OUT_WORDS as usize];
@@ -85,13 +90,13 @@ pub(super) fn buffers(due: &[u32]) -> HashMap<u32, Region> {
 
 fn run(
     module: &Module,
-    plan: &Plan<'_>,
-    setting: &Setting,
+    schedule: &Schedule<'_>,
+    options: &CheckOptions,
     ticks: Option<Id>,
     steps: u64,
     with_arena: bool,
 ) -> Result<Run> {
-    let arena = setting.options.arena;
+    let arena = options.rewrite.arena;
     let zeroed = |address: u64, bytes: u32| Physical {
         address,
         region: Region::new(vec![0; bytes as usize]),
@@ -107,27 +112,27 @@ fn run(
     let mut machine = Machine::new(
         module,
         Setup {
-            buffers: buffers(&plan.due),
-            specialization: setting.specialization.clone(),
+            buffers: buffers(&schedule.due),
+            specialization: options.specialization.clone(),
             physical,
             steps,
         },
     )?;
     let (mut ends, mut outputs, mut counted) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut flags, mut told) = (Vec::new(), Vec::new());
-    for identity in &plan.identities {
-        ends.push(machine.run(plan.entry, *identity)?);
+    let (mut flags, mut host_flags) = (Vec::new(), Vec::new());
+    for identity in &schedule.identities {
+        ends.push(machine.run(schedule.entry, *identity)?);
         outputs.push(machine.outputs());
         counted.extend(ticks.and_then(|id| machine.word(id)));
         let mut read = Vec::new();
         for control in machine.physical_mut().iter_mut().filter(|p| p.address != arena.records) {
-            // Loops that watch for aborts of other invocations would end the next one: here each runs on its own.
+            // Reset the flag, so that a loop of the next invocation that watches for aborts does not end.
             let flag = control.region.read(u64::from(ABORTED_OFFSET), 4);
             read.push(flag.map_or(0, |f| f.bits as u32));
             control.region.set_word(u64::from(ABORTED_OFFSET), 0);
         }
         flags.extend(read.first());
-        told.extend(read.last());
+        host_flags.extend(read.last());
     }
     Ok(Run {
         ends,
@@ -138,38 +143,42 @@ fn run(
             .collect(),
         ticks: counted,
         flags,
-        told,
+        host_flags,
         arena: Region::joined(machine.physical().iter().take(2).map(|p| &p.region)),
     })
 }
 
-/// Compares everything but the records.
-pub(super) fn same(original: &Run, rewritten: &Run, plan: &Plan<'_>) -> std::result::Result<(), String> {
-    let fragment = plan.entry.model == execution_model::Fragment;
+/// Compares everything except the records.
+pub(super) fn same(original: &Run, rewritten: &Run, schedule: &Schedule<'_>) -> std::result::Result<(), String> {
+    let fragment = schedule.entry.model == execution_model::Fragment;
     for (number, (first, second)) in original.ends.iter().zip(&rewritten.ends).enumerate() {
-        // An aborted fragment is discarded; other stages have nothing better than to return.
+        // An aborted fragment is discarded; in other stages the entry point returns.
         let expected = match first {
-            Ended::Aborted { .. } if fragment => &Ended::Killed,
-            Ended::Aborted { .. } => &Ended::Returned,
+            InvocationEnd::Aborted { .. } if fragment => &InvocationEnd::Killed,
+            InvocationEnd::Aborted { .. } => &InvocationEnd::Returned,
             other => other,
         };
         if second != expected {
-            return Err(format!("invocation {number} ends with {second:?}, not {expected:?}"));
+            return Err(format!(
+                "invocation {number} ends with {second:?}, expected {expected:?}"
+            ));
         }
         let (outputs, expected) = (&rewritten.outputs[number], &original.outputs[number]);
-        if *first == Ended::Returned && outputs != expected {
-            return Err(format!("invocation {number} puts out {outputs:?}, not {expected:?}"));
+        if *first == InvocationEnd::Returned && outputs != expected {
+            return Err(format!(
+                "invocation {number} outputs {outputs:?}, expected {expected:?}"
+            ));
         }
-        let aborted = matches!(first, Ended::Aborted { .. });
+        let aborted = matches!(first, InvocationEnd::Aborted { .. });
         let flag = rewritten.flags.get(number).copied().unwrap_or(0);
         if flag != 0 && !aborted {
-            return Err(format!("invocation {number} did not abort and the arena says {flag}"));
+            return Err(format!("invocation {number} did not abort, but ABORTED is {flag}"));
         }
     }
-    if rewritten.told != rewritten.flags {
-        let (told, flags) = (&rewritten.told, &rewritten.flags);
+    if rewritten.host_flags != rewritten.flags {
+        let (host_flags, flags) = (&rewritten.host_flags, &rewritten.flags);
         return Err(format!(
-            "invocations see ABORTED as {flags:?}, and the host as {told:?}"
+            "invocations read ABORTED as {flags:?}, the host as {host_flags:?}"
         ));
     }
     for ((binding, first), (_, second)) in original.buffers.iter().zip(&rewritten.buffers) {

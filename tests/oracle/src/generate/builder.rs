@@ -1,20 +1,19 @@
-//! Puts a module together, section by section.
+//! Assembles a module section by section.
 
 use crate::module::Id;
 use crate::op;
 use crate::words::{MAGIC, push, string};
 use std::collections::{BTreeSet, HashMap};
-use vkabort_record::scalar_type::FpEncoding;
 
-/// A module in the making.
+/// A module under construction.
 #[derive(Debug)]
 pub(crate) struct Builder {
-    /// SPIR-V version: minor number of 1.x.
+    /// Minor number of the SPIR-V version 1.x.
     pub(crate) minor: u32,
     bound: u32,
     capabilities: BTreeSet<u32>,
     extensions: BTreeSet<&'static str>,
-    /// Memory model operands.
+    /// Operands of `OpMemoryModel`.
     pub(crate) model: [u32; 2],
     pub(crate) entry_points: Vec<u32>,
     pub(crate) modes: Vec<u32>,
@@ -22,10 +21,10 @@ pub(crate) struct Builder {
     names: Vec<u32>,
     decorations: Vec<u32>,
     globals: Vec<u32>,
-    /// Function definitions, in order.
+    /// Function definitions in order.
     pub(crate) functions: Vec<u32>,
     cache: HashMap<(u16, Vec<u32>), Id>,
-    /// Operands of types, the result first.
+    /// Operands of types, starting with the result.
     types: HashMap<Id, Vec<u32>>,
 }
 
@@ -67,7 +66,7 @@ impl Builder {
         push(&mut self.names, op::Name, &operands);
     }
 
-    /// An `OpString`.
+    /// Adds an `OpString`.
     pub(crate) fn string(&mut self, text: &str) -> Id {
         let id = self.fresh();
         let operands: Vec<u32> = [id].into_iter().chain(string(text)).collect();
@@ -85,7 +84,7 @@ impl Builder {
         push(&mut self.decorations, op::MemberDecorate, &all);
     }
 
-    /// A type of its own, also if one like it exists.
+    /// Adds a type, even if an equal one exists.
     pub(crate) fn new_type(&mut self, opcode: u16, operands: &[u32]) -> Id {
         let id = self.fresh();
         let all: Vec<u32> = [id].into_iter().chain(operands.iter().copied()).collect();
@@ -94,12 +93,12 @@ impl Builder {
         id
     }
 
-    /// Operands of a type, its own id first.
+    /// Operands of a type, starting with its id.
     pub(crate) fn operands_of(&self, ty: Id) -> Vec<u32> {
         self.types.get(&ty).cloned().unwrap_or_default()
     }
 
-    /// The type, made if it does not exist.
+    /// Id of a type, which is created if missing.
     pub(crate) fn ty(&mut self, opcode: u16, operands: &[u32]) -> Id {
         let key = (opcode, operands.to_vec());
         if let Some(id) = self.cache.get(&key) {
@@ -110,7 +109,7 @@ impl Builder {
         id
     }
 
-    /// A constant, undefined value or variable at module scope.
+    /// Adds a constant, undefined value or variable at module scope.
     pub(crate) fn new_value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
         let id = self.fresh();
         let all: Vec<u32> = [ty, id].into_iter().chain(operands.iter().copied()).collect();
@@ -118,7 +117,7 @@ impl Builder {
         id
     }
 
-    /// The constant, made if it does not exist.
+    /// Id of a constant, which is created if missing.
     pub(crate) fn value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
         let key = (opcode, [ty].into_iter().chain(operands.iter().copied()).collect());
         if let Some(id) = self.cache.get(&key) {
@@ -141,7 +140,7 @@ impl Builder {
         self.ty(op::TypeInt, &[32, 0])
     }
 
-    /// An integer type, with the capability that it needs.
+    /// Integer type, with its capability.
     pub(crate) fn int(&mut self, bits: u32, signed: bool) -> Id {
         match bits {
             8 => self.capability(op::capability::Int8),
@@ -152,7 +151,7 @@ impl Builder {
         self.ty(op::TypeInt, &[bits, u32::from(signed)])
     }
 
-    /// A float type, with the capability that it needs.
+    /// IEEE float type, with its capability.
     pub(crate) fn float(&mut self, bits: u32) -> Id {
         match bits {
             16 => self.capability(op::capability::Float16),
@@ -160,13 +159,6 @@ impl Builder {
             _ => {}
         }
         self.ty(op::TypeFloat, &[bits])
-    }
-
-    /// A float type in a format other than those of IEEE 754, with the capability and extension that it needs.
-    pub(crate) fn encoded_float(&mut self, bits: u32, encoding: FpEncoding) -> Id {
-        self.capability(encoding.capability);
-        self.extension(encoding.extension);
-        self.ty(op::TypeFloat, &[bits, encoding.operand])
     }
 
     pub(crate) fn vector(&mut self, component: Id, count: u32) -> Id {
@@ -187,12 +179,12 @@ impl Builder {
         self.value(op::Constant, uint, &[value])
     }
 
-    /// Whether interfaces of entry points list every global variable.
+    /// Whether interfaces of entry points list every global variable (SPIR-V 1.4).
     pub(crate) fn full_interfaces(&self) -> bool {
         self.minor >= 4
     }
 
-    /// The whole module.
+    /// Words of the module.
     pub(crate) fn finish(self) -> Vec<u32> {
         let mut words = vec![MAGIC, 0x1_0000 | self.minor << 8, 0, self.bound, 0];
         for capability in &self.capabilities {

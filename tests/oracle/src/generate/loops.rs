@@ -4,20 +4,20 @@ use super::body::{Body, Loop, Scope};
 use crate::module::Id;
 use crate::op;
 
-/// Shapes of loops, in the words of structured control flow.
+/// Loop shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
-    /// The header tests.
+    /// The header tests the condition.
     While,
-    /// A block after the header tests.
+    /// A block after the header tests the condition.
     For,
-    /// The back-edge block tests.
+    /// The back-edge block tests the condition.
     DoWhile,
     /// One block is header, continue target and back-edge block.
     Single,
-    /// The header goes to the continue target at once.
+    /// The header branches directly to the continue target.
     HeaderOnly,
-    /// Only jumps leave it.
+    /// The loop is left only by jumps.
     Endless,
 }
 
@@ -30,7 +30,7 @@ const SHAPES: [Shape; 6] = [
     Shape::Endless,
 ];
 
-/// Ids and places of a loop being made.
+/// Ids of a loop under construction, and words to patch.
 struct Frame {
     header: Id,
     merge: Id,
@@ -38,17 +38,17 @@ struct Frame {
     limit: Id,
     counter: Id,
     next_counter: Id,
-    /// Index in the code of the back edge's (value, label) in the phi of the carried value, and its label in that of the
-    /// counter.
+    /// Word offsets in the code of the back edge's operands: value and label in the phi of the carried value, and label in
+    /// the phi of the counter.
     patches: [usize; 2],
 }
 
 impl Body<'_> {
-    pub(super) fn repeat(&mut self, depth: u32) {
+    pub(super) fn emit_loop(&mut self, depth: u32) {
         let shape = self.choices.pick(&SHAPES).unwrap_or(Shape::While);
         let rounds = self.choices.between(1, 3);
         if !self.can_afford(30 * (rounds + 1)) {
-            return self.straight();
+            return self.straight_line();
         }
         let before = self.times;
         self.times *= rounds + 1;
@@ -60,9 +60,9 @@ impl Body<'_> {
         self.times = before;
     }
 
-    /// The header up to its merge instruction, with a counter and a value that is carried round.
+    /// Emits the header up to its merge instruction, with a counter and a carried value.
     fn head(&mut self, shape: Shape, rounds: u32) -> Frame {
-        let builder = &mut self.world.builder;
+        let builder = &mut self.globals.builder;
         let uint = builder.uint();
         let (zero, limit) = (builder.constant(0), builder.constant(rounds));
         let [header, merge, next, counter, next_counter, carried] = [(); 6].map(|()| builder.fresh());
@@ -86,7 +86,7 @@ impl Body<'_> {
         }
     }
 
-    /// The back edge comes from the block being made: completes the phis of the header.
+    /// Completes the header's phis with the back edge from the current block.
     fn close(&mut self, frame: &Frame) {
         let value = self.uint();
         let [carried, counter] = frame.patches;
@@ -97,13 +97,13 @@ impl Body<'_> {
         }
     }
 
-    fn count_on(&mut self, frame: &Frame) {
-        let (uint, one) = (self.world.builder.uint(), self.world.builder.constant(1));
+    fn advance_counter(&mut self, frame: &Frame) {
+        let (uint, one) = (self.globals.builder.uint(), self.globals.builder.constant(1));
         self.emit_as(frame.next_counter, op::IAdd, uint, &[frame.counter, one]);
     }
 
-    fn goes_on(&mut self, counter: Id, frame: &Frame) -> Id {
-        let bool = self.world.builder.bool();
+    fn continue_condition(&mut self, counter: Id, frame: &Frame) -> Id {
+        let bool = self.globals.builder.bool();
         let more = self.emit(op::ULessThan, bool, &[counter, frame.limit]);
         if self.choices.chance(30) {
             let also = self.bool();
@@ -112,16 +112,16 @@ impl Body<'_> {
         more
     }
 
-    /// A loop of one block, which is its own continue construct.
+    /// A loop of one block, which is also its continue construct.
     fn single_block(&mut self, frame: &Frame) {
         self.loops.push(None);
-        self.straights(3);
-        self.count_on(frame);
-        let more = self.goes_on(frame.next_counter, frame);
+        self.straight_lines(3);
+        self.advance_counter(frame);
+        let more = self.continue_condition(frame.next_counter, frame);
         self.close(frame);
         let edge = (self.uint(), self.label);
-        self.act(op::LoopMerge, &[frame.merge, frame.target, 0]);
-        self.act(op::BranchConditional, &[more, frame.header, frame.merge]);
+        self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
+        self.emit_void(op::BranchConditional, &[more, frame.header, frame.merge]);
         self.loops.pop();
         self.merge(frame.merge, &[edge]);
     }
@@ -133,57 +133,57 @@ impl Body<'_> {
             breaks: Vec::new(),
             continues: Vec::new(),
         }));
-        self.straights(2);
-        let body = self.world.builder.fresh();
-        // Leaves the loop from here, where the shape does.
+        self.straight_lines(2);
+        let body = self.globals.builder.fresh();
+        // Whether the continue construct can exit the loop.
         let mut leaves_from_continue = shape == Shape::DoWhile;
         let mut test_scope: Option<Scope> = None;
         let header_scope;
         match shape {
             Shape::While => {
-                let more = self.goes_on(frame.counter, frame);
+                let more = self.continue_condition(frame.counter, frame);
                 self.add_break();
                 header_scope = self.scope.clone();
-                self.act(op::LoopMerge, &[frame.merge, frame.target, 0]);
-                self.act(op::BranchConditional, &[more, body, frame.merge]);
+                self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
+                self.emit_void(op::BranchConditional, &[more, body, frame.merge]);
             }
             Shape::For => {
                 header_scope = self.scope.clone();
-                let test = self.world.builder.fresh();
-                self.act(op::LoopMerge, &[frame.merge, frame.target, 0]);
+                let test = self.globals.builder.fresh();
+                self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
                 self.branch(test);
                 self.begin(test);
-                self.straights(2);
-                let more = self.goes_on(frame.counter, frame);
+                self.straight_lines(2);
+                let more = self.continue_condition(frame.counter, frame);
                 self.add_break();
                 test_scope = Some(self.scope.clone());
-                self.act(op::BranchConditional, &[more, body, frame.merge]);
+                self.emit_void(op::BranchConditional, &[more, body, frame.merge]);
             }
             Shape::HeaderOnly => {
                 leaves_from_continue = self.choices.chance(50);
-                let more = self.goes_on(frame.counter, frame);
+                let more = self.continue_condition(frame.counter, frame);
                 self.add_continue();
                 if !leaves_from_continue {
                     self.add_break();
                 }
                 header_scope = self.scope.clone();
-                self.act(op::LoopMerge, &[frame.merge, frame.target, 0]);
+                self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
                 if leaves_from_continue {
                     self.branch(frame.target);
                 } else {
-                    self.act(op::BranchConditional, &[more, frame.target, frame.merge]);
+                    self.emit_void(op::BranchConditional, &[more, frame.target, frame.merge]);
                 }
             }
             _ => {
                 header_scope = self.scope.clone();
-                self.act(op::LoopMerge, &[frame.merge, frame.target, 0]);
+                self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
                 self.branch(body);
             }
         }
         if shape != Shape::HeaderOnly {
             self.begin(body);
             if shape == Shape::Endless {
-                self.stop_at_limit(frame);
+                self.break_at_limit(frame);
             }
             let count = self.choices.below(4);
             self.statements(count, depth);
@@ -193,27 +193,29 @@ impl Body<'_> {
             }
         }
         let body_scope = std::mem::replace(&mut self.scope, header_scope.clone());
-        let Some(Some(around)) = self.loops.pop() else { return };
+        let Some(Some(innermost)) = self.loops.pop() else {
+            return;
+        };
         let Loop {
             mut breaks, continues, ..
-        } = around;
+        } = innermost;
         if continues.len() == 1 && shape != Shape::Endless {
-            // One way leads to the continue target: values of the body are at hand in it only if it is the body's end.
+            // With a single edge, the continue target sees values of the body only if the edge comes from the body's last block.
             if continues.first().is_some_and(|(_, from)| *from == self.label) {
                 self.scope = body_scope;
             }
         }
         let edge = self.continue_construct(frame, &continues, leaves_from_continue, depth);
-        let only_way_out = breaks.is_empty();
+        let only_exit = breaks.is_empty();
         breaks.extend(edge);
         let tested = breaks.len() == 1 && shape == Shape::For;
-        if !(leaves_from_continue && only_way_out) {
+        if !(leaves_from_continue && only_exit) {
             self.scope = test_scope.filter(|_| tested).unwrap_or(header_scope);
         }
         self.merge(frame.merge, &breaks);
     }
 
-    /// The continue construct. If it may leave the loop, what it brings to the merge block.
+    /// Emits the continue construct. Returns its edge to the merge block, if it can exit the loop.
     fn continue_construct(
         &mut self,
         frame: &Frame,
@@ -224,58 +226,58 @@ impl Body<'_> {
         self.loops.push(None);
         self.begin(frame.target);
         if !continues.is_empty() {
-            let uint = self.world.builder.uint();
+            let uint = self.globals.builder.uint();
             let operands: Vec<u32> = continues.iter().flat_map(|(value, from)| [*value, *from]).collect();
             let phi = self.emit(op::Phi, uint, &operands);
             self.scope.uints.push(phi);
             let count = self.choices.below(4);
             self.statements(count, depth.min(1));
         }
-        self.count_on(frame);
+        self.advance_counter(frame);
         let edge = leaves.then(|| {
-            let more = self.goes_on(frame.next_counter, frame);
+            let more = self.continue_condition(frame.next_counter, frame);
             let value = self.uint();
             (more, value)
         });
         self.close(frame);
         let label = self.label;
         match edge {
-            Some((more, _)) => self.act(op::BranchConditional, &[more, frame.header, frame.merge]),
+            Some((more, _)) => self.emit_void(op::BranchConditional, &[more, frame.header, frame.merge]),
             None => self.branch(frame.header),
         }
         self.loops.pop();
         edge.map(|(_, value)| (value, label))
     }
 
-    fn stop_at_limit(&mut self, frame: &Frame) {
-        let bool = self.world.builder.bool();
+    fn break_at_limit(&mut self, frame: &Frame) {
+        let bool = self.globals.builder.bool();
         let stop = self.emit(op::UGreaterThanEqual, bool, &[frame.counter, frame.limit]);
-        let [yes, go] = [(); 2].map(|()| self.world.builder.fresh());
-        self.act(op::SelectionMerge, &[go, 0]);
-        self.act(op::BranchConditional, &[stop, yes, go]);
+        let [yes, next] = [(); 2].map(|()| self.globals.builder.fresh());
+        self.emit_void(op::SelectionMerge, &[next, 0]);
+        self.emit_void(op::BranchConditional, &[stop, yes, next]);
         let outer = self.scope.clone();
         self.begin(yes);
         if self.in_continue() || self.choices.chance(75) {
             self.add_break();
             self.branch(frame.merge);
         } else {
-            self.leave();
+            self.emit_return();
         }
         self.scope = outer;
-        self.begin(go);
+        self.begin(next);
     }
 
     fn add_break(&mut self) {
         let edge = (self.uint(), self.label);
-        if let Some(Some(around)) = self.loops.last_mut() {
-            around.breaks.push(edge);
+        if let Some(Some(innermost)) = self.loops.last_mut() {
+            innermost.breaks.push(edge);
         }
     }
 
     fn add_continue(&mut self) {
         let edge = (self.uint(), self.label);
-        if let Some(Some(around)) = self.loops.last_mut() {
-            around.continues.push(edge);
+        if let Some(Some(innermost)) = self.loops.last_mut() {
+            innermost.continues.push(edge);
         }
     }
 }

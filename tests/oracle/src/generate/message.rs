@@ -1,28 +1,15 @@
-//! Types of messages: every kind of part, at every kind of offset and stride.
+//! Message types: every kind of part at every kind of offset and stride.
 
 use super::body::Body;
-use super::world::Loadable;
+use super::globals::Loadable;
+use super::scalar::MessageScalar;
 use crate::module::Id;
-use crate::op::{self, decoration, storage_class as class};
-use vkabort_record::scalar_type::{FpEncoding, ScalarType};
+use crate::op::{self, decoration};
 
-/// The shape of a message or a part of it.
+/// Shape of a message or of a part.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
-    Int {
-        bits: u32,
-        signed: bool,
-    },
-    Float {
-        bits: u32,
-    },
-    /// A float with an encoding of its own.
-    Encoded {
-        bits: u32,
-        encoding: FpEncoding,
-    },
-    /// A physical pointer.
-    Pointer,
+    Scalar(MessageScalar),
     Vector {
         component: Box<Shape>,
         count: u32,
@@ -34,7 +21,7 @@ pub(super) enum Shape {
         stride: u32,
         row_major: bool,
     },
-    /// `stride` is `None` for tightly packed arrays without the decoration.
+    /// `stride` is `None` for a tightly packed array without the decoration.
     Array {
         element: Box<Shape>,
         count: u32,
@@ -50,20 +37,19 @@ pub(super) enum Shape {
     Struct {
         members: Vec<(u32, Shape)>,
     },
-    /// A part of the data buffer, of that part's own type.
+    /// A member of the data buffer, with its own type.
     Loaded(Loadable),
-    /// The private array whose length is a specialisation constant.
+    /// The private array of specialised length.
     Specialised {
         stride: u32,
     },
 }
 
 impl Shape {
-    /// Bytes from its start to the end of its last byte, at the most.
+    /// Size in bytes up to the end of the last byte; the maximum for specialised lengths.
     pub(super) fn size(&self) -> u32 {
         match self {
-            Self::Int { bits, .. } | Self::Float { bits } | Self::Encoded { bits, .. } => bits / 8,
-            Self::Pointer => 8,
+            Self::Scalar(scalar) => scalar.size(),
             Self::Vector { component, count } => component.size() * count,
             Self::Matrix {
                 bits,
@@ -85,51 +71,26 @@ impl Shape {
 }
 
 impl Body<'_> {
-    /// The shape of a whole message.
+    /// Chooses the shape of a message.
     pub(super) fn shape(&mut self) -> Shape {
         match self.choices.below(8) {
-            0 => self.scalar(),
+            0 => Shape::Scalar(self.scalar()),
             1 => self.part(0),
-            2 if self.wish.empty => Shape::Struct { members: Vec::new() },
+            2 if self.options.empty => Shape::Struct { members: Vec::new() },
             _ => self.structure(2),
         }
     }
 
-    fn scalar(&mut self) -> Shape {
-        let int = |bits, signed| Shape::Int { bits, signed };
-        let encoded = |ty: &ScalarType| {
-            let (bits, encoding) = (ty.bits(), ty.float_format()?.encoding()?);
-            Some(Shape::Encoded { bits, encoding })
-        };
-        let mut encoded: Vec<Shape> = ScalarType::ALL.iter().filter_map(encoded).collect();
-        match self.choices.below(14 + encoded.len() as u32) {
-            0..=3 => int(32, false),
-            4 => int(32, true),
-            5..=9 if !self.wish.widths => int(32, false),
-            10 | 11 if !self.wish.widths => Shape::Float { bits: 32 },
-            5 => int(8, false),
-            6 => int(8, true),
-            7 => int(16, false),
-            8 => int(64, false),
-            9 => int(64, true),
-            10 => Shape::Float { bits: 16 },
-            11 => Shape::Float { bits: 64 },
-            12 if self.world.physical => Shape::Pointer,
-            index @ 14.. if self.wish.encodings => encoded.swap_remove(index as usize - 14),
-            _ => Shape::Float { bits: 32 },
-        }
-    }
-
-    /// A part that needs no structure around it.
+    /// Chooses a part that does not need a structure around it.
     fn part(&mut self, depth: u32) -> Shape {
         match self.choices.below(if depth > 0 { 10 } else { 8 }) {
-            0 => self.scalar(),
+            0 => Shape::Scalar(self.scalar()),
             1 | 2 => {
                 let component = loop {
                     let scalar = self.scalar();
-                    // A pointer is no component.
-                    if !matches!(scalar, Shape::Pointer) {
-                        break scalar;
+                    // A vector component cannot be a pointer.
+                    if scalar != MessageScalar::Pointer {
+                        break Shape::Scalar(scalar);
                     }
                 };
                 Shape::Vector {
@@ -138,10 +99,10 @@ impl Body<'_> {
                 }
             }
             3 | 4 => self.data(),
-            5 => match self.choices.pick(&self.world.loadable) {
-                // An array of specialised length whose load is not the last access to memory before the abort is refused.
+            5 => match self.choices.pick(&self.globals.loadable) {
+                // The rewriter rejects an array of specialised length unless its load is the last memory access before the abort.
                 Some(part) if !part.specialised || !self.early && self.choices.chance(30) => Shape::Loaded(part),
-                _ => self.scalar(),
+                _ => Shape::Scalar(self.scalar()),
             },
             6 => Shape::Specialised {
                 stride: self.choices.between(4, 9),
@@ -149,17 +110,17 @@ impl Body<'_> {
             7 if self.arrays < 2 => {
                 self.arrays += 1;
                 let element = if self.choices.chance(60) {
-                    self.scalar()
+                    Shape::Scalar(self.scalar())
                 } else {
                     self.part(0)
                 };
                 self.arrays -= 1;
-                // Arrays of what takes long to build are short.
+                // Arrays of large elements are short.
                 let most = if element.size() > 16 { 3 } else { 24 };
                 let count = self.choices.between(1, most);
                 let gap = self.choices.below(5);
                 let stride = self.choices.chance(80).then(|| (element.size() + gap).max(1));
-                let packed = matches!(element, Shape::Int { .. });
+                let packed = matches!(element, Shape::Scalar(MessageScalar::Int { .. }));
                 Shape::Array {
                     stride: if packed {
                         stride
@@ -171,7 +132,7 @@ impl Body<'_> {
                 }
             }
             8 | 9 => self.structure(depth - 1),
-            _ => self.scalar(),
+            _ => Shape::Scalar(self.scalar()),
         }
     }
 
@@ -189,7 +150,7 @@ impl Body<'_> {
         let mut members: Vec<(u32, Shape)> = Vec::new();
         let (mut at, mut end) = (0, 0);
         for _ in 0..self.choices.between(1, 5) {
-            // Far below the limit, whatever is nested in what.
+            // Stays far below the message size limit with any nesting.
             if end > 4000 {
                 break;
             }
@@ -197,7 +158,7 @@ impl Body<'_> {
                 let bits = self
                     .choices
                     .pick(&[32, 16, 64])
-                    .filter(|_| self.wish.widths)
+                    .filter(|_| self.options.widths)
                     .unwrap_or(32);
                 let (columns, rows) = (self.choices.between(2, 4), self.choices.between(2, 4));
                 let row_major = self.choices.chance(50);
@@ -213,7 +174,7 @@ impl Body<'_> {
                 self.part(depth)
             };
             let offset = match self.choices.below(10) {
-                // Over the member before, as old compilers place it.
+                // Overlaps the previous member, as in old compilers.
                 0 => at + self.choices.below(end - at + 1),
                 1..=3 => end + self.choices.below(9),
                 4 if self.choices.chance(20) => self.choices.below(end + 1),
@@ -226,24 +187,18 @@ impl Body<'_> {
         Shape::Struct { members }
     }
 
-    /// The type of values of a shape: without layout, or with it, as a Message Type needs.
+    /// Type of a shape, without layout or, for a Message Type, with it.
     pub(super) fn shape_type(&mut self, shape: &Shape, laid_out: bool) -> Id {
         match shape {
-            Shape::Int { bits, signed } => self.world.builder.int(*bits, *signed),
-            Shape::Float { bits } => self.world.builder.float(*bits),
-            Shape::Encoded { bits, encoding } => self.world.builder.encoded_float(*bits, *encoding),
-            Shape::Pointer => {
-                let uint = self.world.builder.uint();
-                self.world.builder.pointer(class::PhysicalStorageBuffer, uint)
-            }
+            Shape::Scalar(scalar) => scalar.id(&mut self.globals.builder),
             Shape::Vector { component, count } => {
                 let component = self.shape_type(component, false);
-                self.world.builder.vector(component, *count)
+                self.globals.builder.vector(component, *count)
             }
             Shape::Matrix {
                 bits, columns, rows, ..
             } => {
-                let builder = &mut self.world.builder;
+                let builder = &mut self.globals.builder;
                 let float = builder.float(*bits);
                 let column = builder.vector(float, *rows);
                 builder.ty(op::TypeMatrix, &[column, *columns])
@@ -254,19 +209,19 @@ impl Body<'_> {
                 self.array_type(element, *count, stride, false)
             }
             Shape::Data { bits, count, utf, .. } => {
-                let element = self.world.builder.int(*bits, false);
-                // As compilers do it: a stride only where elements are words, or none at all.
+                let element = self.globals.builder.int(*bits, false);
+                // Compilers decorate only arrays of words with a stride.
                 let stride = (laid_out && *bits >= 32).then_some(bits / 8);
                 self.array_type(element, *count, stride, laid_out && *utf)
             }
             Shape::Struct { members } => {
                 let types: Vec<Id> = members.iter().map(|(_, m)| self.shape_type(m, laid_out)).collect();
                 if !laid_out {
-                    return self.world.builder.ty(op::TypeStruct, &types);
+                    return self.globals.builder.ty(op::TypeStruct, &types);
                 }
-                let ty = self.world.builder.new_type(op::TypeStruct, &types);
+                let ty = self.globals.builder.new_type(op::TypeStruct, &types);
                 for (number, (offset, member)) in (0..).zip(members) {
-                    let builder = &mut self.world.builder;
+                    let builder = &mut self.globals.builder;
                     builder.decorate_member(ty, number, decoration::Offset, &[*offset]);
                     if let Shape::Matrix { stride, row_major, .. } = member {
                         let major = if *row_major {
@@ -282,7 +237,7 @@ impl Body<'_> {
             }
             Shape::Loaded(part) => part.ty,
             Shape::Specialised { stride } => {
-                let (length, builder) = (self.world.specialised_length, &mut self.world.builder);
+                let (length, builder) = (self.globals.specialised_length, &mut self.globals.builder);
                 let uint = builder.uint();
                 if !laid_out {
                     return builder.ty(op::TypeArray, &[uint, length]);
@@ -295,7 +250,7 @@ impl Body<'_> {
     }
 
     fn array_type(&mut self, element: Id, count: u32, stride: Option<u32>, utf: bool) -> Id {
-        let builder = &mut self.world.builder;
+        let builder = &mut self.globals.builder;
         if stride.is_none() && !utf {
             return builder.array(element, count);
         }

@@ -1,37 +1,38 @@
-//! Values of messages: constants, composites, loads, copies, phis, undefined and null ones.
+//! Message values: constants, composites, loads, copies, phis, undefined and null values.
 
 use super::body::Body;
 use super::message::Shape;
+use super::scalar::MessageScalar;
 use crate::module::Id;
 use crate::op::{self, storage_class as class};
 
 impl Body<'_> {
-    /// A message: its Message Type and its value. `early`: the abort is in another block.
+    /// Generates a message: its Message Type and its value. `early`: the abort is in another block.
     pub(super) fn message(&mut self, early: bool) -> (Id, Id) {
         self.early = early;
         let shape = self.shape();
         let ty = self.shape_type(&shape, true);
-        // Values of the Message Type itself, or of a type without layout that matches it.
+        // The value has the Message Type itself, or a matching type without layout.
         let laid_out = self.choices.chance(25) && !holds_undecorated_variable(&shape);
         let value = match self.choices.below(12) {
-            // Physical pointers have no null.
+            // Physical pointers have no null value.
             0 if !holds_pointer(&shape) => {
                 let value_type = self.shape_type(&shape, laid_out);
-                self.world.builder.value(op::ConstantNull, value_type, &[])
+                self.globals.builder.value(op::ConstantNull, value_type, &[])
             }
             1 => {
                 let value_type = self.shape_type(&shape, laid_out);
-                self.world.builder.value(op::Undef, value_type, &[])
+                self.globals.builder.value(op::Undef, value_type, &[])
             }
             _ => {
                 let value_type = if laid_out { ty } else { self.shape_type(&shape, false) };
                 let value = if self.choices.chance(10) {
-                    self.one_of_two(&shape, value_type)
+                    self.phi_of_two(&shape, value_type)
                 } else {
                     self.shape_value(&shape, value_type, false)
                 };
                 let aggregate = matches!(shape, Shape::Struct { .. } | Shape::Array { .. });
-                if aggregate && value_type != ty && self.world.builder.minor >= 4 && self.choices.chance(30) {
+                if aggregate && value_type != ty && self.globals.builder.minor >= 4 && self.choices.chance(30) {
                     self.emit(op::CopyLogical, ty, &[value])
                 } else if self.choices.chance(15) {
                     self.emit(op::CopyObject, value_type, &[value])
@@ -43,12 +44,12 @@ impl Body<'_> {
         (ty, value)
     }
 
-    /// A phi of two values.
-    fn one_of_two(&mut self, shape: &Shape, ty: Id) -> Id {
+    /// A phi of two values of a shape.
+    fn phi_of_two(&mut self, shape: &Shape, ty: Id) -> Id {
         let condition = self.bool();
-        let [yes, no, merge] = [(); 3].map(|()| self.world.builder.fresh());
-        self.act(op::SelectionMerge, &[merge, 0]);
-        self.act(op::BranchConditional, &[condition, yes, no]);
+        let [yes, no, merge] = [(); 3].map(|()| self.globals.builder.fresh());
+        self.emit_void(op::SelectionMerge, &[merge, 0]);
+        self.emit_void(op::BranchConditional, &[condition, yes, no]);
         let outer = self.scope.clone();
         let mut edges = Vec::new();
         for label in [yes, no] {
@@ -62,7 +63,7 @@ impl Body<'_> {
         self.emit(op::Phi, ty, &edges)
     }
 
-    /// A value of a shape, of type `ty`; `constant`: a constant.
+    /// Value of a shape with type `ty`, a constant one if `constant`.
     fn shape_value(&mut self, shape: &Shape, ty: Id, constant: bool) -> Id {
         let constant = constant || self.choices.chance(15);
         match shape {
@@ -72,9 +73,9 @@ impl Body<'_> {
                 specialised,
                 ..
             } => {
-                let element = self.world.builder.int(*bits, false);
-                // The data's own type has no stride.
-                let data_type = self.world.builder.array(element, *count);
+                let element = self.globals.builder.int(*bits, false);
+                // The type of the data has no stride.
+                let data_type = self.globals.builder.array(element, *count);
                 let words: Vec<u32> = (0..(bits / 8 * count).div_ceil(4))
                     .map(|_| self.choices.word() | 0x0101_0101)
                     .collect();
@@ -84,49 +85,47 @@ impl Body<'_> {
                     op::ConstantDataKHR
                 };
                 if data_type == ty {
-                    return self.world.builder.new_value(opcode, ty, &words);
+                    return self.globals.builder.new_value(opcode, ty, &words);
                 }
-                self.world.builder.value(op::ConstantNull, ty, &[])
+                self.globals.builder.value(op::ConstantNull, ty, &[])
             }
             Shape::Struct { .. } | Shape::Array { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => {
                 self.composite(shape, ty, constant)
             }
             Shape::Loaded(_) | Shape::Specialised { .. } if constant => {
-                self.world.builder.value(op::ConstantNull, ty, &[])
+                self.globals.builder.value(op::ConstantNull, ty, &[])
             }
             Shape::Loaded(part) => {
-                let class = self.world.buffer_class;
+                let class = self.globals.buffer_class;
                 let (pointer, member) = (
-                    self.world.builder.pointer(class, ty),
-                    self.world.builder.constant(part.member),
+                    self.globals.builder.pointer(class, ty),
+                    self.globals.builder.constant(part.member),
                 );
-                let data = self.world.data;
-                let place = self.emit(op::AccessChain, pointer, &[data, member]);
-                let value = self.emit(op::Load, ty, &[place]);
+                let data = self.globals.data;
+                let chain = self.emit(op::AccessChain, pointer, &[data, member]);
+                let value = self.emit(op::Load, ty, &[chain]);
                 if !part.specialised && self.choices.chance(30) {
                     self.overwrite_data();
                 }
                 value
             }
             Shape::Specialised { .. } => {
-                let own = self.shape_type(shape, false);
-                if own != ty {
-                    return self.world.builder.value(op::ConstantNull, ty, &[]);
+                let plain_type = self.shape_type(shape, false);
+                if plain_type != ty {
+                    return self.globals.builder.value(op::ConstantNull, ty, &[]);
                 }
-                let uint = self.world.builder.uint();
-                let pointer = self.world.builder.pointer(class::Private, uint);
-                let (array, index, value) = (self.world.specialised, self.choices.below(4), self.uint());
-                let index = self.world.builder.constant(index);
+                let uint = self.globals.builder.uint();
+                let pointer = self.globals.builder.pointer(class::Private, uint);
+                let (array, index, value) = (self.globals.specialised, self.choices.below(4), self.uint());
+                let index = self.globals.builder.constant(index);
                 let element = self.emit(op::AccessChain, pointer, &[array, index]);
-                self.act(op::Store, &[element, value]);
+                self.emit_void(op::Store, &[element, value]);
                 self.emit(op::Load, ty, &[array])
             }
-            Shape::Int { .. } | Shape::Float { .. } | Shape::Encoded { .. } if constant => {
-                self.scalar_constant(shape, ty)
-            }
-            _ if self.choices.chance(4) => self.world.builder.value(op::Undef, ty, &[]),
-            Shape::Pointer if constant => self.world.builder.value(op::Undef, ty, &[]),
-            _ => self.scalar_value(shape, ty),
+            Shape::Scalar(scalar) if constant && *scalar != MessageScalar::Pointer => self.scalar_constant(*scalar, ty),
+            _ if self.choices.chance(4) => self.globals.builder.value(op::Undef, ty, &[]),
+            Shape::Scalar(_) if constant => self.globals.builder.value(op::Undef, ty, &[]),
+            Shape::Scalar(scalar) => self.scalar_value(*scalar, ty),
         }
     }
 
@@ -145,23 +144,23 @@ impl Body<'_> {
             } else {
                 op::ConstantComposite
             };
-            return self.world.builder.new_value(opcode, ty, &values);
+            return self.globals.builder.new_value(opcode, ty, &values);
         }
         let value = self.emit(op::CompositeConstruct, ty, &values);
         if through_variable && !holds_pointer(shape) && !holds_loaded(shape) && !laid_out_type(self, shape, ty) {
             let variable = self.variable(ty);
-            self.act(op::Store, &[variable, value]);
+            self.emit_void(op::Store, &[variable, value]);
             return self.emit(op::Load, ty, &[variable]);
         }
         value
     }
 
-    /// The parts of a composite and their types. A composite of type `ty` has parts of that type's parts.
+    /// Parts of a composite with their types. Parts of a laid-out composite have laid-out types.
     fn parts(&mut self, shape: &Shape, ty: Id) -> Vec<(Shape, Id)> {
         let laid_out = laid_out_type(self, shape, ty);
         match shape {
             Shape::Struct { members } if laid_out => {
-                let types = self.world.builder.operands_of(ty);
+                let types = self.globals.builder.operands_of(ty);
                 members
                     .iter()
                     .map(|(_, m)| m.clone())
@@ -169,7 +168,7 @@ impl Body<'_> {
                     .collect()
             }
             Shape::Array { element, count, .. } if laid_out => {
-                let part_type = self.world.builder.operands_of(ty).get(1).copied().unwrap_or(0);
+                let part_type = self.globals.builder.operands_of(ty).get(1).copied().unwrap_or(0);
                 vec![(Shape::clone(element), part_type); *count as usize]
             }
             Shape::Struct { members } => members
@@ -188,7 +187,7 @@ impl Body<'_> {
                 bits, columns, rows, ..
             } => {
                 let column = Shape::Vector {
-                    component: Box::new(Shape::Float { bits: *bits }),
+                    component: Box::new(Shape::Scalar(MessageScalar::Float { bits: *bits })),
                     count: *rows,
                 };
                 let part_type = self.shape_type(&column, false);
@@ -198,71 +197,24 @@ impl Body<'_> {
         }
     }
 
-    fn scalar_constant(&mut self, shape: &Shape, ty: Id) -> Id {
-        let (low, high) = (self.choices.word(), self.choices.word());
-        let words: Vec<u32> = match shape {
-            Shape::Int { bits: 64, .. } => vec![low, high],
-            Shape::Float { bits: 64 } => {
-                let bits = f64::from(low).to_bits();
-                vec![bits as u32, (bits >> 32) as u32]
-            }
-            Shape::Int { bits: 8, signed } => vec![if *signed { low as i8 as u32 } else { low & 0xFF }],
-            Shape::Int { bits: 16, signed } => vec![if *signed { low as i16 as u32 } else { low & 0xFFFF }],
-            Shape::Float { bits: 16 } => vec![low & 0x3FFF],
-            Shape::Encoded { bits, .. } => vec![low & ((1 << bits) - 1)],
-            Shape::Float { .. } => vec![(low as f32).to_bits()],
-            _ => vec![low],
-        };
-        self.world.builder.value(op::Constant, ty, &words)
-    }
-
-    /// A scalar made from a `uint`.
-    fn scalar_value(&mut self, shape: &Shape, ty: Id) -> Id {
-        let value = self.uint();
-        match shape {
-            Shape::Int {
-                bits: 32,
-                signed: false,
-            } => value,
-            Shape::Int { bits: 32, .. } | Shape::Float { bits: 32 } => self.emit(op::Bitcast, ty, &[value]),
-            Shape::Encoded { bits, .. } => {
-                let several = self.world.builder.vector(ty, 32 / bits);
-                let several = self.emit(op::Bitcast, several, &[value]);
-                self.emit(op::CompositeExtract, ty, &[several, 0])
-            }
-            Shape::Pointer | Shape::Int { bits: 64, .. } => {
-                let uint = self.world.builder.uint();
-                let (uvec2, high) = (self.world.builder.vector(uint, 2), self.uint());
-                let both = self.emit(op::CompositeConstruct, uvec2, &[value, high]);
-                self.emit(op::Bitcast, ty, &[both])
-            }
-            Shape::Int { signed: true, .. } => self.emit(op::SConvert, ty, &[value]),
-            Shape::Int { .. } => self.emit(op::UConvert, ty, &[value]),
-            _ => {
-                let builder = &mut self.world.builder;
-                let (uint, float, mask) = (builder.uint(), builder.float(32), builder.constant(0x3FF));
-                let low = self.emit(op::BitwiseAnd, uint, &[value, mask]);
-                let single = self.emit(op::ConvertUToF, float, &[low]);
-                self.emit(op::FConvert, ty, &[single])
-            }
-        }
-    }
-
-    /// Stores into what messages are loaded from.
+    /// Overwrites a word of the buffer that messages are loaded from.
     fn overwrite_data(&mut self) {
-        let builder = &mut self.world.builder;
+        let builder = &mut self.globals.builder;
         let uint = builder.uint();
-        let pointer = builder.pointer(self.world.buffer_class, uint);
+        let pointer = builder.pointer(self.globals.buffer_class, uint);
         let member = self.choices.below(2);
         let index = self.choices.below(5);
-        let (member, index) = (self.world.builder.constant(member), self.world.builder.constant(index));
-        let (data, value) = (self.world.data, self.uint());
-        let place = self.emit(op::AccessChain, pointer, &[data, member, index]);
-        self.act(op::Store, &[place, value]);
+        let (member, index) = (
+            self.globals.builder.constant(member),
+            self.globals.builder.constant(index),
+        );
+        let (data, value) = (self.globals.data, self.uint());
+        let chain = self.emit(op::AccessChain, pointer, &[data, member, index]);
+        self.emit_void(op::Store, &[chain, value]);
     }
 }
 
-/// Whether a composite type is one with layout rather than the plain type of its shape.
+/// Whether a composite type has a layout, unlike the plain type of its shape.
 fn laid_out_type(body: &mut Body<'_>, shape: &Shape, ty: Id) -> bool {
     match shape {
         Shape::Struct { .. } | Shape::Array { .. } => body.shape_type(shape, false) != ty,
@@ -270,7 +222,7 @@ fn laid_out_type(body: &mut Body<'_>, shape: &Shape, ty: Id) -> bool {
     }
 }
 
-/// Shapes whose values are constants when constants are asked for.
+/// Whether constants are generated for the shape on request.
 fn always_constant(shape: &Shape) -> bool {
     match shape {
         Shape::Struct { members } => members.iter().all(|(_, m)| always_constant(m)),
@@ -279,7 +231,7 @@ fn always_constant(shape: &Shape) -> bool {
     }
 }
 
-/// Shapes with parts whose types have a layout in any case.
+/// Whether a part always has a type with layout.
 fn holds_loaded(shape: &Shape) -> bool {
     match shape {
         Shape::Loaded(_) => true,
@@ -291,7 +243,7 @@ fn holds_loaded(shape: &Shape) -> bool {
 
 fn holds_pointer(shape: &Shape) -> bool {
     match shape {
-        Shape::Pointer => true,
+        Shape::Scalar(scalar) => *scalar == MessageScalar::Pointer,
         Shape::Struct { members } => members.iter().any(|(_, m)| holds_pointer(m)),
         Shape::Array { element, .. } => holds_pointer(element),
         _ => false,
@@ -308,7 +260,7 @@ fn holds_specialised(shape: &Shape) -> bool {
     }
 }
 
-/// Shapes of which no value of the Message Type itself is made here.
+/// Whether the shape has a part for which no value of the Message Type is generated.
 fn holds_undecorated_variable(shape: &Shape) -> bool {
     match shape {
         Shape::Specialised { .. } => true,

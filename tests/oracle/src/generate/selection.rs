@@ -1,30 +1,30 @@
-//! Selections, and the jumps out of them.
+//! Selections and jumps.
 
 use super::body::Body;
 use crate::module::Id;
 use crate::op;
 
 impl Body<'_> {
-    /// Ends a construct: its merge block, with a phi of what comes in. `edges` are values and the blocks they come from.
+    /// Ends a construct: starts its merge block with a phi of the incoming `edges` (values and blocks).
     pub(super) fn merge(&mut self, label: Id, edges: &[(Id, Id)]) {
         self.begin(label);
         if edges.is_empty() {
-            self.act(op::Unreachable, &[]);
+            self.emit_void(op::Unreachable, &[]);
             return;
         }
-        let uint = self.world.builder.uint();
+        let uint = self.globals.builder.uint();
         let operands: Vec<u32> = edges.iter().flat_map(|(value, from)| [*value, *from]).collect();
         let phi = self.emit(op::Phi, uint, &operands);
         self.scope.uints.push(phi);
     }
 
-    /// The statements of an arm. If it gets to its end, what it brings to the merge block.
+    /// Emits the statements of an arm. Returns its edge to the merge block, unless it ends otherwise.
     fn arm(&mut self, label: Id, depth: u32) -> Option<(Id, Id)> {
         self.begin(label);
         let count = self.choices.below(4);
         self.statements(count, depth);
         if self.open && self.choices.chance(10) && self.can_jump() {
-            self.jump();
+            self.emit_jump();
         }
         self.open.then(|| {
             let value = self.uint();
@@ -32,10 +32,10 @@ impl Body<'_> {
         })
     }
 
-    /// `if`, with or without `else`.
+    /// Emits an `if`, with or without `else`.
     pub(super) fn selection(&mut self, depth: u32) {
         let condition = self.bool();
-        let [yes, no, merge] = [(); 3].map(|()| self.world.builder.fresh());
+        let [yes, no, merge] = [(); 3].map(|()| self.globals.builder.fresh());
         let with_else = self.choices.chance(50);
         let mut edges = Vec::new();
         let mut target = no;
@@ -44,13 +44,13 @@ impl Body<'_> {
             let value = self.uint();
             edges.push((value, self.label));
         }
-        self.act(op::SelectionMerge, &[merge, 0]);
+        self.emit_void(op::SelectionMerge, &[merge, 0]);
         let targets = if self.choices.chance(30) {
             [target, yes]
         } else {
             [yes, target]
         };
-        self.act(op::BranchConditional, &[condition, targets[0], targets[1]]);
+        self.emit_void(op::BranchConditional, &[condition, targets[0], targets[1]]);
         let outer = self.scope.clone();
         let arms = if with_else { vec![yes, no] } else { vec![yes] };
         for arm in arms {
@@ -64,22 +64,22 @@ impl Body<'_> {
         self.merge(merge, &edges);
     }
 
-    /// `switch`, with cases that fall through, with or without a default.
+    /// Emits a `switch` with fallthrough, with or without a default.
     pub(super) fn switch(&mut self, depth: u32) {
-        let uint = self.world.builder.uint();
-        let (value, three) = (self.uint(), self.world.builder.constant(3));
+        let uint = self.globals.builder.uint();
+        let (value, three) = (self.uint(), self.globals.builder.constant(3));
         let selector = self.emit(op::BitwiseAnd, uint, &[value, three]);
         let header = self.label;
         let count = self.choices.between(1, 3) as usize;
-        let cases: Vec<Id> = (0..count).map(|_| self.world.builder.fresh()).collect();
-        let merge = self.world.builder.fresh();
-        let default = self.choices.chance(50).then(|| self.world.builder.fresh());
+        let cases: Vec<Id> = (0..count).map(|_| self.globals.builder.fresh()).collect();
+        let merge = self.globals.builder.fresh();
+        let default = self.choices.chance(50).then(|| self.globals.builder.fresh());
         let mut edges = Vec::new();
         let passed = self.uint();
         if default.is_none() {
             edges.push((passed, header));
         }
-        self.act(op::SelectionMerge, &[merge, 0]);
+        self.emit_void(op::SelectionMerge, &[merge, 0]);
         let mut operands = vec![selector, default.unwrap_or(merge)];
         for (number, case) in (0..).zip(&cases) {
             operands.extend([number, *case]);
@@ -87,7 +87,7 @@ impl Body<'_> {
                 operands.extend([3, *case]);
             }
         }
-        self.act(op::Switch, &operands);
+        self.emit_void(op::Switch, &operands);
         let outer = self.scope.clone();
         let mut falling: Option<(Id, Id)> = None;
         for (number, case) in cases.iter().chain(&default).enumerate() {
@@ -117,84 +117,84 @@ impl Body<'_> {
             return self.arm(label, depth);
         };
         self.begin(label);
-        let uint = self.world.builder.uint();
+        let uint = self.globals.builder.uint();
         let phi = self.emit(op::Phi, uint, &operands);
         self.scope.uints.push(phi);
-        self.straights(2);
+        self.straight_lines(2);
         Some((phi, self.label))
     }
 
-    /// Leaves the innermost loop's body or the function, if a condition holds.
-    pub(super) fn jump_if(&mut self) {
+    /// Leaves the innermost loop's body or the function if a condition holds.
+    pub(super) fn emit_jump_if(&mut self) {
         let condition = self.bool();
-        let [yes, go] = [(); 2].map(|()| self.world.builder.fresh());
-        self.act(op::SelectionMerge, &[go, 0]);
-        self.act(op::BranchConditional, &[condition, yes, go]);
+        let [yes, next] = [(); 2].map(|()| self.globals.builder.fresh());
+        self.emit_void(op::SelectionMerge, &[next, 0]);
+        self.emit_void(op::BranchConditional, &[condition, yes, next]);
         let outer = self.scope.clone();
         self.begin(yes);
-        self.straights(1);
-        self.jump();
+        self.straight_lines(1);
+        self.emit_jump();
         self.scope = outer;
-        self.begin(go);
+        self.begin(next);
     }
 
-    /// Whether there is a way out from here.
+    /// Whether a jump is possible here.
     pub(super) fn can_jump(&self) -> bool {
         !self.in_continue() || matches!(self.loops.last(), Some(Some(_)))
     }
 
-    /// `break`, `continue` or `return`.
-    pub(super) fn jump(&mut self) {
+    /// Emits `break`, `continue` or `return`.
+    pub(super) fn emit_jump(&mut self) {
         let value = self.uint();
         let label = self.label;
-        // Inside a continue construct only loops of its own may be left.
+        // In a continue construct, only loops inside it can be left.
         let choice = self.choices.below(if self.in_continue() { 2 } else { 3 });
         match (self.loops.last_mut(), choice) {
-            (Some(Some(around)), 0) => {
-                around.breaks.push((value, label));
-                let merge = around.merge;
+            (Some(Some(innermost)), 0) => {
+                innermost.breaks.push((value, label));
+                let merge = innermost.merge;
                 self.branch(merge);
             }
-            (Some(Some(around)), 1) => {
-                around.continues.push((value, label));
-                let target = around.target;
+            (Some(Some(innermost)), 1) => {
+                innermost.continues.push((value, label));
+                let target = innermost.target;
                 self.branch(target);
             }
-            _ => self.leave(),
+            _ => self.emit_return(),
         }
     }
 
-    /// Aborts, here or on a line of the source.
+    /// Emits an abort, sometimes with a source line.
     fn abort(&mut self, ty: Id, message: Id) {
         if self.choices.chance(40) {
-            let (file, line) = (self.world.file, self.choices.between(1, 999));
-            self.act(op::Line, &[file, line, 7]);
+            let (file, line) = (self.globals.file, self.choices.between(1, 999));
+            self.emit_void(op::Line, &[file, line, 7]);
         }
-        self.act(op::AbortKHR, &[ty, message]);
+        self.emit_void(op::AbortKHR, &[ty, message]);
     }
 
-    /// Aborts if it is time to.
+    /// Emits an abort that is taken when `due` returns true.
     pub(super) fn abort_if_due(&mut self) {
-        let bool = self.world.builder.bool();
-        let due = self.world.due;
-        let [abort, go] = [(); 2].map(|()| self.world.builder.fresh());
+        let bool = self.globals.builder.bool();
+        let due = self.globals.due;
+        let [abort, next] = [(); 2].map(|()| self.globals.builder.fresh());
         let early = self.choices.chance(40).then(|| self.message(true));
         let condition = self.emit(op::FunctionCall, bool, &[due]);
-        // As much as `due` takes.
+        // Cost of `due`.
         self.cost = self.cost.saturating_add(10 * self.times);
-        self.act(op::SelectionMerge, &[go, 0]);
-        self.act(op::BranchConditional, &[condition, abort, go]);
+        self.emit_void(op::SelectionMerge, &[next, 0]);
+        self.emit_void(op::BranchConditional, &[condition, abort, next]);
         let outer = self.scope.clone();
         self.begin(abort);
         let (ty, message) = early.unwrap_or_else(|| {
-            self.straights(1);
+            self.straight_lines(1);
             self.message(false)
         });
         self.abort(ty, message);
         self.scope = outer;
-        self.begin(go);
+        self.begin(next);
         if self.choices.chance(3) {
-            // Every way aborts.
+            // Every path aborts.
             let (ty, message) = self.message(false);
             self.abort(ty, message);
         }

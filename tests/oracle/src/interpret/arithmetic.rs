@@ -1,26 +1,26 @@
-//! Scalar arithmetic, with undefined bits carried through where an operation lets them, and undefined behaviour
-//! reported: division by zero, shifts by the width or more, conversions out of range.
+//! Scalar arithmetic. Undefined bits propagate where an operation allows it. Undefined behaviour is reported: division by
+//! zero, shifts by the width or more, and conversions out of range.
 
 use super::value::{Scalar, ones};
 use crate::op;
 
-/// What an operation leads to besides a value.
+/// Outcome of an operation without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Undefined behaviour, poison under `ArithmeticPoisonKHR`.
     Arithmetic(&'static str),
-    /// The opcode is not one of those here.
+    /// The opcode is not supported.
     Unknown,
 }
 
-/// Type of an operand: width, signedness, float or not.
+/// Type of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// Bits; 1 for Booleans.
+    /// Width in bits; 1 for Booleans.
     pub width: u32,
-    /// A signed integer.
+    /// Whether it is a signed integer.
     pub signed: bool,
-    /// A float.
+    /// Whether it is a float.
     pub float: bool,
 }
 
@@ -29,7 +29,7 @@ fn signed(bits: u64, width: u32) -> i64 {
     ((bits << shift) as i64) >> shift
 }
 
-/// A float's value.
+/// Decodes a float.
 pub fn float(bits: u64, width: u32) -> f64 {
     match width {
         16 => half_to_double(bits as u16),
@@ -38,7 +38,7 @@ pub fn float(bits: u64, width: u32) -> f64 {
     }
 }
 
-/// A float's bits, rounded toward zero where `width` is 16 (the modules here only make values that are exact).
+/// Encodes a float, rounding toward zero if `width` is 16 (the tests only use exact values).
 pub fn float_bits(value: f64, width: u32) -> u64 {
     match width {
         16 => u64::from(double_to_half(value)),
@@ -72,7 +72,7 @@ fn double_to_half(value: f64) -> u16 {
     }
 }
 
-/// One operand.
+/// Evaluates a unary operation.
 pub fn unary(opcode: u16, a: Scalar, from: Kind, to: Kind) -> Result<Scalar, Fault> {
     let mask = ones(to.width);
     let all = |bits: u64| {
@@ -124,7 +124,7 @@ pub fn unary(opcode: u16, a: Scalar, from: Kind, to: Kind) -> Result<Scalar, Fau
     })
 }
 
-/// Two operands of one kind; for shifts, of the kind of the first.
+/// Evaluates a binary operation on operands of one kind; for shifts, the kind of the first.
 pub fn binary(opcode: u16, a: Scalar, b: Scalar, kind: Kind) -> Result<Scalar, Fault> {
     let width = kind.width;
     let mask = ones(width);
@@ -136,11 +136,11 @@ pub fn binary(opcode: u16, a: Scalar, b: Scalar, kind: Kind) -> Result<Scalar, F
             Scalar::new(bits & mask)
         }
     };
-    let truth = |is: bool| {
+    let truth = |holds: bool| {
         if undef {
             Scalar::undefined(1)
         } else {
-            Scalar::new(u64::from(is))
+            Scalar::new(u64::from(holds))
         }
     };
     let (x, y) = (a.bits, b.bits);
@@ -160,7 +160,7 @@ pub fn binary(opcode: u16, a: Scalar, b: Scalar, kind: Kind) -> Result<Scalar, F
         op::FMul => number(float_bits(fx * fy, width)),
         op::UDiv | op::UMod | op::SDiv | op::SRem | op::SMod => {
             if undef {
-                return Err(Fault::Arithmetic("a division by what is undefined"));
+                return Err(Fault::Arithmetic("a division by an undefined value"));
             }
             if y == 0 {
                 return Err(Fault::Arithmetic("a division by zero"));
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_go_to_doubles_and_back() {
+    fn halves_convert_to_doubles_and_back() {
         for bits in 0..=u16::MAX {
             let value = half_to_double(bits);
             if !value.is_nan() {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn masking_makes_undefined_bits_defined() {
+    fn masking_defines_undefined_bits() {
         let kind = Kind {
             width: 32,
             signed: false,

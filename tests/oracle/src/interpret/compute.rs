@@ -1,19 +1,20 @@
-//! Constants and instructions that only compute.
+//! Constants and instructions without side effects.
 
 use super::arithmetic::{Fault, Kind, binary, unary};
+use super::error::{Result, undefined, unsupported};
+use super::machine::Machine;
 use super::types::Type;
 use super::value::{MatrixLayout, Pointer, Scalar, Space, Value, ones};
-use super::{Machine, Result, undefined, unsupported};
 use crate::module::Id;
 use crate::op::{self, decoration};
 use crate::words::Inst;
 use std::collections::HashMap;
 
-/// What freezing makes of undefined bits: any stable value does, and 0 would hide mistakes.
+/// Source of frozen bits. Any stable value is correct; 0 would hide mistakes.
 const FROZEN: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
 impl Machine<'_> {
-    /// The value of a constant instruction; `None` for others.
+    /// Value of a constant instruction; `None` for other instructions.
     pub(super) fn constant(&self, inst: &Inst, specialization: &HashMap<u32, u32>) -> Result<Option<Value>> {
         let (ty, id) = (inst.word(0), inst.word(1));
         let specialised = self
@@ -31,7 +32,7 @@ impl Machine<'_> {
                 Value::number(bits & ones(self.types.width(ty)))
             }
             op::ConstantComposite | op::SpecConstantComposite => Value::Composite(
-                inst.from(2)
+                inst.operands_from(2)
                     .iter()
                     .map(|part| self.value(*part).cloned())
                     .collect::<Result<_>>()?,
@@ -42,12 +43,15 @@ impl Machine<'_> {
                 let width = self.types.part(ty, 0).map_or(8, |element| self.types.width(element));
                 Value::Composite(
                     (0..self.types.parts(ty))
-                        .map(|number| Value::number(data(inst.from(2), number, width)))
+                        .map(|number| Value::number(data(inst.operands_from(2), number, width)))
                         .collect(),
                 )
             }
             op::SpecConstantOp => {
-                let operands: Vec<u32> = [ty, id].into_iter().chain(inst.from(3).iter().copied()).collect();
+                let operands: Vec<u32> = [ty, id]
+                    .into_iter()
+                    .chain(inst.operands_from(3).iter().copied())
+                    .collect();
                 let inner = Inst {
                     op: inst.word(2) as u16,
                     operands,
@@ -79,25 +83,25 @@ impl Machine<'_> {
             op::CopyObject | op::CopyLogical => operand(2).cloned(),
             op::Undef | op::PoisonKHR => Ok(self.types.filled(ty, true)),
             op::FreezeKHR => Ok(freeze(operand(2)?)),
-            op::CompositeConstruct => self.construct(ty, inst.from(2)),
-            op::CompositeExtract => match operand(2)?.at(inst.from(3)) {
+            op::CompositeConstruct => self.construct(ty, inst.operands_from(2)),
+            op::CompositeExtract => match operand(2)?.at(inst.operands_from(3)) {
                 Some(value) => Ok(value.clone()),
-                None => unsupported(format!("a part that %{} does not have", inst.word(2))),
+                None => unsupported(format!("a missing part of %{}", inst.word(2))),
             },
             op::CompositeInsert => {
                 let mut whole = operand(3)?.clone();
                 let part = operand(2)?.clone();
-                match whole.at_mut(inst.from(4)) {
+                match whole.at_mut(inst.operands_from(4)) {
                     Some(slot) => *slot = part,
-                    None => return unsupported("an insertion into nothing"),
+                    None => return unsupported("an insertion into a missing part"),
                 }
                 Ok(whole)
             }
             op::VectorExtractDynamic => {
-                let index = self.decided(inst.word(3), "an index")?;
+                let index = self.defined_scalar(inst.word(3), "an index")?;
                 match operand(2)?.at(&[index as u32]) {
                     Some(value) => Ok(value.clone()),
-                    None => undefined("an index past the end of a vector"),
+                    None => undefined("an index beyond the end of a vector"),
                 }
             }
             op::VectorShuffle => {
@@ -109,7 +113,7 @@ impl Machine<'_> {
                     all.get(*i as usize)
                         .map_or_else(|| self.types.filled(ty, true), |v| (*v).clone())
                 };
-                Ok(Value::Composite(inst.from(4).iter().map(pick).collect()))
+                Ok(Value::Composite(inst.operands_from(4).iter().map(pick).collect()))
             }
             op::Select => self.select(operand(2)?, operand(3)?, operand(4)?, ty),
             op::Bitcast => {
@@ -154,7 +158,7 @@ impl Machine<'_> {
     fn poisoned(&self, opcode: u16, result: std::result::Result<Scalar, Fault>, width: u32) -> Result<Scalar> {
         match result {
             Ok(scalar) => Ok(scalar),
-            Err(Fault::Arithmetic(what)) if !self.poison => undefined(what),
+            Err(Fault::Arithmetic(reason)) if !self.poison => undefined(reason),
             Err(Fault::Arithmetic(_)) => Ok(Scalar::undefined(width)),
             Err(Fault::Unknown) => unsupported(format!("opcode {opcode} as arithmetic")),
         }
@@ -165,7 +169,7 @@ impl Machine<'_> {
         let flat = matches!(self.types.get(ty), Type::Vector { .. });
         for part in parts {
             match self.value(*part)? {
-                // A vector may be made of vectors.
+                // Vectors can be constructed from vectors.
                 Value::Composite(inner) if flat => all.extend(inner.iter().cloned()),
                 value => all.push(value.clone()),
             }
@@ -188,7 +192,7 @@ impl Machine<'_> {
                 Some(_) => yes.clone(),
                 None => self.types.filled(ty, true),
             }),
-            _ => unsupported("a selection by what is no Boolean"),
+            _ => unsupported("a selection by a value that is not a Boolean"),
         }
     }
 
@@ -202,7 +206,7 @@ impl Machine<'_> {
             }
             Type::Pointer { .. } => {
                 let Some(address) = all.take(64).defined() else {
-                    return undefined("a pointer made of undefined bits");
+                    return undefined("a pointer with undefined bits");
                 };
                 Value::Pointer(Pointer::Bytes {
                     space: Space::Physical,
@@ -216,18 +220,18 @@ impl Machine<'_> {
         Ok(result)
     }
 
-    /// The type of a value.
+    /// Type of a value.
     pub(super) fn type_of(&self, id: Id) -> Id {
         self.result_types.get(id as usize).copied().unwrap_or(0)
     }
 }
 
-/// Bits in a row, lowest first.
+/// A sequence of bits, lowest first.
 #[derive(Default)]
 struct Scalars {
     bits: Vec<bool>,
     undef: Vec<bool>,
-    taken: usize,
+    position: usize,
 }
 
 impl Scalars {
@@ -250,11 +254,11 @@ impl Scalars {
     fn take(&mut self, width: u32) -> Scalar {
         let mut scalar = Scalar::new(0);
         for i in 0..width as usize {
-            let bit = |of: &[bool]| u64::from(of.get(self.taken + i).copied().unwrap_or(false)) << i;
+            let bit = |bits: &[bool]| u64::from(bits.get(self.position + i).copied().unwrap_or(false)) << i;
             scalar.bits |= bit(&self.bits);
             scalar.undef |= bit(&self.undef);
         }
-        self.taken += width as usize;
+        self.position += width as usize;
         scalar
     }
 }
@@ -279,20 +283,20 @@ fn data(words: &[u32], number: u32, width: u32) -> u64 {
         .fold(0, |a, b| a | b)
 }
 
-/// Applies a scalar operation to scalars, or to vectors component by component.
+/// Applies a scalar operation to scalars, or component-wise to vectors.
 fn map(operands: &[&Value], operation: &dyn Fn(&[Scalar]) -> Result<Scalar>) -> Result<Value> {
     if let Some(scalars) = operands.iter().map(|v| v.scalar()).collect::<Option<Vec<_>>>() {
         return operation(&scalars).map(Value::Scalar);
     }
     let Some(vectors) = operands.iter().map(|v| v.parts()).collect::<Option<Vec<_>>>() else {
-        return unsupported("arithmetic on what is no number");
+        return unsupported("arithmetic on a value that is not a number");
     };
     let count = vectors.iter().map(|v| v.len()).min().unwrap_or(0);
     (0..count)
         .map(|i| {
             let scalars: Vec<Scalar> = vectors.iter().filter_map(|v| v.get(i)?.scalar()).collect();
             if scalars.len() != operands.len() {
-                return unsupported("arithmetic on what is no vector of numbers");
+                return unsupported("arithmetic on a value that is not a vector of numbers");
             }
             operation(&scalars).map(Value::Scalar)
         })

@@ -1,44 +1,59 @@
-//! Running functions: blocks, phis, calls, memory, atomics, the ways to end.
+//! Execution of functions: blocks, phis, calls, memory, atomics and terminators.
 
 use super::arithmetic::{Kind, binary};
+use super::error::{InterpretError, Result, undefined, unsupported};
+use super::machine::Machine;
+use super::outcome::{InvocationEnd, Message};
 use super::types::Type;
 use super::value::{MatrixLayout, Pointer, Scalar, Value};
-use super::{Ended, Machine, Message, Result, Trouble, undefined, unsupported};
-use crate::module::{Function, Id};
-use crate::op;
+use crate::module::{Entry, Function, Id};
+use crate::op::{self, storage_class};
 use crate::words::Inst;
 
-/// Deepest chain of calls; the modules here do not come near.
+/// Maximum call depth. Test modules stay far below it.
 const MAX_DEPTH: u32 = 200;
 
-/// How a function was left.
+/// Exit of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Flow {
     /// It returned.
     Returned(Option<Value>),
-    /// The invocation ended in it.
-    Ended(Ended),
-}
-
-/// Whether an instruction in a function has a result (and a result type).
-pub(super) fn has_result(opcode: u16) -> bool {
-    let none = matches!(
-        opcode,
-        op::Nop
-            | op::Line
-            | op::NoLine
-            | op::Store
-            | op::MemoryBarrier
-            | op::ControlBarrier
-            | op::AtomicStore
-            | op::LoopMerge
-            | op::SelectionMerge
-            | op::Label
-    );
-    !none && !op::is_terminator(opcode)
+    /// The invocation ended.
+    End(InvocationEnd),
 }
 
 impl Machine<'_> {
+    /// Runs one invocation of an entry point. `identity` are the identity words of its record.
+    pub fn run(&mut self, entry: &Entry, identity: [u32; 4]) -> Result<InvocationEnd> {
+        self.steps_left = self.steps;
+        self.depth = 0;
+        self.values.fill(None);
+        self.variables.fill(None);
+        let module = self.module;
+        for inst in module.globals.iter().filter(|i| i.op == op::Variable) {
+            let (pointer, id, class) = (inst.word(0), inst.word(1), inst.word(2));
+            let Type::Pointer { pointee, .. } = *self.types.get(pointer) else {
+                continue;
+            };
+            let value = match class {
+                storage_class::Input => self.input(id, pointee, identity),
+                storage_class::StorageBuffer | storage_class::Uniform => continue,
+                _ => match inst.operands.get(3) {
+                    Some(initial) => self.value(*initial)?.clone(),
+                    None => self.types.filled(pointee, true),
+                },
+            };
+            self.set_variable(id, value);
+        }
+        let Some(function) = module.function(entry.function) else {
+            return unsupported("an entry point without a function");
+        };
+        self.call(function, Vec::new()).map(|flow| match flow {
+            Flow::Returned(_) => InvocationEnd::Returned,
+            Flow::End(end) => end,
+        })
+    }
+
     pub(super) fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Flow> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -50,29 +65,32 @@ impl Machine<'_> {
         let (mut number, mut from): (usize, Id) = (0, 0);
         loop {
             let Some(block) = function.blocks.get(number) else {
-                return unsupported("a branch to what is no block");
+                return unsupported("a branch to a missing block");
             };
             self.phis(&block.insts, from)?;
             let mut next = None;
             for inst in &block.insts {
-                self.left = self.left.checked_sub(1).ok_or(Trouble::Steps(block.label))?;
+                self.steps_left = self
+                    .steps_left
+                    .checked_sub(1)
+                    .ok_or(InterpretError::StepLimit(block.label))?;
                 match inst.op {
                     op::Phi | op::Line | op::NoLine | op::Nop | op::LoopMerge | op::SelectionMerge => {}
                     op::ExtInst if self.nonsemantic.contains(&inst.word(2)) => {}
                     op::FunctionCall => {
                         let module = self.module;
                         let Some(callee) = module.function(inst.word(2)) else {
-                            return unsupported("a call of what is no function");
+                            return unsupported("a call of a missing function");
                         };
                         let arguments = inst
-                            .from(3)
+                            .operands_from(3)
                             .iter()
                             .map(|id| self.value(*id).cloned())
                             .collect::<Result<_>>()?;
                         match self.call(callee, arguments)? {
                             Flow::Returned(Some(value)) => self.set(inst.word(1), value),
                             Flow::Returned(None) => {}
-                            ended @ Flow::Ended(_) => return Ok(ended),
+                            end @ Flow::End(_) => return Ok(end),
                         }
                     }
                     opcode if op::is_terminator(opcode) => match self.terminator(inst)? {
@@ -86,7 +104,7 @@ impl Machine<'_> {
                 }
             }
             let Some(label) = next else {
-                return unsupported("a block without an end");
+                return unsupported("a block without a terminator");
             };
             from = block.label;
             number = self.blocks.get(label as usize).copied().unwrap_or(u32::MAX) as usize;
@@ -99,9 +117,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Phis take their values all at once.
+    /// Evaluates all phis of a block simultaneously.
     fn phis(&mut self, insts: &[Inst], from: Id) -> Result<()> {
-        let mut taken = Vec::new();
+        let mut values = Vec::new();
         for inst in insts
             .iter()
             .take_while(|i| matches!(i.op, op::Phi | op::Line | op::NoLine | op::ExtInst))
@@ -109,13 +127,13 @@ impl Machine<'_> {
             if inst.op != op::Phi {
                 continue;
             }
-            let pairs = inst.from(2).chunks_exact(2);
+            let pairs = inst.operands_from(2).chunks_exact(2);
             let Some(value) = pairs.filter(|p| p[1] == from).map(|p| p[0]).next() else {
-                return unsupported(format!("phi %{} does not know block %{from}", inst.word(1)));
+                return unsupported(format!("phi %{} has no operand for block %{from}", inst.word(1)));
             };
-            taken.push((inst.word(1), self.value(value)?.clone()));
+            values.push((inst.word(1), self.value(value)?.clone()));
         }
-        for (id, value) in taken {
+        for (id, value) in values {
             self.set(id, value);
         }
         Ok(())
@@ -125,25 +143,28 @@ impl Machine<'_> {
         Ok(match inst.op {
             op::Branch => Next::Block(inst.word(0)),
             op::BranchConditional => {
-                let taken = self.decided(inst.word(0), "a branch")? == 0;
-                Next::Block(inst.word(1 + usize::from(taken)))
+                let is_false = self.defined_scalar(inst.word(0), "a branch")? == 0;
+                Next::Block(inst.word(1 + usize::from(is_false)))
             }
             op::Switch => {
-                let selector = self.decided(inst.word(0), "a switch")?;
-                let case = inst.from(2).chunks_exact(2).find(|c| u64::from(c[0]) == selector);
+                let selector = self.defined_scalar(inst.word(0), "a switch")?;
+                let case = inst
+                    .operands_from(2)
+                    .chunks_exact(2)
+                    .find(|c| u64::from(c[0]) == selector);
                 Next::Block(case.map_or(inst.word(1), |c| c[1]))
             }
             op::Return => Next::Leave(Flow::Returned(None)),
             op::ReturnValue => Next::Leave(Flow::Returned(Some(self.value(inst.word(0))?.clone()))),
-            op::Kill | op::TerminateInvocation => Next::Leave(Flow::Ended(Ended::Killed)),
-            op::AbortKHR => Next::Leave(Flow::Ended(self.abort(inst)?)),
+            op::Kill | op::TerminateInvocation => Next::Leave(Flow::End(InvocationEnd::Killed)),
+            op::AbortKHR => Next::Leave(Flow::End(self.abort(inst)?)),
             op::Unreachable => return undefined("OpUnreachable is reached"),
             other => return unsupported(format!("terminator {other}")),
         })
     }
 
     /// Lays out the message of an abort.
-    fn abort(&mut self, inst: &Inst) -> Result<Ended> {
+    fn abort(&mut self, inst: &Inst) -> Result<InvocationEnd> {
         let (ty, value) = (inst.word(0), self.value(inst.word(1))?);
         let size = self.types.size(ty, MatrixLayout::default()) as usize;
         let mut message = Message {
@@ -159,14 +180,14 @@ impl Machine<'_> {
                             *byte = (leaf.bits >> (8 * i)) as u8;
                             *undef = (leaf.undef >> (8 * i)) as u8;
                         }
-                        _ => return unsupported("a message that is longer than its type"),
+                        _ => return unsupported("a message that exceeds its type"),
                     }
                 }
                 Ok(())
             })?;
         match self.sites.get(&inst.offset) {
-            Some(site) => Ok(Ended::Aborted { site: *site, message }),
-            None => unsupported("an abort that is not in the module"),
+            Some(site) => Ok(InvocationEnd::Aborted { site: *site, message }),
+            None => unsupported("an abort outside the module"),
         }
     }
 
@@ -175,7 +196,7 @@ impl Machine<'_> {
         let value = match inst.op {
             op::Variable => {
                 let Type::Pointer { pointee, .. } = *self.types.get(ty) else {
-                    return unsupported("a variable that is no pointer");
+                    return unsupported("a variable without a pointer type");
                 };
                 let value = match inst.operands.get(3) {
                     Some(initial) => self.value(*initial)?.clone(),
@@ -188,12 +209,12 @@ impl Machine<'_> {
                 })
             }
             op::AccessChain | op::InBoundsAccessChain => {
-                Value::Pointer(self.chain(inst.word(2), self.type_of(inst.word(2)), inst.from(3))?)
+                Value::Pointer(self.chain(inst.word(2), self.type_of(inst.word(2)), inst.operands_from(3))?)
             }
-            op::Load => self.load(ty, &self.pointer(inst.word(2))?, inst.from(3))?,
+            op::Load => self.load(ty, &self.pointer(inst.word(2))?, inst.operands_from(3))?,
             op::Store => {
                 let (pointer, value) = (self.pointer(ty)?, self.value(id)?.clone());
-                return self.store(self.type_of(id), &pointer, value, inst.from(2));
+                return self.store(self.type_of(id), &pointer, value, inst.operands_from(2));
             }
             op::MemoryBarrier => return Ok(()),
             op::AtomicStore => {
@@ -217,7 +238,7 @@ impl Machine<'_> {
 
     fn atomic(&self, opcode: u16, old: &Value, operand: Scalar) -> Result<Scalar> {
         let Some(old) = old.scalar() else {
-            return unsupported("an atomic on what is no integer");
+            return unsupported("an atomic on a value that is not an integer");
         };
         let kind = Kind {
             width: 32,
@@ -229,15 +250,15 @@ impl Machine<'_> {
             op::AtomicOr => binary(op::BitwiseOr, old, operand, kind),
             _ => Ok(operand),
         };
-        result.or_else(|_| unsupported("an atomic"))
+        result.or_else(|_| unsupported("an atomic operation"))
     }
 }
 
-/// Where an invocation goes from the end of a block.
+/// Successor of a block.
 enum Next {
     Block(Id),
     Leave(Flow),
 }
 
-/// Atomics are aligned to their four bytes.
+/// Memory operands of atomics: aligned to four bytes.
 const ATOMIC: [u32; 2] = [2, 4];

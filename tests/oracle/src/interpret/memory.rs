@@ -1,4 +1,4 @@
-//! Bytes with a shadow that says which of them are undefined.
+//! Bytes with a shadow that marks undefined bits.
 
 use super::value::{Scalar, ones};
 
@@ -6,12 +6,12 @@ use super::value::{Scalar, ones};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     bytes: Vec<u8>,
-    /// Set bits are undefined.
+    /// Set bits mark undefined bits.
     shadow: Vec<u8>,
 }
 
 impl Region {
-    /// A buffer with these bytes, all defined.
+    /// A buffer of defined bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self {
             shadow: vec![0; bytes.len()],
@@ -19,7 +19,7 @@ impl Region {
         }
     }
 
-    /// One buffer of the bytes of several, in this order.
+    /// Concatenates buffers.
     pub fn joined<'r>(regions: impl IntoIterator<Item = &'r Self>) -> Self {
         let mut joined = Self::default();
         for region in regions {
@@ -29,28 +29,28 @@ impl Region {
         joined
     }
 
-    /// Its bytes.
+    /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bits of its bytes that are undefined.
+    /// The undefined bits of each byte.
     pub fn shadow(&self) -> &[u8] {
         &self.shadow
     }
 
-    /// Reads `size` bytes (at most 8); `None` outside.
+    /// Reads `size` bytes (at most 8); `None` out of bounds.
     pub fn read(&self, at: u64, size: u32) -> Option<Scalar> {
         let at = usize::try_from(at).ok()?;
         let end = at.checked_add(size as usize)?;
-        let gather = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |word, b| word << 8 | u64::from(*b));
+        let combine = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |word, b| word << 8 | u64::from(*b));
         Some(Scalar {
-            bits: gather(self.bytes.get(at..end)?),
-            undef: gather(self.shadow.get(at..end)?),
+            bits: combine(self.bytes.get(at..end)?),
+            undef: combine(self.shadow.get(at..end)?),
         })
     }
 
-    /// Writes `size` bytes (at most 8); `None` outside.
+    /// Writes `size` bytes (at most 8); `None` out of bounds.
     pub fn write(&mut self, at: u64, size: u32, value: Scalar) -> Option<()> {
         let at = usize::try_from(at).ok()?;
         let end = at.checked_add(size as usize)?;

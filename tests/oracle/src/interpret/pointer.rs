@@ -1,29 +1,30 @@
 //! Access chains, loads and stores.
 
+use super::error::{Result, undefined, unsupported};
+use super::machine::Machine;
 use super::types::Type;
 use super::value::{MatrixLayout, Pointer, Scalar, Space, Value};
-use super::{Machine, Result, undefined, unsupported};
 use crate::module::Id;
 
-/// `Aligned`, in memory operands.
+/// Memory operand `Aligned`.
 const ALIGNED: u32 = 2;
 
 impl Machine<'_> {
     pub(super) fn pointer(&self, id: Id) -> Result<Pointer> {
         match self.value(id)? {
             Value::Pointer(pointer) => Ok(pointer.clone()),
-            other => unsupported(format!("%{id} is no pointer: {other:?}")),
+            other => unsupported(format!("%{id} is not a pointer: {other:?}")),
         }
     }
 
-    /// `OpAccessChain`. `ty` is the pointer type of `base`.
+    /// Evaluates `OpAccessChain`. `ty` is the pointer type of `base`.
     pub(super) fn chain(&self, base: Id, ty: Id, indices: &[Id]) -> Result<Pointer> {
         let Type::Pointer { mut pointee, .. } = *self.types.get(ty) else {
-            return unsupported("an access chain into what is no pointer");
+            return unsupported("an access chain into a value that is not a pointer");
         };
         let mut pointer = self.pointer(base)?;
         for id in indices {
-            let index = self.decided(*id, "an address")?;
+            let index = self.defined_scalar(*id, "an address")?;
             let count = match self.types.get(pointee) {
                 Type::RuntimeArray { .. } => u64::MAX,
                 _ => u64::from(self.types.parts(pointee)),
@@ -50,14 +51,14 @@ impl Machine<'_> {
         Ok(pointer)
     }
 
-    /// `OpLoad`.
+    /// Evaluates `OpLoad`.
     pub(super) fn load(&self, ty: Id, pointer: &Pointer, access: &[u32]) -> Result<Value> {
         match pointer {
             Pointer::Logical { variable, path } => {
-                let held = self.variables.get(*variable as usize).and_then(Option::as_ref);
-                match held.and_then(|v| v.at(path)) {
+                let contents = self.variables.get(*variable as usize).and_then(Option::as_ref);
+                match contents.and_then(|v| v.at(path)) {
                     Some(value) => Ok(value.clone()),
-                    None => undefined(format!("a load from %{variable}, which does not exist here")),
+                    None => undefined(format!("a load from %{variable}, which does not exist")),
                 }
             }
             Pointer::Bytes {
@@ -88,7 +89,7 @@ impl Machine<'_> {
                         (Some(part), Some((offset, matrix, step))) => {
                             self.load_bytes(part, space, at.wrapping_add(offset), matrix, step)
                         }
-                        _ => unsupported("a part without a place"),
+                        _ => unsupported("a part without an offset"),
                     }
                 });
                 parts.collect::<Result<Vec<Value>>>().map(Value::Composite)
@@ -97,14 +98,14 @@ impl Machine<'_> {
         }
     }
 
-    /// `OpStore`. `ty` is the type of the value.
+    /// Executes `OpStore`. `ty` is the type of the value.
     pub(super) fn store(&mut self, ty: Id, pointer: &Pointer, value: Value, access: &[u32]) -> Result<()> {
         match pointer {
             Pointer::Logical { variable, path } => {
-                let held = self.variables.get_mut(*variable as usize).and_then(Option::as_mut);
-                match held.and_then(|v| v.at_mut(path)) {
+                let contents = self.variables.get_mut(*variable as usize).and_then(Option::as_mut);
+                match contents.and_then(|v| v.at_mut(path)) {
                     Some(slot) => *slot = value,
-                    None => return undefined(format!("a store to %{variable}, which does not exist here")),
+                    None => return undefined(format!("a store to %{variable}, which does not exist")),
                 }
                 Ok(())
             }
@@ -162,7 +163,7 @@ impl Machine<'_> {
     }
 }
 
-/// Accesses to physical addresses state an alignment, and keep it.
+/// Checks that an access to a physical address has an alignment and respects it.
 fn check_alignment(space: Space, at: u64, access: &[u32]) -> Result<()> {
     if space != Space::Physical {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Types and their explicit layout, from the rules of the SPIR-V specification: `Offset`, `ArrayStride`,
-//! `MatrixStride`, `RowMajor`.
+//! Types and their explicit layout by the rules of the SPIR-V specification: `Offset`, `ArrayStride`, `MatrixStride`,
+//! `RowMajor`.
 
 use super::value::{MatrixLayout, Scalar, Value};
 use crate::module::{Id, Module};
@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 /// A type.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "operands of the instructions named")]
+#[allow(missing_docs, reason = "the fields are the operands of the named instructions")]
 pub enum Type {
-    /// `OpTypeVoid`, function types and whatever has no values here.
+    /// `OpTypeVoid`, function types and other types without values.
     Other,
     /// `OpTypeBool`.
     Bool,
@@ -22,7 +22,7 @@ pub enum Type {
     Vector { component: Id, count: u32 },
     /// `OpTypeMatrix`.
     Matrix { column: Id, count: u32 },
-    /// `OpTypeArray`; its length is a constant.
+    /// `OpTypeArray`; the length is the id of a constant.
     Array { element: Id, length: Id },
     /// `OpTypeRuntimeArray`.
     RuntimeArray { element: Id },
@@ -32,32 +32,32 @@ pub enum Type {
     Pointer { class: u32, pointee: Id },
 }
 
-/// The types of a module.
+/// Types of a module.
 #[derive(Debug, Default)]
 pub struct Types {
     types: HashMap<Id, Type>,
     decorations: HashMap<(Id, u32), u32>,
     member_decorations: HashMap<(Id, u32, u32), u32>,
-    /// Values of the constants that are array lengths.
+    /// Values of constants that are array lengths.
     pub lengths: HashMap<Id, u32>,
 }
 
-/// A place for one leaf of a value.
+/// Receives the offset in bytes, the size in bytes and the value of a scalar.
 pub type Leaf<'a, E> = &'a mut dyn FnMut(u64, u32, Scalar) -> Result<(), E>;
 
 impl Types {
-    /// Reads the types and decorations of a module.
+    /// Collects the types and decorations of a module.
     pub fn new(module: &Module) -> Self {
-        let mut found = Self::default();
+        let mut collected = Self::default();
         for inst in &module.globals {
             let (id, first, second) = (inst.word(0), inst.word(1), inst.word(2));
             let ty = match inst.op {
                 op::Decorate => {
-                    found.decorations.insert((id, first), second);
+                    collected.decorations.insert((id, first), second);
                     continue;
                 }
                 op::MemberDecorate => {
-                    found.member_decorations.insert((id, first, second), inst.word(3));
+                    collected.member_decorations.insert((id, first, second), inst.word(3));
                     continue;
                 }
                 op::TypeBool => Type::Bool,
@@ -80,7 +80,7 @@ impl Types {
                 },
                 op::TypeRuntimeArray => Type::RuntimeArray { element: first },
                 op::TypeStruct => Type::Struct {
-                    members: inst.from(1).to_vec(),
+                    members: inst.operands_from(1).to_vec(),
                 },
                 op::TypePointer => Type::Pointer {
                     class: first,
@@ -88,12 +88,12 @@ impl Types {
                 },
                 _ => continue,
             };
-            found.types.insert(id, ty);
+            collected.types.insert(id, ty);
         }
-        found
+        collected
     }
 
-    /// A type.
+    /// Type with an id.
     pub fn get(&self, id: Id) -> &Type {
         self.types.get(&id).unwrap_or(&Type::Other)
     }
@@ -117,7 +117,7 @@ impl Types {
         }
     }
 
-    /// Type of a part.
+    /// Type of part `index`.
     pub fn part(&self, id: Id, index: u32) -> Option<Id> {
         match self.get(id) {
             Type::Vector { component: part, .. }
@@ -129,7 +129,7 @@ impl Types {
         }
     }
 
-    /// How many parts values of a type have; 0 for scalars.
+    /// Number of parts of a value; 0 for scalars.
     pub fn parts(&self, id: Id) -> u32 {
         match self.get(id) {
             Type::Vector { count, .. } | Type::Matrix { count, .. } => *count,
@@ -139,7 +139,7 @@ impl Types {
         }
     }
 
-    /// A value of a type with every scalar the same: zero, or undefined.
+    /// A value with all scalars zero or undefined.
     pub fn filled(&self, id: Id, undefined: bool) -> Value {
         match self.get(id) {
             Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer { .. } | Type::Other => {
@@ -157,7 +157,7 @@ impl Types {
         }
     }
 
-    /// Bytes from the start of a value to the end of its last byte.
+    /// Size in bytes up to the end of the last byte.
     pub fn size(&self, id: Id, matrix: MatrixLayout) -> u64 {
         match self.get(id) {
             Type::Array { .. } => match self.parts(id) {
@@ -192,13 +192,13 @@ impl Types {
         self.part(id, 0).map_or(0, |element| self.size(element, matrix))
     }
 
-    /// `ArrayStride`; an array without one is tightly packed.
+    /// `ArrayStride` in bytes. Arrays without the decoration are tightly packed.
     pub fn stride(&self, id: Id, matrix: MatrixLayout) -> u64 {
         self.decoration(id, decoration::ArrayStride)
             .map_or_else(|| self.element_size(id, matrix), u64::from)
     }
 
-    /// `Offset` of a member.
+    /// `Offset` of a member in bytes.
     pub fn offset(&self, id: Id, member: u32) -> u64 {
         self.member_decoration(id, member, decoration::Offset)
             .map_or(0, u64::from)
@@ -214,8 +214,8 @@ impl Types {
         }
     }
 
-    /// Where part `index` of a laid-out value is, relative to it: offset, matrix layout of the part, and the bytes
-    /// between its components if it is a column of a row-major matrix. `step` is that of the whole.
+    /// Location of part `index` of a laid-out value: offset in bytes, matrix layout of the part, and the distance in bytes of
+    /// its components if it is a column of a row-major matrix. `step` is that distance for the whole.
     pub fn place(
         &self,
         id: Id,
@@ -245,8 +245,7 @@ impl Types {
         })
     }
 
-    /// Visits every scalar of a value that is laid out as `id` says, in order of declaration, with its offset and size
-    /// in bytes.
+    /// Visits every scalar of a value with layout `id`, in order of declaration.
     pub fn leaves<E>(
         &self,
         id: Id,
@@ -258,7 +257,7 @@ impl Types {
     ) -> Result<(), E> {
         match value {
             Value::Scalar(scalar) => leaf(at, (self.size(id, matrix)) as u32, *scalar),
-            // A physical pointer: its address.
+            // A physical pointer is its address.
             Value::Pointer(super::value::Pointer::Bytes { at: address, .. }) => leaf(at, 8, Scalar::new(*address)),
             Value::Pointer(_) => Ok(()),
             Value::Composite(parts) => {

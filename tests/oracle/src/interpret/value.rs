@@ -1,14 +1,14 @@
-//! Values: trees of scalars and pointers. Every bit of a scalar knows whether it is undefined, so that what comes from
-//! `OpUndef`, poison or memory that nobody wrote can be carried around freely and is reported where it matters.
+//! Values: trees of scalars and pointers. Each bit of a scalar can be undefined. This allows copies of `OpUndef`, poison and
+//! uninitialised memory, and reports them where a result depends on them.
 
 use crate::module::Id;
 
-/// A number or a Boolean: up to 64 bits, unused high bits zero.
+/// A number or Boolean with up to 64 bits; unused high bits are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// Its bits.
+    /// Bits.
     pub bits: u64,
-    /// The bits that are undefined.
+    /// Mask of undefined bits.
     pub undef: u64,
 }
 
@@ -18,7 +18,7 @@ impl Scalar {
         Self { bits, undef: 0 }
     }
 
-    /// An undefined scalar of a width.
+    /// An undefined scalar of `width` bits.
     pub fn undefined(width: u32) -> Self {
         Self {
             bits: 0,
@@ -32,26 +32,26 @@ impl Scalar {
     }
 }
 
-/// So many low bits.
+/// Mask of the lowest `width` bits.
 pub fn ones(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 
-/// Where a byte-addressed pointer points.
+/// Memory that a byte-addressed pointer refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// A buffer variable.
     Buffer(Id),
-    /// Physical addresses.
+    /// Physically addressed memory.
     Physical,
 }
 
-/// How a matrix lies in memory.
+/// Memory layout of a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatrixLayout {
-    /// Bytes between columns, or rows if `row_major`.
+    /// Distance of columns, or of rows if `row_major`, in bytes.
     pub stride: u64,
-    /// Rows are contiguous.
+    /// Whether rows are contiguous.
     pub row_major: bool,
 }
 
@@ -62,18 +62,18 @@ pub enum Pointer {
     Logical {
         /// The variable.
         variable: Id,
-        /// Which part of it.
+        /// Indices of the part.
         path: Vec<u32>,
     },
-    /// Into bytes.
+    /// Into byte-addressed memory.
     Bytes {
-        /// Which bytes.
+        /// Memory.
         space: Space,
-        /// Offset or address.
+        /// Offset in a buffer, or physical address.
         at: u64,
-        /// Layout of the matrices inside, from the structure member that holds them.
+        /// Matrix layout from the structure member that contains the pointee.
         matrix: MatrixLayout,
-        /// Bytes between the components of a vector, where it is the column of a row-major matrix.
+        /// Distance of a vector's components in bytes, if it is a column of a row-major matrix.
         step: Option<u64>,
     },
 }
@@ -83,7 +83,7 @@ pub enum Pointer {
 pub enum Value {
     /// A number or a Boolean.
     Scalar(Scalar),
-    /// The parts of a vector, matrix, array or structure.
+    /// Parts of a vector, matrix, array or structure.
     Composite(Vec<Value>),
     /// A pointer.
     Pointer(Pointer),
@@ -95,7 +95,7 @@ impl Value {
         Self::Scalar(Scalar::new(bits))
     }
 
-    /// The scalar, if it is one.
+    /// The scalar, if the value is one.
     pub fn scalar(&self) -> Option<Scalar> {
         match self {
             Self::Scalar(scalar) => Some(*scalar),
@@ -103,7 +103,7 @@ impl Value {
         }
     }
 
-    /// The parts, if it has parts.
+    /// The parts, if the value is composite.
     pub fn parts(&self) -> Option<&[Value]> {
         match self {
             Self::Composite(parts) => Some(parts),
@@ -111,13 +111,13 @@ impl Value {
         }
     }
 
-    /// The part that a path leads to.
+    /// Part at a path of indices.
     pub fn at(&self, path: &[u32]) -> Option<&Value> {
         path.iter()
             .try_fold(self, |value, index| value.parts()?.get(*index as usize))
     }
 
-    /// The part that a path leads to.
+    /// Part at a path of indices.
     pub fn at_mut(&mut self, path: &[u32]) -> Option<&mut Value> {
         path.iter().try_fold(self, |value, index| match value {
             Self::Composite(parts) => parts.get_mut(*index as usize),

@@ -5,7 +5,7 @@ use crate::op;
 use crate::words::{HEADER_WORDS, instructions, push, string};
 use std::collections::{BTreeMap, HashMap};
 
-/// Things to insert into a module, by section or by word offset.
+/// Pending insertions, by section or by word offset.
 pub(super) struct Edits<'m> {
     module: &'m Module,
     bound: u32,
@@ -14,25 +14,28 @@ pub(super) struct Edits<'m> {
     decorations: Vec<u32>,
     globals: Vec<u32>,
     pub(super) functions: Vec<u32>,
-    /// By word offset of the instruction that they go before.
+    /// Words to insert before the instruction at a word offset.
     insertions: BTreeMap<usize, Vec<u32>>,
-    /// Blocks whose terminator is now in another block.
+    /// Maps a split block to the block that has its terminator now.
     moved: HashMap<Id, Id>,
-    /// Types and constants, by opcode and operands without the result.
-    known: HashMap<(u16, Vec<u32>), Id>,
+    /// Existing types and constants, by opcode and operands without the result.
+    cache: HashMap<(u16, Vec<u32>), Id>,
 }
 
 impl<'m> Edits<'m> {
     pub(super) fn new(module: &'m Module) -> Self {
-        let mut known = HashMap::new();
+        let mut cache = HashMap::new();
         for inst in &module.globals {
             match inst.op {
                 op::TypeVoid..=op::TypeVector | op::TypeFunction => {
-                    known.insert((inst.op, inst.from(1).to_vec()), inst.word(0));
+                    cache.insert((inst.op, inst.operands_from(1).to_vec()), inst.word(0));
                 }
                 op::Constant => {
-                    let operands = [inst.word(0)].into_iter().chain(inst.from(2).iter().copied()).collect();
-                    known.insert((inst.op, operands), inst.word(1));
+                    let operands = [inst.word(0)]
+                        .into_iter()
+                        .chain(inst.operands_from(2).iter().copied())
+                        .collect();
+                    cache.insert((inst.op, operands), inst.word(1));
                 }
                 _ => {}
             }
@@ -47,7 +50,7 @@ impl<'m> Edits<'m> {
             functions: Vec::new(),
             insertions: BTreeMap::new(),
             moved: HashMap::new(),
-            known,
+            cache,
         }
     }
 
@@ -56,7 +59,7 @@ impl<'m> Edits<'m> {
         self.bound - 1
     }
 
-    /// Declares a capability if it is not declared.
+    /// Declares a capability once.
     pub(super) fn capability(&mut self, capability: u32) {
         if !self.module.has_capability(capability) && !self.capabilities.contains(&capability) {
             push(&mut self.capabilities, op::Capability, &[capability]);
@@ -65,8 +68,8 @@ impl<'m> Edits<'m> {
 
     pub(super) fn extension(&mut self, name: &str) {
         let name = string(name);
-        let there = |i: &crate::words::Inst| i.op == op::Extension && i.operands == name;
-        if !self.module.globals.iter().any(there) {
+        let is_declared = |i: &crate::words::Inst| i.op == op::Extension && i.operands == name;
+        if !self.module.globals.iter().any(is_declared) {
             push(&mut self.extensions, op::Extension, &name);
         }
     }
@@ -81,14 +84,14 @@ impl<'m> Edits<'m> {
         push(&mut self.decorations, op::MemberDecorate, &all);
     }
 
-    /// A scalar, vector or function type, made if it does not exist.
+    /// Id of a scalar, vector or function type, which is created if missing.
     pub(super) fn ty(&mut self, opcode: u16, operands: &[u32]) -> Id {
         let key = (opcode, operands.to_vec());
-        if let Some(id) = self.known.get(&key) {
+        if let Some(id) = self.cache.get(&key) {
             return *id;
         }
         let id = self.new_type(opcode, operands);
-        self.known.insert(key, id);
+        self.cache.insert(key, id);
         id
     }
 
@@ -109,25 +112,25 @@ impl<'m> Edits<'m> {
     pub(super) fn constant(&mut self, value: u32) -> Id {
         let uint = self.ty(op::TypeInt, &[32, 0]);
         let key = (op::Constant, vec![uint, value]);
-        if let Some(id) = self.known.get(&key) {
+        if let Some(id) = self.cache.get(&key) {
             return *id;
         }
         let id = self.new_value(op::Constant, uint, &[value]);
-        self.known.insert(key, id);
+        self.cache.insert(key, id);
         id
     }
 
-    /// Inserts instructions before the one at a word offset.
+    /// Inserts instructions before the instruction at a word offset.
     pub(super) fn insert(&mut self, offset: usize, code: &[u32]) {
         self.insertions.entry(offset).or_default().extend_from_slice(code);
     }
 
-    /// The terminator of block `from` now stands in block `to`.
+    /// Records that the terminator of block `from` has moved to block `to`.
     pub(super) fn moved(&mut self, from: Id, to: Id) {
         self.moved.insert(from, to);
     }
 
-    /// The module with everything inserted.
+    /// Applies all insertions.
     pub(super) fn apply(mut self, words: &[u32]) -> Option<Vec<u32>> {
         let globals = &self.module.globals;
         let after = |last: &dyn Fn(u16) -> bool| {
@@ -136,7 +139,7 @@ impl<'m> Edits<'m> {
         };
         let capabilities = after(&|o| o == op::Capability).unwrap_or(HEADER_WORDS);
         let extensions = after(&|o| matches!(o, op::Capability | op::Extension)).unwrap_or(HEADER_WORDS);
-        // Types, constants and variables of the core; what extensions add comes after at least one of these.
+        // The first core type, constant or variable. Those of extensions come later.
         let types = globals
             .iter()
             .find(|i| (op::TypeVoid..=op::SpecConstantOp).contains(&i.op));

@@ -1,4 +1,4 @@
-//! Functions that may abort, for calls where no abort can stand; and the messages of planted aborts.
+//! Functions that may abort, to call where a block cannot be split; and messages of planted aborts.
 
 use super::edits::Edits;
 use crate::choices::Choices;
@@ -6,14 +6,14 @@ use crate::module::Id;
 use crate::op::{self, capability, decoration};
 use crate::words::push;
 
-/// A message that is still to be made in the block of its abort.
-pub(super) struct Value {
+/// A message value, constructed in the block of its abort.
+pub(super) struct MessageParts {
     ty: Id,
     parts: Vec<Id>,
 }
 
-impl Value {
-    pub(super) fn make(&self, edits: &mut Edits<'_>, code: &mut Vec<u32>) -> Id {
+impl MessageParts {
+    pub(super) fn construct(&self, edits: &mut Edits<'_>, code: &mut Vec<u32>) -> Id {
         let id = edits.fresh();
         let operands: Vec<u32> = [self.ty, id].into_iter().chain(self.parts.iter().copied()).collect();
         push(code, op::CompositeConstruct, &operands);
@@ -21,8 +21,8 @@ impl Value {
     }
 }
 
-/// A message as compilers make them: a string, then words. `part` is one of the words, if there is one.
-pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option<Id>) -> (Id, Value) {
+/// Creates a message as compilers do: a string, then words, one of which is `part` if given.
+pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option<Id>) -> (Id, MessageParts) {
     edits.capability(capability::Int8);
     let (byte, uint) = (edits.ty(op::TypeInt, &[8, 0]), edits.ty(op::TypeInt, &[32, 0]));
     let length = choices.between(1, 24);
@@ -38,7 +38,7 @@ pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option
     edits.decorate(laid_out, decoration::ArrayStride, &[1]);
     edits.decorate(laid_out, decoration::UTFEncodedKHR, &[]);
     let ty = edits.new_type(op::TypeStruct, &[laid_out, uint, uint]);
-    // Old compilers leave no hole after the string.
+    // Old compilers leave no gap after the string.
     let first = if choices.chance(30) {
         length
     } else {
@@ -48,36 +48,36 @@ pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option
         edits.decorate_member(ty, member, decoration::Offset, &[offset]);
     }
     let parts = vec![string, number, last];
-    (ty, Value { ty: plain, parts })
+    (ty, MessageParts { ty: plain, parts })
 }
 
-/// `bool never()`, which asks a specialisation constant that is false.
+/// Adds `bool never()`, which returns a false specialisation constant.
 pub(super) fn never(edits: &mut Edits<'_>) -> Id {
     let bool = edits.ty(op::TypeBool, &[]);
     let ty = edits.ty(op::TypeFunction, &[bool]);
-    let no = edits.new_value(op::SpecConstantFalse, bool, &[]);
-    edits.decorate(no, decoration::SpecId, &[0x5_0000]);
+    let never = edits.new_value(op::SpecConstantFalse, bool, &[]);
+    edits.decorate(never, decoration::SpecId, &[0x5_0000]);
     let [function, label] = [(); 2].map(|()| edits.fresh());
     let code = &mut edits.functions;
     push(code, op::Function, &[bool, function, 0, ty]);
     push(code, op::Label, &[label]);
-    push(code, op::ReturnValue, &[no]);
+    push(code, op::ReturnValue, &[never]);
     push(code, op::FunctionEnd, &[]);
     function
 }
 
 /// A function that may abort.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Planted {
+pub(super) struct AbortingFunction {
     id: Id,
-    /// It takes a `uint` and returns it.
+    /// Takes a `uint` and returns it.
     passes: bool,
     result: Id,
 }
 
-/// Makes some functions that may abort: directly, by a call of another, with and without a result.
-pub(super) fn planted(edits: &mut Edits<'_>, choices: &mut Choices, due: Id) -> Vec<Planted> {
-    let mut all: Vec<Planted> = Vec::new();
+/// Adds functions that may abort, directly or in a callee, with and without a result.
+pub(super) fn aborting_functions(edits: &mut Edits<'_>, choices: &mut Choices, due: Id) -> Vec<AbortingFunction> {
+    let mut all: Vec<AbortingFunction> = Vec::new();
     for _ in 0..choices.between(1, 3) {
         let passes = choices.chance(50);
         let inner = choices.pick(&all).filter(|_| choices.chance(50));
@@ -87,12 +87,18 @@ pub(super) fn planted(edits: &mut Edits<'_>, choices: &mut Choices, due: Id) -> 
     all
 }
 
-fn function(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, passes: bool, inner: Option<Planted>) -> Planted {
+fn function(
+    edits: &mut Edits<'_>,
+    choices: &mut Choices,
+    due: Id,
+    passes: bool,
+    inner: Option<AbortingFunction>,
+) -> AbortingFunction {
     let (bool, uint) = (edits.ty(op::TypeBool, &[]), edits.ty(op::TypeInt, &[32, 0]));
     let result = if passes { uint } else { edits.ty(op::TypeVoid, &[]) };
     let signature: &[u32] = if passes { &[result, uint] } else { &[result] };
     let ty = edits.ty(op::TypeFunction, signature);
-    let [function, parameter, label, condition, abort, go] = [(); 6].map(|()| edits.fresh());
+    let [function, parameter, label, condition, abort, next] = [(); 6].map(|()| edits.fresh());
     let mut code = Vec::new();
     push(&mut code, op::Function, &[result, function, 0, ty]);
     if passes {
@@ -105,12 +111,12 @@ fn function(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, passes: bool,
     } else {
         let (ty, value) = message(edits, choices, passes.then_some(parameter));
         push(&mut code, op::FunctionCall, &[bool, condition, due]);
-        push(&mut code, op::SelectionMerge, &[go, 0]);
-        push(&mut code, op::BranchConditional, &[condition, abort, go]);
+        push(&mut code, op::SelectionMerge, &[next, 0]);
+        push(&mut code, op::BranchConditional, &[condition, abort, next]);
         push(&mut code, op::Label, &[abort]);
-        let message = value.make(edits, &mut code);
+        let message = value.construct(edits, &mut code);
         push(&mut code, op::AbortKHR, &[ty, message]);
-        push(&mut code, op::Label, &[go]);
+        push(&mut code, op::Label, &[next]);
     }
     if passes {
         push(&mut code, op::ReturnValue, &[parameter]);
@@ -119,14 +125,14 @@ fn function(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, passes: bool,
     }
     push(&mut code, op::FunctionEnd, &[]);
     edits.functions.append(&mut code);
-    Planted {
+    AbortingFunction {
         id: function,
         passes,
         result,
     }
 }
 
-fn call_words(edits: &mut Edits<'_>, callee: Planted, argument: Id) -> Vec<u32> {
+fn call_words(edits: &mut Edits<'_>, callee: AbortingFunction, argument: Id) -> Vec<u32> {
     let mut code = Vec::new();
     let id = edits.fresh();
     let operands = [callee.result, id, callee.id, argument];
@@ -136,7 +142,7 @@ fn call_words(edits: &mut Edits<'_>, callee: Planted, argument: Id) -> Vec<u32> 
 }
 
 /// Inserts a call of one of the functions.
-pub(super) fn call(edits: &mut Edits<'_>, choices: &mut Choices, callees: &[Planted], offset: usize) {
+pub(super) fn call(edits: &mut Edits<'_>, choices: &mut Choices, callees: &[AbortingFunction], offset: usize) {
     if let Some(callee) = choices.pick(callees) {
         let argument = edits.constant(offset as u32);
         let code = call_words(edits, callee, argument);

@@ -1,7 +1,7 @@
 //! Plants aborts in any valid module.
 //!
-//! An abort may stand in a block of its own wherever a block can be split: outside loop headers and continue constructs.
-//! Anywhere else a call to a function that may abort can stand: loop headers, single-block loops, continue constructs.
+//! An abort is placed in its own block where a block can be split: outside loop headers and continue constructs. Elsewhere,
+//! in loop headers, single-block loops and continue constructs, a call of a function that may abort is placed.
 
 mod edits;
 mod functions;
@@ -13,52 +13,52 @@ use crate::words::{Inst, push};
 use edits::Edits;
 use std::collections::HashSet;
 
-/// What makes planted aborts happen.
+/// Condition of planted aborts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// A function of the module without parameters that returns a Boolean.
     Due(Id),
-    /// Nothing: a specialisation constant that is false.
+    /// Never: a false specialisation constant.
     Never,
 }
 
-/// How much to plant.
+/// Number of aborts to plant.
 #[derive(Clone, Copy, Debug)]
 pub struct Density {
-    /// Blocks of 100 that are split by an abort, where possible.
+    /// Percentage of blocks that are split by an abort, where possible.
     pub aborts: u32,
-    /// Blocks of 100 that get a call to a function that may abort.
+    /// Percentage of blocks that get a call of a function that may abort.
     pub calls: u32,
 }
 
 /// A module with planted aborts.
 #[derive(Clone, Debug)]
 pub struct Planted {
-    /// Its words.
+    /// SPIR-V of the module.
     pub words: Vec<u32>,
     /// Blocks that were split by an abort.
     pub aborts: u32,
-    /// Calls to functions that may abort.
+    /// Calls of functions that may abort.
     pub calls: u32,
 }
 
-/// Plants aborts. `None` if the words are no module.
+/// Plants aborts. `None` if the words are malformed.
 pub fn plant(words: &[u32], choices: &mut Choices, trigger: Trigger, density: Density) -> Option<Planted> {
-    plant_but(words, choices, trigger, density, 0)
+    plant_except(words, choices, trigger, density, 0)
 }
 
-/// Plants aborts outside one function: an entry point that first sets what `due` reads. `None` if the words are no module.
-pub fn plant_but(
+/// Plants aborts outside one function, such as an entry point that first sets what `due` reads. `None` if malformed.
+pub fn plant_except(
     words: &[u32],
     choices: &mut Choices,
     trigger: Trigger,
     density: Density,
-    spared: Id,
+    excluded: Id,
 ) -> Option<Planted> {
     let module = Module::parse(words)?;
     let mut edits = Edits::new(&module);
-    for needed in [capability::AbortKHR, capability::ConstantDataKHR] {
-        edits.capability(needed);
+    for capability in [capability::AbortKHR, capability::ConstantDataKHR] {
+        edits.capability(capability);
     }
     edits.extension("SPV_KHR_abort");
     edits.extension("SPV_KHR_constant_data");
@@ -66,18 +66,18 @@ pub fn plant_but(
         Trigger::Due(function) => function,
         Trigger::Never => functions::never(&mut edits),
     };
-    let callees = functions::planted(&mut edits, choices, due);
+    let callees = functions::aborting_functions(&mut edits, choices, due);
     let (mut aborts, mut calls) = (0, 0);
-    for function in module.functions.iter().filter(|f| f.id != due && f.id != spared) {
-        let fixed = continue_blocks(function);
+    for function in module.functions.iter().filter(|f| f.id != due && f.id != excluded) {
+        let continues = continue_blocks(function);
         for (number, block) in function.blocks.iter().enumerate() {
-            let splits = !fixed.contains(&block.label) && block.merge().is_none_or(|m| m.op != op::LoopMerge);
+            let splits = !continues.contains(&block.label) && block.merge().is_none_or(|m| m.op != op::LoopMerge);
             if splits && choices.chance(density.aborts) {
                 split(&mut edits, choices, due, block, number == 0);
                 aborts += 1;
             }
             if choices.chance(density.calls) {
-                let at = place(block, choices, number == 0, false);
+                let at = insertion_point(block, choices, number == 0, false);
                 functions::call(&mut edits, choices, &callees, at.offset);
                 calls += 1;
             }
@@ -90,9 +90,9 @@ pub fn plant_but(
     })
 }
 
-/// An instruction of a block before which something can be inserted: after phis and variables, not after a merge
-/// instruction. `whole`: what the block makes for its own use only, as sampled images are, must stay in one piece.
-fn place<'b>(block: &'b Block, choices: &mut Choices, entry: bool, whole: bool) -> &'b Inst {
+/// An instruction of a block before which code can be inserted: after phis and variables, before a merge instruction.
+/// With `whole`, also before sampled images, which must be used in the block that creates them.
+fn insertion_point<'b>(block: &'b Block, choices: &mut Choices, entry: bool, whole: bool) -> &'b Inst {
     let head = |i: &Inst| i.op == op::Phi || entry && (i.op == op::Variable || i.op == op::ExtInst);
     let first = block.insts.iter().rposition(head).map_or(0, |at| at + 1);
     let mut last = block
@@ -113,34 +113,34 @@ fn place<'b>(block: &'b Block, choices: &mut Choices, entry: bool, whole: bool) 
 /// `OpImage`.
 const IMAGE: u16 = 100;
 
-/// Labels of the blocks of all continue constructs of a function.
+/// Labels of the blocks in all continue constructs of a function.
 fn continue_blocks(function: &Function) -> HashSet<Id> {
     let mut found = HashSet::new();
     for header in &function.blocks {
         let Some(merge) = header.merge().filter(|m| m.op == op::LoopMerge) else {
             continue;
         };
-        let mut open = vec![merge.word(1)];
-        let mut seen = HashSet::from([header.label, merge.word(0)]);
-        while let Some(label) = open.pop() {
-            if !seen.insert(label) {
+        let mut worklist = vec![merge.word(1)];
+        let mut visited = HashSet::from([header.label, merge.word(0)]);
+        while let Some(label) = worklist.pop() {
+            if !visited.insert(label) {
                 continue;
             }
             found.insert(label);
             if let Some(block) = function.block(label).and_then(|b| function.blocks.get(b)) {
-                open.extend(block.successors());
+                worklist.extend(block.successors());
             }
         }
     }
     found
 }
 
-/// Splits a block: if it is time, the invocation aborts there.
+/// Splits a block by an abort that is taken when `due` returns true.
 fn split(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, block: &Block, entry: bool) {
-    let at = place(block, choices, entry, true).offset;
+    let at = insertion_point(block, choices, entry, true).offset;
     let uint = edits.ty(op::TypeInt, &[32, 0]);
-    // A value that the block has made so far, for the message.
-    let made: Vec<Id> = block
+    // Values computed earlier in the block, candidates for the message.
+    let values: Vec<Id> = block
         .insts
         .iter()
         .filter(|i| {
@@ -148,18 +148,18 @@ fn split(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, block: &Block, e
         })
         .map(|i| i.word(1))
         .collect();
-    let part = choices.pick(&made);
+    let part = choices.pick(&values);
     let (ty, value) = functions::message(edits, choices, part);
     let bool = edits.ty(op::TypeBool, &[]);
-    let [condition, abort, go] = [(); 3].map(|()| edits.fresh());
+    let [condition, abort, next] = [(); 3].map(|()| edits.fresh());
     let mut code = Vec::new();
     push(&mut code, op::FunctionCall, &[bool, condition, due]);
-    push(&mut code, op::SelectionMerge, &[go, 0]);
-    push(&mut code, op::BranchConditional, &[condition, abort, go]);
+    push(&mut code, op::SelectionMerge, &[next, 0]);
+    push(&mut code, op::BranchConditional, &[condition, abort, next]);
     push(&mut code, op::Label, &[abort]);
-    let message = value.make(edits, &mut code);
+    let message = value.construct(edits, &mut code);
     push(&mut code, op::AbortKHR, &[ty, message]);
-    push(&mut code, op::Label, &[go]);
+    push(&mut code, op::Label, &[next]);
     edits.insert(at, &code);
-    edits.moved(block.label, go);
+    edits.moved(block.label, next);
 }

@@ -1,29 +1,29 @@
-//! What the invocations of a compute shader do, for comparison with a driver.
+//! Runs of a compute shader, for comparison with a driver.
 
-use super::run::{self, Plan, Run};
-use super::{STEPS, Setting, Subject};
-use crate::interpret::{Ended, Message, Trouble};
+use super::inputs::{CheckOptions, STEPS, Subject};
+use super::run::{self, Run, Schedule};
+use crate::interpret::{InterpretError, InvocationEnd, Message};
 use crate::module::Module;
 use crate::op::execution_model;
 use std::collections::HashMap;
 use vkabort_instrument::Options;
 
-/// Invocations of a workgroup of what is generated here.
+/// Invocations in a workgroup of a compiled program.
 pub const INVOCATIONS: usize = run::INVOCATIONS;
 
-/// What a run leaves behind.
+/// Result of a run.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct ComputeRun {
     /// Buffers by binding, as words.
     pub buffers: Vec<(u32, Vec<u32>)>,
-    /// Messages of the invocations that aborted, in the order of invocations.
+    /// Messages of the aborted invocations, in invocation order.
     pub messages: Vec<Message>,
-    /// How often each invocation asked whether it was due.
+    /// Number of calls of `due` by each invocation.
     pub ticks: Vec<u32>,
 }
 
-/// The words that each buffer starts with, by binding.
-pub fn start(due: &[u32]) -> Vec<(u32, Vec<u32>)> {
+/// Initial words of each buffer, by binding.
+pub fn initial_buffers(due: &[u32]) -> Vec<(u32, Vec<u32>)> {
     let mut all: Vec<_> = run::buffers(due)
         .into_iter()
         .map(|(binding, region)| (binding, words(region.bytes())))
@@ -39,34 +39,34 @@ fn words(bytes: &[u8]) -> Vec<u32> {
         .collect()
 }
 
-/// Interprets the first compute shader of a module, one invocation after another; `due` says when each aborts. `None` if it
-/// takes too many steps.
+/// Interprets the first compute shader of a module, one invocation after another. `due` holds the call of `due` at which each
+/// invocation aborts, or 0. `None` if an invocation takes too many steps.
 ///
 /// # Errors
 ///
-/// It cannot be interpreted.
-pub fn follow(subject: Subject<'_>, due: &[u32]) -> Result<Option<Course>, String> {
-    let module = Module::parse(subject.words).ok_or("the module cannot be read")?;
+/// The module is malformed or cannot be interpreted.
+pub fn interpret_compute(subject: Subject<'_>, due: &[u32]) -> Result<Option<ComputeRun>, String> {
+    let module = Module::parse(subject.words).ok_or("the module is malformed")?;
     let compute = |entry: &&crate::module::Entry| entry.model == execution_model::GLCompute;
     let entry = module
         .entries
         .iter()
         .find(compute)
         .ok_or("there is no compute shader")?;
-    let setting = Setting {
-        options: Options::default(),
+    let options = CheckOptions {
+        rewrite: Options::default(),
         specialization: HashMap::new(),
     };
-    let plan = Plan::new(entry, due.to_vec());
-    let run = match Run::original(&module, &plan, &setting, Some(subject.ticks), STEPS) {
-        Err(Trouble::Steps(_)) => return Ok(None),
+    let schedule = Schedule::new(entry, due.to_vec());
+    let run = match Run::original(&module, &schedule, &options, Some(subject.ticks), STEPS) {
+        Err(InterpretError::StepLimit(_)) => return Ok(None),
         other => other.map_err(|error| error.to_string())?,
     };
     let messages = run.ends.into_iter().filter_map(|end| match end {
-        Ended::Aborted { message, .. } => Some(message),
+        InvocationEnd::Aborted { message, .. } => Some(message),
         _ => None,
     });
-    Ok(Some(Course {
+    Ok(Some(ComputeRun {
         messages: messages.collect(),
         buffers: run
             .buffers

@@ -1,60 +1,30 @@
-//! What the functions of a generated module share: types, buffers, variables, the functions made so far.
+//! Globals of a generated module: types, buffers, variables, and the functions generated so far.
 
-use super::body::Kind;
 use super::builder::Builder;
+use super::signature::{Callee, Kind};
 use crate::choices::Choices;
 use crate::module::Id;
 use crate::op::{self, built_in, capability, decoration, execution_mode, execution_model, storage_class as class};
 use crate::words::{push, string};
 
-/// Binding of the buffer that invocations write their results to: [`OUT_WORDS`] words each.
+/// Binding of the result buffer, with [`OUT_WORDS`] words per invocation.
 pub const OUT: u32 = 0;
-/// Binding of the buffer that says when each invocation is to abort: a word each, 0 for never.
+/// Binding of the buffer with the call of `due` at which each invocation aborts: one word each, 0 for never.
 pub const CONTROL: u32 = 1;
 /// Binding of the buffer that messages are loaded from.
 pub const DATA: u32 = 2;
-/// Binding of the buffer of words that all invocations add to.
+/// Binding of the buffer of counters that all invocations add to.
 pub const COUNTERS: u32 = 3;
-/// Words of results for each invocation.
+/// Result words per invocation.
 pub const OUT_WORDS: u32 = 16;
-/// Bytes of the buffer that messages are loaded from.
+/// Size of the data buffer in bytes.
 pub const DATA_BYTES: u32 = 1024;
-/// `SpecId` of the length of arrays.
+/// `SpecId` of the array length.
 pub const SPEC_LENGTH_ID: u32 = 7;
-/// What that length may be.
+/// Range of that length.
 pub const SPEC_LENGTH: std::ops::RangeInclusive<u32> = 4..=40;
 
-/// What a function returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Returns {
-    Void,
-    Uint,
-    Uvec4,
-    Pair,
-}
-
-/// A parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parameter {
-    Uint,
-    Uvec4,
-    /// A pointer to a `uint` variable of class Function.
-    Local,
-    /// A pointer to a `uint` variable of class Private.
-    Private,
-}
-
-/// A function that can be called.
-#[derive(Clone, Debug)]
-pub(super) struct Callee {
-    pub(super) id: Id,
-    pub(super) returns: Returns,
-    pub(super) parameters: Vec<Parameter>,
-    /// Instructions that a call takes at most.
-    pub(super) cost: u32,
-}
-
-/// A part of the data buffer that messages are loaded from.
+/// A member of the data buffer that messages can load.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loadable {
     pub(super) member: u32,
@@ -64,28 +34,29 @@ pub(super) struct Loadable {
     pub(super) specialised: bool,
 }
 
+/// Ids shared by the functions of a module.
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct Globals {
     pub(super) builder: Builder,
-    /// Class of buffers.
+    /// Storage class of buffers.
     pub(super) buffer_class: u32,
     pub(super) scope: u32,
     pub(super) out: Id,
     pub(super) control: Id,
     pub(super) data: Id,
     pub(super) counters: Id,
-    /// Private: how often `due` was called.
+    /// Private variable: number of calls of `due`.
     pub(super) ticks: Id,
-    /// Private: number of the invocation.
+    /// Private variable: number of the invocation.
     pub(super) invocation: Id,
-    /// Private: a variable that functions write.
+    /// Private variable that functions write.
     pub(super) shared: Id,
-    /// Private: an array whose length is a specialisation constant.
+    /// Private array whose length is a specialisation constant.
     pub(super) specialised: Id,
     pub(super) specialised_length: Id,
     pub(super) pair: Id,
     pub(super) due: Id,
-    /// The name of the source file.
+    /// `OpString` with the name of the source file.
     pub(super) file: Id,
     pub(super) callees: Vec<Callee>,
     pub(super) loadable: Vec<Loadable>,
@@ -93,13 +64,13 @@ pub(super) struct World {
     pub(super) physical: bool,
 }
 
-impl World {
+impl Globals {
     pub(super) fn new(choices: &mut Choices) -> Self {
         let minor = choices.below(7);
         let mut builder = Builder::new(minor);
         builder.capability(capability::Shader);
-        for one in [capability::AbortKHR, capability::ConstantDataKHR] {
-            builder.capability(one);
+        for capability in [capability::AbortKHR, capability::ConstantDataKHR] {
+            builder.capability(capability);
         }
         builder.extension("SPV_KHR_abort");
         builder.extension("SPV_KHR_constant_data");
@@ -140,7 +111,7 @@ impl World {
         let specialised_length = builder.new_value(op::SpecConstant, uint, &[20]);
         builder.decorate(specialised_length, decoration::SpecId, &[SPEC_LENGTH_ID]);
         let file = builder.string("generated.comp");
-        let mut world = Self {
+        let mut globals = Self {
             builder,
             buffer_class: if new_class {
                 class::StorageBuffer
@@ -165,16 +136,16 @@ impl World {
             poison,
             physical,
         };
-        world.out = world.words_buffer(OUT, "Out");
-        world.control = world.words_buffer(CONTROL, "Control");
-        world.counters = world.words_buffer(COUNTERS, "Counters");
-        world.data_buffer();
-        world.variables();
-        world.make_due();
-        world
+        globals.out = globals.words_buffer(OUT, "Out");
+        globals.control = globals.words_buffer(CONTROL, "Control");
+        globals.counters = globals.words_buffer(COUNTERS, "Counters");
+        globals.data_buffer();
+        globals.variables();
+        globals.add_due();
+        globals
     }
 
-    /// A buffer of words of any number.
+    /// Adds a buffer with a runtime array of words.
     fn words_buffer(&mut self, binding: u32, name: &str) -> Id {
         let builder = &mut self.builder;
         let uint = builder.uint();
@@ -185,7 +156,7 @@ impl World {
         self.buffer(block, binding, name)
     }
 
-    fn buffer(&mut self, block: Id, binding: u32, name: &str) -> Id {
+    pub(super) fn buffer(&mut self, block: Id, binding: u32, name: &str) -> Id {
         let old = self.buffer_class == class::Uniform;
         let builder = &mut self.builder;
         builder.name(block, name);
@@ -202,82 +173,6 @@ impl World {
         variable
     }
 
-    /// The buffer with something of every layout.
-    fn data_buffer(&mut self) {
-        let builder = &mut self.builder;
-        let (uint, float) = (builder.uint(), builder.float(32));
-        let (uvec3, vec2, vec3, vec4) = (
-            builder.vector(uint, 3),
-            builder.vector(float, 2),
-            builder.vector(float, 3),
-            builder.vector(float, 4),
-        );
-        let mut array = |length: Id, stride: u32| {
-            let ty = builder.new_type(op::TypeArray, &[uint, length]);
-            builder.decorate(ty, decoration::ArrayStride, &[stride]);
-            ty
-        };
-        let specialised = array(self.specialised_length, 4);
-        let [three, five, forty, twenty_four] = [3, 5, 40, 24].map(|n| self.builder.constant(n));
-        let builder = &mut self.builder;
-        let mut array = |length: Id, stride: u32| {
-            let ty = builder.new_type(op::TypeArray, &[uint, length]);
-            builder.decorate(ty, decoration::ArrayStride, &[stride]);
-            ty
-        };
-        let (tail, short, long, sparse) = (array(three, 4), array(five, 4), array(forty, 4), array(twenty_four, 16));
-        let mut structure = |members: &[(Id, u32)]| {
-            let types: Vec<Id> = members.iter().map(|(ty, _)| *ty).collect();
-            let ty = builder.new_type(op::TypeStruct, &types);
-            for (number, (_, offset)) in (0..).zip(members) {
-                builder.decorate_member(ty, number, decoration::Offset, &[*offset]);
-            }
-            ty
-        };
-        let mixed = structure(&[(uint, 0), (uvec3, 16), (tail, 32)]);
-        let builder = &mut self.builder;
-        let [mat2x3, mat3x2, mat3, mat2x4] = [(vec3, 2), (vec2, 3), (vec3, 3), (vec4, 2)]
-            .map(|(column, count)| builder.ty(op::TypeMatrix, &[column, count]));
-        let matrices = builder.new_type(op::TypeStruct, &[mat3, mat2x4]);
-        let members = [
-            (short, 0, 20),
-            (long, 32, 160),
-            (sparse, 192, 372),
-            (mixed, 576, 44),
-            (mat2x3, 640, 0),
-            (mat3x2, 672, 0),
-            (matrices, 704, 112 - 8),
-            (specialised, 832, 160),
-        ];
-        let types: Vec<Id> = members.iter().map(|(ty, ..)| *ty).collect();
-        let block = builder.new_type(op::TypeStruct, &types);
-        for (member, (ty, offset, size)) in (0..).zip(members) {
-            builder.decorate_member(block, member, decoration::Offset, &[offset]);
-            if size != 0 {
-                self.loadable.push(Loadable {
-                    member,
-                    ty,
-                    size,
-                    specialised: ty == specialised,
-                });
-            }
-        }
-        let matrix = [
-            (block, 4, 0, decoration::ColMajor),
-            (block, 5, 0, decoration::RowMajor),
-            (matrices, 0, 0, decoration::ColMajor),
-            (matrices, 1, 48, decoration::RowMajor),
-        ];
-        for (ty, member, offset, major) in matrix {
-            builder.decorate_member(ty, member, decoration::MatrixStride, &[16]);
-            builder.decorate_member(ty, member, major, &[]);
-            if ty == matrices {
-                builder.decorate_member(ty, member, decoration::Offset, &[offset]);
-            }
-        }
-        self.data = self.buffer(block, DATA, "Data");
-    }
-
     fn variables(&mut self) {
         let length = self.specialised_length;
         let builder = &mut self.builder;
@@ -288,7 +183,7 @@ impl World {
             builder.pointer(class::Private, array),
         );
         let zero = builder.constant(0);
-        let nothing = builder.value(op::ConstantNull, array, &[]);
+        let null = builder.value(op::ConstantNull, array, &[]);
         let mut variable = |name: &str, pointer, initial| {
             let id = builder.new_value(op::Variable, pointer, &[class::Private, initial]);
             builder.name(id, name);
@@ -297,16 +192,16 @@ impl World {
         self.ticks = variable("ticks", pointer, zero);
         self.invocation = variable("invocation", pointer, zero);
         self.shared = variable("shared", pointer, zero);
-        self.specialised = variable("specialised", array_pointer, nothing);
+        self.specialised = variable("specialised", array_pointer, null);
     }
 
-    /// `bool due() { return ++ticks == control[invocation]; }`
-    fn make_due(&mut self) {
+    /// Adds `bool due() { return ++ticks == control[invocation]; }`.
+    fn add_due(&mut self) {
         let builder = &mut self.builder;
         let (uint, bool, one, zero) = (builder.uint(), builder.bool(), builder.constant(1), builder.constant(0));
         let ty = builder.ty(op::TypeFunction, &[bool]);
         let pointer = builder.pointer(self.buffer_class, uint);
-        let [function, label, ticks, next, number, place, when, answer] = [(); 8].map(|()| builder.fresh());
+        let [function, label, ticks, next, number, pointer_to_due, due, result] = [(); 8].map(|()| builder.fresh());
         builder.name(function, "due");
         let code = &mut builder.functions;
         push(code, op::Function, &[bool, function, 0, ty]);
@@ -315,10 +210,14 @@ impl World {
         push(code, op::IAdd, &[uint, next, ticks, one]);
         push(code, op::Store, &[self.ticks, next]);
         push(code, op::Load, &[uint, number, self.invocation]);
-        push(code, op::AccessChain, &[pointer, place, self.control, zero, number]);
-        push(code, op::Load, &[uint, when, place]);
-        push(code, op::IEqual, &[bool, answer, next, when]);
-        push(code, op::ReturnValue, &[answer]);
+        push(
+            code,
+            op::AccessChain,
+            &[pointer, pointer_to_due, self.control, zero, number],
+        );
+        push(code, op::Load, &[uint, due, pointer_to_due]);
+        push(code, op::IEqual, &[bool, result, next, due]);
+        push(code, op::ReturnValue, &[result]);
         push(code, op::FunctionEnd, &[]);
         self.due = function;
     }
@@ -336,7 +235,7 @@ impl World {
         let input_type = match model {
             execution_model::GLCompute => builder.vector(uint, 3),
             execution_model::Fragment => builder.vector(float, 4),
-            // Compilers differ in the signedness that they give it.
+            // Compilers differ in the signedness of this built-in.
             _ => choices.pick(&[int, uint]).unwrap_or(int),
         };
         let built_in = match model {

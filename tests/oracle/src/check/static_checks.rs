@@ -1,4 +1,4 @@
-//! What can be said of a rewrite without running it.
+//! Checks of a rewrite that need no run.
 
 use crate::module::{Id, Module};
 use crate::op;
@@ -6,16 +6,18 @@ use crate::words::read_string;
 use std::collections::{HashMap, HashSet};
 use vkabort_instrument::Instrumented;
 
-/// Compares the site table with the module, and looks for what must not be left.
+/// Compares the site table with the module and checks that the extensions are lowered.
 pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module) -> Result<(), String> {
-    lowered(result)?;
+    check_lowered(result)?;
     let table = &rewritten.sites;
     let names: Vec<&str> = table.entry_points.iter().map(|e| e.name.as_str()).collect();
-    let wanted: Vec<&str> = module.entries.iter().map(|e| e.name.as_str()).collect();
-    if names != wanted {
-        return Err(format!("the site table has entry points {names:?}, not {wanted:?}"));
+    let expected: Vec<&str> = module.entries.iter().map(|e| e.name.as_str()).collect();
+    if names != expected {
+        return Err(format!(
+            "the site table has entry points {names:?}, expected {expected:?}"
+        ));
     }
-    let reaching = reaching(module);
+    let reaching = reaching_entry_points(module);
     let mut sites = table.sites.iter();
     for function in &module.functions {
         for block in &function.blocks {
@@ -26,21 +28,24 @@ pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module
                 let name = name_of(module, function.id);
                 if site.function != name || site.word_offset as usize != abort.offset {
                     return Err(format!(
-                        "site {} is not in {} at {} but in {name} at {}",
+                        "site {} is in {} at {}, expected {name} at {}",
                         site.id.0, site.function, site.word_offset, abort.offset
                     ));
                 }
-                // A line holds to the end of its block.
+                // A line applies to the end of its block.
                 let line = block.insts.iter().rev().find(|i| matches!(i.op, op::Line | op::NoLine));
                 let line = line.filter(|i| i.op == op::Line).map(|i| i.word(1));
                 let found = site.location.as_ref().map(|l| l.line);
                 if found != line {
-                    return Err(format!("site {} is at line {found:?}, not {line:?}", site.id.0));
+                    return Err(format!("site {} is at line {found:?}, expected {line:?}", site.id.0));
                 }
                 let entries = reaching.get(&function.id).cloned().unwrap_or_default();
                 if site.entry_points != entries {
                     let found = &site.entry_points;
-                    return Err(format!("site {} is reached from {found:?}, not {entries:?}", site.id.0));
+                    return Err(format!(
+                        "site {} is reached from {found:?}, expected {entries:?}",
+                        site.id.0
+                    ));
                 }
                 if site.callers.is_empty() != (entries.is_empty() || is_entry(module, function.id)) {
                     return Err(format!("site {} has callers {:?}", site.id.0, site.callers));
@@ -58,11 +63,11 @@ fn is_entry(module: &Module, function: Id) -> bool {
     module.entries.iter().any(|e| e.function == function)
 }
 
-/// Nothing of the lowered extensions may be left.
-fn lowered(result: &Module) -> Result<(), String> {
+/// Checks that nothing of the lowered extensions remains.
+fn check_lowered(result: &Module) -> Result<(), String> {
     let blocks = result.functions.iter().flat_map(|f| &f.blocks);
     for inst in result.globals.iter().chain(blocks.flat_map(|b| &b.insts)) {
-        let left = match inst.op {
+        let remains = match inst.op {
             op::Capability => [5120, 5146, 5156].contains(&inst.word(0)),
             op::Extension => ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"]
                 .contains(&read_string(&inst.operands).0.as_str()),
@@ -77,8 +82,8 @@ fn lowered(result: &Module) -> Result<(), String> {
             ]
             .contains(&opcode),
         };
-        if left {
-            return Err(format!("the rewrite still has {inst:?}"));
+        if remains {
+            return Err(format!("the rewrite still contains {inst:?}"));
         }
     }
     Ok(())
@@ -86,16 +91,16 @@ fn lowered(result: &Module) -> Result<(), String> {
 
 fn name_of(module: &Module, id: Id) -> String {
     let name = module.globals.iter().find(|i| i.op == op::Name && i.word(0) == id);
-    name.map_or_else(|| format!("%{id}"), |i| read_string(i.from(1)).0)
+    name.map_or_else(|| format!("%{id}"), |i| read_string(i.operands_from(1)).0)
 }
 
-/// For every function, the entry points that it can be reached from.
-fn reaching(module: &Module) -> HashMap<Id, Vec<u32>> {
+/// Entry points from which each function is reachable.
+fn reaching_entry_points(module: &Module) -> HashMap<Id, Vec<u32>> {
     let mut found: HashMap<Id, Vec<u32>> = HashMap::new();
     for (number, entry) in (0..).zip(&module.entries) {
-        let mut open = vec![entry.function];
+        let mut worklist = vec![entry.function];
         let mut reached: HashSet<Id> = HashSet::new();
-        while let Some(id) = open.pop() {
+        while let Some(id) = worklist.pop() {
             if !reached.insert(id) {
                 continue;
             }
@@ -105,7 +110,7 @@ fn reaching(module: &Module) -> HashMap<Id, Vec<u32>> {
                 .iter()
                 .flat_map(|b| &b.insts)
                 .filter(|i| i.op == op::FunctionCall);
-            open.extend(calls.map(|i| i.word(2)));
+            worklist.extend(calls.map(|i| i.word(2)));
         }
     }
     found

@@ -1,15 +1,15 @@
-//! Modules written by hand that once took the rewriter too much time, memory or stack, or made it panic. Most are invalid.
+//! Handwritten modules, most of them invalid, that once made the rewriter panic or use excessive time, memory or stack.
 
 use vkabort_oracle::op::{self, capability, execution_mode};
 use vkabort_oracle::targets::{Verdict, words};
 use vkabort_oracle::words::{MAGIC, push};
 
-/// More than any id here.
+/// Greater than any id here.
 const BOUND: u32 = 1 << 17;
 
-/// A compute shader: a 32-bit integer type %3, the declarations, which may end in functions of type %2, and a function %4
-/// that begins with these instructions.
-fn by_hand(declarations: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u8> {
+/// Assembles a compute shader: a 32-bit integer type %3, the declarations, which may end with functions of type %2, and a
+/// function %4 that starts with `code`.
+fn module(declarations: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u8> {
     let before: [(u16, &[u32]); 10] = [
         (17, &[1]),
         (17, &[5120]),
@@ -31,16 +31,16 @@ fn by_hand(declarations: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u8> {
     module.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Values that are copies of each other, which no valid module has: the rewriter once followed them for ever.
+/// Values that are copies of each other, which is invalid. The rewriter followed them endlessly.
 #[test]
-fn copies_in_a_circle_are_rewritten() {
-    let module = by_hand(&[], &[(83, &[3, 6, 7]), (83, &[3, 7, 6]), (5121, &[3, 6])]);
+fn cyclic_copies_are_rewritten() {
+    let module = module(&[], &[(83, &[3, 6, 7]), (83, &[3, 7, 6]), (5121, &[3, 6])]);
     assert_eq!(words(&module), Verdict::Valid);
 }
 
-/// Pointers that are copies of each other, which a continue construct needs in its function.
+/// Pointers that are copies of each other, used in a continue construct that is outlined.
 #[test]
-fn pointers_in_a_circle_are_moved() {
+fn cyclic_pointers_are_outlined() {
     let declarations: [(u16, &[u32]); 4] = [(32, &[6, 7, 3]), (20, &[7]), (41, &[7, 8]), (43, &[3, 9, 0])];
     let code: [(u16, &[u32]); 20] = [
         (249, &[10]),
@@ -64,12 +64,12 @@ fn pointers_in_a_circle_are_moved() {
         (248, &[18]),
         (253, &[]),
     ];
-    assert_eq!(words(&by_hand(&declarations, &code)), Verdict::Valid);
+    assert_eq!(words(&module(&declarations, &code)), Verdict::Valid);
 }
 
-/// A matrix whose columns are vectors of large arrays, which no valid module has: its size once overflowed.
+/// A matrix whose columns are vectors of large arrays, which is invalid. Its size overflowed.
 #[test]
-fn matrices_of_arrays_are_refused() {
+fn matrices_of_arrays_are_rejected() {
     let declarations: [(u16, &[u32]); 5] = [
         (43, &[3, 7, 0x3fff_ffff]),
         (28, &[8, 3, 7]),
@@ -77,24 +77,24 @@ fn matrices_of_arrays_are_refused() {
         (24, &[10, 9, 4]),
         (1, &[10, 11]),
     ];
-    assert_eq!(words(&by_hand(&declarations, &[(5121, &[10, 11])])), Verdict::Invalid);
+    assert_eq!(words(&module(&declarations, &[(5121, &[10, 11])])), Verdict::Invalid);
 }
 
-/// A vector of four thousand million components, which no valid module has: a constant of as many parts took 16 GiB.
+/// A vector with four billion components, which is invalid. A constant with as many parts took 16 GiB.
 #[test]
-fn vectors_without_end_are_refused() {
+fn oversized_vectors_are_rejected() {
     let declarations: [(u16, &[u32]); 3] = [
         (23, &[6, 3, 0xFFFF_FFF0]),
         (1, &[6, 7]),
         (16, &[4, execution_mode::ArithmeticPoisonKHR]),
     ];
-    let module = by_hand(&declarations, &[(134, &[6, 8, 7, 7]), (253, &[])]);
+    let module = module(&declarations, &[(134, &[6, 8, 7, 7]), (253, &[])]);
     assert_eq!(words(&module), Verdict::Invalid);
 }
 
-/// The bytes of a table of 2^62 words are 0 in 64 bits, as many as there are.
+/// The size in bytes of a table of 2^62 words is 0 modulo 2^64, which equals the size of its data.
 #[test]
-fn tables_without_end_are_refused() {
+fn oversized_tables_are_rejected() {
     let declarations: [(u16, &[u32]); 4] = [
         (21, &[6, 64, 0]),
         (43, &[6, 7, 0, 1 << 30]),
@@ -102,20 +102,19 @@ fn tables_without_end_are_refused() {
         (op::ConstantDataKHR, &[8, 9]),
     ];
     let code: [(u16, &[u32]); 2] = [(83, &[8, 10, 9]), (253, &[])];
-    assert_eq!(words(&by_hand(&declarations, &code)), Verdict::Invalid);
+    assert_eq!(words(&module(&declarations, &code)), Verdict::Invalid);
 }
 
-/// What an instruction makes that the rewriter does not know cannot be written: it once was written as zeros.
+/// The result of an unknown instruction cannot be written. It was written as zeros.
 #[test]
-fn messages_made_by_unknown_instructions_are_refused() {
+fn messages_from_unknown_instructions_are_rejected() {
     let code: [(u16, &[u32]); 2] = [(8190, &[3, 6, 7, 7]), (5121, &[3, 6])];
-    assert_eq!(words(&by_hand(&[], &code)), Verdict::Invalid);
+    assert_eq!(words(&module(&[], &code)), Verdict::Invalid);
 }
 
-/// An image that is copied again and again before a call and used after it: making it again once took a stack frame a
-/// copy.
+/// An image that is copied repeatedly before a call and used after it. Each copy took a stack frame to rematerialise.
 #[test]
-fn handles_that_are_copied_without_end_are_made_again() {
+fn long_chains_of_handle_copies_are_rematerialized() {
     let declarations: [(u16, &[u32]); 8] = [
         (25, &[6, 3, 1, 0, 0, 0, 1, 0]),
         (32, &[7, 0, 6]),
@@ -135,13 +134,15 @@ fn handles_that_are_copied_without_end_are_made_again() {
         (83, vec![6, last + 2, last]),
         (253, vec![]),
     ]);
-    assert_eq!(words(&by_hand(&declarations, &borrowed(&code))), Verdict::Valid);
+    assert_eq!(words(&module(&declarations, &borrowed(&code))), Verdict::Valid);
 }
 
-/// Structures of 60 members that are structures again, of which there are 60 to the power of 5: once each was looked at.
+/// Nested structures with 60 members each, with 60^5 scalars in total. The rewriter visited each scalar.
 fn wide_structures() -> Vec<(u16, Vec<u32>)> {
-    let of = |id: u32, member: u32| (30, [vec![id], vec![member; 60]].concat());
-    (0..5).map(|n| of(6 + n, if n == 0 { 3 } else { 5 + n })).collect()
+    let structure = |id: u32, member: u32| (30, [vec![id], vec![member; 60]].concat());
+    (0..5)
+        .map(|n| structure(6 + n, if n == 0 { 3 } else { 5 + n }))
+        .collect()
 }
 
 fn borrowed(instructions: &[(u16, Vec<u32>)]) -> Vec<(u16, &[u32])> {
@@ -152,48 +153,48 @@ fn borrowed(instructions: &[(u16, Vec<u32>)]) -> Vec<(u16, &[u32])> {
 }
 
 #[test]
-fn wide_structures_that_are_undefined_are_rewritten() {
+fn undefined_wide_structures_are_rewritten() {
     let mut declarations = wide_structures();
     declarations.push((1, vec![10, 11]));
     let code: [(u16, &[u32]); 2] = [(op::PoisonKHR, &[10, 12]), (253, &[])];
-    assert_eq!(words(&by_hand(&borrowed(&declarations), &code)), Verdict::Valid);
+    assert_eq!(words(&module(&borrowed(&declarations), &code)), Verdict::Valid);
 }
 
-/// No valid module aborts with a value that is not of the message's type.
+/// The value is not of the Message Type, which is invalid.
 #[test]
-fn wide_structures_in_place_of_a_message_take_no_time() {
+fn wide_structures_as_message_values_are_fast() {
     let mut declarations = wide_structures();
     declarations.extend([(32, vec![11, 6, 10]), (59, vec![11, 12, 6])]);
     let code: [(u16, &[u32]); 2] = [(61, &[10, 13, 12]), (5121, &[3, 13])];
-    assert_eq!(words(&by_hand(&borrowed(&declarations), &code)), Verdict::Valid);
+    assert_eq!(words(&module(&borrowed(&declarations), &code)), Verdict::Valid);
 }
 
-/// A constant that is a part of itself, which no valid module has: the rewriter once followed it for ever.
+/// A constant that is a part of itself, which is invalid. The rewriter followed it endlessly.
 #[test]
-fn constants_that_are_parts_of_themselves_are_rewritten() {
+fn cyclic_constants_are_rewritten() {
     let declarations: [(u16, &[u32]); 4] = [
         (23, &[6, 3, 2]),
         (44, &[6, 7, 7, 7]),
         (1, &[6, 9]),
         (16, &[4, execution_mode::ArithmeticPoisonKHR]),
     ];
-    let module = by_hand(&declarations, &[(134, &[6, 8, 9, 7]), (253, &[])]);
+    let module = module(&declarations, &[(134, &[6, 8, 9, 7]), (253, &[])]);
     assert_eq!(words(&module), Verdict::Valid);
 }
 
-/// Each of thirty expressions takes the one before twice.
+/// Each of thirty expressions uses its predecessor twice.
 #[test]
-fn lengths_that_share_their_operands_are_evaluated_once() {
+fn shared_length_operands_are_evaluated_once() {
     let mut declarations = vec![(50, vec![3, 6, 1])];
     declarations.extend((7..37).map(|id| (52, vec![3, id, 199, id - 1, id - 1])));
     declarations.extend([(28, vec![37, 3, 36]), (46, vec![37, 38])]);
-    let module = by_hand(&borrowed(&declarations), &[(5121, &[37, 38])]);
+    let module = module(&borrowed(&declarations), &[(5121, &[37, 38])]);
     assert_eq!(words(&module), Verdict::Valid);
 }
 
-/// Arrays of arrays of empty structures: eight million million parts without a byte.
+/// Arrays of arrays of empty structures: eight trillion parts without a byte.
 #[test]
-fn messages_of_nothing_many_times_over_are_rewritten() {
+fn messages_of_many_empty_parts_are_rewritten() {
     let declarations: [(u16, &[u32]); 6] = [
         (30, &[6]),
         (43, &[3, 7, 20_000]),
@@ -202,24 +203,24 @@ fn messages_of_nothing_many_times_over_are_rewritten() {
         (28, &[10, 9, 7]),
         (46, &[10, 11]),
     ];
-    assert_eq!(words(&by_hand(&declarations, &[(5121, &[10, 11])])), Verdict::Valid);
+    assert_eq!(words(&module(&declarations, &[(5121, &[10, 11])])), Verdict::Valid);
 }
 
-/// With a stride of 0 a message of any number of parts has the size of one.
+/// With a stride of 0, a message with any number of parts has the size of one part.
 #[test]
-fn messages_of_parts_without_end_are_refused() {
+fn messages_with_too_many_parts_are_rejected() {
     let declarations: [(u16, &[u32]); 4] = [
         (71, &[8, 6, 0]),
         (43, &[3, 7, 0x1000_0000]),
         (28, &[8, 3, 7]),
         (46, &[8, 9]),
     ];
-    assert_eq!(words(&by_hand(&declarations, &[(5121, &[8, 9])])), Verdict::Invalid);
+    assert_eq!(words(&module(&declarations, &[(5121, &[8, 9])])), Verdict::Invalid);
 }
 
-/// Without elements a message is empty, but what is written for an element overflowed all the same.
+/// Without elements the message is empty, but the offset of an element overflowed.
 #[test]
-fn offsets_that_overflow_in_what_may_be_empty_are_refused() {
+fn overflowing_offsets_in_empty_arrays_are_rejected() {
     let declarations: [(u16, &[u32]); 8] = [
         (71, &[6, 1, 0]),
         (72, &[7, 0, 35, 0x8000_0000]),
@@ -230,24 +231,24 @@ fn offsets_that_overflow_in_what_may_be_empty_are_refused() {
         (28, &[9, 8, 6]),
         (1, &[9, 10]),
     ];
-    assert_eq!(words(&by_hand(&declarations, &[(5121, &[9, 10])])), Verdict::Invalid);
+    assert_eq!(words(&module(&declarations, &[(5121, &[9, 10])])), Verdict::Invalid);
 }
 
-/// Very many values of one structure with very many members, which a continue construct needs: each once had all members
-/// looked at.
+/// Many values of one structure with many members, used in a continue construct that is outlined. The rewriter visited all
+/// members of each value.
 #[test]
-fn values_of_wide_structures_are_counted() {
-    assert_eq!(words(&of_wide_structures(200)), Verdict::Valid);
-    assert_eq!(words(&of_wide_structures(2000)), Verdict::Invalid);
+fn values_of_wide_structures_are_limited() {
+    assert_eq!(words(&wide_structure_values(200)), Verdict::Valid);
+    assert_eq!(words(&wide_structure_values(2000)), Verdict::Invalid);
 }
 
-fn of_wide_structures(values: u32) -> Vec<u8> {
+fn wide_structure_values(values: u32) -> Vec<u8> {
     let declarations = [
         (20, vec![7]),
         (41, vec![7, 8]),
         (43, vec![3, 9, 1]),
         (33, vec![10, 1]),
-        // A 16-bit type, whose values cannot be passed.
+        // A 16-bit type, whose values cannot be passed to functions.
         (21, vec![11, 16, 0]),
         (30, [vec![6], vec![3; 60_000]].concat()),
         // A function that aborts.
@@ -265,11 +266,11 @@ fn of_wide_structures(values: u32) -> Vec<u8> {
         (248, vec![23]),
         (249, vec![22]),
         (248, vec![22]),
-        // Two calls: behind a single one the construct could stay.
+        // Two calls, because a construct with a single call could stay in place.
         (57, vec![1, 24, 12]),
         (57, vec![1, 25, 12]),
     ]);
     code.extend((0..values).map(|i| (83, vec![6, 10_000 + i, 1000 + i])));
     code.extend([(250, vec![8, 20, 21]), (248, vec![21]), (253, vec![])]);
-    by_hand(&borrowed(&declarations), &borrowed(&code))
+    module(&borrowed(&declarations), &borrowed(&code))
 }

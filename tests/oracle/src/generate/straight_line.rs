@@ -1,15 +1,15 @@
-//! Code without branches: arithmetic, memory, calls.
+//! Straight-line code: arithmetic, memory and calls.
 
 use super::body::Body;
-use super::world::{Parameter, Returns};
+use super::signature::{Parameter, Returns};
 use crate::module::Id;
 use crate::op::{self, decoration, storage_class as class};
 
 impl Body<'_> {
-    /// A `uint`: one in scope, or a constant.
+    /// A `uint` in scope, or a constant.
     pub(super) fn uint(&mut self) -> Id {
         if self.choices.chance(75) {
-            // Later values are more interesting: they come from the constructs just made.
+            // Recent values come from the latest constructs and are more interesting.
             let recent = self.scope.uints.len().saturating_sub(6);
             let from = if self.choices.chance(60) { recent } else { 0 };
             if let Some(id) = self.choices.pick(&self.scope.uints[from..]) {
@@ -21,17 +21,17 @@ impl Body<'_> {
             1 => self.choices.word(),
             _ => self.choices.below(1000),
         };
-        self.world.builder.constant(value)
+        self.globals.builder.constant(value)
     }
 
-    /// A Boolean: one in scope, or a comparison.
+    /// A Boolean in scope, or a comparison.
     pub(super) fn bool(&mut self) -> Id {
         if self.choices.chance(30)
             && let Some(id) = self.choices.pick(&self.scope.bools)
         {
             return id;
         }
-        let (bool, uint) = (self.world.builder.bool(), self.world.builder.uint());
+        let (bool, uint) = (self.globals.builder.bool(), self.globals.builder.uint());
         let mut a = self.uint();
         let mut b = self.uint();
         let comparisons = [
@@ -43,8 +43,8 @@ impl Body<'_> {
         ];
         let comparison = self.choices.pick(&comparisons).unwrap_or(op::ULessThan);
         if self.choices.chance(60) {
-            // Few bits, so that both answers occur.
-            let one = self.world.builder.constant(1);
+            // One bit, so that both results are likely.
+            let one = self.globals.builder.constant(1);
             a = self.emit(op::BitwiseAnd, uint, &[a, one]);
             b = self.emit(op::BitwiseAnd, uint, &[b, one]);
         }
@@ -72,18 +72,18 @@ impl Body<'_> {
         {
             return id;
         }
-        let uint = self.world.builder.uint();
-        let uvec2 = self.world.builder.vector(uint, 2);
+        let uint = self.globals.builder.uint();
+        let uvec2 = self.globals.builder.vector(uint, 2);
         let parts = [(); 2].map(|()| self.uint());
         let vector = self.emit(op::CompositeConstruct, uvec2, &parts);
-        let (ty, first) = (self.world.pair, self.uint());
+        let (ty, first) = (self.globals.pair, self.uint());
         let id = self.emit(op::CompositeConstruct, ty, &[first, vector]);
         self.scope.pairs.push(id);
         id
     }
 
-    /// Some instructions that do not branch.
-    pub(super) fn straight(&mut self) {
+    /// Emits a statement without branches.
+    pub(super) fn straight_line(&mut self) {
         match self.choices.below(10) {
             0..=3 => self.compute(),
             4 => self.access(),
@@ -93,17 +93,17 @@ impl Body<'_> {
         }
     }
 
-    /// Several times [`Body::straight`].
-    pub(super) fn straights(&mut self, most: u32) {
+    /// Emits up to `most` statements without branches.
+    pub(super) fn straight_lines(&mut self, most: u32) {
         for _ in 0..self.choices.below(most + 1) {
             if self.can_afford(20) {
-                self.straight();
+                self.straight_line();
             }
         }
     }
 
     fn compute(&mut self) {
-        let uint = self.world.builder.uint();
+        let uint = self.globals.builder.uint();
         let (a, b) = (self.uint(), self.uint());
         let value = match self.choices.below(12) {
             0..=3 => {
@@ -120,14 +120,14 @@ impl Body<'_> {
             }
             4 => {
                 let by = self.choices.below(32);
-                let by = self.world.builder.constant(by);
+                let by = self.globals.builder.constant(by);
                 let opcodes = [op::ShiftLeftLogical, op::ShiftRightLogical, op::ShiftRightArithmetic];
                 let opcode = self.choices.pick(&opcodes).unwrap_or(op::ShiftLeftLogical);
                 self.emit(opcode, uint, &[a, by])
             }
             5 => {
                 let by = self.choices.between(1, 9);
-                let by = self.world.builder.constant(by);
+                let by = self.globals.builder.constant(by);
                 let opcode = self.choices.pick(&[op::UDiv, op::UMod]).unwrap_or(op::UDiv);
                 self.emit(opcode, uint, &[a, by])
             }
@@ -151,10 +151,10 @@ impl Body<'_> {
                 self.scope.uvec4s.push(sum);
                 self.emit(op::CompositeExtract, uint, &[sum, 2])
             }
-            10 if self.world.poison => self.poison(a, b),
+            10 if self.globals.poison => self.poison(a, b),
             _ => {
-                let float = self.world.builder.float(32);
-                let mask = self.world.builder.constant(0xFFF);
+                let float = self.globals.builder.float(32);
+                let mask = self.globals.builder.constant(0xFFF);
                 let low = self.emit(op::BitwiseAnd, uint, &[a, mask]);
                 let x = self.emit(op::ConvertUToF, float, &[low]);
                 let sum = self.emit(op::FAdd, float, &[x, x]);
@@ -164,12 +164,12 @@ impl Body<'_> {
         self.scope.uints.push(value);
     }
 
-    /// What is the same whatever poison freezes to.
+    /// An expression whose value does not depend on the frozen value of poison.
     fn poison(&mut self, a: Id, b: Id) -> Id {
-        let (uint, bool) = (self.world.builder.uint(), self.world.builder.bool());
+        let (uint, bool) = (self.globals.builder.uint(), self.globals.builder.bool());
         let opcodes = [op::UDiv, op::UMod, op::SDiv, op::SRem, op::SMod];
         let poison = match self.choices.below(3) {
-            0 => self.world.builder.value(op::PoisonKHR, uint, &[]),
+            0 => self.globals.builder.value(op::PoisonKHR, uint, &[]),
             1 => self.emit(op::PoisonKHR, uint, &[]),
             _ => {
                 let opcode = self.choices.pick(&opcodes).unwrap_or(op::UDiv);
@@ -183,22 +183,22 @@ impl Body<'_> {
         let same = self.emit(op::IEqual, bool, &[frozen, frozen]);
         let sum = self.emit(op::IAdd, uint, &[a, b]);
         if self.choices.chance(50) {
-            if self.world.builder.minor < 4 {
-                self.world.builder.extension("SPV_KHR_no_integer_wrap_decoration");
+            if self.globals.builder.minor < 4 {
+                self.globals.builder.extension("SPV_KHR_no_integer_wrap_decoration");
             }
-            self.world.builder.decorate(sum, decoration::NoUnsignedWrap, &[]);
+            self.globals.builder.decorate(sum, decoration::NoUnsignedWrap, &[]);
         }
         self.emit(op::Select, uint, &[same, a, b])
     }
 
-    /// A load or a store through a pointer, made here or before.
+    /// Emits a load or a store through a new or existing pointer.
     fn access(&mut self) {
-        let uint = self.world.builder.uint();
+        let uint = self.globals.builder.uint();
         if self.choices.chance(40)
             && let Some(array) = self.locals.first().copied()
         {
-            let pointer = self.world.builder.pointer(class::Function, uint);
-            let (three, index) = (self.world.builder.constant(3), self.uint());
+            let pointer = self.globals.builder.pointer(class::Function, uint);
+            let (three, index) = (self.globals.builder.constant(3), self.uint());
             let index = self.emit(op::BitwiseAnd, uint, &[index, three]);
             let element = self.emit(op::AccessChain, pointer, &[array, index]);
             self.scope.pointers.push(element);
@@ -208,18 +208,18 @@ impl Body<'_> {
         };
         if self.choices.chance(50) {
             let value = self.uint();
-            self.act(op::Store, &[pointer, value]);
+            self.emit_void(op::Store, &[pointer, value]);
         } else {
             let value = self.emit(op::Load, uint, &[pointer]);
             self.scope.uints.push(value);
         }
     }
 
-    /// Stores a result.
+    /// Stores a result word.
     fn result(&mut self) {
         let pointer = self.result_pointer();
         let value = self.uint();
-        self.act(op::Store, &[pointer, value]);
+        self.emit_void(op::Store, &[pointer, value]);
         if self.choices.chance(20) {
             self.scope.pointers.push(pointer);
         }
@@ -227,14 +227,14 @@ impl Body<'_> {
 
     /// Adds to a counter that all invocations share.
     fn count(&mut self) {
-        let builder = &mut self.world.builder;
+        let builder = &mut self.globals.builder;
         let uint = builder.uint();
-        let pointer = builder.pointer(self.world.buffer_class, uint);
-        let (zero, scope) = (builder.constant(0), builder.constant(self.world.scope));
-        let which = self.choices.below(8);
-        let which = self.world.builder.constant(which);
-        let counters = self.world.counters;
-        let counter = self.emit(op::AccessChain, pointer, &[counters, zero, which]);
+        let pointer = builder.pointer(self.globals.buffer_class, uint);
+        let (zero, scope) = (builder.constant(0), builder.constant(self.globals.scope));
+        let index = self.choices.below(8);
+        let index = self.globals.builder.constant(index);
+        let counters = self.globals.counters;
+        let counter = self.emit(op::AccessChain, pointer, &[counters, zero, index]);
         let value = self.uint();
         let old = self.emit(op::AtomicIAdd, uint, &[counter, scope, zero, value]);
         if self.choices.chance(20) {
@@ -242,15 +242,15 @@ impl Body<'_> {
         }
     }
 
-    /// Calls a function that exists already.
+    /// Calls an existing function.
     pub(super) fn call(&mut self) {
-        let affordable: Vec<usize> = (0..self.world.callees.len())
-            .filter(|i| self.world.callees.get(*i).is_some_and(|c| self.can_afford(c.cost)))
+        let affordable: Vec<usize> = (0..self.globals.callees.len())
+            .filter(|i| self.globals.callees.get(*i).is_some_and(|c| self.can_afford(c.cost)))
             .collect();
         let Some(callee) = self
             .choices
             .pick(&affordable)
-            .and_then(|i| self.world.callees.get(i).cloned())
+            .and_then(|i| self.globals.callees.get(i).cloned())
         else {
             return self.compute();
         };
@@ -264,7 +264,7 @@ impl Body<'_> {
                     let words = self.locals.get(1..).unwrap_or(&[]).to_vec();
                     self.choices.pick(&words).unwrap_or(0)
                 }
-                Parameter::Private => self.world.shared,
+                Parameter::Private => self.globals.shared,
             };
             operands.push(argument);
         }

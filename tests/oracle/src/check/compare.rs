@@ -1,0 +1,228 @@
+//! Compares a module and its rewrite.
+
+use super::inputs::{CheckOptions, STEPS, Subject};
+use super::results::{CheckSummary, Failure};
+use super::run::{self, Run, Schedule};
+use super::{records, static_checks};
+use crate::choices::Choices;
+use crate::generate::{SPEC_LENGTH, SPEC_LENGTH_ID};
+use crate::interpret::{InterpretError, InvocationEnd};
+use crate::module::{Entry, Module};
+
+use std::collections::HashMap;
+use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument};
+use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
+
+/// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
+const ADDRESS: u64 = 0x0123_4567_89A0_0000;
+/// Address of a separate control block. So far away that no offset from the arena reaches it.
+const CONTROL_ADDRESS: u64 = 0x0FED_CBA9_0000_0040;
+/// Capacity in units of an arena that holds all records.
+const ROOMY: u32 = 4096;
+/// A rewriter with the signature of [`instrument`].
+pub type Rewriter<'a> = &'a dyn Fn(&[u32], &Options) -> vkabort_instrument::Result<Outcome>;
+
+/// Checks a generated module, with or without planted aborts.
+///
+/// # Errors
+///
+/// The first difference found.
+pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary, Failure> {
+    check_rewriter(subject, choices, &instrument)
+}
+
+/// [`check`] with another rewriter, such as one that is broken on purpose.
+///
+/// # Errors
+///
+/// The first difference found.
+pub fn check_rewriter(
+    subject: Subject<'_>,
+    choices: &mut Choices,
+    rewriter: Rewriter<'_>,
+) -> Result<CheckSummary, Failure> {
+    let module = Module::parse(subject.words).ok_or("the module is malformed")?;
+    let mut summary = CheckSummary::default();
+    let polls = [LoopPoll::Off, LoopPoll::Auto, LoopPoll::All];
+    let mut arena = Arena::at(ADDRESS, CONTROL_BYTES + ROOMY * UNIT_BYTES);
+    if choices.chance(50) {
+        arena = arena.with_control(CONTROL_ADDRESS);
+    }
+    // The loop of a hang is bounded, because no host clears ABORTED here.
+    let trap = match choices.chance(15) {
+        true => Trap::Hang,
+        false => Trap::Return,
+    };
+    let options = Options {
+        arena,
+        trap,
+        hang_iterations: 5,
+        loop_poll: choices.pick(&polls).unwrap_or_default(),
+        ..Options::default()
+    };
+    let rewritten = match rewrite(rewriter, subject.words, &options) {
+        // An array of specialised length that was loaded in another block: its elements are not accessible.
+        Err(error) if error.contains("load it in the block of the abort") => {
+            summary.refused += 1;
+            return Ok(summary);
+        }
+        other => other?,
+    };
+    let failure = |rewritten: &Instrumented, difference| Failure {
+        difference,
+        rewrite: Some(rewritten.words.clone()),
+    };
+    let result = Module::parse(&rewritten.words).ok_or("the rewrite is malformed")?;
+    static_checks::compare(&module, &rewritten, &result).map_err(|e| failure(&rewritten, e))?;
+    let mut specialization = HashMap::new();
+    if choices.chance(50) {
+        specialization.insert(
+            SPEC_LENGTH_ID,
+            choices.between(*SPEC_LENGTH.start(), *SPEC_LENGTH.end()),
+        );
+    }
+    let mut options = CheckOptions {
+        rewrite: options,
+        specialization,
+    };
+    run_all(
+        subject,
+        &module,
+        &rewritten,
+        &result,
+        &options,
+        Some(choices),
+        &mut summary,
+    )
+    .map_err(|e| failure(&rewritten, e))?;
+    if choices.chance(40) {
+        if choices.chance(60) {
+            // A small arena, in which some records find no room. Loop polling is off because a full arena ends watching loops.
+            let longest = rewritten
+                .sites
+                .sites
+                .iter()
+                .map(|s| s.message.size())
+                .max()
+                .unwrap_or(0);
+            options.rewrite.arena.capacity = record_units(longest.max(160 * 9)) + choices.below(12);
+            options.rewrite.loop_poll = LoopPoll::Off;
+            // With other array lengths, a message may be larger than the arena.
+            options.specialization.clear();
+        } else {
+            options.rewrite.max_sites = Some(choices.below(4));
+        }
+        let rewritten = rewrite(rewriter, subject.words, &options.rewrite)?;
+        let result = Module::parse(&rewritten.words).ok_or("the rewrite is malformed")?;
+        run_all(subject, &module, &rewritten, &result, &options, None, &mut summary)
+            .map_err(|e| failure(&rewritten, e))?;
+    }
+    Ok(summary)
+}
+
+/// Runs every entry point without aborts, then several times with each invocation aborting at some call of `due`; without
+/// `choices`, at the first one.
+fn run_all(
+    subject: Subject<'_>,
+    module: &Module,
+    rewritten: &Instrumented,
+    result: &Module,
+    options: &CheckOptions,
+    mut choices: Option<&mut Choices>,
+    summary: &mut CheckSummary,
+) -> Result<(), String> {
+    for entry in &module.entries {
+        let Some(ticks) = run_without_aborts(subject, module, result, entry, options, summary)? else {
+            summary.too_long += 1;
+            continue;
+        };
+        let rounds = if choices.is_some() { 3 } else { 1 };
+        for _ in 0..rounds {
+            let moment = |last: &u32| match &mut choices {
+                Some(choices) => pick_tick(*last, choices),
+                None => (*last).min(1),
+            };
+            let due = ticks.iter().map(moment).collect();
+            run_with_aborts(module, rewritten, result, entry, options, due, summary)?;
+        }
+    }
+    Ok(())
+}
+
+fn rewrite(rewriter: Rewriter<'_>, words: &[u32], options: &Options) -> Result<Instrumented, String> {
+    match rewriter(words, options) {
+        Ok(Outcome::Instrumented(rewritten)) => Ok(rewritten),
+        Ok(Outcome::Unchanged) => Err("the module was not rewritten".into()),
+        Err(error) => Err(format!("the rewriter refuses it: {error}")),
+    }
+}
+
+/// Call of `due` at which an invocation aborts, or 0 for never.
+fn pick_tick(last: u32, choices: &mut Choices) -> u32 {
+    if last == 0 || choices.chance(25) {
+        0
+    } else {
+        choices.between(1, last)
+    }
+}
+
+/// Runs without aborts. Returns the calls of `due` by each invocation; `None` if a run takes too many steps.
+fn run_without_aborts(
+    subject: Subject<'_>,
+    module: &Module,
+    result: &Module,
+    entry: &Entry,
+    options: &CheckOptions,
+    summary: &mut CheckSummary,
+) -> Result<Option<Vec<u32>>, String> {
+    let schedule = Schedule::new(entry, vec![0; run::INVOCATIONS]);
+    let original = match Run::original(module, &schedule, options, Some(subject.ticks), STEPS) {
+        Err(InterpretError::StepLimit(_)) => return Ok(None),
+        other => other.map_err(|e| format!("the original, entry point {}: {e}", entry.name))?,
+    };
+    let rewritten = Run::rewritten(result, &schedule, options, STEPS * 20)
+        .map_err(|e| format!("the rewrite, entry point {}, no abort taken: {e}", entry.name))?;
+    // An invocation aborts without calling `due` if every path aborts.
+    run::same(&original, &rewritten, &schedule)?;
+    summary.invocations += run::INVOCATIONS as u32;
+    Ok(Some(original.ticks))
+}
+
+/// Runs with aborts at the calls of `due` in `due`.
+fn run_with_aborts(
+    module: &Module,
+    rewritten: &Instrumented,
+    result: &Module,
+    entry: &Entry,
+    options: &CheckOptions,
+    due: Vec<u32>,
+    summary: &mut CheckSummary,
+) -> Result<(), String> {
+    let schedule = Schedule::new(entry, due);
+    let context = |difference: String| {
+        format!(
+            "entry point {}, aborting at {:?}: {difference}",
+            entry.name, schedule.due
+        )
+    };
+    let original = match Run::original(module, &schedule, options, None, STEPS) {
+        Err(InterpretError::StepLimit(_)) => {
+            summary.too_long += 1;
+            return Ok(());
+        }
+        other => other.map_err(|e| context(format!("the original: {e}")))?,
+    };
+    let second =
+        Run::rewritten(result, &schedule, options, STEPS * 20).map_err(|e| context(format!("the rewrite: {e}")))?;
+    run::same(&original, &second, &schedule).map_err(context)?;
+    let dropped = records::same(&original, &second, &schedule, options, rewritten).map_err(context)?;
+    summary.dropped += dropped;
+    for end in &original.ends {
+        summary.invocations += 1;
+        if let InvocationEnd::Aborted { message, .. } = end {
+            summary.aborts += 1;
+            summary.message_bytes += message.bytes.len() as u64;
+        }
+    }
+    Ok(())
+}

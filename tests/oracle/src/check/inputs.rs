@@ -1,0 +1,23 @@
+//! Inputs of a check.
+
+use crate::module::Id;
+use std::collections::HashMap;
+use vkabort_instrument::Options;
+
+/// Step limit of an invocation of an original module.
+pub(super) const STEPS: u64 = 100_000;
+
+/// A module to check.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// SPIR-V of the module.
+    pub words: &'a [u32],
+    /// Variable that counts the calls of `due`.
+    pub ticks: Id,
+}
+
+/// Options of the rewrite, and specialisation of the run.
+pub(crate) struct CheckOptions {
+    pub(crate) rewrite: Options,
+    pub(crate) specialization: HashMap<u32, u32>,
+}

@@ -1,0 +1,269 @@
+//! State of a running module.
+
+use super::error::{Result, undefined, unsupported};
+use super::memory::Region;
+use super::types::{Type, Types};
+use super::value::{MatrixLayout, Pointer, Scalar, Space, Value};
+use crate::module::{Id, Module};
+use crate::op::{self, built_in, decoration, storage_class};
+use crate::words::read_string;
+use std::collections::HashMap;
+
+/// Memory at a physical address.
+#[derive(Clone, Debug)]
+pub struct Physical {
+    /// Address of the first byte.
+    pub address: u64,
+    /// The bytes.
+    pub region: Region,
+}
+
+/// Inputs of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// Contents of the buffers in set 0, by binding.
+    pub buffers: HashMap<u32, Region>,
+    /// Values of specialisation constants by `SpecId`.
+    pub specialization: HashMap<u32, u32>,
+    /// Physically addressed memory. No other addresses are mapped.
+    pub physical: Vec<Physical>,
+    /// Step limit of one invocation.
+    pub steps: u64,
+}
+
+/// A module being run.
+#[derive(Debug)]
+pub struct Machine<'m> {
+    pub(crate) module: &'m Module,
+    pub(crate) types: Types,
+    /// Constants and pointers to global variables, by id.
+    constants: Vec<Option<Value>>,
+    /// Values of the current invocation, by id. Functions do not recurse, so an id has one value at a time.
+    pub(super) values: Vec<Option<Value>>,
+    /// Result types by id.
+    pub(super) result_types: Vec<Id>,
+    /// Contents of variables without layout, by id.
+    pub(super) variables: Vec<Option<Value>>,
+    /// Block indices by label, within the label's function.
+    pub(super) blocks: Vec<u32>,
+    /// Buffers by variable.
+    pub(super) buffers: HashMap<Id, Region>,
+    pub(super) physical: Vec<Physical>,
+    /// Abort indices by word offset.
+    pub(super) sites: HashMap<usize, u32>,
+    /// Non-semantic instruction set imports.
+    pub(super) nonsemantic: Vec<Id>,
+    /// Undefined arithmetic is poison instead of undefined behaviour.
+    pub(super) poison: bool,
+    pub(super) steps: u64,
+    pub(super) steps_left: u64,
+    pub(super) depth: u32,
+}
+
+/// Result types of a module, by id.
+fn result_types(module: &Module) -> Vec<Id> {
+    let mut types = vec![0; module.bound() as usize];
+    let blocks = module.functions.iter().flat_map(|f| &f.blocks);
+    let insts = blocks.flat_map(|b| &b.insts).filter(|i| op::has_result(i.op));
+    let globals = module.globals.iter().filter(|i| {
+        let constant = op::ConstantTrue..=op::SpecConstantOp;
+        let data = matches!(i.op, op::ConstantDataKHR | op::SpecConstantDataKHR | op::PoisonKHR);
+        constant.contains(&i.op) || data || matches!(i.op, op::Variable | op::Undef)
+    });
+    for inst in globals.chain(insts) {
+        if let Some(slot) = types.get_mut(inst.word(1) as usize) {
+            *slot = inst.word(0);
+        }
+    }
+    for (parameter, ty) in module
+        .functions
+        .iter()
+        .flat_map(|f| f.parameters.iter().zip(&f.parameter_types))
+    {
+        if let Some(slot) = types.get_mut(*parameter as usize) {
+            *slot = *ty;
+        }
+    }
+    types
+}
+
+impl<'m> Machine<'m> {
+    /// Prepares a run of a module.
+    pub fn new(module: &'m Module, setup: Setup) -> Result<Self> {
+        let bound = module.bound() as usize;
+        let mut blocks = vec![u32::MAX; bound];
+        let mut sites = HashMap::new();
+        for function in &module.functions {
+            for (number, block) in (0..).zip(&function.blocks) {
+                if let Some(slot) = blocks.get_mut(block.label as usize) {
+                    *slot = number;
+                }
+                let aborts = block.insts.iter().filter(|i| i.op == op::AbortKHR);
+                for inst in aborts {
+                    sites.insert(inst.offset, sites.len() as u32);
+                }
+            }
+        }
+        let poison = module
+            .globals
+            .iter()
+            .any(|i| i.op == op::ExecutionMode && i.word(1) == op::execution_mode::ArithmeticPoisonKHR);
+        let mut machine = Self {
+            module,
+            types: Types::new(module),
+            constants: vec![None; bound],
+            values: vec![None; bound],
+            variables: vec![None; bound],
+            result_types: result_types(module),
+            blocks,
+            buffers: HashMap::new(),
+            physical: setup.physical,
+            sites,
+            nonsemantic: module
+                .globals
+                .iter()
+                .filter(|i| i.op == op::ExtInstImport && read_string(i.operands_from(1)).0.starts_with("NonSemantic."))
+                .map(|i| i.word(0))
+                .collect(),
+            poison,
+            steps: setup.steps,
+            steps_left: 0,
+            depth: 0,
+        };
+        let mut buffers = setup.buffers;
+        for inst in &module.globals {
+            if let Some(value) = machine.constant(inst, &setup.specialization)? {
+                if let (Some(scalar), Type::Int { .. }) = (value.scalar(), machine.types.get(inst.word(0))) {
+                    machine.types.lengths.insert(inst.word(1), scalar.bits as u32);
+                }
+                machine.set_constant(inst.word(1), value);
+            } else if inst.op == op::Variable {
+                machine.global(inst.word(1), inst.word(2), &mut buffers);
+            }
+        }
+        Ok(machine)
+    }
+
+    fn set_constant(&mut self, id: Id, value: Value) {
+        if let Some(slot) = self.constants.get_mut(id as usize) {
+            *slot = Some(value);
+        }
+    }
+
+    /// Sets the pointer of a global variable.
+    fn global(&mut self, id: Id, class: u32, buffers: &mut HashMap<u32, Region>) {
+        let pointer = if matches!(class, storage_class::StorageBuffer | storage_class::Uniform) {
+            let binding = self.types.decoration(id, decoration::Binding).unwrap_or(0);
+            self.buffers.insert(id, buffers.remove(&binding).unwrap_or_default());
+            Pointer::Bytes {
+                space: Space::Buffer(id),
+                at: 0,
+                matrix: MatrixLayout::default(),
+                step: None,
+            }
+        } else {
+            Pointer::Logical {
+                variable: id,
+                path: Vec::new(),
+            }
+        };
+        self.set_constant(id, Value::Pointer(pointer));
+    }
+
+    pub(super) fn set_variable(&mut self, id: Id, value: Value) {
+        if let Some(slot) = self.variables.get_mut(id as usize) {
+            *slot = Some(value);
+        }
+    }
+
+    /// Value of an input: built-ins from the identity, other inputs small numbers.
+    pub(super) fn input(&self, id: Id, ty: Id, identity: [u32; 4]) -> Value {
+        let words = match self.types.decoration(id, decoration::BuiltIn) {
+            Some(built_in::GlobalInvocationId) => [identity[0], identity[1], identity[2], 0],
+            Some(built_in::LocalInvocationIndex) => [identity[3]; 4],
+            Some(built_in::VertexIndex) => [identity[0]; 4],
+            Some(built_in::InstanceIndex) => [identity[1]; 4],
+            Some(built_in::FragCoord) => {
+                let center = |pixel: u32| (pixel as f32 + 0.5).to_bits();
+                [center(identity[0]), center(identity[1]), 0, 1f32.to_bits()]
+            }
+            _ => [3, 1, 4, 1],
+        };
+        match self.types.get(ty) {
+            Type::Vector { count, .. } => Value::Composite(
+                words
+                    .iter()
+                    .take(*count as usize)
+                    .map(|w| Value::number(u64::from(*w)))
+                    .collect(),
+            ),
+            _ => Value::number(u64::from(words[0])),
+        }
+    }
+
+    /// Value of an id.
+    pub(crate) fn value(&self, id: Id) -> Result<&Value> {
+        let at = id as usize;
+        let local = self.values.get(at).and_then(Option::as_ref);
+        match local.or_else(|| self.constants.get(at).and_then(Option::as_ref)) {
+            Some(value) => Ok(value),
+            None => undefined(format!("%{id} is used before its definition")),
+        }
+    }
+
+    pub(crate) fn scalar(&self, id: Id) -> Result<Scalar> {
+        match self.value(id)? {
+            Value::Scalar(scalar) => Ok(*scalar),
+            other => unsupported(format!("%{id} is not a scalar: {other:?}")),
+        }
+    }
+
+    /// A scalar that must be defined, because `use_of_it` depends on it.
+    pub(crate) fn defined_scalar(&self, id: Id, use_of_it: &str) -> Result<u64> {
+        match self.scalar(id)?.defined() {
+            Some(bits) => Ok(bits),
+            None => undefined(format!("{use_of_it} depends on %{id}, which is undefined")),
+        }
+    }
+
+    /// Buffer at a binding.
+    pub fn buffer(&self, binding: u32) -> Option<&Region> {
+        self.buffers
+            .iter()
+            .find(|(id, _)| self.types.decoration(**id, decoration::Binding) == Some(binding))
+            .map(|(_, region)| region)
+    }
+
+    /// Physically addressed memory.
+    pub fn physical(&self) -> &[Physical] {
+        &self.physical
+    }
+
+    /// Physically addressed memory, to modify between invocations.
+    pub fn physical_mut(&mut self) -> &mut [Physical] {
+        &mut self.physical
+    }
+
+    /// Value of a one-word variable without layout after an invocation.
+    pub fn word(&self, variable: Id) -> Option<u32> {
+        let value = self.variables.get(variable as usize)?.as_ref()?;
+        Some(value.scalar()?.defined()? as u32)
+    }
+
+    /// Values of `Output` variables after an invocation, by location.
+    pub fn outputs(&self) -> Vec<(u32, Value)> {
+        let outputs = self
+            .module
+            .globals
+            .iter()
+            .filter(|i| i.op == op::Variable && i.word(2) == storage_class::Output);
+        let mut found: Vec<(u32, Value)> = outputs
+            .filter_map(|inst| {
+                let location = self.types.decoration(inst.word(1), decoration::Location)?;
+                Some((location, self.variables.get(inst.word(1) as usize)?.clone()?))
+            })
+            .collect();
+        found.sort_by_key(|(location, _)| *location);
+        found
+    }
+}
