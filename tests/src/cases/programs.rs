@@ -145,7 +145,7 @@ fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
         Ok(Instrumentation::Instrumented(rewritten)) => rewritten.words,
         Ok(Instrumentation::Unchanged) => bail!("the module is not rewritten"),
         // An array of specialised length that was loaded in another block: its elements are not accessible.
-        Err(error) if error.to_string().contains("load it in the block of the abort") => return Ok(false),
+        Err(error) if error.to_string().contains("load the array in the block of the abort") => return Ok(false),
         Err(error) => return Err(error.into()),
     };
     let rewritten = Module::parse(&rewritten).context("the rewrite is no module")?;
