@@ -45,7 +45,7 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
     let fail = |kind, message: String| Err(Error::new(kind, PASS, inst.offset as u32, message));
     let array = index.def(inst.result_type()).filter(|t| t.opcode() == op::TypeArray);
     let element = array
-        .and_then(|a| index.def(a.word(2)))
+        .and_then(|a| index.def(a.element_type()))
         .filter(|t| t.opcode() == op::TypeInt);
     let (Some(array), Some(element)) = (array, element) else {
         return fail(
@@ -53,13 +53,13 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
             "the type of constant data is not an array of integers".into(),
         );
     };
-    let bytes = match element.word(2) {
+    let bytes = match element.width() {
         bits @ (8 | 16 | 32 | 64) => bits as usize / 8,
         bits => return fail(ErrorKind::Unsupported, format!("constant data of {bits}-bit integers")),
     };
     // `specialize` has made the specialised lengths the defaults.
     let Some(count) = index
-        .length(array.word(3), &Options::default())
+        .length(array.array_length(), &Options::default())
         .map(|l| l.value() as usize)
     else {
         return fail(
@@ -95,7 +95,7 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         let value = u64::from_le_bytes(padded);
         let id = *constants.entry(value).or_insert_with(|| {
             let id = ids.fresh();
-            code.op2(op::Constant, &[element.word(1), id], &literal_words(&element, value));
+            code.op2(op::Constant, &[element.result(), id], &literal_words(&element, value));
             id
         });
         parts.push(id);
@@ -156,7 +156,7 @@ pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> 
         code.op2(op::SpecConstantDataKHR, &[inst.result_type(), inst.result()], &words);
         edits.replace(inst.offset, inst.words.len(), &code.words);
         if let Some(array) = index.def(inst.result_type()) {
-            freeze_length(index, array.word(3), options, &mut frozen, &mut edits);
+            freeze_length(index, array.array_length(), options, &mut frozen, &mut edits);
         }
     }
     drop_spec_ids(index, &specialised, &mut edits);
@@ -167,22 +167,22 @@ pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> 
 /// the group's other decorations itself.
 fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) {
     let annotations = || index.insts(index.sections.memory_model, index.sections.annotations);
-    let is_spec_id = |inst: &Inst<'_>| inst.opcode() == op::Decorate && inst.word(2) == decoration::SpecId;
+    let is_spec_id = |inst: &Inst<'_>| inst.opcode() == op::Decorate && inst.decoration() == decoration::SpecId;
     let is_decorate = |inst: &Inst<'_>| matches!(inst.opcode(), op::Decorate | op::DecorateId | op::DecorateString);
     let mut group_decorations: Vec<Inst<'_>> = annotations()
-        .filter(|inst| is_decorate(inst) && index.opcode(inst.word(1)) == op::DecorationGroup)
+        .filter(|inst| is_decorate(inst) && index.opcode(inst.target()) == op::DecorationGroup)
         .collect();
-    group_decorations.sort_by_key(|inst| inst.word(1));
+    group_decorations.sort_by_key(|inst| inst.target());
     for inst in annotations() {
-        let first = inst.word(1);
+        let first = inst.target();
         if is_spec_id(&inst) && constants.contains(&first) {
             edits.remove(inst.offset, inst.words.len());
         }
         if inst.opcode() != op::GroupDecorate {
             continue;
         }
-        let start = group_decorations.partition_point(|decorate| decorate.word(1) < first);
-        let end = group_decorations.partition_point(|decorate| decorate.word(1) <= first);
+        let start = group_decorations.partition_point(|decorate| decorate.target() < first);
+        let end = group_decorations.partition_point(|decorate| decorate.target() <= first);
         let decorations = group_decorations.get(start..end).unwrap_or(&[]);
         let (leaving, staying): (Vec<Id>, Vec<Id>) = inst.from(2).iter().partition(|target| constants.contains(target));
         if leaving.is_empty() || !decorations.iter().any(is_spec_id) {
@@ -212,7 +212,7 @@ fn freeze_length(index: &Index<'_>, length: Id, options: &Options, frozen: &mut 
         let mut code = Code::default();
         let head = [inst.result_type(), id];
         match inst.opcode() {
-            op::SpecConstantOp if inst.word(3) as u16 == op::CompositeExtract => worklist.push(inst.word(4)),
+            op::SpecConstantOp if inst.spec_opcode() == op::CompositeExtract => worklist.push(inst.word(4)),
             op::SpecConstantOp => worklist.extend(inst.from(4)),
             op::SpecConstantComposite => worklist.extend(inst.from(3)),
             op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse => {

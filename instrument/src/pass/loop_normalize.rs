@@ -111,7 +111,7 @@ impl Normalizer<'_, '_> {
         // The branch that ended the header is now an ordinary selection. It needs a merge block unless one of its targets
         // leaves the loop. Where its paths meet is not analysed, so the merge block is an unreachable one.
         let branch = index.terminator(block);
-        let (yes, no) = (branch.word(2), branch.word(3));
+        let (yes, no) = (branch.true_label(), branch.false_label());
         let leaves = |label| label == merge || label == target;
         if branch.opcode() == op::BranchConditional && !leaves(yes) && !leaves(no) && yes != no {
             let unreachable = self.ids.fresh();
@@ -132,7 +132,7 @@ impl Normalizer<'_, '_> {
         let next = self.ids.fresh();
         if let Some(merge) = index.merge(header) {
             let mut code = Code::default();
-            code.op2(op::LoopMerge, &[merge.word(1), next], merge.from(3));
+            code.op2(op::LoopMerge, &[merge.merge_block(), next], merge.from(3));
             self.edits.replace(merge.offset, merge.words.len(), &code.words);
         }
         let mut last = header;

@@ -47,7 +47,7 @@ pub(crate) fn mark(index: &Index<'_>) -> Edits {
     for (number, offset) in (0..).zip(index.aborts()) {
         let abort = index.inst(offset);
         let mut code = Code::default();
-        code.op(op::AbortKHR, &[abort.word(1), abort.word(2), number]);
+        code.op(op::AbortKHR, &[abort.message_type(), abort.message(), number]);
         edits.replace(offset, abort.words.len(), &code.words);
     }
     edits
@@ -101,8 +101,8 @@ pub(crate) fn build_sites(
                     .unwrap_or_default(),
                 callers: frames,
                 location: innermost.location,
-                message: layouts.message(abort.word(1), offset)?,
-                text: message_text::text(index, abort.word(2)),
+                message: layouts.message(abort.message_type(), offset)?,
+                text: message_text::text(index, abort.message()),
             });
         }
     }
@@ -165,7 +165,11 @@ fn callers(
 /// The workgroup size of an entry point; `None` if it has none or a specialisation constant decides it.
 fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u32; 3]> {
     let mode = index.execution_modes.iter().find(|m| {
-        m.word(1) == function && matches!(m.word(2), execution_mode::LocalSize | execution_mode::LocalSizeId)
+        m.target() == function
+            && matches!(
+                m.execution_mode(),
+                execution_mode::LocalSize | execution_mode::LocalSizeId
+            )
     })?;
     let words = [mode.word(3), mode.word(4), mode.word(5)];
     // A constant decorated WorkgroupSize overrides the execution mode.
@@ -175,7 +179,7 @@ fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u3
         .find(|d| d.kind == op::decoration::BuiltIn && d.value == WORKGROUP_SIZE);
     match decorated.and_then(|d| index.def(d.target)) {
         Some(constant) => constants(index, options, constant.from(3)),
-        None if mode.word(2) == execution_mode::LocalSize => Some(words),
+        None if mode.execution_mode() == execution_mode::LocalSize => Some(words),
         None => constants(index, options, &words),
     }
 }

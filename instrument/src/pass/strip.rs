@@ -56,7 +56,7 @@ pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, decla
     remove_annotations(index, &dead, edits);
     // Passes declare no 8-bit types, so those of the index are all.
     if index.byte_types.iter().all(|ty| dead.is_dead(*ty)) {
-        let bytes = index.capabilities.iter().filter(|i| i.word(1) == capability::Int8);
+        let bytes = index.capabilities.iter().filter(|i| i.capability() == capability::Int8);
         bytes.for_each(|inst| edits.remove(inst.offset, inst.words.len()));
     }
     data.into_iter().any(|i| !dead.is_dead(i.result()))
@@ -239,7 +239,7 @@ fn remove_annotations(index: &Index<'_>, dead: &DeadDefinitions, edits: &mut Edi
             op::GroupDecorate => 1,
             op::GroupMemberDecorate => 2,
             opcode if is_annotation(opcode) => {
-                if dead.is_dead(inst.word(1)) || is_utf_encoding(&inst) {
+                if dead.is_dead(inst.target()) || is_utf_encoding(&inst) {
                     edits.remove(inst.offset, inst.words.len());
                 }
                 continue;
@@ -255,7 +255,7 @@ fn remove_annotations(index: &Index<'_>, dead: &DeadDefinitions, edits: &mut Edi
             .collect();
         if kept.len() + 2 < inst.words.len() {
             let mut code = Code::default();
-            code.op2(inst.opcode(), &[inst.word(1)], &kept);
+            code.op2(inst.opcode(), &[inst.target()], &kept);
             edits.replace(inst.offset, inst.words.len(), &code.words);
         }
     }
@@ -277,10 +277,5 @@ fn is_annotation(opcode: u16) -> bool {
 }
 
 fn is_utf_encoding(inst: &Inst<'_>) -> bool {
-    let decoration = match inst.opcode() {
-        op::Decorate => inst.word(2),
-        op::MemberDecorate => inst.word(3),
-        _ => return false,
-    };
-    decoration == op::decoration::UTFEncodedKHR
+    matches!(inst.opcode(), op::Decorate | op::MemberDecorate) && inst.decoration() == op::decoration::UTFEncodedKHR
 }

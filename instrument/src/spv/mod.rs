@@ -1,5 +1,6 @@
 //! SPIR-V at the level of words: instructions, opcodes, where operands are ids.
 
+mod accessors;
 mod code;
 pub(crate) mod debug_set;
 pub(crate) mod literal;

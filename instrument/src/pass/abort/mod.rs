@@ -97,10 +97,10 @@ pub(crate) fn lower(
             }
             let site = match site_operand {
                 SiteOperand::InOrder => lowered,
-                SiteOperand::Marked => abort.word(3),
+                SiteOperand::Marked => abort.site(),
             };
             lowered += 1;
-            lost_use.extend([abort.word(2), abort.word(1)]);
+            lost_use.extend([abort.message(), abort.message_type()]);
             let is_recorded = options.max_sites.is_none_or(|max| site < max);
             let site = sites.site(SiteId(site)).filter(|_| is_recorded);
             writes_records |= site.is_some();
@@ -156,7 +156,7 @@ fn write_record(
 ) -> Result<Code> {
     let index = unwinder.index;
     let abort = index.terminator(block);
-    let (ty, message) = (abort.word(1), abort.word(2));
+    let (ty, message) = (abort.message_type(), abort.message());
     let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
     let site_id = globals.constant(site.id.0);
     let none = globals.constant(NO_RECORD);
@@ -254,11 +254,11 @@ fn declare_physical_addressing(index: &Index<'_>, globals: &mut Globals, edits: 
         globals.extension(EXTENSION);
     }
     let model = index.inst(index.sections.memory_model);
-    if model.word(1) == addressing_model::Logical {
+    if model.addressing_model() == addressing_model::Logical {
         let mut code = Code::default();
         code.op(
             op::MemoryModel,
-            &[addressing_model::PhysicalStorageBuffer64, model.word(2)],
+            &[addressing_model::PhysicalStorageBuffer64, model.memory_model()],
         );
         edits.replace(model.offset, model.words.len(), &code.words);
     }

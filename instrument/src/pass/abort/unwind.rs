@@ -103,7 +103,9 @@ impl Unwinder<'_, '_> {
         let entry = entries.next()?;
         let is_payload = |id: &Id| {
             let variable = self.index.def(*id);
-            variable.is_some_and(|v| v.opcode() == op::Variable && v.word(3) == storage_class::TaskPayloadWorkgroupEXT)
+            variable.is_some_and(|v| {
+                v.opcode() == op::Variable && v.storage_class() == storage_class::TaskPayloadWorkgroupEXT
+            })
         };
         let payload = entry.interface().iter().copied().find(is_payload)?;
         entries.all(|e| e.interface().contains(&payload)).then_some(payload)
@@ -156,12 +158,12 @@ impl Unwinder<'_, '_> {
         }
         let bool = self.globals.bool();
         let flag = self.runtime.flag(self.globals);
-        let to_header = bool_constant(self.globals, branch.word(2) == header);
+        let to_header = bool_constant(self.globals, branch.true_label() == header);
         let (aborted, condition) = (self.globals.fresh(), self.globals.fresh());
         let mut code = Code::default();
         code.op(op::Load, &[bool, aborted, flag]);
         // OpSelect, not OpLogicalOr: the condition may be undefined, since it may come from the call's placeholder.
-        code.op(op::Select, &[bool, condition, aborted, to_header, branch.word(1)]);
+        code.op(op::Select, &[bool, condition, aborted, to_header, branch.condition()]);
         code.op2(op::BranchConditional, &[condition], branch.from(2));
         self.edits.replace(branch.offset, branch.words.len(), &code.words);
     }
@@ -173,7 +175,7 @@ impl Unwinder<'_, '_> {
         if branch.opcode() != op::Branch {
             return;
         }
-        let body = branch.word(1);
+        let body = branch.branch_target();
         let bool = self.globals.bool();
         let [top, leave, go] = [(); 3].map(|()| self.globals.fresh());
         let mut code = Code::default();

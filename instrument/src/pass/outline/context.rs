@@ -74,7 +74,7 @@ impl<'w> RegionContext<'_, 'w> {
             op::CopyObject | op::CompositeExtract if self.limits.has_built_ins(ty) => true,
             op::CopyObject | op::Undef => self.index.is_opaque(ty) || self.index.is_logical_pointer(ty),
             // A structure with built-ins cannot be a member of the structure that carries the outputs.
-            op::Load if self.index.storage_class(self.index.type_of(inst.word(3))) == Some(storage_class::Input) => {
+            op::Load if self.index.storage_class(self.index.type_of(inst.pointer())) == Some(storage_class::Input) => {
                 self.limits.has_built_ins(ty) || self.index.is_opaque(ty)
             }
             op::Load | op::Image | op::SampledImage | op::CompositeExtract | op::ConvertUToAccelerationStructureKHR => {

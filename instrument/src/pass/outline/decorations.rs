@@ -18,7 +18,7 @@ impl<'w> DecorationInsts<'w> {
         let mut by_target = Vec::new();
         for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
             match inst.opcode() {
-                op::Decorate => by_target.push((inst.word(1), inst)),
+                op::Decorate => by_target.push((inst.target(), inst)),
                 op::GroupDecorate => by_target.extend(inst.from(2).iter().map(|target| (*target, inst))),
                 _ => {}
             }
@@ -37,9 +37,9 @@ impl<'w> DecorationInsts<'w> {
     pub(super) fn copy(&self, globals: &mut Globals, from: Id, to: Id) {
         for inst in self.of(from) {
             if inst.opcode() == op::GroupDecorate {
-                globals.decorate_by_group(inst.word(1), to);
+                globals.decorate_by_group(inst.target(), to);
             } else {
-                globals.decorate(to, inst.word(2), inst.from(3));
+                globals.decorate(to, inst.decoration(), inst.from(3));
             }
         }
     }
@@ -49,7 +49,7 @@ impl<'w> DecorationInsts<'w> {
     pub(super) fn remove_arithmetic(&self, id: Id, edits: &mut Edits) {
         for inst in self.of(id).filter(|inst| inst.opcode() == op::Decorate) {
             let is_arithmetic = matches!(
-                inst.word(2),
+                inst.decoration(),
                 decoration::FPRoundingMode
                     | decoration::FPFastMathMode
                     | decoration::NoContraction
@@ -85,7 +85,7 @@ pub(super) fn decorate_parameter(index: &Index<'_>, globals: &mut Globals, ty: I
     let pointer = index.def(ty).filter(|inst| inst.opcode() == op::TypePointer);
     if is_physical_pointer(index, ty) {
         globals.decorate(parameter, decoration::Aliased, &[]);
-    } else if pointer.is_some_and(|inst| is_physical_pointer(index, inst.word(3))) {
+    } else if pointer.is_some_and(|inst| is_physical_pointer(index, inst.pointee())) {
         globals.decorate(parameter, decoration::AliasedPointer, &[]);
     }
 }
@@ -95,6 +95,6 @@ fn is_physical_pointer(index: &Index<'_>, ty: Id) -> bool {
     let element = index.def(index.under_arrays(ty));
     element.is_some_and(|inst| {
         matches!(inst.opcode(), op::TypePointer | op::TypeUntypedPointerKHR)
-            && inst.word(2) == storage_class::PhysicalStorageBuffer
+            && inst.storage_class() == storage_class::PhysicalStorageBuffer
     })
 }

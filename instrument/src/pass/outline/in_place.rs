@@ -69,12 +69,11 @@ fn is_harmless(index: &Index<'_>, inst: &Inst<'_>) -> bool {
     ];
     let is_own_variable = |pointer| {
         let variable = index.def(pointer).filter(|def| def.opcode() == op::Variable);
-        let class = variable.map(|def| def.word(3));
+        let class = variable.map(|def| def.storage_class());
         matches!(class, Some(storage_class::Function | storage_class::Private))
     };
     match inst.opcode() {
-        op::Load => is_own_variable(inst.word(3)),
-        op::Store => is_own_variable(inst.word(1)),
+        op::Load | op::Store => is_own_variable(inst.pointer()),
         opcode => {
             let is_total = TOTAL.iter().any(|opcodes| opcodes.contains(&opcode));
             let restricts_operands = |d: &Decoration| {

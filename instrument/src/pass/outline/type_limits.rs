@@ -31,7 +31,7 @@ impl TypeLimits {
             with_built_ins: members.map(|d| d.target).collect(),
         };
         for inst in index.globals() {
-            let (opcode, id) = (inst.opcode(), inst.word(1));
+            let (opcode, id) = (inst.opcode(), inst.result());
             let is_storage_only = match (opcode, inst.word(2)) {
                 // The capability for a type with an FP Encoding allows its values everywhere.
                 (op::TypeFloat, 16) => lacks_half && inst.words.len() == 3,
@@ -44,7 +44,7 @@ impl TypeLimits {
             if is_storage_only {
                 limits.storage_only.insert(id);
             }
-            if opcode == op::TypeArray && limits.with_built_ins.contains(&inst.word(2)) {
+            if opcode == op::TypeArray && limits.with_built_ins.contains(&inst.element_type()) {
                 limits.with_built_ins.insert(id);
             }
         }

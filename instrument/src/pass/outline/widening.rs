@@ -75,7 +75,7 @@ pub(super) fn widening(
         }
     };
     if scalar != ty {
-        let count = index.def(ty).map_or(0, |vector| vector.word(3));
+        let count = index.def(ty).map_or(0, |vector| vector.component_count());
         wide_type = globals.vector(wide_type, count);
     }
     Ok(Some(Widening {

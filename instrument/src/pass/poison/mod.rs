@@ -90,7 +90,7 @@ fn remove_arithmetic_poison_mode(index: &Index<'_>, edits: &mut Edits) -> bool {
     let modes = index
         .execution_modes
         .iter()
-        .filter(|m| m.word(2) == execution_mode::ArithmeticPoisonKHR);
+        .filter(|m| m.execution_mode() == execution_mode::ArithmeticPoisonKHR);
     modes.fold(false, |_, mode| {
         edits.remove(mode.offset, mode.words.len());
         true
@@ -99,7 +99,7 @@ fn remove_arithmetic_poison_mode(index: &Index<'_>, edits: &mut Edits) -> bool {
 
 fn drop_wrap_decorations(index: &Index<'_>, edits: &mut Edits) {
     for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
-        let wrap = matches!(inst.word(2), decoration::NoSignedWrap | decoration::NoUnsignedWrap);
+        let wrap = matches!(inst.decoration(), decoration::NoSignedWrap | decoration::NoUnsignedWrap);
         if inst.opcode() == op::Decorate && wrap {
             edits.remove(inst.offset, inst.words.len());
         }
@@ -110,7 +110,7 @@ fn drop_wrap_decorations(index: &Index<'_>, edits: &mut Edits) {
 fn is_uninitialized(inst: &Inst<'_>) -> bool {
     inst.opcode() == op::Variable
         && inst.words.len() == 4
-        && matches!(inst.word(3), storage_class::Private | storage_class::Function)
+        && matches!(inst.storage_class(), storage_class::Private | storage_class::Function)
 }
 
 /// Facts about the module, and state shared by the rewrites of its instructions.
@@ -145,7 +145,7 @@ impl Lowering<'_, '_> {
             }
             op::PoisonKHR => code.op(op::Undef, &[ty, inst.result()]),
             op::SpecConstantOp if self.has_arithmetic_poison => {
-                return self.make_total(inst, inst.word(3) as u16, 4);
+                return self.make_total(inst, inst.spec_opcode(), 4);
             }
             _ => return Ok(None),
         }
@@ -169,7 +169,7 @@ impl Lowering<'_, '_> {
             }
             op::FreezeKHR => {
                 // A global `OpUndef` may lack a null value where instructions here can still build a placeholder.
-                let operand = index.def(inst.word(3));
+                let operand = index.def(inst.first_operand());
                 let is_global_undef = operand.is_some_and(|v| {
                     matches!(v.opcode(), op::PoisonKHR | op::Undef) && v.offset < index.sections.globals
                 });
@@ -179,7 +179,7 @@ impl Lowering<'_, '_> {
                         .stable_placeholder(index, &mut self.globals, &mut code, ty),
                     false => None,
                 };
-                code.op(op::CopyObject, &[ty, result, stable.unwrap_or(inst.word(3))]);
+                code.op(op::CopyObject, &[ty, result, stable.unwrap_or(inst.first_operand())]);
             }
             op::Variable if self.has_freeze && is_uninitialized(inst) => {
                 let pointee = self.pointee(ty);
@@ -209,7 +209,7 @@ impl Lowering<'_, '_> {
     }
 
     fn pointee(&self, pointer_type: Id) -> Id {
-        self.index.def(pointer_type).map_or(0, |pointer| pointer.word(3))
+        self.index.def(pointer_type).map_or(0, |pointer| pointer.pointee())
     }
 }
 
@@ -227,7 +227,7 @@ impl VectorBudget {
         let types = operands.iter().map(|operand| index.type_of(*operand));
         let vectors = types.chain([inst.result_type()]).filter_map(|ty| index.def(ty));
         for vector in vectors.filter(|ty| ty.opcode() == op::TypeVector) {
-            let (ty, count) = (vector.word(1), vector.word(3));
+            let (ty, count) = (vector.result(), vector.component_count());
             if !self.counted.insert(ty) {
                 continue;
             }

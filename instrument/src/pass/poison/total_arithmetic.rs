@@ -91,7 +91,7 @@ impl TotalArithmetic<'_, '_> {
                 let bits = self
                     .index
                     .def(inst.result_type())
-                    .map_or(32, |t| t.word(2))
+                    .map_or(32, |t| t.width())
                     .clamp(1, 64);
                 self.index
                     .literal(&inst)
@@ -109,14 +109,14 @@ impl TotalArithmetic<'_, '_> {
     fn shape(&self, ty: Id) -> Option<Shape> {
         let inst = self.index.def(ty)?;
         let (scalar, count) = match inst.opcode() {
-            op::TypeVector => (self.index.def(inst.word(2))?, inst.word(3)),
+            op::TypeVector => (self.index.def(inst.element_type())?, inst.component_count()),
             _ => (inst, 1),
         };
         matches!(scalar.opcode(), op::TypeInt | op::TypeFloat).then(|| Shape {
             ty,
-            scalar: scalar.word(1),
-            width: scalar.word(2).clamp(1, 64),
-            signed: scalar.opcode() == op::TypeInt && scalar.word(3) != 0,
+            scalar: scalar.result(),
+            width: scalar.width().clamp(1, 64),
+            signed: scalar.is_signed_int(),
             encoded: scalar.opcode() == op::TypeFloat && scalar.words.len() > 3,
             count,
         })

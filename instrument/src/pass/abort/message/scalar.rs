@@ -71,7 +71,7 @@ impl<'w> MessageWriter<'_, 'w> {
             Place::Variable(variable) => (variable, storage_class::Function, SmallVec::new()),
             Place::Load(offset) => {
                 let load = self.index.inst(offset);
-                let pointer = load.word(3);
+                let pointer = load.pointer();
                 let class = self.index.storage_class(self.index.type_of(pointer));
                 (
                     pointer,

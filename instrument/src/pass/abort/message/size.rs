@@ -90,11 +90,11 @@ impl MessageWriter<'_, '_> {
     /// Elements of an array of a specialised length, as a `uint`. Clamped so that no product with the stride (in bytes)
     /// overflows; a clamped message exceeds the size limit, so it is not written at all.
     pub(super) fn element_count(&mut self, array_type: Id, stride: u32) -> Id {
-        let length = self.index.def(array_type).map_or(0, |i| i.word(3));
+        let length = self.index.def(array_type).map_or(0, |i| i.array_length());
         let ty = self.index.def(self.index.type_of(length));
-        let value = match ty.map(|t| (t.word(2), t.word(3))) {
-            Some((32, 0)) => length,
-            Some((32, _)) => self.calculate(op::Bitcast, &[length]),
+        let value = match ty.map(|t| (t.width(), t.is_signed_int())) {
+            Some((32, false)) => length,
+            Some((32, true)) => self.calculate(op::Bitcast, &[length]),
             _ => self.calculate(op::UConvert, &[length]),
         };
         let limit = self.constant(self.options.max_message_bytes / stride.max(1) + 2);

@@ -68,17 +68,17 @@ impl<'w> Sources<'_, 'w> {
             };
             match inst.opcode() {
                 // In an invalid module, copies may form a cycle.
-                op::CopyObject | op::CopyLogical if self.is_before(inst.word(3), &inst) => id = inst.word(3),
+                op::CopyObject | op::CopyLogical if self.is_before(inst.first_operand(), &inst) => {
+                    id = inst.first_operand();
+                }
                 op::ConstantNull | op::Undef | op::PoisonKHR | op::ConstantFalse => return Source::Zero,
                 op::ConstantTrue => return Source::Literal(1),
-                op::Constant => {
-                    return Source::Literal(u64::from(inst.word(3)) | u64::from(inst.word(4)) << 32);
-                }
+                op::Constant => return Source::Literal(inst.constant_bits()),
                 op::ConstantComposite | op::SpecConstantComposite => return Source::Parts(inst.from(3)),
                 op::CompositeConstruct => return self.construct_source(&inst),
                 op::ConstantDataKHR | op::SpecConstantDataKHR => {
                     let element = self.index.part_type(inst.result_type(), 0);
-                    let bits = self.index.def(element).map_or(8, |t| t.word(2));
+                    let bits = self.index.def(element).map_or(8, |t| t.width());
                     return Source::Data {
                         offset: inst.offset,
                         element_bytes: (bits / 8).max(1),
@@ -88,7 +88,7 @@ impl<'w> Sources<'_, 'w> {
                     if self.holds_long_array(inst.result_type(), MAX_DEPTH, &mut 0)
                         && self.is_unchanged_since(&inst)
                         // OpAccessChain does not index untyped pointers.
-                        && self.index.opcode(self.index.type_of(inst.word(3))) == op::TypePointer =>
+                        && self.index.opcode(self.index.type_of(inst.pointer())) == op::TypePointer =>
                 {
                     return Source::Memory {
                         place: Place::Load(inst.offset),
@@ -174,11 +174,11 @@ impl<'w> Sources<'_, 'w> {
         }
         match inst.opcode() {
             op::TypeArray => {
-                let length = self.index.def(inst.word(3));
+                let length = self.index.def(inst.array_length());
                 let is_short = length.is_some_and(|l| {
                     l.opcode() == op::Constant && self.index.literal(&l).is_some_and(|n| n <= MAX_UNROLLED.into())
                 });
-                !is_short || self.holds_long_array(inst.word(2), depth, visited)
+                !is_short || self.holds_long_array(inst.element_type(), depth, visited)
             }
             op::TypeStruct => inst
                 .from(2)
@@ -190,7 +190,7 @@ impl<'w> Sources<'_, 'w> {
 
     /// Whether a load is in the abort's block, is not volatile, and nothing between it and the abort can write memory.
     fn is_unchanged_since(&self, load: &Inst<'_>) -> bool {
-        load.word(4) & VOLATILE == 0
+        load.load_access() & VOLATILE == 0
             && (self.block.offset..self.block.end).contains(&load.offset)
             && self
                 .index

@@ -70,7 +70,7 @@ impl<'w> MessageWriter<'_, 'w> {
             return Some(ty);
         }
         Some(match plain.as_slice() {
-            [element] if inst.opcode() == op::TypeArray => self.globals.array(*element, inst.word(3)),
+            [element] if inst.opcode() == op::TypeArray => self.globals.array(*element, inst.array_length()),
             members => self.globals.structure(members),
         })
     }

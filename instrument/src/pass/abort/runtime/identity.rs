@@ -194,7 +194,7 @@ fn find_variable(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Op
         index.decoration(*id, decoration::BuiltIn) == Some(built_in)
             && index
                 .def(*id)
-                .is_some_and(|i| i.opcode() == op::Variable && i.word(3) == storage_class::Input)
+                .is_some_and(|i| i.opcode() == op::Variable && i.storage_class() == storage_class::Input)
     })
 }
 
@@ -203,9 +203,9 @@ fn is_block_member(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> 
     let variables = || entry.interface().iter().filter_map(|id| index.def(*id));
     let is_input_block = |block: Id| {
         variables().any(|variable| {
-            let is_input = variable.opcode() == op::Variable && variable.word(3) == storage_class::Input;
+            let is_input = variable.opcode() == op::Variable && variable.storage_class() == storage_class::Input;
             let pointer = index.def(variable.result_type()).filter(|_| is_input);
-            pointer.is_some_and(|pointer| index.under_arrays(pointer.word(3)) == block)
+            pointer.is_some_and(|pointer| index.under_arrays(pointer.pointee()) == block)
         })
     };
     let mut members = index.decorations.iter().filter(|d| d.member.is_some());
@@ -230,7 +230,7 @@ fn load_words(
 ) {
     let uint = globals.uint();
     // Variables of the module may have other types than those declared here.
-    let pointee = index.def(index.type_of(variable)).map(|pointer| pointer.word(3));
+    let pointee = index.def(index.type_of(variable)).map(|pointer| pointer.pointee());
     let ty = pointee.unwrap_or_else(|| input.ty(globals));
     let scalar = match pointee {
         Some(ty) if input.is_vector() => index.part_type(ty, 0),

@@ -55,7 +55,7 @@ pub(crate) struct ArenaTypes {
 
 impl Runtime {
     pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Self {
-        let model = index.inst(index.sections.memory_model).word(2);
+        let model = index.inst(index.sections.memory_model).memory_model();
         let uses_vulkan_memory_model = model == memory_model::Vulkan;
         // The Vulkan memory model allows the scope Device only with this capability.
         let has_device_scope =
