@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask demo | layer | test | bench | bundle | drivers`.
+//! The project's commands: `cargo xtask demo | layer | generate | test | bench | bundle | drivers`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -8,7 +8,9 @@
 mod bundle;
 mod debian;
 mod demo;
+mod generate;
 mod provision;
+mod pypi;
 mod slang;
 #[cfg(test)]
 mod structure;
@@ -43,6 +45,12 @@ enum Task {
     },
     /// Build the layer and print how to load it into a program.
     Layer,
+    /// Write the files that are derived from the Vulkan registry.
+    Generate {
+        /// Write nothing; fail if a file is out of date.
+        #[arg(long)]
+        check: bool,
+    },
     /// Set up what is missing and run every check: format, lints, unit, golden and end-to-end tests.
     Test,
     /// Set up what is missing and run the benchmarks: each measures both sides of a comparison in one run.
@@ -102,6 +110,7 @@ fn main() -> ExitCode {
             );
             ExitCode::SUCCESS
         }),
+        Task::Generate { check } => generate::generate(check).map(|()| ExitCode::SUCCESS),
         Task::Test => test::test().map(|()| ExitCode::SUCCESS),
         Task::Bench => test::bench().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
