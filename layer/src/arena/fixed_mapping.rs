@@ -107,7 +107,8 @@ mod imp {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::arena::fixed_mapping::imp::STRIDE;
