@@ -8,7 +8,7 @@ use super::pending_arena::PendingArena;
 use super::setup::ArenaSetup;
 use super::{Arena, fixed_address, replay};
 use crate::report::log::Level;
-use crate::settings::Memory;
+use crate::settings::{Choice as _, Memory};
 
 impl Arena {
     /// Creates a zeroed arena.

@@ -12,7 +12,7 @@ use super::mapped_buffer::MappedBuffer;
 use super::memory_type::{self, MemoryChoice, MemoryPreference};
 use super::setup::ArenaSetup;
 use crate::report::log::Level;
-use crate::settings::{ControlBlock, Memory};
+use crate::settings::{Choice as _, ControlBlock, Memory};
 use vkabort_record::layout::CONTROL_BYTES;
 
 /// Creates an arena at a fixed address. `None` if the driver does not allow it.

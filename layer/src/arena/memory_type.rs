@@ -11,7 +11,7 @@
 //! needs is in the records' buffer (see [`vkabort_record::layout`]).
 
 use crate::report::log::{Level, Log};
-use crate::settings::{ControlBlock, Memory};
+use crate::settings::{Choice as _, ControlBlock, Memory};
 use ash::vk::{self, MemoryPropertyFlags as Property};
 use std::cmp::Reverse;
 

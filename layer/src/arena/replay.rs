@@ -23,7 +23,7 @@ use super::memory_type;
 use super::pending_arena::PendingArena;
 use super::setup::ArenaSetup;
 use crate::report::log::Level;
-use crate::settings::{ControlBlock, Memory};
+use crate::settings::{Choice as _, ControlBlock, Memory};
 use ash::vk;
 use std::fmt::Write as _;
 

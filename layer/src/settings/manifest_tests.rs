@@ -1,5 +1,5 @@
-//! The manifests keep the loader's rules and those of the Vulkan Configurator's layer schema, and say of the settings what
-//! is true: the same keys, values and defaults as the code, and as `vk_layer_settings.txt`.
+//! The manifests follow the rules of the loader and the layer schema of the Vulkan Configurator. Manifests, code and
+//! `vk_layer_settings.txt` agree on the settings' keys, values and defaults.
 
 use super::{KEYS, Settings, Sources};
 use serde_json::{Map, Value as Json};
@@ -12,7 +12,7 @@ const FILE: &str = include_str!("../../../vk_layer_settings.txt");
 fn layers() -> [(bool, Map<String, Json>); 2] {
     [(true, IMPLICIT), (false, EXPLICIT)].map(|(implicit, text)| {
         let manifest: Json = serde_json::from_str(text).expect("JSON");
-        // Without `library_arch`, this is the newest that every loader accepts.
+        // The newest version that every loader accepts; `library_arch` would require a later one.
         assert_eq!(manifest["file_format_version"], "1.2.0");
         assert_eq!(
             keys(manifest.as_object().expect("an object")),
@@ -35,7 +35,7 @@ fn keys(object: &Map<String, Json>) -> Vec<&str> {
 
 fn text<'a>(object: &'a Map<String, Json>, key: &str) -> &'a str {
     let text = object.get(key).and_then(Json::as_str);
-    text.unwrap_or_else(|| panic!("`{key}` is no text in {object:?}"))
+    text.unwrap_or_else(|| panic!("`{key}` is not a text in {object:?}"))
 }
 
 fn only(object: &Map<String, Json>, allowed: &[&str]) {
@@ -53,7 +53,7 @@ fn resolve(key: &str, value: &str) -> (Settings, Vec<String>) {
 }
 
 #[test]
-fn a_loader_takes_both_manifests() {
+fn the_loader_accepts_both_manifests() {
     for (implicit, layer) in layers() {
         for key in [
             "name",
@@ -73,9 +73,9 @@ fn a_loader_takes_both_manifests() {
             .map(|number| number.parse().expect("a number"))
             .collect();
         assert_eq!((version.len(), version[0]), (3, 1), "variant 0");
-        // Relative with a separator: beside the manifest.
+        // A relative path with a separator is relative to the manifest's folder.
         assert!(text(&layer, "library_path").starts_with("./"));
-        // Listed, a loader would add them to every physical device, able or not.
+        // The loader would add them to every physical device, even where the layer cannot emulate them.
         assert!(!layer.contains_key("device_extensions"));
         let negotiate = "vkNegotiateLoaderLayerInterfaceVersion";
         assert_eq!(layer["functions"][negotiate], negotiate);
@@ -90,12 +90,12 @@ fn a_loader_takes_both_manifests() {
         }
         for key in ["enable_environment", "disable_environment"] {
             let Some(environment) = layer.get(key) else {
-                assert!(!implicit, "an implicit layer needs `{key}` to be opt-in");
+                assert!(!implicit, "an implicit layer requires `{key}`, to be off by default");
                 continue;
             };
-            assert!(implicit, "an explicit layer has no `{key}`");
+            assert!(implicit, "an explicit layer must not have `{key}`");
             let environment = environment.as_object().expect("an object");
-            assert_eq!(environment.len(), 1, "only the first member is read");
+            assert_eq!(environment.len(), 1, "the loader reads only the first member");
             assert!(environment.values().all(|value| value.is_string()));
         }
         only(
@@ -128,7 +128,7 @@ fn both_manifests_describe_the_same_settings() {
 }
 
 #[test]
-fn every_setting_keeps_the_schema_of_the_configurator() {
+fn every_setting_follows_the_schema_of_the_configurator() {
     let [(_, layer), _] = layers();
     for setting in settings(&layer) {
         let key = text(&setting, "key");
@@ -172,12 +172,12 @@ fn every_setting_keeps_the_schema_of_the_configurator() {
                 only(&setting, &[&common[..], &["filter", "format"]].concat());
                 assert!(default.is_string(), "{key}");
             }
-            other => panic!("{key}: {other} is no type that is used here"),
+            other => panic!("{key}: {other} is not a type that the manifests use"),
         }
     }
 }
 
-/// Keys and labels of an ENUM.
+/// Keys and labels of an ENUM setting.
 fn flags(setting: &Map<String, Json>) -> Vec<(&str, &str)> {
     let flags = setting["flags"].as_array().expect("flags");
     flags
@@ -192,7 +192,7 @@ fn flags(setting: &Map<String, Json>) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn every_preset_sets_what_there_is() {
+fn presets_use_existing_settings_and_valid_values() {
     let [(_, layer), _] = layers();
     for preset in layer["features"]["presets"].as_array().expect("presets") {
         let preset = preset.as_object().expect("an object");
@@ -227,7 +227,7 @@ fn code_manifests_and_the_settings_file_have_the_same_settings() {
 }
 
 #[test]
-fn the_defaults_of_the_manifest_and_of_the_settings_file_are_those_of_the_code() {
+fn manifest_and_settings_file_have_the_defaults_of_the_code() {
     let [(_, layer), _] = layers();
     let pairs = settings(&layer)
         .iter()
@@ -250,11 +250,11 @@ fn the_defaults_of_the_manifest_and_of_the_settings_file_are_those_of_the_code()
 }
 
 #[test]
-fn the_values_of_the_manifest_are_those_that_the_code_takes() {
+fn the_manifest_lists_the_values_that_the_code_accepts() {
     let [(_, layer), _] = layers();
     for setting in settings(&layer) {
         let key = text(&setting, "key");
-        let refused = |value: &str| {
+        let problem = |value: &str| {
             let (settings, problems) = resolve(key, value);
             assert_eq!(settings, Settings::default(), "{key} = {value}");
             assert_eq!(problems.len(), 1, "{key} = {value}: {problems:?}");
@@ -267,18 +267,21 @@ fn the_values_of_the_manifest_are_those_that_the_code_takes() {
                 for name in &names {
                     assert_eq!(resolve(key, name).1, Vec::<String>::new(), "{key} = {name}");
                 }
-                assert!(refused("nonsense").ends_with(&format!("allowed are {}", names.join(", "))));
+                assert!(problem("nonsense").ends_with(&format!("Valid values: {}", names.join(", "))));
             }
             "INT" => {
                 let end = |end: &str| setting["range"][end].as_i64().expect("whole");
                 let (min, max) = (end("min"), end("max"));
-                // Larger messages need a larger arena, and say so: what is tested is that the value is taken.
+                // A large message size also enlarges the arena, with a message.
                 for value in [min, max] {
-                    let ignored = resolve(key, &value.to_string()).1;
-                    assert!(!ignored.iter().any(|p| p.contains("is ignored")), "{ignored:?}");
+                    let problems = resolve(key, &value.to_string()).1;
+                    assert!(
+                        !problems.iter().any(|p| p.contains("not a valid value")),
+                        "{problems:?}"
+                    );
                 }
                 for value in [min - 1, max + 1] {
-                    assert!(refused(&value.to_string()).ends_with(&format!("from {min} to {max}")));
+                    assert!(problem(&value.to_string()).ends_with(&format!("from {min} to {max}")));
                 }
             }
             _ => {}

@@ -1,36 +1,40 @@
-//! Settings by their types. A wrong value is reported with the allowed ones and ignored.
+//! Reads settings by type. Reports and ignores invalid values.
 
-use super::Sources;
+use super::nearest::did_you_mean;
+use super::source::Sources;
+use super::values::Choice;
 use std::path::PathBuf;
+use std::time::Duration;
 use vkabort_record::report::Filter;
 
-/// Reads settings one by one.
+/// Reads settings by type.
 pub struct Reader<'a> {
-    /// Where from.
+    /// The sources of values.
     pub sources: &'a Sources,
-    /// What was wrong and therefore ignored.
+    /// One message per invalid value.
     pub problems: &'a mut Vec<String>,
 }
 
 impl Reader<'_> {
-    /// One of several words.
-    pub fn choice<T: Copy>(&mut self, key: &str, default: T, allowed: &[(&str, T)]) -> T {
+    /// Reads one of a fixed list of values.
+    pub fn choice<T: Choice>(&mut self, key: &str, default: T) -> T {
         let Some((value, origin)) = self.sources.value(key) else {
             return default;
         };
-        if let Some((_, found)) = allowed.iter().find(|(name, _)| value.eq_ignore_ascii_case(name)) {
-            return *found;
-        }
-        let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
-        self.problems.push(format!(
-            "{key} = {value:?} (from {origin}) is ignored: allowed are {}",
-            names.join(", ")
-        ));
-        default
+        T::parse(&value).unwrap_or_else(|| {
+            let names: Vec<&str> = T::NAMES.iter().map(|(name, _)| *name).collect();
+            self.problems.push(format!(
+                "`{value}` is not a valid value for {key} (from {origin}); using {}.{} Valid values: {}",
+                default.name(),
+                did_you_mean(&value, &names),
+                names.join(", ")
+            ));
+            default
+        })
     }
 
-    /// A whole number, also in hexadecimal.
-    pub fn number(&mut self, key: &str, default: u32, least: u32, most: u32) -> u32 {
+    /// Reads a whole number, decimal or hexadecimal, from `min` to `max`.
+    pub fn number(&mut self, key: &str, default: u32, min: u32, max: u32) -> u32 {
         let Some((value, origin)) = self.sources.value(key) else {
             return default;
         };
@@ -39,29 +43,37 @@ impl Reader<'_> {
             None => value.parse(),
         };
         match parsed {
-            Ok(number) if (least..=most).contains(&number) => number,
+            Ok(number) if (min..=max).contains(&number) => number,
             _ => {
                 self.problems.push(format!(
-                    "{key} = {value:?} (from {origin}) is ignored: allowed are whole numbers from {least} to {most}"
+                    "`{value}` is not a valid value for {key} (from {origin}); using the default. Valid values: whole \
+                     numbers from {min} to {max}"
                 ));
                 default
             }
         }
     }
 
-    /// The rules of a filter.
+    /// Reads a timeout in milliseconds, from 1 ms to 10 minutes.
+    pub fn timeout(&mut self, key: &str, default: Duration) -> Duration {
+        let default = u32::try_from(default.as_millis()).unwrap_or(u32::MAX);
+        Duration::from_millis(u64::from(self.number(key, default, 1, 600_000)))
+    }
+
+    /// Reads the rules of a filter.
     pub fn filter(&mut self, key: &str) -> Filter {
         let Some((value, origin)) = self.sources.value(key) else {
             return Filter::default();
         };
         value.parse().unwrap_or_else(|problem| {
-            self.problems
-                .push(format!("{key} = {value:?} (from {origin}) is ignored: {problem}"));
+            self.problems.push(format!(
+                "`{value}` is not a valid value for {key} (from {origin}); using no filter: {problem}"
+            ));
             Filter::default()
         })
     }
 
-    /// A path.
+    /// Reads a path.
     pub fn path(&mut self, key: &str) -> Option<PathBuf> {
         self.sources.value(key).map(|(value, _)| PathBuf::from(value))
     }

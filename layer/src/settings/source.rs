@@ -1,20 +1,23 @@
-//! Where the values of settings come from.
+//! The sources of settings: environment, settings file and application.
 
+use crate::LAYER_NAME;
+use crate::loader::chain;
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::LAYER_NAME;
-use crate::loader::chain;
-
+/// The settings file, also as the name of a source.
+const FILE_NAME: &str = "vk_layer_settings.txt";
+/// The application, as the name of a source.
+const APPLICATION: &str = "VK_EXT_layer_settings";
 /// The layer's name in `vk_layer_settings.txt`: lower case, without `VK_LAYER_`.
 const FILE_PREFIX: &str = "vkabort_shader_abort.";
-/// What precedes a key in the environment, in the order in which names are tried.
+/// Prefixes of a key in the environment, in the order of precedence.
 const ENV_PREFIXES: [&str; 3] = ["VK_VKABORT_SHADER_ABORT_", "VK_SHADER_ABORT_", "VK_"];
 
 type Environment = Box<dyn Fn(&str) -> Option<String>>;
 
-/// The three sources, read once.
+/// The three sources. File and application are read once.
 pub struct Sources {
     environment: Environment,
     file: Vec<(String, String)>,
@@ -22,7 +25,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The process's environment, its settings file, and the `VkLayerSettingsCreateInfoEXT` of an instance's chain.
+    /// The process's environment and settings file, and the `VkLayerSettingsCreateInfoEXT` structures of `chain`.
     ///
     /// # Safety
     /// `chain` must be null or the valid `pNext` chain of a `VkInstanceCreateInfo`.
@@ -31,12 +34,12 @@ impl Sources {
         let file = settings_file(&environment)
             .and_then(|path| std::fs::read_to_string(path).ok())
             .unwrap_or_default();
-        // SAFETY: the caller vouches for the chain.
+        // SAFETY: the caller guarantees that the chain is valid.
         let application = unsafe { application_settings(chain) };
         Self::from_parts(environment, &file, application)
     }
 
-    /// Sources given as they are: an environment, the text of a settings file, and pairs from the application.
+    /// Sources from an environment, the text of a settings file, and the application's keys and values.
     pub fn from_parts(
         environment: impl Fn(&str) -> Option<String> + 'static,
         file: &str,
@@ -49,7 +52,7 @@ impl Sources {
         }
     }
 
-    /// The value of a setting and the name of what gave it.
+    /// The value of a setting and the name of its source. Empty values count as unset.
     pub fn value(&self, key: &str) -> Option<(String, String)> {
         let upper = key.to_ascii_uppercase();
         let from_environment = ENV_PREFIXES.iter().find_map(|prefix| {
@@ -64,31 +67,19 @@ impl Sources {
                 .map(|(_, value)| (value.clone(), origin.to_owned()))
         };
         from_environment
-            .or_else(|| from(&self.file, "vk_layer_settings.txt"))
-            .or_else(|| from(&self.application, "VK_EXT_layer_settings"))
+            .or_else(|| from(&self.file, FILE_NAME))
+            .or_else(|| from(&self.application, APPLICATION))
     }
 
-    /// One complaint for every key of the layer that is not in `known`.
-    pub fn unknown_keys(&self, known: &[&str]) -> Vec<String> {
-        let complain = |pairs: &[(String, String)], origin: &str| -> Vec<String> {
-            pairs
-                .iter()
-                .filter(|(key, _)| !known.contains(&key.as_str()))
-                .map(|(key, _)| {
-                    format!(
-                        "unknown setting {key} (from {origin}) is ignored: there are {}",
-                        known.join(", ")
-                    )
-                })
-                .collect()
-        };
-        let mut all = complain(&self.file, "vk_layer_settings.txt");
-        all.extend(complain(&self.application, "VK_EXT_layer_settings"));
-        all
+    /// The keys of file and application that are not in `keys`, with the name of their source.
+    pub fn unknown_keys(&self, keys: &[&str]) -> impl Iterator<Item = (&str, &'static str)> {
+        let file = self.file.iter().map(|(key, _)| (key.as_str(), FILE_NAME));
+        let application = self.application.iter().map(|(key, _)| (key.as_str(), APPLICATION));
+        file.chain(application).filter(|(key, _)| !keys.contains(key))
     }
 }
 
-/// `key = value` lines of this layer; the text after a `#` is a comment.
+/// Parses the `key = value` lines of this layer. `#` starts a comment.
 fn parse_file(text: &str) -> Vec<(String, String)> {
     text.lines()
         .filter_map(|line| {
@@ -100,32 +91,31 @@ fn parse_file(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The first settings file that exists, in the order of the Khronos settings library.
+/// The first settings file that exists, in the search order of the Khronos settings library.
 fn settings_file(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    const NAME: &str = "vk_layer_settings.txt";
     let set = |name: &str| environment(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
-    let configured = data.map(|dir| dir.join("vulkan/settings.d").join(NAME));
-    let named = set("VK_LAYER_SETTINGS_PATH").map(|path| if path.is_dir() { path.join(NAME) } else { path });
-    [configured, named, Some(Path::new(NAME).to_path_buf())]
+    let configured = data.map(|dir| dir.join("vulkan/settings.d").join(FILE_NAME));
+    let named = set("VK_LAYER_SETTINGS_PATH").map(|path| if path.is_dir() { path.join(FILE_NAME) } else { path });
+    [configured, named, Some(Path::new(FILE_NAME).to_path_buf())]
         .into_iter()
         .flatten()
         .find(|path| path.is_file())
 }
 
-/// Settings of `VkLayerSettingsCreateInfoEXT` that name this layer, as text. The first of equal keys comes first.
+/// Reads the settings of `VkLayerSettingsCreateInfoEXT` that name this layer, in order, as text.
 ///
 /// # Safety
-/// `chain` must be null or a valid chain.
+/// `chain` must be null or a valid `pNext` chain.
 unsafe fn application_settings(chain: *const c_void) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    // SAFETY: the caller vouches for the chain.
+    // SAFETY: the caller guarantees that the chain is valid.
     let nodes = unsafe { chain::nodes(chain) };
     for info in nodes.filter_map(chain::Node::cast::<vk::LayerSettingsCreateInfoEXT<'_>>) {
-        // SAFETY: the type says what the node is, and the application gives `settingCount` settings.
+        // SAFETY: `sType` identifies the structure, and `pSettings` has `settingCount` elements by valid usage.
         let settings = unsafe { slice((*info).p_settings, (*info).setting_count) };
         for setting in settings {
-            // SAFETY: both are strings by the API's rules.
+            // SAFETY: both are null-terminated strings by valid usage.
             let (Some(layer), Some(key)) = (unsafe { text(setting.p_layer_name) }, unsafe {
                 text(setting.p_setting_name)
             }) else {
@@ -134,7 +124,7 @@ unsafe fn application_settings(chain: *const c_void) -> Vec<(String, String)> {
             if layer.as_bytes() != LAYER_NAME.to_bytes() {
                 continue;
             }
-            // SAFETY: the setting's own count and type say what `pValues` points to.
+            // SAFETY: `pValues` points to `valueCount` values of the type `type` by valid usage.
             if let Some(value) = unsafe { first_value(setting) } {
                 found.push((key, value));
             }
@@ -143,14 +133,16 @@ unsafe fn application_settings(chain: *const c_void) -> Vec<(String, String)> {
     found
 }
 
+/// Reads the first value of a setting as text.
+///
 /// # Safety
-/// As the API has it for `VkLayerSettingEXT`.
+/// `p_values` must point to `value_count` values of the type `ty`.
 unsafe fn first_value(setting: &vk::LayerSettingEXT<'_>) -> Option<String> {
     let at = setting.p_values.cast::<c_void>();
     if at.is_null() || setting.value_count == 0 {
         return None;
     }
-    // SAFETY: the caller vouches that the first value has the type that the setting names.
+    // SAFETY: the caller guarantees that there is a value of this type.
     unsafe {
         Some(match setting.ty {
             vk::LayerSettingTypeEXT::BOOL32 => (at.cast::<u32>().read_unaligned() != 0).to_string(),
@@ -166,20 +158,24 @@ unsafe fn first_value(setting: &vk::LayerSettingEXT<'_>) -> Option<String> {
     }
 }
 
+/// Copies a C string.
+///
 /// # Safety
-/// `at` must be null or a valid C string.
+/// `at` must be null or point to a null-terminated string.
 unsafe fn text(at: *const c_char) -> Option<String> {
-    // SAFETY: the caller vouches for the string.
+    // SAFETY: the caller guarantees that the string is valid.
     (!at.is_null()).then(|| unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned())
 }
 
+/// An array of the API as a slice. Empty if `at` is null.
+///
 /// # Safety
-/// `at` must be null or point to `count` values.
+/// `at` must be null or point to `count` values that live as long as `'a`.
 unsafe fn slice<'a, T>(at: *const T, count: u32) -> &'a [T] {
     if at.is_null() {
         return &[];
     }
-    // SAFETY: the caller vouches for the array.
+    // SAFETY: the caller guarantees that the array is valid.
     unsafe { std::slice::from_raw_parts(at, count as usize) }
 }
 
@@ -188,14 +184,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_format_is_that_of_the_settings_library() {
+    fn a_settings_file_is_parsed_like_by_the_khronos_library() {
         let text =
             "# all of it\nkhronos_validation.trap = hang\n vkabort_shader_abort.log_file = /a b/c=d # x\n\nnonsense\n";
         assert_eq!(parse_file(text), [("log_file".to_owned(), "/a b/c=d".to_owned())]);
     }
 
     #[test]
-    fn the_application_gives_settings_of_every_type() {
+    fn settings_of_the_application_are_read_by_their_type() {
         let number = 70000i64;
         let name = c"continue".as_ptr();
         let settings = [
@@ -225,7 +221,7 @@ mod tests {
             },
         ];
         let info = vk::LayerSettingsCreateInfoEXT::default().settings(&settings);
-        // SAFETY: the chain is one valid structure.
+        // SAFETY: the chain consists of one valid structure.
         let found = unsafe { application_settings(std::ptr::from_ref(&info).cast()) };
         assert_eq!(
             found,

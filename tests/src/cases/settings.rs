@@ -16,12 +16,13 @@ pub(super) const CASES: &[Case] = &[
         .alone()
         .set(&[("trap", "explode")])
         .logs(&[
-            "trap = \"explode\" (from environment variable VK_VKABORT_SHADER_ABORT_TRAP) is ignored: allowed are return, \
-             fault, hang",
-            "max_message_size = \"5\" (from vk_layer_settings.txt) is ignored: allowed are whole numbers from 65536 to \
-             16777216",
-            "on_abort = \"perhaps\" (from VK_EXT_layer_settings) is ignored: allowed are lose, continue",
-            "unknown setting no_such (from vk_layer_settings.txt) is ignored: there are emulation, on_abort",
+            "`explode` is not a valid value for trap (from environment variable VK_VKABORT_SHADER_ABORT_TRAP); using return. \
+             Valid values: return, fault, hang",
+            "`5` is not a valid value for max_message_size (from vk_layer_settings.txt); using the default. Valid values: \
+             whole numbers from 65536 to 16777216",
+            "`perhaps` is not a valid value for on_abort (from VK_EXT_layer_settings); using lose. Valid values: lose, \
+             continue",
+            "`no_such` is not a setting of this layer (from vk_layer_settings.txt); ignored. Settings: emulation, on_abort",
         ]),
     Case::new("settings::emulation_can_be_switched_off", off)
         .alone()

@@ -1,0 +1,71 @@
+use super::*;
+
+fn sources(env: &[(&str, &str)], file: &str, api: &[(&str, &str)]) -> Sources {
+    let env: Vec<(String, String)> = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+    Sources::from_parts(
+        move |name| env.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()),
+        file,
+        api.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect(),
+    )
+}
+
+#[test]
+fn settings_without_a_source_have_their_defaults() {
+    let (settings, problems) = Settings::resolve(&sources(&[], "", &[]));
+    assert_eq!(settings, Settings::default());
+    assert_eq!(problems, Vec::<String>::new());
+}
+
+#[test]
+fn the_environment_overrides_the_file_and_the_file_overrides_the_application() {
+    let file = "vkabort_shader_abort.trap = hang # comment\nvkabort_shader_abort.on_abort=continue\n";
+    let api = [("trap", "fault"), ("on_abort", "lose"), ("loop_poll", "all")];
+    let (settings, problems) = Settings::resolve(&sources(&[("VK_SHADER_ABORT_TRAP", "return")], file, &api));
+    assert_eq!(settings.trap, Trap::Return);
+    assert_eq!(settings.on_abort, OnAbort::Continue);
+    assert_eq!(settings.loop_poll, LoopPoll::All);
+    assert_eq!(problems, Vec::<String>::new());
+}
+
+#[test]
+fn the_longest_environment_name_wins_and_an_empty_one_counts_as_unset() {
+    let env = [
+        ("VK_VKABORT_SHADER_ABORT_EMULATION", ""),
+        ("VK_SHADER_ABORT_EMULATION", "FORCE"),
+        ("VK_EMULATION", "off"),
+    ];
+    let (settings, _) = Settings::resolve(&sources(&env, "", &[]));
+    assert_eq!(settings.emulation, Emulation::Force);
+}
+
+#[test]
+fn an_invalid_value_is_ignored_and_the_valid_ones_are_named() {
+    let env = [
+        ("VK_TRAP", "explode"),
+        ("VK_ARENA_SIZE", "12"),
+        ("VK_FILTER", "sometimes"),
+    ];
+    let (settings, problems) = Settings::resolve(&sources(&env, "", &[("no_such_key", "1")]));
+    assert_eq!(settings, Settings::default());
+    assert_eq!(problems.len(), 4);
+    assert!(problems.iter().any(|p| p.contains("no_such_key")));
+    assert!(
+        problems
+            .iter()
+            .any(|p| p.contains("ignore function=check_*") && p.contains("VK_FILTER"))
+    );
+    assert!(
+        problems
+            .iter()
+            .any(|p| p.contains("return, fault, hang") && p.contains("VK_TRAP"))
+    );
+    assert!(problems.iter().any(|p| p.contains("65536 to 1073741824")));
+}
+
+#[test]
+fn the_arena_grows_until_the_largest_message_fits() {
+    let env = [("VK_MAX_MESSAGE_SIZE", "0x200000"), ("VK_ARENA_SIZE", "1048576")];
+    let (settings, problems) = Settings::resolve(&sources(&env, "", &[]));
+    assert_eq!(settings.arena_size, Arena::minimum_bytes(0x20_0000));
+    assert_eq!(problems.len(), 1);
+}
