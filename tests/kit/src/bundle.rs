@@ -60,11 +60,7 @@ impl Files {
             bytes: about().into_bytes(),
             program: false,
         });
-        for (folder, to) in [
-            ("manifest", "manifest"),
-            ("tests/shaders", "files/shaders"),
-            ("tests/reports", "files/reports"),
-        ] {
+        for (folder, to) in [("tests/shaders", "files/shaders"), ("tests/reports", "files/reports")] {
             tree(&root().join(folder), to, &mut carried)?;
         }
         Ok(carried)

@@ -8,19 +8,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use vkabort_manifest::Kind;
+pub use vkabort_manifest::{ENABLE, LAYER as NAME, LIBRARY};
 
-/// The layer's name.
-pub const NAME: &str = "VK_LAYER_vkabort_shader_abort";
 /// The name of the copy of the layer that plays a driver with the extensions.
 pub const NATIVE: &str = "VK_LAYER_vkabort_native";
 /// How the environment variables of the layer's settings start.
 pub const VARIABLES: &str = "VK_VKABORT_SHADER_ABORT_";
 /// The same for [`NATIVE`]: as long.
 pub const NATIVE_VARIABLES: &str = "VK_NATIVES_SHADER_ABORT_";
-/// The file name of the layer's library.
-pub const LIBRARY: &str = "libVkLayer_vkabort_shader_abort.so";
-/// The variable that switches the implicit layer on.
-pub const ENABLE: &str = "VKABORT_ENABLE";
 
 /// A built layer: folders with its manifest, one for each way of switching it on.
 #[derive(Clone, Debug)]
@@ -35,45 +31,32 @@ pub struct Layer {
     pub native: PathBuf,
 }
 
-/// Builds the layer in release and writes its manifests into the target directory.
+/// Builds the layer in release and writes its manifests into the target folder.
 ///
 /// # Errors
 ///
-/// The build fails, or the manifests in `manifest/` are not what they should be.
+/// The build fails, or a file cannot be written.
 pub fn build() -> Result<Layer> {
     let library = artifact("vkabort-layer", "VkLayer_vkabort_shader_abort")?;
-    describe(&library, &root().join("manifest"), &target().join("vkabort"))
+    describe(&library, &target().join("vkabort"))
 }
 
-/// Writes the manifests of a layer that is there: from the templates in one folder into others below a second one.
+/// Writes the manifests of a built layer into subfolders of `folder`.
 ///
 /// # Errors
 ///
-/// The templates are not what they should be.
-pub fn describe(library: &Path, manifests: &Path, folder: &Path) -> Result<Layer> {
-    let library = library.to_path_buf();
+/// A file cannot be written, or the library's path is not UTF-8.
+pub fn describe(library: &Path, folder: &Path) -> Result<Layer> {
     let layer = Layer {
-        library: library.clone(),
+        library: library.to_path_buf(),
         implicit: folder.join("implicit"),
         explicit: folder.join("explicit"),
         native: folder.join("native"),
     };
-    for template in templates(manifests)? {
-        if template.pointer("/layer/enable_environment").is_none() {
-            write_native(template.clone(), &library, &layer.native)?;
-        }
-        let place = if template.pointer("/layer/enable_environment").is_some() {
-            layer.implicit.join("vulkan/implicit_layer.d")
-        } else {
-            layer.explicit.clone()
-        };
-        write_manifest(template, &library, &place, NAME)?;
-    }
-    for folder in [&layer.implicit, &layer.explicit] {
-        if !folder.is_dir() {
-            bail!("{} has no manifest for {}", manifests.display(), folder.display());
-        }
-    }
+    let implicit = layer.implicit.join("vulkan").join(Kind::Implicit.folder());
+    vkabort_manifest::write(Kind::Implicit, NAME, library, &implicit)?;
+    vkabort_manifest::write(Kind::Explicit, NAME, library, &layer.explicit)?;
+    write_native(library, &layer.native)?;
     Ok(layer)
 }
 
@@ -166,21 +149,9 @@ pub fn built(words: &[&str], name: &str) -> Result<PathBuf> {
         .with_context(|| format!("cargo built no {name}"))
 }
 
-fn templates(folder: &Path) -> Result<Vec<Value>> {
-    let mut templates = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            let text = fs::read_to_string(&path)?;
-            templates.push(serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))?);
-        }
-    }
-    Ok(templates)
-}
-
-/// A copy of the library is another library to the dynamic linker: it has statics of its own, and does not know that it
-/// stands below the first. So that it can be told other things than the first, its settings have other names.
-fn write_native(template: Value, library: &Path, folder: &Path) -> Result<()> {
+/// Writes a copy of the layer that plays a driver with the extensions. To the dynamic linker it is another library, with its
+/// own statics; its settings have other names, so that they can differ from those of the layer above it.
+fn write_native(library: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     let copy = folder.join("libVkLayer_vkabort_native.so");
     let mut bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
@@ -193,22 +164,15 @@ fn write_native(template: Value, library: &Path, folder: &Path) -> Result<()> {
         bytes[at..at + other.len()].copy_from_slice(other);
     }
     if fs::read(&copy).ok().as_ref() != Some(&bytes) {
-        // Moved into place: a process may be running the old one.
+        // Renamed into place: a process may have the old one mapped.
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let fresh = folder.join(format!("{}-{number}.new", std::process::id()));
         fs::write(&fresh, bytes)?;
         fs::rename(&fresh, &copy)?;
     }
-    write_manifest(template, &copy, folder, NATIVE)
-}
-
-fn write_manifest(mut template: Value, library: &Path, folder: &Path, name: &str) -> Result<()> {
-    let layer = template.get_mut("layer").context("a manifest without `layer`")?;
-    layer["name"] = Value::from(name);
-    layer["library_path"] = Value::from(library.to_str().context("the target directory's name is not UTF-8")?);
-    let text = serde_json::to_string_pretty(&template)?;
-    write_if_changed(&folder.join(format!("{name}.json")), &text)
+    vkabort_manifest::write(Kind::Explicit, NATIVE, &copy, folder)?;
+    Ok(())
 }
 
 /// Writes only what differs: processes of tests that run side by side may be reading the file.

@@ -45,7 +45,7 @@ impl Carried {
     pub fn find(folder: &Path) -> Result<Self> {
         let library = folder.join(LIBRARY);
         Ok(Self {
-            layer: layer::describe(&library, &folder.join("manifest"), &folder.join("layer"))?,
+            layer: layer::describe(&library, &folder.join("layer"))?,
             own: layer::describe_driver(&folder.join(DRIVER), &folder.join("own.json"))?,
             program: std::env::current_exe().context("this program's own file is not known")?,
             folder: folder.to_path_buf(),
