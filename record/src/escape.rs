@@ -1,8 +1,9 @@
-//! Strings inside messages. The length of the array decides where one ends, never a NUL: producers differ in whether
-//! they write one, and nothing promises it.
+//! Strings in messages and names, made safe to print.
+//!
+//! A string in a message ends with its array, not at a NUL: only some compilers write one.
 
-/// `bytes` as text that is safe to print: UTF-8 as it is, invalid bytes and control characters as `\xNN`.
-/// Line feeds and tabs stay.
+/// Bytes as text that is safe to print: UTF-8 unchanged, invalid bytes and control characters as `\xNN`. Line feeds and
+/// tabs are kept.
 pub fn escape_bytes(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -14,14 +15,14 @@ pub fn escape_bytes(bytes: &[u8]) -> String {
     text
 }
 
-/// The same for text that is UTF-8 already: names and paths that a shader carries are as foreign as its messages.
+/// [`escape_bytes`] for UTF-8: names and paths in a shader are as untrusted as its messages.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     escape_controls(text, &mut safe);
     safe
 }
 
-/// [`printable`], with line feeds and tabs escaped too: for names, which must not look like lines of their own.
+/// [`printable`] with line feeds and tabs escaped too, so that a name cannot pass for a line of its own.
 pub fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
@@ -31,7 +32,7 @@ fn escape_controls(text: &str, out: &mut String) {
         match c {
             '\n' | '\t' => out.push(c),
             c if c.is_control() && c.is_ascii() => out.push_str(&format!("\\x{:02x}", c as u32)),
-            // C1 controls and the characters that reorder a line: a message must not rewrite the terminal.
+            // C1 controls and bidirectional formatting characters can rewrite what the terminal shows.
             c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
                 out.push_str(&format!("\\u{{{:x}}}", c as u32));
             }
@@ -40,21 +41,21 @@ fn escape_controls(text: &str, out: &mut String) {
     }
 }
 
-/// `bytes` without the NULs at their end.
-pub fn trim_padding(bytes: &[u8]) -> &[u8] {
+/// Bytes without trailing NULs.
+pub(crate) fn trim_padding(bytes: &[u8]) -> &[u8] {
     let end = bytes.iter().rposition(|&b| b != 0).map_or(0, |last| last + 1);
     bytes.get(..end).unwrap_or_default()
 }
 
-/// Whether `bytes` are surely meant as text: UTF-8 without control characters other than white space.
-pub fn is_text(bytes: &[u8]) -> bool {
+/// Whether bytes are text: UTF-8 without control characters other than white space.
+pub(crate) fn is_text(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes)
         .is_ok_and(|text| text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t' | '\r')))
 }
 
-/// Whether a `uint` array with these bytes is one of Slang's strings: some text and then the one to four NULs that
-/// fill its last word.
-pub fn is_packed_text(bytes: &[u8]) -> bool {
+/// Whether a `uint` array with these bytes is a string as Slang packs it: text, and one to four NULs that fill the last
+/// word.
+pub(crate) fn is_packed_text(bytes: &[u8]) -> bool {
     let text = trim_padding(bytes);
     !text.is_empty() && (1..=4).contains(&(bytes.len() - text.len())) && is_text(text)
 }

@@ -1,9 +1,9 @@
-//! Where every word of the arena stands. GPU code and host code both take it from here.
+//! Memory layout of the arena, for the GPU code that writes it and the host code that reads it.
 //!
-//! There is one arena per device: a control block, and a record area behind it. Where the device has nearer memory for its
-//! atomics, another control block stands there and is used in place of the first, of which then only ABORTED is written,
-//! for the host. The host puts the block in use before the records when it copies them, so that a snapshot or a dump always
-//! looks like this. All words are 32 bits, little-endian.
+//! There is one arena per device: a control block, followed by a record area. On a discrete GPU a second control block in
+//! the GPU's own memory takes the atomics; of the first only ABORTED is then written, for the host. The host copies the
+//! control block in use in front of the records, so that every snapshot and dump has this layout. All words are 32 bits,
+//! little-endian.
 //!
 //! ```text
 //! control block:
@@ -23,14 +23,21 @@
 //!                5  HASH_HI   module hash, high half
 //!                6  STAGE     SPIR-V execution model of the entry point
 //!                7  reserved, 0
-//!             8-11  IDENTITY  which invocation, by stage (see [`crate::invocation`])
+//!             8-11  IDENTITY  the invocation, by stage (see below)
 //!            12...  payload, zero padded to the end of the record
+//!
+//! IDENTITY, unused words 0:
+//!   compute, task, mesh    GlobalInvocationId x, y, z; LocalInvocationIndex
+//!   vertex                 VertexIndex; InstanceIndex
+//!   fragment               FragCoord x, y, truncated to whole pixels
+//!   tessellation, geometry PrimitiveId; InvocationId (0 in tessellation evaluation)
+//!   ray tracing            LaunchIdKHR x, y, z
 //! ```
 //!
-//! An invocation that aborts loads CURSOR; if it is past the capacity it terminates without another access
-//! (a storm of millions stays cheap and the cursor never wraps). Otherwise it adds its record's length to
-//! CURSOR, writes LENGTH, the header and the payload, makes them available at device scope, writes COMMIT,
-//! then ABORTED, and terminates. The capacity exceeds the largest record, so the first one always fits.
+//! An invocation that aborts loads CURSOR and terminates if it is past the capacity: a storm of millions stays cheap and
+//! the cursor never wraps. Otherwise it adds its record's length to CURSOR, writes LENGTH, the header and the payload,
+//! makes them available at device scope, writes COMMIT, then ABORTED, and terminates. The capacity exceeds the largest
+//! record, so the first one always fits.
 
 /// Bytes in a unit: the granularity of CURSOR and LENGTH, and the alignment of every record.
 pub const UNIT_BYTES: u32 = 16;
@@ -41,10 +48,10 @@ pub const UNIT_WORDS: u32 = UNIT_BYTES / 4;
 pub const CONTROL_BYTES: u32 = 128;
 /// Byte offset of CURSOR in the control block.
 pub const CURSOR_OFFSET: u32 = 0;
-/// Byte offset of ABORTED in the control block: on another cache line than CURSOR, since waiting loops poll it.
+/// Byte offset of ABORTED in the control block: not on CURSOR's cache line, since waiting loops poll it.
 pub const ABORTED_OFFSET: u32 = 64;
-/// What ABORTED holds once some invocation has aborted. Memory that a lost device has taken with it reads as zeros or as
-/// ones, and says nothing.
+/// Value of ABORTED after some invocation aborted. Memory that was lost with the device reads as zeros or ones, which
+/// means nothing.
 pub const ABORTED: u32 = 1;
 /// Byte offset of DROPPED in the control block.
 pub const DROPPED_OFFSET: u32 = 68;
@@ -65,7 +72,7 @@ pub mod header {
     pub const HASH_HI: u32 = 5;
     /// SPIR-V execution model.
     pub const STAGE: u32 = 6;
-    /// Four words that say which invocation.
+    /// First of four words that identify the invocation.
     pub const IDENTITY: u32 = 8;
     /// Words of the header: the payload's first word.
     pub const WORDS: u32 = 12;
@@ -93,8 +100,8 @@ const _: () = {
 /// COMMIT holds this plus the record's unit offset, so that payload bytes rarely look like a record.
 pub const COMMIT_MAGIC: u32 = 0xAB0F_7EED;
 
-/// The COMMIT word of a complete record that starts `unit` units into the record area. Never zero for a
-/// unit offset below 2^30.
+/// The COMMIT word of a complete record that starts `unit` units into the record area. Not zero for any unit offset below
+/// 2^30.
 pub const fn commit_word(unit: u32) -> u32 {
     COMMIT_MAGIC.wrapping_add(unit)
 }
@@ -104,10 +111,11 @@ pub const fn record_units(size: u32) -> u32 {
     HEADER_UNITS + size.div_ceil(UNIT_BYTES)
 }
 
-/// The smallest message that `VK_KHR_shader_abort` lets an implementation limit itself to, and our default.
+/// The default limit of a message, in bytes: the minimum of `maxShaderAbortMessageSize` that `VK_KHR_shader_abort`
+/// requires.
 pub const DEFAULT_MAX_MESSAGE_BYTES: u32 = 65536;
 
-/// Units that an arena must have at least for the first record always to fit.
+/// Units of the smallest arena in which the first record always fits.
 pub const fn minimum_capacity(max_message_bytes: u32) -> u32 {
     record_units(max_message_bytes)
 }
@@ -117,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_its_header_plus_its_payload_in_whole_units() {
+    fn records_are_whole_units() {
         assert_eq!(record_units(0), 3);
         assert_eq!(record_units(1), 4);
         assert_eq!(record_units(16), 4);
@@ -126,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commit_word_differs_by_place_and_is_never_the_empty_word() {
+    fn commit_words_differ_by_unit_and_are_not_zero() {
         assert_ne!(commit_word(0), commit_word(1));
         assert_ne!(commit_word(0), 0);
         assert_ne!(commit_word((1 << 30) - 1), 0);

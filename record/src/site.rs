@@ -1,16 +1,16 @@
-//! What is known of every place in a module that may abort.
+//! The abort sites of a module: every `OpAbortKHR` with its message type, source position and call path.
 //!
-//! A [`SiteTable`] is made once, when a module is rewritten, and travels beside its words: the layer keeps it to
-//! decode messages, and `vkabort sites` prints it. It is plain data and serialises to JSON.
+//! The rewriter builds a module's [`SiteTable`] along with its new words. The layer keeps it to decode messages, and
+//! `vkabort sites` prints it. It is plain data and serialises to JSON.
 
 use crate::message_type::Type;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// 64-bit hash of a module's original words, little-endian, and of the specialisation data it was rewritten with, if any
-/// (XXH3). Stored in every record.
+/// 64-bit hash (XXH3) of a module's original words, little-endian, and of the specialisation data of the rewrite, if any.
+/// Stored in every record.
 ///
-/// In JSON it is a string of 16 hexadecimal digits: many readers lose the low bits of 64-bit numbers.
+/// In JSON a string of 16 hexadecimal digits: many readers lose the low bits of 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ModuleHash(pub u64);
@@ -46,7 +46,7 @@ pub struct SiteId(pub u32);
 /// All sites of one module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SiteTable {
-    /// Hash of the module as the application gave it.
+    /// Hash of the application's module.
     pub module_hash: ModuleHash,
     /// Every entry point of the module, in declaration order.
     pub entry_points: Vec<EntryPoint>,
@@ -64,11 +64,11 @@ impl SiteTable {
 /// One `OpEntryPoint`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EntryPoint {
-    /// Its name, for example `main`.
+    /// Name, for example `main`.
     pub name: String,
     /// SPIR-V execution model number.
     pub execution_model: u32,
-    /// `LocalSize`, where it is a constant of the module.
+    /// `LocalSize`, if it is a constant of the module.
     pub local_size: Option<[u32; 3]>,
 }
 
@@ -79,40 +79,39 @@ pub struct Site {
     pub id: SiteId,
     /// Word offset of the `OpAbortKHR` in the original module.
     pub word_offset: u32,
-    /// The function that contains it, in the source also where it was inlined: its debug name if there is one, else
-    /// `%id`.
+    /// The function that contains it: its debug name, else `%id`. For an inlined function the one in the source.
     pub function: String,
-    /// Indices into [`SiteTable::entry_points`] of the entry points that can reach it. Empty: dead code.
+    /// Indices into [`SiteTable::entry_points`] of the entry points that can reach it; empty for dead code.
     pub entry_points: Vec<u32>,
-    /// One shortest call path from an entry point to `function`, outermost first, `function` not included. Calls that
-    /// were inlined are on it.
+    /// A shortest call path from an entry point to `function`, outermost first, without `function` itself. Includes
+    /// inlined calls.
     pub callers: Vec<Frame>,
     /// Source position of the abort.
     pub location: Option<Location>,
     /// Type of the message: offsets, names, strings.
     pub message: Type,
-    /// The message's leading string when it is a constant of the module: the format, for GLSL and Slang.
+    /// The message's leading string, if it is a constant of the module: the format string of GLSL and Slang.
     pub text: Option<String>,
 }
 
-/// A function on the way to a site, with the position of its call.
+/// A function on the call path to a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// Debug name of the calling function, else `%id`.
     pub function: String,
-    /// Where it calls the next one.
+    /// Source position of its call of the next function.
     pub location: Option<Location>,
 }
 
-/// A source position. Lines and columns count from 1; 0 means unknown.
+/// A source position. Lines and columns count from 1; 0 if unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Location {
-    /// File name as the compiler wrote it.
+    /// File name from the debug information.
     pub file: String,
     /// Line.
     pub line: u32,
     /// Column.
     pub column: u32,
-    /// The text of that line, when the module carries its source.
+    /// The text of the line, if the module carries its source.
     pub source: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! An owned copy of an arena and bounded iteration over its records.
+//! An owned copy of an arena, and bounded iteration over its records.
 
 use crate::invocation::Invocation;
 use crate::layout::{
@@ -7,7 +7,7 @@ use crate::layout::{
 };
 use crate::site::{ModuleHash, SiteId};
 
-/// A copy of an arena's bytes at one moment. Answers made from it never change afterwards.
+/// A copy of an arena's bytes. Unlike the arena itself it never changes, so that all readers agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     words: Vec<u32>,
@@ -18,36 +18,37 @@ pub struct Snapshot {
 pub struct Record {
     /// Unit offset in the record area.
     pub unit: u32,
-    /// The module whose rewrite wrote it.
+    /// Hash of the module that wrote it.
     pub module_hash: ModuleHash,
-    /// Its site in that module.
+    /// Index of its site in that module.
     pub site: SiteId,
     /// SPIR-V execution model.
     pub execution_model: u32,
     /// The invocation that aborted.
     pub invocation: Invocation,
-    /// The message, byte for byte as the message type lays it out.
+    /// The bytes of the message, in the layout of its type.
     pub payload: Vec<u8>,
 }
 
-/// What an arena holds.
+/// The contents of an arena.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Records {
     /// Complete records in the order of their aborts.
     pub records: Vec<Record>,
-    /// Records that were reserved and never completed.
+    /// Records that were reserved but not completed.
     pub unfinished: u32,
-    /// Aborts known to have found no room. A lower bound: once the arena is full, aborts are not counted one by one.
+    /// Aborts that reserved a record past the end: a lower bound of those that did not fit, since a full arena does not
+    /// count every abort.
     pub dropped: u32,
-    /// The arena is full, so there may have been more aborts than `dropped` says.
+    /// The arena is full, so more aborts than `dropped` may be missing.
     pub full: bool,
-    /// The control block does not agree with the records: a lost device has taken it with it. How many aborts found no
-    /// room is not known.
+    /// The control block contradicts the records because it was lost with the device: the number of aborts that did not
+    /// fit is unknown.
     pub control_lost: bool,
 }
 
 impl Snapshot {
-    /// Takes the bytes of an arena, control block included. A length that is not a multiple of 4 loses its tail.
+    /// A snapshot of these bytes, control block included. An incomplete last word is dropped.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self {
             words: bytes
@@ -57,75 +58,68 @@ impl Snapshot {
         }
     }
 
-    /// Takes the words of an arena, control block included.
+    /// A snapshot of these words, control block included.
     pub fn from_words(words: Vec<u32>) -> Self {
         Self { words }
     }
 
-    /// How many bytes of an arena are worth copying, given the CURSOR word read from it and its whole length: the
-    /// control block and the records reserved so far.
+    /// Bytes of an arena that are in use: the control block and the records reserved before `cursor` (in units), at most
+    /// `arena_bytes`.
     pub fn used_bytes(cursor: u32, arena_bytes: usize) -> usize {
         (CONTROL_BYTES as usize)
             .saturating_add((cursor as usize).saturating_mul(UNIT_BYTES as usize))
             .min(arena_bytes)
     }
 
-    /// Whether any invocation has aborted.
-    pub fn aborted(&self) -> bool {
-        self.control(ABORTED_OFFSET) == ABORTED
-    }
-
-    /// Walks the records. `capacity` is the arena's, in units: the snapshot may be shorter, never longer.
+    /// Reads the records. `capacity` is the length of the arena's record area in units; the snapshot may be shorter.
     ///
-    /// The walk is bounded by the snapshot's length whatever the words say, and not by CURSOR, since a lost device may have
-    /// taken the control block with it. A record that was reserved but not completed is stepped over by its LENGTH; if
-    /// even that was not written, by units up to the next complete record.
+    /// The walk ends with the snapshot whatever the words say. It ignores CURSOR, which may be lost with the device. It
+    /// skips an incomplete record by its LENGTH, or unit by unit to the next complete record if that is not written
+    /// either. O(units).
     pub fn records(&self, capacity: u32) -> Records {
         let cursor = self.control(CURSOR_OFFSET);
-        let held = self.words.len().saturating_sub(CONTROL_BYTES as usize / 4) / UNIT_WORDS as usize;
-        let end = u32::try_from(held).unwrap_or(u32::MAX).min(capacity);
-        let mut found = Records::default();
-        let (mut unit, mut known) = (0, 0);
+        let units = self.words.len().saturating_sub(CONTROL_BYTES as usize / 4) / UNIT_WORDS as usize;
+        let end = u32::try_from(units).unwrap_or(u32::MAX).min(capacity);
+        let mut records = Records::default();
+        let (mut unit, mut last_end) = (0, 0);
         while unit < end {
             let length = self.word(unit, header::LENGTH);
             let fits = length >= HEADER_UNITS && length <= end - unit;
             match self.record(unit, end) {
                 Some(record) => {
-                    found.records.push(record);
+                    records.records.push(record);
                     unit += length;
-                    known = unit;
+                    last_end = unit;
                 }
                 None if fits => {
-                    found.unfinished += 1;
+                    records.unfinished += 1;
                     unit += length;
                 }
                 None => {
-                    // Reserved at the very end of a full arena (it did not fit), or interrupted before LENGTH, or not
-                    // reserved at all.
+                    // Not reserved, or interrupted before LENGTH, or reserved past the end of a full arena.
                     let next = (unit + 1..end).find(|&u| self.record(u, end).is_some());
-                    found.unfinished += u32::from(next.is_some() || (unit < cursor && cursor <= capacity));
+                    records.unfinished += u32::from(next.is_some() || (unit < cursor && cursor <= capacity));
                     unit = next.unwrap_or(end);
                 }
             }
         }
-        found.control_lost = cursor < known || cursor == u32::MAX || self.control(ABORTED_OFFSET) > ABORTED;
-        if !found.control_lost {
-            found.dropped = self.control(DROPPED_OFFSET);
-            found.full = cursor >= capacity;
+        records.control_lost = cursor < last_end || cursor == u32::MAX || self.control(ABORTED_OFFSET) > ABORTED;
+        if !records.control_lost {
+            records.dropped = self.control(DROPPED_OFFSET);
+            records.full = cursor >= capacity;
         }
-        found
+        records
     }
 
-    /// The record at `unit`, if a complete one stands there and ends at or before `end`.
+    /// The complete record that starts at `unit` and ends at or before `end`, if there is one.
     fn record(&self, unit: u32, end: u32) -> Option<Record> {
         let word = |index| self.word(unit, index);
         let (length, size) = (word(header::LENGTH), word(header::SIZE));
-        let complete = word(header::COMMIT) == commit_word(unit)
+        let is_complete = word(header::COMMIT) == commit_word(unit)
             && length >= HEADER_UNITS
             && length <= end.checked_sub(unit)?
-            && size <= (length - HEADER_UNITS) * UNIT_BYTES
             && record_units(size) == length;
-        if !complete {
+        if !is_complete {
             return None;
         }
         let first = self.index(unit, header::WORDS);

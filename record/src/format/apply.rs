@@ -12,7 +12,7 @@ use crate::value::{Field, Value};
 use std::collections::VecDeque;
 
 /// Follows a specifier without an argument, and replaces a value that the message lacks.
-pub const MISSING: &str = "<missing>";
+const MISSING: &str = "<missing>";
 
 const TOO_FEW: &str = "the format has more conversions than the message has arguments";
 

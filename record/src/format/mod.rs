@@ -1,8 +1,10 @@
 //! Format strings and values as text.
+//!
+//! [`apply`] follows C's `printf`, with the vectors and the 64-bit spellings of GLSL's debug printf.
 
 mod apply;
-pub mod printf;
-pub mod specifier;
-pub mod value_display;
+mod printf;
+pub(crate) mod specifier;
+pub(crate) mod value_display;
 
-pub use apply::{Formatted, MISSING, apply};
+pub use apply::{Formatted, apply};

@@ -1,29 +1,29 @@
-//! The conversions of C's `printf` for one value each: exact digits, glibc's spelling where C leaves a choice.
+//! The conversions of C's `printf`, one value each, with exact digits. Where C leaves a choice, as glibc does.
 
-/// Widths and precisions beyond this are cut: no number has more digits, and a message must not ask for gigabytes.
-pub const MAX_FIELD: usize = 1100;
+/// Limit of widths and precisions, in characters: no double has more digits, and hostile formats ask for gigabytes.
+pub(crate) const MAX_FIELD: usize = 1100;
 
-/// Flags, width and precision of a conversion.
+/// Flags, width and precision of a conversion specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FieldSpec {
-    /// `-`
-    pub left: bool,
-    /// `+`
-    pub plus: bool,
-    /// space
-    pub space: bool,
-    /// `#`
-    pub alternate: bool,
-    /// `0`
-    pub zero: bool,
-    /// Minimum width.
-    pub width: usize,
+pub(crate) struct FieldSpec {
+    /// Flag `-`: left-justified.
+    pub(crate) left: bool,
+    /// Flag `+`: a sign before non-negative numbers.
+    pub(crate) plus: bool,
+    /// Flag space: a space before non-negative numbers.
+    pub(crate) space: bool,
+    /// Flag `#`: alternate form.
+    pub(crate) alternate: bool,
+    /// Flag `0`: padded with zeros.
+    pub(crate) zero: bool,
+    /// Minimum width in characters.
+    pub(crate) width: usize,
     /// Precision.
-    pub precision: Option<usize>,
+    pub(crate) precision: Option<usize>,
 }
 
 impl FieldSpec {
-    /// Pads `prefix` (sign, `0x`) and `body` to the width; zeros go between the two.
+    /// Pads `prefix` (sign, `0x`) and `body` to the width; padding zeros are between the two.
     fn pad(self, prefix: &str, body: &str, zeros_allowed: bool) -> String {
         let length = prefix.chars().count() + body.chars().count();
         let missing = self.width.min(MAX_FIELD).saturating_sub(length);
@@ -67,14 +67,14 @@ impl FieldSpec {
     }
 }
 
-/// `%d`, and `%u` with a value that is never negative and no sign flags.
-pub fn decimal(field: FieldSpec, negative: bool, magnitude: u64) -> String {
+/// `%d`, and `%u` without sign flags.
+pub(crate) fn decimal(field: FieldSpec, negative: bool, magnitude: u64) -> String {
     let digits = with_precision(field, magnitude.to_string(), magnitude == 0);
     field.pad(field.sign(negative), &digits, field.precision.is_none())
 }
 
 /// `%o`, `%x` and `%X`.
-pub fn pattern(field: FieldSpec, conversion: char, value: u64) -> String {
+pub(crate) fn pattern(field: FieldSpec, conversion: char, value: u64) -> String {
     let (digits, prefix) = match conversion {
         'o' => (format!("{value:o}"), ""),
         'X' => (format!("{value:X}"), "0X"),
@@ -89,13 +89,13 @@ pub fn pattern(field: FieldSpec, conversion: char, value: u64) -> String {
 }
 
 /// `%p`: `0x` and the digits, also for a null pointer.
-pub fn pointer(field: FieldSpec, value: u64) -> String {
+pub(crate) fn pointer(field: FieldSpec, value: u64) -> String {
     let digits = with_precision(field, format!("{value:x}"), false);
     field.pad("0x", &digits, field.precision.is_none())
 }
 
-/// `%s`, and `%c` with the character as text. The precision counts characters.
-pub fn text(field: FieldSpec, text: &str) -> String {
+/// `%s` and `%c`. The precision counts characters.
+pub(crate) fn text(field: FieldSpec, text: &str) -> String {
     let cut: String = match field.precision() {
         Some(precision) => text.chars().take(precision).collect(),
         None => text.to_owned(),
@@ -104,7 +104,7 @@ pub fn text(field: FieldSpec, text: &str) -> String {
 }
 
 /// `%a %A %e %E %f %F %g %G`.
-pub fn float(field: FieldSpec, conversion: char, value: f64) -> String {
+pub(crate) fn float(field: FieldSpec, conversion: char, value: f64) -> String {
     let sign = field.sign(value.is_sign_negative());
     let upper = conversion.is_ascii_uppercase();
     let case = |text: String| if upper { text.to_ascii_uppercase() } else { text };
@@ -148,7 +148,7 @@ fn scientific(field: FieldSpec, magnitude: f64, precision: usize) -> String {
     format!("{mantissa}{point}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// One digit, `precision` more behind the point, rounded; and the decimal exponent.
+/// One digit and `precision` decimals, rounded, and the decimal exponent.
 fn digits_and_exponent(magnitude: f64, precision: usize) -> (String, i32) {
     let text = format!("{magnitude:.precision$e}");
     match text.split_once('e') {
@@ -160,9 +160,9 @@ fn digits_and_exponent(magnitude: f64, precision: usize) -> (String, i32) {
 fn general(field: FieldSpec, magnitude: f64) -> String {
     let significant = field.precision().unwrap_or(6).max(1);
     let (_, exponent) = digits_and_exponent(magnitude, significant - 1);
-    let behind = significant as i64 - 1 - i64::from(exponent);
-    let text = if exponent >= -4 && behind >= 0 {
-        fixed(field, magnitude, behind as usize)
+    let decimals = significant as i64 - 1 - i64::from(exponent);
+    let text = if exponent >= -4 && decimals >= 0 {
+        fixed(field, magnitude, decimals as usize)
     } else {
         scientific(field, magnitude, significant - 1)
     };
@@ -180,7 +180,7 @@ fn general(field: FieldSpec, magnitude: f64) -> String {
     format!("{mantissa}{exponent}")
 }
 
-/// Hexadecimal digits of a double without `0x`: a leading 1 (0 for zero and subnormals), rounded to nearest, ties to even.
+/// Hexadecimal digits of a double without `0x`: leading 1 (0 for zero and subnormals), rounded to nearest, ties to even.
 fn hexadecimal(field: FieldSpec, magnitude: f64) -> String {
     const FRACTION_BITS: u32 = 52;
     let bits = magnitude.to_bits();
@@ -195,14 +195,15 @@ fn hexadecimal(field: FieldSpec, magnitude: f64) -> String {
         Some(precision) if precision < 13 => {
             let dropped = FRACTION_BITS - 4 * precision as u32;
             let whole = lead << FRACTION_BITS | fraction;
-            let (kept, lost) = (whole >> dropped, whole & ((1 << dropped) - 1));
+            let (truncated, remainder) = (whole >> dropped, whole & ((1 << dropped) - 1));
             let half = 1u64 << (dropped - 1);
-            let kept = kept + u64::from(lost > half || lost == half && kept & 1 == 1);
-            let kept_bits = 4 * precision as u32;
-            lead = kept >> kept_bits;
+            let round_up = remainder > half || remainder == half && truncated & 1 == 1;
+            let rounded = truncated + u64::from(round_up);
+            let fraction_bits = 4 * precision as u32;
+            lead = rounded >> fraction_bits;
             match precision {
                 0 => String::new(),
-                _ => format!("{:0precision$x}", kept & ((1 << kept_bits) - 1)),
+                _ => format!("{:0precision$x}", rounded & ((1 << fraction_bits) - 1)),
             }
         }
         Some(precision) => format!("{:0<precision$}", format!("{fraction:013x}")),

@@ -5,17 +5,17 @@
 //! %[flags][width][.precision]Nv[length]conversion        N: 2, 3 or 4             conversion: diouxXaAeEfFgGcsp%
 //! ```
 //!
-//! A 64-bit integer may also be spelled with the length behind: `%ul`, `%xl`, `%dl`. That `l` is part of the specifier only
-//! where the argument has 64 bits, so [`Piece::Conversion`] says whether one follows and leaves it in the text.
+//! The length of a 64-bit integer may also follow the letter: `%ul`, `%xl`, `%dl`. That `l` belongs to the specifier only
+//! if the argument has 64 bits, so [`Conversion::l_follows`] reports it and it stays in the text.
 
 use crate::format::printf::{FieldSpec, MAX_FIELD};
 
 /// A piece of a format string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
-    /// Text to be copied; `%%` arrives here as `%`.
+pub(crate) enum Piece<'a> {
+    /// Text to copy; `%%` as `%`.
     Text(&'a str),
-    /// A `%` that starts no specifier, with what made it none.
+    /// A `%` that does not start a specifier, up to the character that rules it out.
     Stray(&'a str),
     /// A conversion specifier.
     Conversion(Conversion<'a>),
@@ -23,23 +23,23 @@ pub enum Piece<'a> {
 
 /// One conversion specifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conversion<'a> {
-    /// As it stands in the format.
-    pub source: &'a str,
+pub(crate) struct Conversion<'a> {
+    /// The specifier as it is in the format.
+    pub(crate) source: &'a str,
     /// Flags, width, precision.
-    pub field: FieldSpec,
-    /// Components of a vector.
-    pub vector: Option<usize>,
-    /// `h`, `hh`, `l`, `ll` or nothing.
-    pub length: &'a str,
-    /// The letter.
-    pub letter: char,
-    /// The character behind is an `l`.
-    pub l_follows: bool,
+    pub(crate) field: FieldSpec,
+    /// Number of components, for a vector.
+    pub(crate) vector: Option<usize>,
+    /// `h`, `hh`, `l`, `ll` or empty.
+    pub(crate) length: &'a str,
+    /// Conversion letter.
+    pub(crate) letter: char,
+    /// The next character of the format is an `l`.
+    pub(crate) l_follows: bool,
 }
 
-/// The pieces of `format`, in order; together they cover it.
-pub fn parse(format: &str) -> Vec<Piece<'_>> {
+/// The pieces of `format` in order; together they cover it.
+pub(crate) fn parse(format: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = format;
     while let Some(percent) = rest.find('%') {
@@ -47,13 +47,13 @@ pub fn parse(format: &str) -> Vec<Piece<'_>> {
         if !text.is_empty() {
             pieces.push(Piece::Text(text));
         }
-        rest = if let Some(behind) = tail.strip_prefix("%%") {
+        rest = if let Some(rest) = tail.strip_prefix("%%") {
             pieces.push(Piece::Text(&tail[..1]));
-            behind
+            rest
         } else {
-            let (piece, behind) = specifier(tail);
+            let (piece, rest) = specifier(tail);
             pieces.push(piece);
-            behind
+            rest
         };
     }
     if !rest.is_empty() {
@@ -62,7 +62,7 @@ pub fn parse(format: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The specifier that `tail` starts with, and what is behind it.
+/// The specifier at the start of `tail`, and the rest.
 fn specifier(tail: &str) -> (Piece<'_>, &str) {
     let mut at = Cursor { text: tail, index: 1 };
     let mut field = FieldSpec::default();
@@ -79,10 +79,10 @@ fn specifier(tail: &str) -> (Piece<'_>, &str) {
     let mut precision = at.take(|c| c == '.').map(|_| at.digits());
     let mut vector = None;
     if at.take(|c| c == 'v').is_some() {
-        let behind = at.digits();
-        vector = match (behind.is_empty(), &mut precision) {
-            (false, _) => behind.parse().ok(),
-            // `%2v`: the last digit before the v is the count, what precedes it is the width or the precision.
+        let count = at.digits();
+        vector = match (count.is_empty(), &mut precision) {
+            (false, _) => count.parse().ok(),
+            // `%2v`: the last digit before the v is the count; the digits before it are the width or the precision.
             (true, Some(digits)) => take_last_digit(digits),
             (true, None) => take_last_digit(&mut width),
         };
@@ -96,16 +96,16 @@ fn specifier(tail: &str) -> (Piece<'_>, &str) {
     let Some(letter) = at.take(|c| "diouxXaAeEfFgGcsp".contains(c)) else {
         return at.stray();
     };
-    let (source, behind) = at.split();
+    let (source, rest) = at.split();
     let conversion = Conversion {
         source,
         field,
         vector,
         length,
         letter,
-        l_follows: behind.starts_with('l'),
+        l_follows: rest.starts_with('l'),
     };
-    (Piece::Conversion(conversion), behind)
+    (Piece::Conversion(conversion), rest)
 }
 
 fn number(digits: &str) -> usize {
@@ -149,8 +149,8 @@ impl<'a> Cursor<'a> {
 
     fn length(&mut self) -> &'a str {
         let rest = self.rest();
-        let found = ["hh", "ll", "h", "l"].into_iter().find(|l| rest.starts_with(l));
-        let length = found.and_then(|l| rest.get(..l.len())).unwrap_or_default();
+        let lengths = ["hh", "ll", "h", "l"];
+        let length = lengths.into_iter().find(|l| rest.starts_with(l)).unwrap_or_default();
         self.index += length.len();
         length
     }
@@ -160,8 +160,8 @@ impl<'a> Cursor<'a> {
     }
 
     fn stray(&self) -> (Piece<'a>, &'a str) {
-        let (source, behind) = self.split();
-        (Piece::Stray(source), behind)
+        let (source, rest) = self.split();
+        (Piece::Stray(source), rest)
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_specifier_stays_in_the_text() {
+    fn stray_percent_signs_stay_in_the_text() {
         assert_eq!(
             parse("100%% %y %"),
             [
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn an_l_behind_is_seen_and_left() {
+    fn a_following_l_is_reported_and_kept() {
         assert!(matches!(
             parse("%ul").as_slice(),
             [Piece::Conversion(Conversion { l_follows: true, .. }), Piece::Text("l")]

@@ -1,34 +1,34 @@
-//! Values as people read them, where no format string says how.
+//! Values as text, without a format string.
 
 use crate::escape::one_line;
 use crate::scalar::Scalar;
 use crate::value::{Field, Value};
 
-/// Elements of an array that are spelled out; the rest is counted. The JSON report has all of them.
+/// Elements of an array that are written out; the others are counted. The JSON report has all of them.
 const SHOWN_ELEMENTS: usize = 16;
 
-/// One line: `7`, `(1, 2, 3)`, `[1, 2, ... 65534 more]`, `{index: 7, position: (0.5, 0.5)}`.
-pub fn show(value: &Value) -> String {
+/// A value on one line: `7`, `(1, 2, 3)`, `[1, 2, ... 65534 more]`, `{index: 7, position: (0.5, 0.5)}`.
+pub(crate) fn show(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
     out
 }
 
 /// `name: value`, or the value alone.
-pub fn show_field(field: &Field) -> String {
+pub(crate) fn show_field(field: &Field) -> String {
     show_named(field.name.as_deref(), &field.value)
 }
 
-/// The same from parts.
-pub fn show_named(name: Option<&str>, value: &Value) -> String {
-    match name.filter(|name| !is_made_up(name)) {
+/// [`show_field`] from its parts.
+pub(crate) fn show_named(name: Option<&str>, value: &Value) -> String {
+    match name.filter(|name| !is_generated(name)) {
         Some(name) => format!("{}: {}", one_line(name), show(value)),
         None => show(value),
     }
 }
 
-/// Names that compilers give to members without one: they say nothing to a person.
-fn is_made_up(name: &str) -> bool {
+/// Whether a compiler made the name up for a member without one.
+fn is_generated(name: &str) -> bool {
     let digits = name.strip_prefix("__member").or_else(|| name.strip_prefix("_m"));
     digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -75,7 +75,7 @@ mod tests {
     use crate::scalar_type::ScalarType;
 
     #[test]
-    fn values_read_like_values() {
+    fn composites_have_brackets_by_kind_and_long_arrays_are_cut() {
         let uint = |value| Scalar::from_bits(ScalarType::U32, value);
         let value = Value::Struct {
             name: Some("Hit".into()),

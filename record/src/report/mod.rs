@@ -1,4 +1,7 @@
-//! Reports: data, construction, filters, and the views for people and programs.
+//! Reports of all aborts of a device: plain data, with a view as text for people and one as JSON for programs.
+//!
+//! [`Report::build`] groups records by site, [`Report::from_payloads`] bare messages. [`Filter`] removes sites.
+//! [`Report::text`] and [`Report::json_lines`] are the views.
 
 mod build;
 mod data;
@@ -11,5 +14,4 @@ mod value_json;
 
 pub use data::{Extent, ModuleInfo, QueueUse, Report, ReportOptions, Sample, SiteReport, StageReport, Summary};
 pub use filter::Filter;
-pub use phrases::{show_invocation, show_location};
-pub use site_match::{Origin, match_payload};
+pub use phrases::show_location;

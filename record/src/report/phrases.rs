@@ -103,7 +103,7 @@ pub fn show_location(location: &Location) -> String {
 }
 
 /// `global (7, 0, 0), local (7, 0, 0) in workgroup (0, 0, 0)`, `pixel (3, 4)`, by stage.
-pub fn show_invocation(invocation: &Invocation) -> String {
+pub(crate) fn show_invocation(invocation: &Invocation) -> String {
     match *invocation {
         Invocation::Global {
             global,

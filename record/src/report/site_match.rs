@@ -8,18 +8,18 @@ use crate::site::{Site, SiteTable};
 
 /// A site that may have written a message.
 #[derive(Clone, Copy)]
-pub struct Origin<'a> {
+pub(crate) struct Origin<'a> {
     /// What is known of its module.
-    pub module: &'a ModuleInfo,
+    pub(crate) module: &'a ModuleInfo,
     /// The module's table.
-    pub table: &'a SiteTable,
+    pub(crate) table: &'a SiteTable,
     /// The site.
-    pub site: &'a Site,
+    pub(crate) site: &'a Site,
 }
 
 impl Origin<'_> {
     /// `shaders/cull.comp:31 in check, module "cull"`.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let place = match &self.site.location {
             Some(l) => format!("{}:{}", l.file, l.line),
             None => format!("word {}", self.site.word_offset),
@@ -35,7 +35,7 @@ impl Origin<'_> {
 /// The sites that can have written `payload`: of its size, and with its leading text where both have one. Sites whose
 /// text is known and matches win over sites of which only the size is known; among the rest, those with one and the
 /// same type can be told apart no further, and with different types nothing is said at all.
-pub fn match_payload<'a>(payload: &[u8], modules: &'a [ModuleInfo]) -> Vec<Origin<'a>> {
+pub(crate) fn match_payload<'a>(payload: &[u8], modules: &'a [ModuleInfo]) -> Vec<Origin<'a>> {
     let mut found = Vec::new();
     for module in modules {
         let Some(table) = module.sites.as_deref() else { continue };
