@@ -166,7 +166,7 @@ fn without_sites_messages_are_guessed_and_their_bytes_shown() {
     assert_eq!(
         run.text(),
         "vkabort: shader aborted: bad 7
-   = note: the site is not known: the types are guessed from the format
+   = note: unknown site: the types are guessed from the format
    = bytes: 62616420 25750000 07000000
 
 vkabort: shader aborted: 7 (0x00000007)

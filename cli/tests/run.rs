@@ -120,7 +120,7 @@ fn aborts_are_shown_fail_the_run_and_are_recorded() {
         "vkabort: shader aborted: bad index
    = function `check`
    = 2 invocations aborted here
-   = note: the site is not known: the types are guessed from the format
+   = note: unknown site: the types are guessed from the format
    = bytes: 62616420 696e6465 78
 vkabort: ./app: 2 shader invocations aborted
 "

@@ -1,7 +1,7 @@
 //! The JSON report against its schema, and read back by the strict reader.
 //!
-//! The schema is checked by a small interpreter of the part of JSON Schema that it uses; a keyword that the interpreter
-//! does not know is a failure, so the schema cannot say more than is checked.
+//! A small interpreter of JSON Schema checks the lines. It fails on a keyword that it does not support, so that the schema
+//! cannot state more than is checked.
 
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use vkabort_record::snapshot::{Record, Records};
 
 fn check(schema: &Json, value: &Json, root: &Json) -> Result<(), String> {
     let Json::Object(keywords) = schema else {
-        return Err(format!("{schema} is no schema"));
+        return Err(format!("{schema} is not a schema"));
     };
     for (keyword, rule) in keywords {
         check_keyword(keyword, rule, keywords, value, root).map_err(|e| format!("{keyword}: {e}"))?;
@@ -25,7 +25,7 @@ fn check(schema: &Json, value: &Json, root: &Json) -> Result<(), String> {
 }
 
 fn check_keyword(keyword: &str, rule: &Json, all: &Map<String, Json>, value: &Json, root: &Json) -> Result<(), String> {
-    let fail = |what: &str| Err(format!("{value} {what} {rule}"));
+    let fail = |reason: &str| Err(format!("{value} {reason} {rule}"));
     let list = || rule.as_array().cloned().unwrap_or_default();
     match keyword {
         "$schema" | "title" | "description" | "$defs" => Ok(()),
@@ -50,20 +50,10 @@ fn check_keyword(keyword: &str, rule: &Json, all: &Map<String, Json>, value: &Js
             });
             if fits { Ok(()) } else { fail("is not of type") }
         }
-        "const" => {
-            if value == rule {
-                Ok(())
-            } else {
-                fail("is not")
-            }
-        }
-        "enum" => {
-            if list().contains(value) {
-                Ok(())
-            } else {
-                fail("is none of")
-            }
-        }
+        "const" if value == rule => Ok(()),
+        "const" => fail("is not"),
+        "enum" if list().contains(value) => Ok(()),
+        "enum" => fail("is not one of"),
         "anyOf" | "oneOf" => {
             let errors: Vec<String> = list().iter().filter_map(|s| check(s, value, root).err()).collect();
             let fitting = list().len() - errors.len();
@@ -100,7 +90,7 @@ fn check_keyword(keyword: &str, rule: &Json, all: &Map<String, Json>, value: &Js
             .try_for_each(|item| check(rule, item, root)),
         "minItems" | "maxItems" => match (value.as_array(), rule.as_u64()) {
             (Some(items), Some(n)) if items.len() as u64 == n => Ok(()),
-            _ => fail("has not as many items as"),
+            _ => fail("does not have the number of items"),
         },
         "required" => list().iter().filter_map(Json::as_str).try_for_each(|key| {
             value
@@ -114,14 +104,14 @@ fn check_keyword(keyword: &str, rule: &Json, all: &Map<String, Json>, value: &Js
         }),
         "additionalProperties" => {
             assert_eq!(rule, &Json::Bool(false));
-            let known = all.get("properties").ok_or("no properties")?;
+            let properties = all.get("properties").ok_or("no properties")?;
             value
                 .as_object()
                 .into_iter()
                 .flatten()
-                .try_for_each(|(key, _)| known.get(key).map(|_| ()).ok_or(format!("unknown key `{key}`")))
+                .try_for_each(|(key, _)| properties.get(key).map(|_| ()).ok_or(format!("unknown key `{key}`")))
         }
-        other => panic!("the schema uses `{other}`, which this test does not know"),
+        other => panic!("the schema uses `{other}`, which this test does not support"),
     }
 }
 
@@ -332,7 +322,13 @@ fn every_kind_of_value_and_invocation_occurs() {
 }
 
 #[test]
-fn the_schema_refuses_what_is_wrong() {
+fn the_schema_names_every_scalar_type() {
+    let names: Vec<&str> = ScalarType::ALL.iter().map(|ty| ty.name()).collect();
+    assert_eq!(schema()["$defs"]["scalar_type"]["enum"], serde_json::json!(names));
+}
+
+#[test]
+fn schema_and_reader_refuse_wrong_lines() {
     let schema = schema();
     let line = reports()[1].json_lines().lines().next().expect("a line").to_owned();
     let original: Json = serde_json::from_str(&line).expect("JSON");

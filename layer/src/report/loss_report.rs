@@ -55,7 +55,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcom
     if report.is_empty() {
         log.line(Level::Error, &text);
         for line in &report.summary.driver {
-            log.line(Level::Error, &format!("the driver says: {line}"));
+            log.line(Level::Error, &format!("the driver reports: {line}"));
         }
     } else {
         let raw = RawData {

@@ -1,4 +1,4 @@
-//! From records, or from bare messages, to a [`Report`].
+//! Builds a [`Report`] from records, or from messages without records.
 
 use crate::invocation::Invocation;
 use crate::message::Message;
@@ -8,28 +8,18 @@ use crate::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable};
 use crate::snapshot::{Record, Records};
 use crate::stage::stage_name;
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 impl Report {
-    /// A report of the records of an arena. `modules` tells what is known of a module; it is asked once for each.
+    /// A report of the records of an arena. Calls `modules` once per module.
     pub fn build(records: &Records, modules: &dyn Fn(ModuleHash) -> ModuleInfo, options: &ReportOptions) -> Self {
-        let mut groups: Vec<((ModuleHash, SiteId), Vec<&Record>)> = Vec::new();
-        let mut place = HashMap::new();
-        for record in &records.records {
-            let key = (record.module_hash, record.site);
-            let index = *place.entry(key).or_insert_with(|| {
-                groups.push((key, Vec::new()));
-                groups.len() - 1
-            });
-            if let Some((_, group)) = groups.get_mut(index) {
-                group.push(record);
-            }
-        }
-        let mut known = HashMap::new();
-        let sites = groups
+        let by_site = group(records.records.iter().map(|r| ((r.module_hash, r.site), r)));
+        let mut infos = HashMap::new();
+        let sites = by_site
             .into_iter()
-            .map(|((hash, site), group)| {
-                let module = known.entry(hash).or_insert_with(|| modules(hash));
-                SiteReport::of_records(hash, site, &group, module, options)
+            .map(|((hash, site), records)| {
+                let module = infos.entry(hash).or_insert_with(|| modules(hash));
+                SiteReport::of_records(hash, site, &records, module, options)
             })
             .collect();
         let full = records.full || records.dropped > 0;
@@ -50,60 +40,116 @@ impl Report {
         }
     }
 
-    /// A report of bare messages, as `vkGetDeviceFaultDebugInfoKHR` gives them: nothing says which site wrote one, so each
-    /// is matched against the sites of all `modules` that could have.
+    /// A report of payloads from `vkGetDeviceFaultDebugInfoKHR`, which do not identify their site: each is matched against
+    /// the sites of all `modules`.
     pub fn from_payloads<'a>(
         payloads: impl IntoIterator<Item = &'a [u8]>,
         modules: &[ModuleInfo],
         options: &ReportOptions,
     ) -> Self {
-        let mut groups: Vec<(Vec<Origin<'_>>, Vec<&[u8]>)> = Vec::new();
-        let mut place = HashMap::new();
-        let mut invocations = 0;
-        for payload in payloads {
-            invocations += 1;
+        let by_origins = group(payloads.into_iter().map(|payload| {
             let origins = match_payload(payload, modules);
-            // Without any origin, messages belong together when they have the same size and start with the same text.
+            // Without an origin, messages of the same size and the same leading text belong together.
             let text = payload.iter().position(|&b| b == 0).and_then(|end| payload.get(..end));
             let alike = origins.is_empty().then_some((payload.len(), text.unwrap_or(payload)));
-            let sites: Vec<*const Site> = origins.iter().map(|origin| std::ptr::from_ref(origin.site)).collect();
-            let index = *place.entry((sites, alike)).or_insert_with(|| {
-                groups.push((origins, Vec::new()));
-                groups.len() - 1
-            });
-            if let Some((_, group)) = groups.get_mut(index) {
-                group.push(payload);
-            }
-        }
-        let sites = groups
-            .into_iter()
-            .map(|(origins, group)| SiteReport::of_payloads(&origins, &group, options))
-            .collect();
+            ((origins, alike), payload)
+        }));
         Self {
-            sites,
             summary: Summary {
                 device: options.device.clone(),
-                invocations,
+                invocations: by_origins.iter().map(|(_, payloads)| payloads.len() as u64).sum(),
                 ..Summary::default()
             },
+            sites: by_origins
+                .into_iter()
+                .map(|((origins, _), payloads)| SiteReport::of_payloads(&origins, &payloads, options))
+                .collect(),
         }
     }
 }
 
-/// Which of `count` messages to show: different ones first, each group in order.
-fn choose<'a>(messages: impl Iterator<Item = &'a [u8]>, count: usize) -> (Vec<usize>, u64) {
-    let mut seen = HashSet::new();
-    let (mut new, mut repeated) = (Vec::new(), Vec::new());
-    for (index, bytes) in messages.enumerate() {
-        let fresh = seen.insert(bytes);
-        let list = if fresh { &mut new } else { &mut repeated };
-        if list.len() < count {
-            list.push(index);
+/// Items with equal keys together, in the order of their first items.
+fn group<K: Clone + Eq + Hash, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut indices = HashMap::new();
+    for (key, item) in items {
+        let index = *indices.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(index) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((key, vec![item])),
         }
     }
-    new.extend(repeated);
-    new.truncate(count);
-    (new, seen.len() as u64)
+    groups
+}
+
+/// A site and its module's table, as far as they are known.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    table: Option<&'a SiteTable>,
+    site: Option<&'a Site>,
+}
+
+impl<'a> Context<'a> {
+    /// The entry points that can reach the site.
+    fn entry_points(self) -> impl Iterator<Item = &'a EntryPoint> {
+        let indices = self.site.map(|s| s.entry_points.as_slice()).unwrap_or_default();
+        let entry_point = move |&index: &u32| self.table?.entry_points.get(usize::try_from(index).ok()?);
+        indices.iter().filter_map(entry_point)
+    }
+
+    fn entry_points_of(self, execution_model: u32) -> impl Iterator<Item = &'a EntryPoint> {
+        self.entry_points()
+            .filter(move |e| e.execution_model == execution_model)
+    }
+
+    fn stage(self, execution_model: u32, invocations: u64) -> StageReport {
+        StageReport {
+            execution_model,
+            stage: stage_name(execution_model).to_owned(),
+            entry_points: self.entry_points_of(execution_model).map(|e| e.name.clone()).collect(),
+            invocations,
+        }
+    }
+
+    /// The stages that can reach the site.
+    fn stages(self) -> Vec<StageReport> {
+        let mut stages: Vec<StageReport> = Vec::new();
+        for entry in self.entry_points() {
+            if stages.iter().all(|s| s.execution_model != entry.execution_model) {
+                stages.push(self.stage(entry.execution_model, 0));
+            }
+        }
+        stages
+    }
+
+    /// The workgroup size, if all entry points of the stage that can reach the site agree.
+    fn workgroup_size(self, execution_model: u32) -> Option<[u32; 3]> {
+        let mut sizes = self.entry_points_of(execution_model).map(|e| e.local_size);
+        let first = sizes.next()??;
+        sizes.all(|size| size == Some(first)).then_some(first)
+    }
+
+    fn message(self, payload: &[u8]) -> Message {
+        match self.site {
+            Some(site) => Message::of_site(site, payload),
+            None => Message::untyped(payload),
+        }
+    }
+
+    /// A report without aborts.
+    fn site_report(self, module: &ModuleInfo) -> SiteReport {
+        let site = self.site;
+        SiteReport {
+            module_name: module.name.clone(),
+            word_offset: site.map(|s| s.word_offset),
+            function: site.map(|s| s.function.clone()),
+            callers: site.map(|s| s.callers.clone()).unwrap_or_default(),
+            location: site.and_then(|s| s.location.clone()),
+            stages: self.stages(),
+            pipelines: module.pipelines.clone(),
+            ..SiteReport::default()
+        }
+    }
 }
 
 impl SiteReport {
@@ -115,143 +161,102 @@ impl SiteReport {
         options: &ReportOptions,
     ) -> Self {
         let table = module.sites.as_deref();
-        let known = table.and_then(|t| t.site(site));
-        let mut report = Self::located(table, known, module);
+        let context = Context {
+            table,
+            site: table.and_then(|t| t.site(site)),
+        };
+        let mut report = context.site_report(module);
         report.module_hash = Some(hash);
         report.site = Some(site);
-        report.invocations = records.len() as u64;
-        for record in records {
-            report.count_stage(record.execution_model, table, known);
-        }
-        report.queues = options.queues_for(&report.stages);
-        report.extent = extent(records);
-        let (chosen, distinct) = choose(records.iter().map(|r| r.payload.as_slice()), options.samples.max(1));
-        report.distinct_messages = distinct;
-        report.samples = chosen
+        // The records name their stages; the other stages that can reach the site do not matter.
+        report.stages = group(records.iter().map(|r| (r.execution_model, ())))
             .into_iter()
-            .filter_map(|index| records.get(index))
-            .map(|record| Sample {
-                invocation: Some(record.invocation.with_workgroup_size(workgroup_size(
-                    record.execution_model,
-                    table,
-                    known,
-                ))),
-                message: message(known, &record.payload),
-            })
+            .map(|(model, records)| context.stage(model, records.len() as u64))
             .collect();
+        report.extent = extent(records);
+        report.add_samples(
+            records,
+            options,
+            |r| &r.payload,
+            |record| {
+                let size = context.workgroup_size(record.execution_model);
+                Sample {
+                    invocation: Some(record.invocation.with_workgroup_size(size)),
+                    message: context.message(&record.payload),
+                }
+            },
+        );
         report
     }
 
     fn of_payloads(origins: &[Origin<'_>], payloads: &[&[u8]], options: &ReportOptions) -> Self {
-        let first = origins.first();
-        let known = first.map(|o| o.site);
-        let mut report = match first {
-            Some(origin) if origins.len() == 1 => {
-                let mut report = Self::located(Some(origin.table), known, origin.module);
-                report.module_hash = Some(origin.table.module_hash);
-                report.site = Some(origin.site.id);
-                report
-            }
+        let context = Context {
+            table: origins.first().map(|o| o.table),
+            site: origins.first().map(|o| o.site),
+        };
+        let mut report = match origins {
+            [origin] => Self {
+                module_hash: Some(origin.table.module_hash),
+                site: Some(origin.site.id),
+                ..context.site_report(origin.module)
+            },
             _ => Self {
                 also_possible: origins.iter().map(Origin::describe).collect(),
                 ..Self::default()
             },
         };
-        report.queues = options.queues_for(&report.stages);
-        report.invocations = payloads.len() as u64;
-        let (chosen, distinct) = choose(payloads.iter().copied(), options.samples.max(1));
-        report.distinct_messages = distinct;
-        report.samples = chosen
-            .into_iter()
-            .filter_map(|index| payloads.get(index))
-            .map(|payload| Sample {
+        report.add_samples(
+            payloads,
+            options,
+            |payload| payload,
+            |payload| Sample {
                 invocation: None,
-                message: message(known, payload),
-            })
-            .collect();
+                message: context.message(payload),
+            },
+        );
         report
     }
 
-    fn located(table: Option<&SiteTable>, known: Option<&Site>, module: &ModuleInfo) -> Self {
-        Self {
-            module_name: module.name.clone(),
-            word_offset: known.map(|s| s.word_offset),
-            function: known.map(|s| s.function.clone()),
-            callers: known.map(|s| s.callers.clone()).unwrap_or_default(),
-            location: known.and_then(|s| s.location.clone()),
-            stages: stages_of(table, known),
-            pipelines: module.pipelines.clone(),
-            ..Self::default()
-        }
-    }
-
-    fn count_stage(&mut self, execution_model: u32, table: Option<&SiteTable>, known: Option<&Site>) {
-        if self.stages.iter().all(|s| s.invocations == 0) {
-            // The records say which stages it was; what the module would allow does not matter any more.
-            self.stages.clear();
-        }
-        match self.stages.iter_mut().find(|s| s.execution_model == execution_model) {
-            Some(stage) => stage.invocations += 1,
-            None => self.stages.push(StageReport {
-                execution_model,
-                stage: stage_name(execution_model).to_owned(),
-                entry_points: entry_points(execution_model, table, known)
-                    .map(|e| e.name.clone())
-                    .collect(),
-                invocations: 1,
-            }),
-        }
+    /// Adds the counts, the queues that can run the stages, and samples of some of the aborts.
+    fn add_samples<T>(
+        &mut self,
+        aborts: &[T],
+        options: &ReportOptions,
+        payload: impl Fn(&T) -> &[u8],
+        sample: impl Fn(&T) -> Sample,
+    ) {
+        self.queues = options.queues_for(&self.stages);
+        self.invocations = aborts.len() as u64;
+        let (chosen, distinct) = choose(aborts.iter().map(payload), options.samples.max(1));
+        self.distinct_messages = distinct;
+        self.samples = chosen
+            .into_iter()
+            .filter_map(|index| aborts.get(index))
+            .map(sample)
+            .collect();
     }
 }
 
-fn message(known: Option<&Site>, payload: &[u8]) -> Message {
-    match known {
-        Some(site) => Message::of_site(site, payload),
-        None => Message::untyped(payload),
-    }
-}
-
-/// The entry points of one stage that can reach a site.
-fn entry_points<'a>(
-    execution_model: u32,
-    table: Option<&'a SiteTable>,
-    known: Option<&'a Site>,
-) -> impl Iterator<Item = &'a EntryPoint> {
-    let indices = known.map(|s| s.entry_points.as_slice()).unwrap_or_default();
-    indices
-        .iter()
-        .filter_map(move |&index| table?.entry_points.get(usize::try_from(index).ok()?))
-        .filter(move |entry| entry.execution_model == execution_model)
-}
-
-/// The stages that can reach a site, for messages that do not say.
-fn stages_of(table: Option<&SiteTable>, known: Option<&Site>) -> Vec<StageReport> {
-    let mut stages: Vec<StageReport> = Vec::new();
-    for &index in known.map(|s| s.entry_points.as_slice()).unwrap_or_default() {
-        let found = usize::try_from(index).ok().and_then(|i| table?.entry_points.get(i));
-        let Some(model) = found.map(|e| e.execution_model) else {
-            continue;
+/// The indices of `count` messages, distinct ones first, and the number of distinct messages.
+fn choose<'a>(messages: impl Iterator<Item = &'a [u8]>, count: usize) -> (Vec<usize>, u64) {
+    let mut distinct = HashSet::new();
+    let (mut first, mut repeated) = (Vec::new(), Vec::new());
+    for (index, bytes) in messages.enumerate() {
+        let list = if distinct.insert(bytes) {
+            &mut first
+        } else {
+            &mut repeated
         };
-        if stages.iter().all(|s| s.execution_model != model) {
-            stages.push(StageReport {
-                execution_model: model,
-                stage: stage_name(model).to_owned(),
-                entry_points: entry_points(model, table, known).map(|e| e.name.clone()).collect(),
-                invocations: 0,
-            });
+        if list.len() < count {
+            list.push(index);
         }
     }
-    stages
+    first.extend(repeated);
+    first.truncate(count);
+    (first, distinct.len() as u64)
 }
 
-/// The workgroup size, if all entry points in question have the same.
-fn workgroup_size(execution_model: u32, table: Option<&SiteTable>, known: Option<&Site>) -> Option<[u32; 3]> {
-    let mut sizes = entry_points(execution_model, table, known).map(|e| e.local_size);
-    let first = sizes.next()??;
-    sizes.all(|size| size == Some(first)).then_some(first)
-}
-
-/// The box around all ids, when all invocations have ids of the same kind and there are several.
+/// Bounds of the ids of several invocations of one stage, if the stage has ids in three dimensions or pixels.
 fn extent(records: &[&Record]) -> Option<Extent> {
     let id = |record: &&Record| match record.invocation {
         Invocation::Global { global, .. } => Some(global),

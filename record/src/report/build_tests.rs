@@ -86,7 +86,7 @@ fn sites_come_in_the_order_of_their_first_aborts_with_their_counts() {
             ("compute", &["main".to_owned()][..], 1)
         ]
     );
-    assert_eq!(shared.extent, None, "pixels and invocations do not make one box");
+    assert_eq!(shared.extent, None, "pixels and invocation ids have no common bounds");
     let main = &report.sites[1];
     assert_eq!((main.invocations, main.distinct_messages), (3, 2));
     assert_eq!(
@@ -103,7 +103,7 @@ fn sites_come_in_the_order_of_their_first_aborts_with_their_counts() {
 }
 
 #[test]
-fn local_and_workgroup_ids_follow_from_the_workgroups_size_if_it_agrees() {
+fn local_and_workgroup_ids_follow_from_a_consistent_workgroup_size() {
     let found = records(vec![record(0, 0, 5, [5, 3, 0, 5], 1), record(1, 0, 5, [5, 3, 0, 6], 2)]);
     let report = Report::build(&found, &modules, &ReportOptions::default());
     let invocation = |index: usize| report.sites[0].samples[index].invocation;
@@ -124,7 +124,7 @@ fn local_and_workgroup_ids_follow_from_the_workgroups_size_if_it_agrees() {
             local: None,
             workgroup: None
         }),
-        "another size ran"
+        "the size contradicts the local index"
     );
     assert_eq!(
         Invocation::from_words(5, [1, 1, 1, 0]).with_workgroup_size(Some([0, 1, 1])),
@@ -158,16 +158,16 @@ fn a_full_arena_names_the_setting_to_raise() {
 #[test]
 fn unknown_modules_and_sites_out_of_range_are_reported_by_their_bytes() {
     let found = records(vec![record(0, 99, 5, [0; 4], 7)]);
-    let known = Report::build(&found, &modules, &ReportOptions::default());
-    assert_eq!(known.sites[0].function, None);
-    assert_eq!(known.first_message().as_deref(), Some("bad 7"), "by convention");
-    let unknown = Report::build(&found, &|_| ModuleInfo::default(), &ReportOptions::default());
-    assert_eq!(unknown.sites[0].module_hash, Some(HASH));
-    assert_eq!(unknown.sites[0].stages[0].stage, "compute");
+    let wrong_site = Report::build(&found, &modules, &ReportOptions::default());
+    assert_eq!(wrong_site.sites[0].function, None);
+    assert_eq!(wrong_site.first_message().as_deref(), Some("bad 7"), "by convention");
+    let no_module = Report::build(&found, &|_| ModuleInfo::default(), &ReportOptions::default());
+    assert_eq!(no_module.sites[0].module_hash, Some(HASH));
+    assert_eq!(no_module.sites[0].stages[0].stage, "compute");
 }
 
 #[test]
-fn bare_messages_find_their_site_or_say_which_it_may_be() {
+fn payloads_find_their_site_or_all_possible_ones() {
     let payload = |text: &[u8], value: u32| [text, b"\0\0", &value.to_le_bytes()].concat();
     let payloads = [payload(b"bad %u", 1), payload(b"bad %u", 2), payload(b"odd %u", 3)];
     let module = modules(HASH);

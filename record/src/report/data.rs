@@ -1,6 +1,4 @@
-//! What aborted, where, why and how often: plain data, one [`SiteReport`] per abort site.
-//!
-//! [`Report::text`] is the view for people, [`Report::json_lines`] the one for programs.
+//! The data of a report: one [`SiteReport`] per abort site, and a [`Summary`].
 
 use crate::invocation::Invocation;
 use crate::message::Message;
@@ -9,18 +7,18 @@ use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What is known of a module beside its records. Whatever is unknown stays empty.
+/// Facts about a module that its records do not carry; empty if unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModuleInfo {
     /// Its abort sites.
     pub sites: Option<Arc<SiteTable>>,
     /// Its debug-utils name.
     pub name: Option<String>,
-    /// Names of the pipelines and shader objects made from it.
+    /// Names of the pipelines and shader objects that contain it.
     pub pipelines: Vec<String>,
 }
 
-/// A queue on which a shader may have aborted: it had work that was not known to have ended well.
+/// A queue on which a shader may have aborted: it has work that no successful wait covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueUse {
     /// Its debug-utils name, else `(family 0, index 1)`.
@@ -32,7 +30,7 @@ pub struct QueueUse {
 }
 
 impl QueueUse {
-    /// Whether shaders of a SPIR-V execution model can run on it.
+    /// Whether shaders of a SPIR-V execution model can run on the queue. Any queue may run an unknown one.
     fn runs(&self, execution_model: u32) -> bool {
         match Stage::from_execution_model(execution_model) {
             Some(stage) if stage.is_graphics() => self.graphics,
@@ -42,26 +40,26 @@ impl QueueUse {
     }
 }
 
-/// What shapes a report besides the records.
+/// Inputs of a report besides the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportOptions {
-    /// Messages shown per site. Different messages come first.
+    /// Maximum number of messages per site; at least one is kept.
     pub samples: usize,
-    /// Bytes of the arena, where the records come from one: named when it was too small.
+    /// Size of the arena in bytes, for records from an arena.
     pub arena_bytes: Option<u64>,
-    /// The device's debug-utils name, else the physical device's.
+    /// The device's debug-utils name, else the name of the physical device.
     pub device: Option<String>,
     /// Queues that the aborts may have been on.
     pub queues: Vec<QueueUse>,
 }
 
 impl ReportOptions {
-    /// The queues that can run one of these stages; all, when none is known.
+    /// Names of the queues that can run one of these stages; of all queues if `stages` is empty.
     pub(crate) fn queues_for(&self, stages: &[StageReport]) -> Vec<String> {
-        let fits = |queue: &&QueueUse| stages.is_empty() || stages.iter().any(|s| queue.runs(s.execution_model));
+        let can_run = |queue: &&QueueUse| stages.is_empty() || stages.iter().any(|s| queue.runs(s.execution_model));
         self.queues
             .iter()
-            .filter(fits)
+            .filter(can_run)
             .map(|queue| queue.name.clone())
             .collect()
     }
@@ -78,12 +76,12 @@ impl Default for ReportOptions {
     }
 }
 
-/// All that is known after shaders aborted.
+/// A report of all aborts of a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// One entry per site, in the order of their first aborts.
+    /// The sites that aborted, in the order of their first aborts.
     pub sites: Vec<SiteReport>,
-    /// What could not be recorded.
+    /// Counts over all sites, and aborts that were not recorded.
     pub summary: Summary,
 }
 
@@ -91,30 +89,30 @@ pub struct Report {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
-    /// The device.
+    /// Name of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Invocations whose messages were recorded.
     pub invocations: u64,
-    /// Records that were begun and never completed.
+    /// Messages that were started but not completed.
     pub unfinished: u64,
-    /// Aborts that found no room: at least this many.
+    /// Lower bound of the aborts that did not fit into the arena.
     pub dropped: u64,
-    /// There was no room for every message.
+    /// Whether the arena was too small for all messages.
     pub full: bool,
-    /// The device took its count of aborts with it: there may have been more.
+    /// Whether the abort count was lost with the device: there may have been more aborts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub control_lost: bool,
-    /// What the driver says of a loss of its own, a line each.
+    /// The driver's own description of a device loss, by line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub driver: Vec<String>,
-    /// Invocations at sites that a filter takes out of the report.
+    /// Invocations at sites that the filter removed from the report.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignored: u64,
-    /// Size of the memory for messages, in bytes.
+    /// Size of the arena, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arena_bytes: Option<u64>,
-    /// The setting to raise, when there was no room.
+    /// The setting to raise for a larger arena.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raise: Option<String>,
 }
@@ -127,11 +125,11 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// One place that aborted.
+/// One site that aborted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteReport {
-    /// Hash of the module; unknown for messages that came without a record.
+    /// Hash of the module; `None` for messages from the driver's own debug info.
     pub module_hash: Option<ModuleHash>,
     /// Debug-utils name of the module.
     pub module_name: Option<String>,
@@ -141,25 +139,25 @@ pub struct SiteReport {
     pub word_offset: Option<u32>,
     /// The function that aborted.
     pub function: Option<String>,
-    /// A shortest way to it from an entry point, outermost first.
+    /// A shortest call path to it from an entry point, outermost first.
     pub callers: Vec<Frame>,
     /// Source position of the abort.
     pub location: Option<Location>,
-    /// In which stages it was reached, by whom and how often.
+    /// Stages in which it was reached.
     pub stages: Vec<StageReport>,
-    /// Names of the pipelines that contain it.
+    /// Names of the pipelines and shader objects that contain it.
     pub pipelines: Vec<String>,
-    /// The queue that it ran on, by name; several, if nothing tells which of them it was.
+    /// Names of the queues that the aborting invocations may have run on.
     pub queues: Vec<String>,
     /// Invocations that aborted here.
     pub invocations: u64,
-    /// Different messages among theirs.
+    /// Distinct messages among those invocations.
     pub distinct_messages: u64,
-    /// Smallest and largest ids of the invocations, where their stage has ids in three dimensions or pixels.
+    /// Smallest and largest ids of the invocations, if their stage has ids in three dimensions or pixels.
     pub extent: Option<Extent>,
-    /// Some of the messages; the first one first.
+    /// Some of the messages: distinct ones first, in the order of the aborts.
     pub samples: Vec<Sample>,
-    /// Other sites that send the same message: the bytes do not tell which of them it was.
+    /// Sites that can send the same message, if the bytes do not identify one.
     pub also_possible: Vec<String>,
 }
 
@@ -169,15 +167,15 @@ pub struct SiteReport {
 pub struct StageReport {
     /// SPIR-V execution model.
     pub execution_model: u32,
-    /// Its name.
+    /// Name of the stage.
     pub stage: String,
     /// Entry points of that stage that can reach the site.
     pub entry_points: Vec<String>,
-    /// Invocations of that stage that aborted there.
+    /// Invocations of that stage that aborted there; 0 if the messages do not identify the stage.
     pub invocations: u64,
 }
 
-/// The box that holds the ids of all invocations.
+/// Bounds of the ids of the invocations, by coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extent {
@@ -191,19 +189,19 @@ pub struct Extent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
-    /// Who; unknown for messages that came without a record.
+    /// The invocation; `None` for messages from the driver's own debug info.
     pub invocation: Option<Invocation>,
-    /// What.
+    /// The message.
     pub message: Message,
 }
 
 impl Report {
-    /// Nothing aborted, or nothing that is to be reported.
+    /// Whether no site is reported and no message is missing.
     pub fn is_empty(&self) -> bool {
         self.sites.is_empty() && self.summary.unfinished == 0 && self.summary.dropped == 0
     }
 
-    /// The text of the first message.
+    /// Text of the first message.
     pub fn first_message(&self) -> Option<String> {
         Some(self.sites.first()?.samples.first()?.message.text.clone())
     }

@@ -1,17 +1,17 @@
-//! Which sites are reported: rules that a user writes while a program is being debugged.
+//! Rules that select the sites to report.
 //!
 //! ```text
 //! ignore function=check_*; report file=cull.comp:31; ignore file=*.comp; ignore message=out of *
 //! ```
 //!
-//! Rules stand one behind the other, separated by `;`. The first that fits a site decides; a site that none fits is
-//! reported. In a pattern `*` stands for any text and `?` for any character. `file` is compared with the path, with its
-//! last part, and with both followed by `:line`.
+//! `;` separates the rules. The first rule that matches a site decides; a site without a matching rule is reported. In a
+//! pattern `*` matches any text and `?` any character. `file` is compared with the path, with the file name, and with
+//! both followed by `:line`.
 
 use crate::report::data::{Report, SiteReport};
 use std::str::FromStr;
 
-/// Rules in order.
+/// A list of rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     rules: Vec<Rule>,
@@ -44,6 +44,9 @@ const SUBJECTS: [(&str, Subject); 5] = [
 impl FromStr for Filter {
     type Err = String;
 
+    /// # Errors
+    ///
+    /// The first invalid rule, with an example of a valid one.
     fn from_str(text: &str) -> Result<Self, String> {
         let rules = text.split(';').map(str::trim).filter(|rule| !rule.is_empty());
         Ok(Self {
@@ -57,7 +60,7 @@ impl Rule {
         let expected = || {
             let names: Vec<&str> = SUBJECTS.iter().map(|(name, _)| *name).collect();
             format!(
-                "`{text}` is no rule: expected `ignore` or `report` and one of {} with a pattern, \
+                "`{text}` is not a valid rule: expected `ignore` or `report` and one of {} with a pattern, \
                  for example `ignore function=check_*`",
                 names.join(", ")
             )
@@ -69,8 +72,8 @@ impl Rule {
             "ignore" => false,
             _ => return Err(expected()),
         };
-        let known = SUBJECTS.iter().find(|(name, _)| *name == subject.trim());
-        let (_, subject) = known.ok_or_else(expected)?;
+        let row = SUBJECTS.iter().find(|(name, _)| *name == subject.trim());
+        let (_, subject) = row.ok_or_else(expected)?;
         Ok(Self {
             report,
             subject: *subject,
@@ -78,34 +81,37 @@ impl Rule {
         })
     }
 
-    fn fits(&self, site: &SiteReport) -> bool {
-        let fits = |text: &str| matches(&self.pattern, text);
+    fn applies_to(&self, site: &SiteReport) -> bool {
+        let is_match = |text: &str| glob_matches(&self.pattern, text);
         match self.subject {
             Subject::File => site.location.as_ref().is_some_and(|location| {
                 let name = location.file.rsplit(['/', '\\']).next().unwrap_or_default();
                 [location.file.as_str(), name]
                     .iter()
-                    .any(|file| fits(file) || fits(&format!("{file}:{}", location.line)))
+                    .any(|file| is_match(file) || is_match(&format!("{file}:{}", location.line)))
             }),
-            Subject::Function => site.function.as_deref().is_some_and(fits),
-            Subject::Message => site.samples.iter().any(|sample| fits(sample.message.text.trim_end())),
+            Subject::Function => site.function.as_deref().is_some_and(is_match),
+            Subject::Message => site
+                .samples
+                .iter()
+                .any(|sample| is_match(sample.message.text.trim_end())),
             Subject::Module => {
-                site.module_name.as_deref().is_some_and(fits)
-                    || site.module_hash.is_some_and(|hash| fits(&hash.to_string()))
+                site.module_name.as_deref().is_some_and(is_match)
+                    || site.module_hash.is_some_and(|hash| is_match(&hash.to_string()))
             }
-            Subject::Pipeline => site.pipelines.iter().any(|name| fits(name)),
+            Subject::Pipeline => site.pipelines.iter().any(|name| is_match(name)),
         }
     }
 }
 
 impl Filter {
-    /// Whether a site is to be reported.
+    /// Whether the rules report a site.
     pub fn reports(&self, site: &SiteReport) -> bool {
-        let rule = self.rules.iter().find(|rule| rule.fits(site));
+        let rule = self.rules.iter().find(|rule| rule.applies_to(site));
         rule.is_none_or(|rule| rule.report)
     }
 
-    /// Takes the sites that are to be ignored out of a report and counts their invocations.
+    /// Removes the ignored sites from a report and counts their invocations.
     pub fn apply(&self, report: &mut Report) {
         let mut ignored = 0;
         report.sites.retain(|site| {
@@ -118,26 +124,26 @@ impl Filter {
     }
 }
 
-/// Matches from both ends of a `*` at once: as many steps as the product of the lengths at worst.
-fn matches(pattern: &[char], text: &str) -> bool {
+/// Glob matching that backtracks to the last `*` only: O(pattern x text).
+fn glob_matches(pattern: &[char], text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
-    // Where to go on if the text after the last star does not fit: one character further.
-    let mut again: Option<(usize, usize)> = None;
+    // After the last star: the next character of the pattern, and the start of the text that it is tried on.
+    let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {
             Some('*') => {
-                again = Some((p + 1, t));
+                retry = Some((p + 1, t));
                 p += 1;
             }
             Some(c) if *c == '?' || Some(c) == text.get(t) => {
                 p += 1;
                 t += 1;
             }
-            _ => match again {
+            _ => match retry {
                 Some((star, at)) => {
                     (p, t) = (star, at + 1);
-                    again = Some((star, at + 1));
+                    retry = Some((star, at + 1));
                 }
                 None => return false,
             },
@@ -178,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_fits_decides() {
+    fn the_first_matching_rule_decides() {
         assert!(reports(""));
         assert!(!reports("ignore function=check_*"));
         assert!(reports("report file=cull.comp:31; ignore function=check_*"));
@@ -192,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_rule_is_explained() {
+    fn an_invalid_rule_is_explained() {
         for text in ["ignore", "drop function=x", "ignore functions=x", "ignore function"] {
             let error = text.parse::<Filter>().expect_err(text);
             assert!(
@@ -204,7 +210,7 @@ mod tests {
 
     #[test]
     fn patterns_match_whole_texts() {
-        let m = |pattern: &str, text: &str| matches(&pattern.chars().collect::<Vec<_>>(), text);
+        let m = |pattern: &str, text: &str| glob_matches(&pattern.chars().collect::<Vec<_>>(), text);
         assert!(m("", "") && m("*", "") && m("**", "abc") && m("a*c", "abbc") && m("*b*b*", "abab"));
         assert!(m("a?c", "aéc") && m("*aab", "aaaaab") && m("a*b?", "axbbx"));
         assert!(!m("", "a") && !m("a", "") && !m("a*c", "abcd") && !m("?", "") && !m("*ab", "aba"));

@@ -1,8 +1,8 @@
-//! The report as JSON lines, and back.
+//! Reports as JSON lines, written and read.
 //!
 //! One object per line: an `abort` for every site, then one `summary`. A log has `log` lines between the reports.
-//! `record/schema/report.schema.json` describes them;
-//! [`SCHEMA_VERSION`] grows when a key changes its meaning or goes away. The reader knows every key and refuses others.
+//! `record/schema/report.schema.json` describes the lines; [`SCHEMA_VERSION`] grows when a key changes its meaning or is
+//! removed. The reader refuses unknown keys.
 
 use crate::report::data::{Report, SiteReport, Summary};
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,12 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// The JSON Schema of a line.
 pub const SCHEMA: &str = include_str!("../../schema/report.schema.json");
 
-/// Why a line could not be read.
+/// An invalid line.
 #[derive(Debug)]
 pub struct ReadError {
     /// Line number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The reason.
     pub message: String,
 }
 
@@ -32,18 +32,18 @@ impl std::fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 impl Report {
-    /// The whole report, each line ended.
+    /// The report as lines of JSON, each ended by a line feed.
     pub fn json_lines(&self) -> String {
         let sites = self.sites.iter().map(|site| line("abort", site));
         sites.chain([line("summary", &self.summary)]).collect()
     }
 
-    /// All reports in a log: each ends with its summary line. Lines that are not JSON objects are the application's own
-    /// output and are stepped over; sites without a summary behind them (the process died) make a last report.
+    /// Reads all reports of a log. A summary line ends each; sites after the last summary, from a process that died, form
+    /// a last report. Lines that are not JSON objects are output of the application and skipped.
     ///
     /// # Errors
     ///
-    /// A [`ReadError`] for a line that is a JSON object and not a line of a report of this version.
+    /// A [`ReadError`] for a JSON object that is not a report line of this version.
     pub fn read_json_lines(text: &str) -> Result<Vec<Self>, ReadError> {
         let mut reports = Vec::new();
         let mut current = Self::default();
@@ -71,7 +71,7 @@ impl Report {
     }
 }
 
-/// A line of a log that is not part of a report: `{"type":"log","level":"info","message":"..."}`.
+/// A log message: `{"type":"log","level":"info","message":"..."}`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LogLine {
@@ -87,7 +87,7 @@ enum Line {
     Log,
 }
 
-/// The content's own keys behind `type` and `version`, so that a person sees first what a line is.
+/// A line: `type` and `version` first, for human readers, then the keys of the content.
 fn line(ty: &str, content: &impl Serialize) -> String {
     // Plain structures with string keys: serialising them cannot fail.
     let body = serde_json::to_string(content).unwrap_or_else(|_| "{}".to_owned());
@@ -106,7 +106,7 @@ fn read_line(line: &str) -> Result<Line, String> {
         Some(version) if version == u64::from(SCHEMA_VERSION) => {}
         Some(version) => {
             return Err(format!(
-                "version {version} of the format; this program reads version {SCHEMA_VERSION}"
+                "format version {version} is not supported, only version {SCHEMA_VERSION}"
             ));
         }
         None => return Err("an object without `version`".to_owned()),

@@ -1,4 +1,4 @@
-//! The phrases that the text of a report consists of: who, on what, where.
+//! Phrases of the text report: shader, pipelines and queues, source position, invocation.
 
 use crate::escape::one_line;
 use crate::invocation::Invocation;
@@ -6,7 +6,7 @@ use crate::report::data::SiteReport;
 use crate::site::{Frame, Location};
 
 /// `compute entry point `main`, module "cull" (hash), function `check` called from `main` (file:line)`
-pub(crate) fn who(site: &SiteReport) -> Option<String> {
+pub(crate) fn shader(site: &SiteReport) -> Option<String> {
     let mut parts: Vec<String> = site
         .stages
         .iter()
@@ -19,8 +19,9 @@ pub(crate) fn who(site: &SiteReport) -> Option<String> {
             }
         })
         .collect();
-    let stands_in_the_arrow = site.location.is_none() && site.word_offset.is_some();
-    if site.module_hash.is_some() && !stands_in_the_arrow {
+    // Then the arrow of the headline names the module.
+    let is_in_headline = site.location.is_none() && site.word_offset.is_some();
+    if site.module_hash.is_some() && !is_in_headline {
         parts.push(module(site));
     }
     let entry = site.stages.iter().flat_map(|s| &s.entry_points).next();
@@ -39,6 +40,7 @@ pub(crate) fn who(site: &SiteReport) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// `module "cull" (hash)`.
 pub(crate) fn module(site: &SiteReport) -> String {
     match (&site.module_name, site.module_hash) {
         (Some(name), Some(hash)) => format!("module \"{}\" ({hash})", one_line(name)),
@@ -48,6 +50,7 @@ pub(crate) fn module(site: &SiteReport) -> String {
     }
 }
 
+/// `pipeline "cull pass", queue "compute"`.
 pub(crate) fn objects(site: &SiteReport) -> Option<String> {
     let list = |kind: &str, names: &[String]| {
         let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", one_line(n))).collect();
@@ -64,9 +67,9 @@ pub(crate) fn objects(site: &SiteReport) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// `queue "compute"`, or the ones that it may have been.
+/// `queue "compute"`, or the possible queues.
 fn queues(names: &[String]) -> Option<String> {
-    // One without a name is `(family 0, index 1)`.
+    // A queue without a name is `(family 0, index 1)`.
     let shown = |name: &String| match name.starts_with('(') {
         true => one_line(name),
         false => format!("\"{}\"", one_line(name)),
@@ -77,7 +80,7 @@ fn queues(names: &[String]) -> Option<String> {
         [first @ .., last] => {
             let first: Vec<String> = first.iter().map(shown).collect();
             Some(format!(
-                "queue {} or {} (each had work under way)",
+                "queue {} or {} (each had pending work)",
                 first.join(", "),
                 shown(last)
             ))
@@ -92,7 +95,7 @@ fn show_frame(frame: &Frame) -> String {
     }
 }
 
-/// `file:line:column`, without what is unknown.
+/// `file:line:column`; unknown parts are left out.
 pub fn show_location(location: &Location) -> String {
     let file = one_line(&location.file);
     match (location.line, location.column) {
@@ -127,6 +130,7 @@ pub(crate) fn show_invocation(invocation: &Invocation) -> String {
     }
 }
 
+/// `(7, 0, 0)`.
 pub(crate) fn show_id([x, y, z]: [u32; 3]) -> String {
     format!("({x}, {y}, {z})")
 }

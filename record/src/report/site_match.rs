@@ -1,20 +1,36 @@
-//! Which site wrote a message that does not say so: a driver's own debug info has payloads and nothing else.
+//! Finds the site of a message from a driver's own debug info, which consists of payloads only: by size and leading text.
 
 use crate::decode::fits;
 use crate::escape::trim_padding;
 use crate::message_type::Type;
 use crate::report::data::ModuleInfo;
 use crate::site::{Site, SiteTable};
+use std::hash::{Hash, Hasher};
 
-/// A site that may have written a message.
+/// A site that may have sent a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
-    /// What is known of its module.
+    /// Its module.
     pub(crate) module: &'a ModuleInfo,
     /// The module's table.
     pub(crate) table: &'a SiteTable,
     /// The site.
     pub(crate) site: &'a Site,
+}
+
+/// Origins are equal if they are the same site of the same table, not if their contents are alike.
+impl PartialEq for Origin<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.site, other.site)
+    }
+}
+
+impl Eq for Origin<'_> {}
+
+impl Hash for Origin<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::ptr::from_ref(self.site).hash(state);
+    }
 }
 
 impl Origin<'_> {
@@ -32,45 +48,44 @@ impl Origin<'_> {
     }
 }
 
-/// The sites that can have written `payload`: of its size, and with its leading text where both have one. Sites whose
-/// text is known and matches win over sites of which only the size is known; among the rest, those with one and the
-/// same type can be told apart no further, and with different types nothing is said at all.
+/// The sites that can have sent `payload`: of its size, and with its leading text where both have one.
+///
+/// Sites whose text matches win over sites without a text. Several sites are returned if they have the same type, which
+/// decodes the message either way; none if their types differ.
 pub(crate) fn match_payload<'a>(payload: &[u8], modules: &'a [ModuleInfo]) -> Vec<Origin<'a>> {
-    let mut found = Vec::new();
+    let mut origins = Vec::new();
     for module in modules {
         let Some(table) = module.sites.as_deref() else { continue };
         for site in &table.sites {
-            found.push(Origin { module, table, site });
+            origins.push(Origin { module, table, site });
         }
     }
-    found.retain(|o| fits(&o.site.message, payload.len()) && text_agrees(o.site, payload) != Some(false));
-    if found.iter().any(|o| text_agrees(o.site, payload) == Some(true)) {
-        found.retain(|o| text_agrees(o.site, payload) == Some(true));
+    origins.retain(|o| fits(&o.site.message, payload.len()) && text_agrees(o.site, payload) != Some(false));
+    if origins.iter().any(|o| text_agrees(o.site, payload) == Some(true)) {
+        origins.retain(|o| text_agrees(o.site, payload) == Some(true));
     }
-    let same_type = |types: &[Origin<'_>]| {
-        types.windows(2).all(|pair| match pair {
-            [a, b] => a.site.message == b.site.message,
-            _ => true,
-        })
-    };
-    if !same_type(&found) {
-        found.clear();
+    let first = origins.first().copied();
+    if origins
+        .iter()
+        .any(|o| first.is_some_and(|first| first.site.message != o.site.message))
+    {
+        origins.clear();
     }
-    found
+    origins
 }
 
-/// Whether the payload starts with the site's constant text; `None` where the site has none.
+/// Whether the payload starts with the site's constant text; `None` if the site has none.
 fn text_agrees(site: &Site, payload: &[u8]) -> Option<bool> {
     let text = site.text.as_deref()?;
-    let length = leading_array(&site.message)?;
-    let held = payload.get(..length.min(payload.len())).unwrap_or_default();
-    Some(trim_padding(held) == trim_padding(text.as_bytes()))
+    let length = leading_array_size(&site.message)?;
+    let start = payload.get(..length.min(payload.len())).unwrap_or_default();
+    Some(trim_padding(start) == trim_padding(text.as_bytes()))
 }
 
-/// Bytes of the message's leading array.
-fn leading_array(message: &Type) -> Option<usize> {
+/// Size of the message's leading array, in bytes.
+fn leading_array_size(message: &Type) -> Option<usize> {
     match message {
-        Type::Struct { members, .. } => leading_array(&members.first()?.ty),
+        Type::Struct { members, .. } => leading_array_size(&members.first()?.ty),
         Type::Array { .. } => Some(message.size() as usize),
         _ => None,
     }
@@ -120,20 +135,20 @@ mod tests {
     }
 
     #[test]
-    fn text_and_size_tell_sites_apart() {
-        let known = modules(vec![
+    fn text_and_size_identify_a_site() {
+        let modules = modules(vec![
             site(0, "aaa", 1),
             site(1, "bbb", 1),
             site(2, "bbb", 2),
             site(3, "aaa", 1),
         ]);
-        assert_eq!(ids(b"bbb\0\x01\0\0\0", &known), [1]);
-        assert_eq!(ids(b"bbb\0\x01\0\0\0\x02\0\0\0", &known), [2]);
-        assert_eq!(ids(b"aaa\0\x01\0\0\0", &known), [0, 3], "both, the bytes do not tell");
-        assert!(ids(b"ccc\0\x01\0\0\0", &known).is_empty());
-        assert!(ids(b"aaa\0", &known).is_empty());
+        assert_eq!(ids(b"bbb\0\x01\0\0\0", &modules), [1]);
+        assert_eq!(ids(b"bbb\0\x01\0\0\0\x02\0\0\0", &modules), [2]);
+        assert_eq!(ids(b"aaa\0\x01\0\0\0", &modules), [0, 3], "the bytes fit both");
+        assert!(ids(b"ccc\0\x01\0\0\0", &modules).is_empty());
+        assert!(ids(b"aaa\0", &modules).is_empty());
         assert_eq!(
-            match_payload(b"bbb\0\x01\0\0\0", &known)[0].describe(),
+            match_payload(b"bbb\0\x01\0\0\0", &modules)[0].describe(),
             "word 10 in `f`, module 0000000000000001"
         );
     }

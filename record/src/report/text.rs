@@ -1,19 +1,19 @@
-//! The report as text for people: the message first, then where, who and how often.
+//! Reports as text: per site the message, the source position, the shader and the number of aborts.
 
 use crate::escape::one_line;
 use crate::hex::hex;
 use crate::invocation::Invocation;
 use crate::message::{Decoding, Message};
 use crate::report::data::{Extent, Report, SiteReport, Summary};
-use crate::report::phrases::{module, objects, show_id, show_invocation, show_location, who};
+use crate::report::phrases::{module, objects, shader, show_id, show_invocation, show_location};
 use crate::site::Location;
 use std::fmt::Write;
 
-/// Bytes of a message without any known meaning that are spelled out.
+/// Bytes of a message that are written out in hexadecimal; the others are counted.
 const SHOWN_BYTES: usize = 64;
 
 impl Report {
-    /// The whole report, each line ended. `color`: with ANSI colours.
+    /// The report as text, each line ended by a line feed. `color`: with ANSI colours.
     pub fn text(&self, color: bool) -> String {
         let mut view = View {
             out: String::new(),
@@ -86,8 +86,8 @@ impl View {
         self.line(&format!("{title}: {}", paint.strong(&headline)));
         let margin = site.location.as_ref().map_or(2, |l| l.line.to_string().len().max(2));
         self.place(margin, site);
-        if let Some(who) = who(site) {
-            self.fact(margin, &who);
+        if let Some(shader) = shader(site) {
+            self.fact(margin, &shader);
         }
         if let Some(objects) = objects(site) {
             self.fact(margin, &objects);
@@ -100,11 +100,11 @@ impl View {
             self.fact(margin, &format!("one of: {}", one_line(place)));
         }
         if let Some(first) = first {
-            self.doubts(margin, &first.message);
+            self.notes(margin, &first.message);
         }
     }
 
-    /// The arrow and the source line, as compilers show them.
+    /// The arrow and the source line, in the form of compiler diagnostics.
     fn place(&mut self, margin: usize, site: &SiteReport) {
         let paint = self.paint;
         let arrow = paint.frame("-->");
@@ -168,11 +168,11 @@ impl View {
                     continue;
                 }
                 let message = indent_continuation(sample.message.text.trim_end(), "        ");
-                let who = match &sample.invocation {
+                let invocation = match &sample.invocation {
                     Some(invocation) => format!("  [{}]", show_invocation(invocation)),
                     None => String::new(),
                 };
-                self.line(&format!("{:margin$}   {message}{who}", ""));
+                self.line(&format!("{:margin$}   {message}{invocation}", ""));
             }
             let shown = site
                 .samples
@@ -185,8 +185,8 @@ impl View {
         }
     }
 
-    /// Disagreements, and the bytes that the text does not account for.
-    fn doubts(&mut self, margin: usize, message: &Message) {
+    /// Notes, and the bytes that the text does not show.
+    fn notes(&mut self, margin: usize, message: &Message) {
         for note in &message.notes {
             self.fact(margin, &format!("note: {}", one_line(note)));
         }
@@ -195,17 +195,14 @@ impl View {
             Decoding::Typed => self.fact(margin, &format!("bytes left: {}", show_bytes(&message.rest))),
             Decoding::Convention | Decoding::Raw => {
                 if message.decoding == Decoding::Convention {
-                    self.fact(
-                        margin,
-                        "note: the site is not known: the types are guessed from the format",
-                    );
+                    self.fact(margin, "note: unknown site: the types are guessed from the format");
                 }
                 self.fact(margin, &format!("bytes: {}", show_bytes(&message.bytes)));
             }
         }
     }
 
-    fn summary(&mut self, summary: &Summary, nothing_else: bool) {
+    fn summary(&mut self, summary: &Summary, is_alone: bool) {
         let title = self.paint.strong("vkabort");
         if summary.full {
             let count = match summary.dropped {
@@ -213,51 +210,45 @@ impl View {
                 1 => "at least 1 more abort".to_owned(),
                 n => format!("at least {n} more aborts"),
             };
-            let room = match summary.arena_bytes {
-                Some(bytes) => format!("the arena of {} bytes", bytes),
+            let arena = match summary.arena_bytes {
+                Some(bytes) => format!("the arena of {bytes} bytes"),
                 None => "the arena".to_owned(),
             };
             let advice = match &summary.raise {
                 Some(setting) => format!(": raise the setting `{setting}` to see them"),
                 None => String::new(),
             };
-            self.line(&format!("{title}: {count} found no room in {room}{advice}"));
+            self.line(&format!("{title}: {count} did not fit into {arena}{advice}"));
         }
         match summary.unfinished {
             0 => {}
-            1 => self.line(&format!("{title}: 1 message was begun and never completed")),
-            n => self.line(&format!("{title}: {n} messages were begun and never completed")),
+            1 => self.line(&format!("{title}: 1 message was started but not completed")),
+            n => self.line(&format!("{title}: {n} messages were started but not completed")),
         }
         if summary.control_lost {
             self.line(&format!(
-                "{title}: the device took its count of aborts with it: there may have been more"
+                "{title}: the abort count was lost with the device: there may have been more aborts"
             ));
         }
         for line in &summary.driver {
-            self.line(&format!("{title}: the driver says: {}", one_line(line)));
+            self.line(&format!("{title}: the driver reports: {}", one_line(line)));
         }
         if summary.ignored > 0 {
-            let more = if nothing_else { "" } else { "more " };
+            let more = if is_alone { "" } else { "more " };
             let (count, plural) = (summary.ignored, if summary.ignored == 1 { "" } else { "s" });
             self.line(&format!(
                 "{title}: {count} {more}invocation{plural} aborted at sites that the filter ignores"
             ));
         }
-        if nothing_else && !summary.full && summary.unfinished == 0 && summary.ignored == 0 {
+        if is_alone && !summary.full && summary.unfinished == 0 && summary.ignored == 0 {
             self.line(&format!("{title}: no shader aborted"));
         }
     }
 }
 
 fn show_bytes(bytes: &[u8]) -> String {
-    let groups: Vec<String> = bytes
-        .iter()
-        .take(SHOWN_BYTES)
-        .copied()
-        .collect::<Vec<u8>>()
-        .chunks(4)
-        .map(hex)
-        .collect();
+    let shown = bytes.get(..SHOWN_BYTES).unwrap_or(bytes);
+    let groups: Vec<String> = shown.chunks(4).map(hex).collect();
     let more = match bytes.len().checked_sub(SHOWN_BYTES) {
         None | Some(0) => String::new(),
         Some(n) => format!(" ... {n} more"),
@@ -265,7 +256,7 @@ fn show_bytes(bytes: &[u8]) -> String {
     format!("{}{more}", groups.join(" "))
 }
 
-/// Where the caret stands under the printed source line: tabs are four columns wide there.
+/// Column of the caret under the printed source line, from 0. Tabs are printed four columns wide.
 fn caret(location: &Location) -> Option<usize> {
     let column = (location.column as usize).checked_sub(1)?;
     let source = location.source.as_deref()?;

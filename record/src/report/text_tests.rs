@@ -57,9 +57,9 @@ fn record(global: u32, index: u32) -> Record {
     }
 }
 
-fn text(records: Vec<Record>, known: bool) -> String {
+fn text(records: Vec<Record>, has_module: bool) -> String {
     let table = Arc::new(table());
-    let info = move |_| match known {
+    let info = move |_| match has_module {
         true => ModuleInfo {
             sites: Some(table.clone()),
             name: Some("cull".into()),
@@ -87,7 +87,7 @@ fn queue(name: &str, graphics: bool, compute: bool) -> QueueUse {
 }
 
 #[test]
-fn one_abort_with_everything_known() {
+fn one_abort_of_a_module_with_debug_info() {
     assert_eq!(
         text(vec![record(15, 7)], true),
         r#"vkabort: shader aborted: bad index 7
@@ -132,7 +132,7 @@ fn an_abort_of_an_unknown_module() {
    = compute shader, module 5a6b000000000001
    = queue "compute"
    = invocation global (15, 0, 0), local index 7
-   = note: the site is not known: the types are guessed from the format
+   = note: unknown site: the types are guessed from the format
    = bytes: 62616420 696e6465 78202575 00000000 07000000
 "#
     );
@@ -166,7 +166,7 @@ fn an_abort_in_a_module_without_debug_info() {
 }
 
 #[test]
-fn what_the_driver_says_and_what_it_took_with_it_stand_at_the_end() {
+fn a_lost_count_and_the_drivers_description_are_at_the_end() {
     let records = Records {
         control_lost: true,
         ..Records::default()
@@ -174,13 +174,13 @@ fn what_the_driver_says_and_what_it_took_with_it_stand_at_the_end() {
     let mut report = Report::build(&records, &|_| ModuleInfo::default(), &ReportOptions::default());
     report.summary.driver = vec!["page fault\nat 0x10".into()];
     let text = report.text(false);
-    let expected = "vkabort: the device took its count of aborts with it: there may have been more\n\
-        vkabort: the driver says: page fault\\nat 0x10\n";
+    let expected = "vkabort: the abort count was lost with the device: there may have been more aborts\n\
+        vkabort: the driver reports: page fault\\nat 0x10\n";
     assert!(text.starts_with(expected), "{text}");
 }
 
 #[test]
-fn what_did_not_fit_is_said_with_the_setting_to_raise() {
+fn a_full_arena_names_the_setting_to_raise() {
     let records = Records {
         unfinished: 2,
         dropped: 5,
@@ -193,8 +193,8 @@ fn what_did_not_fit_is_said_with_the_setting_to_raise() {
     };
     assert_eq!(
         Report::build(&records, &|_| ModuleInfo::default(), &options).text(false),
-        "vkabort: at least 5 more aborts found no room in the arena of 1048576 bytes: raise the setting `arena_size` to see them
-vkabort: 2 messages were begun and never completed
+        "vkabort: at least 5 more aborts did not fit into the arena of 1048576 bytes: raise the setting `arena_size` to see them
+vkabort: 2 messages were started but not completed
 "
     );
     assert_eq!(Report::default().text(false), "vkabort: no shader aborted\n");
@@ -224,7 +224,7 @@ fn colours_change_nothing_but_the_colours() {
 }
 
 #[test]
-fn foreign_names_cannot_drive_the_terminal() {
+fn names_cannot_control_the_terminal() {
     let mut report = Report::default();
     report.sites.push(SiteReport {
         module_hash: Some(HASH),
@@ -246,11 +246,11 @@ fn foreign_names_cannot_drive_the_terminal() {
 }
 
 #[test]
-fn a_queue_that_nothing_tells_is_one_of_several() {
-    let objects = |queues: Vec<QueueUse>, known: bool| {
+fn all_queues_that_may_have_run_the_shader_are_named() {
+    let objects = |queues: Vec<QueueUse>, has_module: bool| {
         let table = Arc::new(table());
         let info = move |_| ModuleInfo {
-            sites: known.then(|| table.clone()),
+            sites: has_module.then(|| table.clone()),
             ..ModuleInfo::default()
         };
         let records = Records {
@@ -271,7 +271,7 @@ fn a_queue_that_nothing_tells_is_one_of_several() {
         objects(vec![unnamed.clone()], false).as_deref(),
         Some("= queue (family 0, index 1)")
     );
-    // The abort is of a compute shader: the render queue has nothing to do with it.
+    // A compute shader aborted, which the render queue cannot run.
     let all = vec![
         queue("a", true, true),
         queue("render", true, false),
@@ -279,11 +279,11 @@ fn a_queue_that_nothing_tells_is_one_of_several() {
     ];
     assert_eq!(
         objects(all.clone(), true).as_deref(),
-        Some("= queue \"a\" or \"b\" (each had work under way)")
+        Some("= queue \"a\" or \"b\" (each had pending work)")
     );
     let with_unnamed = [all, vec![unnamed]].concat();
     assert_eq!(
         objects(with_unnamed, false).as_deref(),
-        Some("= queue \"a\", \"b\" or (family 0, index 1) (each had work under way)")
+        Some("= queue \"a\", \"b\" or (family 0, index 1) (each had pending work)")
     );
 }

@@ -53,7 +53,7 @@ pub(super) const CASES: &[Case] = &[
         .alone()
         .set(&[("arena_size", "131072")])
         .logs(&[
-            "found no room in the arena of 131072 bytes: raise the setting `arena_size` to see them",
+            "did not fit into the arena of 131072 bytes: raise the setting `arena_size` to see them",
             "different messages",
         ]),
     Case::new("report::of_messages_that_a_native_driver_recorded_as_json", debug_info)

@@ -124,13 +124,13 @@ const LOST: &[Case] = &[
     })
     .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=zeros")
     .validated()
-    .logs(&["the device took its count of aborts with it"]),
+    .logs(&["the abort count was lost with the device"]),
     Case::new("test_driver_memory::messages_survive_a_control_block_of_ones", |c| {
         messages(c, 40)
     })
     .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=ones")
     .validated()
-    .logs(&["the device took its count of aborts with it"]),
+    .logs(&["the abort count was lost with the device"]),
     Case::new(
         "test_driver_memory::messages_survive_a_loss_that_preserves_memory",
         |c| messages(c, 40),

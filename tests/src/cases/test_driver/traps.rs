@@ -35,10 +35,10 @@ pub(super) const CASES: &[Case] = &[
         .validated()
         .logs(&[
             "submission 1, message 0",
-            "the driver says: the test driver has lost the device",
-            "the driver says: invalid write in 0x0 to 0xfff",
-            "the driver says: instruction at 0xc0de0040 to 0xc0de007f",
-            "the driver says: watchdog (code 0x7, data 0x4d)",
+            "the driver reports: the test driver has lost the device",
+            "the driver reports: invalid write in 0x0 to 0xfff",
+            "the driver reports: instruction at 0xc0de0040 to 0xc0de007f",
+            "the driver reports: watchdog (code 0x7, data 0x4d)",
         ]),
     Case::new("test_driver_traps::a_delayed_fault", |c| check(c, BY_FAULT))
         .on_driver("abort=1,ext_fault,lose_after=300")
@@ -75,7 +75,7 @@ pub(super) const CASES: &[Case] = &[
     .on_driver("abort=1,ext_fault,watchdog=200")
     .set(HANG)
     .validated()
-    .logs(&["submission 1, message 0", "the driver says: watchdog"]),
+    .logs(&["submission 1, message 0", "the driver reports: watchdog"]),
     Case::new(
         "test_driver_traps::a_watchdog_that_fires_after_the_drain_timeout",
         |c| check(c, BY_WATCHDOG),
@@ -182,7 +182,7 @@ fn vendor_binary(context: &Context) -> Result<()> {
     ensure!(dumped == binary[..96], "{dumped:?}");
     let text = std::fs::read_to_string(folder.join("report.txt"))?;
     ensure!(
-        text.contains("the driver says: invalid write in 0x0 to 0xfff"),
+        text.contains("the driver reports: invalid write in 0x0 to 0xfff"),
         "{text}"
     );
     Ok(())
