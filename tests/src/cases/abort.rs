@@ -1,6 +1,6 @@
 //! Abort locations: the entry point, called functions and every control-flow path. Also checks the rest of the dispatch.
 
-use super::{MARK, marked, run_to_loss, same_set, same_words};
+use super::support::{MARK, marked, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -70,7 +70,7 @@ fn never_taken(context: &Context) -> Result<()> {
         let words = marked(&[]);
         let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
         let kernel = Kernel::new(&device, &glsl::compile(shader)?, &[&buffer])?;
-        let (_submission, result) = kernel.run(super::GROUPS)?;
+        let (_submission, result) = kernel.run(super::support::GROUPS)?;
         ensure!(result == vk::Result::SUCCESS, "{shader} ended with {result:?}");
         let after = buffer.read();
         let added = if shader.contains("nested") { 1004 } else { 1000 };

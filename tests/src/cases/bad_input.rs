@@ -1,6 +1,6 @@
 //! Invalid SPIR-V is rejected with an error code and a logged reason, and the device stays usable.
 
-use super::{GROUPS, expect_success, marked};
+use super::support::{GROUPS, expect_success, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};

@@ -2,7 +2,7 @@
 //! their messages.
 
 use super::shader_object::{aligned, compute_info};
-use super::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
+use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission, stage};

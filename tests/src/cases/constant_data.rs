@@ -1,7 +1,7 @@
 //! `OpConstantDataKHR` on drivers: as tables and in messages, in every width. Also the helpers that
 //! `constant_data_special` uses.
 
-use super::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
+use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::over_words::OverWords;

@@ -1,7 +1,7 @@
 //! `OpSpecConstantDataKHR` specialised with other data and other lengths.
 
 use super::constant_data::{ABORT, abort, payloads, run_special, shader};
-use super::{expect_success, same_set, same_words};
+use super::support::{expect_success, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, Gpu};
 use anyhow::Result;

@@ -1,6 +1,6 @@
 //! Aborts in loops, conditions and switches: earlier stores happen, later ones do not.
 
-use super::{COUNT, run_to_loss, same_set, same_words};
+use super::support::{COUNT, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use anyhow::Result;

@@ -1,7 +1,7 @@
 //! Report delivery to messengers, the log and a folder, before the application's call returns.
 
-use super::expect_lost;
-use super::marked;
+use super::support::expect_lost;
+use super::support::marked;
 use crate::case::{Case, Context};
 use crate::glsl_debug::{self, Form};
 use crate::logged;

@@ -1,7 +1,7 @@
 //! Device creation in the ways that the specification allows: features in any structures, extensions in any subset and
 //! order, buffer device addresses enabled or not. The layer must not write the application's structures.
 
-use super::run_entry_point;
+use super::support::run_entry_point;
 use crate::case::{Case, Context};
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 use crate::vk::{Device, Gpu};

@@ -1,6 +1,6 @@
 //! `vkGetDeviceFaultReportsKHR` and `vkGetDeviceFaultDebugInfoKHR` as specified by `VK_KHR_device_fault`.
 
-use super::{GROUPS, expect_lost, marked};
+use super::support::{GROUPS, expect_lost, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::khr::fault_flags;

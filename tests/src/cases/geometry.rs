@@ -1,7 +1,7 @@
 //! Aborts in the tessellation and geometry stages.
 
-use super::MARK;
-use super::{expect_lost, expect_success};
+use super::support::MARK;
+use super::support::{expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;

@@ -1,6 +1,6 @@
 //! Message types that current compilers do not emit: every offset and stride is honoured, and gaps are zero.
 
-use super::{MARK, marked, run_words_to_loss, same_set};
+use super::support::{MARK, marked, run_words_to_loss, same_set};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::over_words::OverWords;

@@ -2,7 +2,7 @@
 //! overlapping members, odd offsets, and no layout at all.
 
 use super::layout::{at, shader, word};
-use super::{GROUPS, MARK, expect_lost, marked, same_set};
+use super::support::{GROUPS, MARK, expect_lost, marked, same_set};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};

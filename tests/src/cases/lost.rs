@@ -1,7 +1,7 @@
 //! Calls that report the loss of the device, and that it stays lost.
 
 use super::lost_objects::create_timeline;
-use super::{GROUPS, expect_lost, expect_success, marked};
+use super::support::{GROUPS, expect_lost, expect_success, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};

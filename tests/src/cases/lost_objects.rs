@@ -1,6 +1,6 @@
 //! Effects of a lost device on objects that programs wait for: queries, events, semaphores and sparse binding.
 
-use super::{GROUPS, marked};
+use super::support::{GROUPS, marked};
 use crate::case::{Case, Context, Skip};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};

@@ -1,6 +1,6 @@
 //! Aborts in task and mesh shaders.
 
-use super::{expect_lost, expect_success};
+use super::support::{expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;

@@ -1,6 +1,6 @@
 //! Exact bytes of messages of each type.
 
-use super::{COUNT, GROUPS, MARK, expect_lost, marked, run_to_loss, same_set, same_words};
+use super::support::{COUNT, GROUPS, MARK, expect_lost, marked, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;

@@ -1,6 +1,6 @@
 //! Queries through less common paths: the layer's own list, extension aliases, tools, old instances, several instances.
 
-use super::{GROUPS, expect_end, marked};
+use super::support::{GROUPS, expect_end, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};

@@ -1,7 +1,7 @@
 //! 16-bit values, which the module may only load and store, across the border of a continue construct that becomes a
 //! function.
 
-use super::{COUNT, run_words_to_loss, same_set, same_words};
+use super::support::{COUNT, run_words_to_loss, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::vk::{Device, Gpu};

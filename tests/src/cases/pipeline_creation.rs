@@ -1,6 +1,7 @@
 //! Paths of a shader to the driver: chained to its stage, in a linked library, in a derived pipeline, in a deferred
 //! operation.
-use super::{GROUPS, MARK, expect_end, expect_lost, expect_success, marked, ray, same_set, same_words};
+use super::ray;
+use super::support::{GROUPS, MARK, expect_end, expect_lost, expect_success, marked, same_set, same_words};
 use crate::case::{Case, Context, Skip};
 use crate::expected::Payload;
 use crate::glsl;

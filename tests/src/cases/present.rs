@@ -1,6 +1,6 @@
 //! Presentation to a headless surface, before and after the loss.
 
-use super::{GROUPS, marked};
+use super::support::{GROUPS, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Kernel, More, Submission, code};

@@ -145,7 +145,7 @@ fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
         Ok(Instrumentation::Instrumented(rewritten)) => rewritten.words,
         Ok(Instrumentation::Unchanged) => bail!("the module is not rewritten"),
         // An array of specialised length that was loaded in another block: its elements are not accessible.
-        Err(error) if error.to_string().contains("load the array in the block of the abort") => return Ok(false),
+        Err(error) if error.to_string().contains("in the block of the abort") => return Ok(false),
         Err(error) => return Err(error.into()),
     };
     let rewritten = Module::parse(&rewritten).context("the rewrite is no module")?;
@@ -282,7 +282,7 @@ impl Observed {
         );
         for (binding, words) in &expected.buffers {
             let found = self.buffers.get(*binding as usize).context("unexpected binding")?;
-            super::same_words(found, words).with_context(|| format!("buffer {binding}"))?;
+            super::support::same_words(found, words).with_context(|| format!("buffer {binding}"))?;
         }
         // The order of messages is undefined.
         let mut left = self.payloads.clone();

@@ -1,7 +1,7 @@
 //! `trap = fault` and `trap = hang` on hardware: the message is written before the trap, and only this process loses the
 //! device. These cases run on request (`vkabort-bundle --traps`); the test driver covers the parts that need no GPU.
 
-use super::{GROUPS, MARK, expect_lost, expect_success, marked};
+use super::support::{GROUPS, MARK, expect_lost, expect_success, marked};
 use crate::case::{Case, Context, Skip};
 use crate::expected::Payload;
 use crate::harness::die_with_parent;

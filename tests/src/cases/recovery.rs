@@ -1,6 +1,6 @@
 //! The process continues after a loss with a new device, repeatedly.
 
-use super::{GROUPS, expect_success, marked, run_words_to_loss, same_words};
+use super::support::{GROUPS, expect_success, marked, run_words_to_loss, same_words};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};

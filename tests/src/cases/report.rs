@@ -1,6 +1,6 @@
 //! Whole reports, as text and as JSON lines, of shaders with debug information. Expected reports are in `reports/`.
 
-use super::{MARK, expect_lost, expect_success, marked};
+use super::support::{MARK, expect_lost, expect_success, marked};
 use crate::case::{Case, Context, Skip};
 use crate::glsl_debug::{self, Form};
 use crate::slang::Slang;
@@ -139,7 +139,7 @@ fn two_sites(context: &Context) -> Result<()> {
 }
 
 fn bare(context: &Context) -> Result<()> {
-    super::run_to_loss(context, "abort/entry_point.comp", &marked(&[5])).map(drop)
+    super::support::run_to_loss(context, "abort/entry_point.comp", &marked(&[5])).map(drop)
 }
 
 /// Draws with one aborting invocation.

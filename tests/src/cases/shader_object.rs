@@ -1,6 +1,6 @@
 //! Graphics shader objects, linked and unlinked, from SPIR-V and from binaries.
 
-use super::{expect_lost, expect_success};
+use super::support::{expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;

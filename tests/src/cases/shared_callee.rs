@@ -1,6 +1,6 @@
 //! A module with entry points of several stages that share an aborting function.
 
-use super::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
+use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, Stage, Way};

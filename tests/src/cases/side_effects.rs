@@ -1,6 +1,6 @@
 //! An aborted invocation has no later effect: no store, no atomic, no image write, no pixel.
 
-use super::{GROUPS, MARK, expect_end, marked, same_set, same_words};
+use super::support::{GROUPS, MARK, expect_end, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;

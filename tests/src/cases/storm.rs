@@ -1,6 +1,6 @@
 //! Aborts of a million invocations.
 
-use super::expect_lost;
+use super::support::expect_lost;
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -21,7 +21,7 @@ const STORM_GROUPS: u32 = 16384;
 fn storm(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &super::marked(&[0]))?;
+    let buffer = Buffer::storage(&device, &super::support::marked(&[0]))?;
     let kernel = Kernel::new(&device, &glsl::compile("storm/storm.comp")?, &[&buffer])?;
     let (_submission, result) = kernel.run(STORM_GROUPS)?;
     expect_lost(result)?;
@@ -37,7 +37,7 @@ fn storm(context: &Context) -> Result<()> {
         ensure!(numbers.insert(number), "invocation {number} aborted twice");
     }
     ensure!(
-        buffer.read() == super::marked(&[0]),
+        buffer.read() == super::support::marked(&[0]),
         "an invocation stored after its abort"
     );
     Ok(())

@@ -1,7 +1,7 @@
 //! `trap = fault` and `trap = hang` would kill or hang the process on a CPU driver. The layer refuses them there and
 //! handles aborts as with `trap = return`.
 
-use super::run_entry_point;
+use super::support::run_entry_point;
 use crate::case::{Case, Context, Skip};
 use crate::vk::{Device, Gpu};
 use anyhow::Result;

@@ -1,6 +1,6 @@
 //! A device without the extension behaves as without the layer.
 
-use super::{GROUPS, expect_success, marked, same_words};
+use super::support::{GROUPS, expect_success, marked, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::over_words::OverWords;

@@ -1,6 +1,6 @@
 //! Loops that wait for another invocation end when it aborts.
 
-use super::{GROUPS, MARK, expect_lost, expect_success};
+use super::support::{GROUPS, MARK, expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;

@@ -1,6 +1,6 @@
 //! A frozen value is the same at every use.
 
-use super::run;
+use super::support::run;
 use super::text::{Body, Words, shader};
 use crate::case::Context;
 use crate::vk::{Device, Gpu};

@@ -1,7 +1,8 @@
 //! Divisions of specialisation constants, some of which divide by zero or overflow.
 
+use super::division::{DIVISIONS, OPERANDS, divided};
+use super::support::run;
 use super::text::{Body, shader};
-use super::{DIVISIONS, OPERANDS, divided, run};
 use crate::case::Context;
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};

@@ -1,7 +1,7 @@
 //! Consistency between runs: the SPIR-V that reaches the driver does not depend on the process. These cases compare within
 //! one process; `tests/own_driver.rs` compares the cache data that they print across processes.
 
-use super::aborting;
+use super::support::aborting;
 use crate::case::{Case, Context};
 use crate::harness::{HAS_DEVICE, HOLD, MAY_END};
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, test_driver};

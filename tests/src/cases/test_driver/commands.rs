@@ -1,7 +1,7 @@
 //! Every command that may return VK_ERROR_DEVICE_LOST does so at once on a lost device: "after the first
 //! VK_ERROR_DEVICE_LOST on a thread, each later command on it returns VK_ERROR_DEVICE_LOST".
 
-use super::{Extra, aborting, device_with, lose};
+use super::support::{Extra, aborting, device_with, lose};
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, bail, ensure};

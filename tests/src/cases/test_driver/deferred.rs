@@ -1,7 +1,7 @@
 //! Deferred operations: "any memory that the deferred command's parameters point to must remain until the operation is
 //! complete". This includes the layer's replacements.
 
-use super::{Extra, aborting, device_with};
+use super::support::{Extra, aborting, device_with};
 use crate::case::{Case, Context};
 use crate::vk::{Gpu, test_driver};
 use anyhow::{Result, ensure};

@@ -1,6 +1,6 @@
 //! Pipelines created from a module identifier: messages are delivered although the layer sees no SPIR-V.
 
-use super::{Extra, aborting, device_with, payload};
+use super::support::{Extra, aborting, device_with, payload};
 use crate::case::{Case, Context};
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};

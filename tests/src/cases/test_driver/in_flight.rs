@@ -2,9 +2,9 @@
 //! vkWaitForFences, vkAcquireNextImageKHR and vkGetQueryPoolResults with VK_QUERY_RESULT_WAIT_BIT must return in finite
 //! time", after an abort as well as after a loss by the driver.
 
-use super::{Extra, aborting, device_with};
+use super::support::{Extra, aborting, device_with};
 use crate::case::{Case, Context};
-use crate::cases::GROUPS;
+use crate::cases::support::GROUPS;
 use crate::vk::{Buffer, Device, Gpu, Kernel, code, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;

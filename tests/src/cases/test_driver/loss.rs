@@ -1,6 +1,6 @@
 //! Losses that the driver reports: "a device is lost" regardless of the cause, and the KHR queries forward the driver's details.
 
-use super::{Extra, aborting, device_with, lose, with_kernel};
+use super::support::{Extra, aborting, device_with, lose, with_kernel};
 use crate::case::{Case, Context};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -255,7 +255,7 @@ fn abort_then_loss(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
         let payloads = device.payloads()?;
-        ensure!(payloads == [super::payload(1, 0)], "{payloads:?}");
+        ensure!(payloads == [super::support::payload(1, 0)], "{payloads:?}");
         let (_, reports) = device.fault()?.reports(0, 10);
         let last = reports.last().map(|report| report.flags);
         ensure!(last == Some(fault_flags::DEVICE_LOST), "{reports:?}");

@@ -2,10 +2,10 @@
 //! never memory that a reset can lose if there is a choice"; for the control block device memory where atomics would
 //! cross a bus. Also its contents after a loss that destroys device memory.
 
-use super::{lose, payload, with_kernel};
+use super::support::{lose, payload, with_kernel};
 use crate::case::{Case, Context};
-use crate::cases::GROUPS;
-use crate::cases::expect_success;
+use crate::cases::support::GROUPS;
+use crate::cases::support::expect_success;
 use crate::vk::{Device, Gpu, khr, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -264,7 +264,7 @@ fn emptied(context: &Context) -> Result<()> {
 
 fn side_by_side(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let spirv = super::aborting()?;
+    let spirv = super::support::aborting()?;
     let devices = [Device::new(&gpu)?, Device::new(&gpu)?, Device::new(&gpu)?];
     for (number, device) in (1..).zip(&devices) {
         let buffer = crate::vk::Buffer::storage(device, &[0; 64])?;

@@ -12,17 +12,12 @@ mod native;
 mod refused;
 mod reports;
 mod stress;
+mod support;
 mod traps;
 mod undrained;
 mod untouched;
 
-use super::{GROUPS, expect_lost};
-use crate::case::{Case, Context};
-use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, khr};
-use anyhow::Result;
-use ash::vk;
-use std::ffi::CStr;
+use crate::case::Case;
 
 /// Every case.
 pub(super) fn all() -> Vec<Case> {
@@ -43,66 +38,4 @@ pub(super) fn all() -> Vec<Case> {
         untouched::CASES,
     ]
     .concat()
-}
-
-/// A shader that aborts whenever the driver is set to.
-fn aborting() -> Result<Vec<u32>> {
-    glsl::compile("abort/entry_point.comp")
-}
-
-/// Runs `check` with a new device and a kernel that can abort.
-fn with_kernel(context: &Context, check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<()>) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-    check(&device, &kernel)
-}
-
-/// Features and queues of a device besides the three extensions.
-#[derive(Default)]
-struct Extra<'a> {
-    /// Further extensions.
-    extensions: &'a [&'a CStr],
-    /// `deviceFaultVendorBinary`.
-    vendor_binary: bool,
-    /// Queues of the first family beside the first one.
-    queues: usize,
-}
-
-/// A device with the three extensions and more.
-fn device_with<'gpu>(gpu: &'gpu Gpu, extra: &Extra<'_>) -> Result<Device<'gpu>> {
-    let priorities = vec![1.0; 1 + extra.queues];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let names = khr::EXTENSION_NAMES.iter().chain(extra.extensions);
-    let names: Vec<_> = names.map(|name| name.as_ptr()).collect();
-    let mut newer = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
-    let mut abort = khr::ShaderAbortFeatures::new(true);
-    let mut data = khr::ShaderConstantDataFeatures::new(true);
-    let mut fault = khr::FaultFeatures {
-        device_fault_vendor_binary: extra.vendor_binary.into(),
-        ..khr::FaultFeatures::new(true)
-    };
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .push_next(&mut newer)
-        .push_next(&mut abort)
-        .push_next(&mut data)
-        .push_next(&mut fault);
-    Device::create(gpu, &info, 0)
-}
-
-/// Runs a dispatch and expects a lost device. The submission lives until the caller drops it.
-fn lose<'device>(kernel: &Kernel<'device>) -> Result<Submission<'device>> {
-    let (submission, result) = kernel.run(GROUPS)?;
-    expect_lost(result)?;
-    Ok(submission)
-}
-
-/// Payload that the driver writes for message `index` of submission `number`.
-fn payload(number: u32, index: u32) -> Vec<u8> {
-    let mut text = format!("submission {number}, message {index}").into_bytes();
-    text.resize((text.len() + 1).next_multiple_of(4), 0);
-    text
 }

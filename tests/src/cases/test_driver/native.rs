@@ -1,6 +1,6 @@
 //! Drivers with all, some or none of the three extensions, under each value of `emulation`.
 
-use super::{aborting, lose, payload};
+use super::support::{aborting, lose, payload};
 use crate::case::{Case, Context};
 use crate::vk::khr::{self, ShaderAbortFeatures, ShaderAbortProperties, fault_flags};
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, test_driver};

@@ -2,7 +2,7 @@
 //! error, and no object leaks.
 
 use crate::case::{Case, Context};
-use crate::cases::expect_lost;
+use crate::cases::support::expect_lost;
 use crate::vk::{Device, DeviceOptions, Gpu, test_driver};
 use anyhow::{Result, bail, ensure};
 use ash::vk;
@@ -112,7 +112,7 @@ fn fallback(context: &Context) -> Result<()> {
 }
 
 fn without_fences(context: &Context) -> Result<()> {
-    super::with_kernel(context, |device, kernel| {
+    super::support::with_kernel(context, |device, kernel| {
         let submission = kernel.record(1)?;
         expect_lost(submission.run())?;
         ensure!(device.payloads()?.len() == 1, "no message");

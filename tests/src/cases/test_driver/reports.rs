@@ -1,9 +1,9 @@
 //! Blocking `vkGetDeviceFaultReportsKHR`: it "blocks until at least one report is available or timeout nanoseconds have
 //! elapsed", "each report is returned once", and "the last one has VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR".
 
-use super::with_kernel;
+use super::support::with_kernel;
 use crate::case::{Case, Context};
-use crate::cases::GROUPS;
+use crate::cases::support::GROUPS;
 use crate::vk::khr::fault_flags;
 use anyhow::{Result, ensure};
 use ash::vk;

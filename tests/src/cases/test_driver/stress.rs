@@ -1,8 +1,8 @@
 //! Repetition and concurrency. Short by default; `VKABORT_STRESS_ROUNDS` sets the number of rounds.
 
-use super::{Extra, aborting, device_with, lose, payload};
+use super::support::{Extra, aborting, device_with, lose, payload};
 use crate::case::{Case, Context};
-use crate::cases::GROUPS;
+use crate::cases::support::GROUPS;
 use crate::harness::STRESS_ROUNDS;
 use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Context as _, Result, ensure};

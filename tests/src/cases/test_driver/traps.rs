@@ -1,9 +1,9 @@
 //! `trap = fault` and `trap = hang` on a driver that loses the device because of them: the message is written before, and
 //! the report contains the driver's details.
 
-use super::{Extra, aborting, device_with, lose, payload, with_kernel};
+use super::support::{Extra, aborting, device_with, lose, payload, with_kernel};
 use crate::case::{Case, Context};
-use crate::cases::{expect_lost, expect_success};
+use crate::cases::support::{expect_lost, expect_success};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
 use crate::vk::{Buffer, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};

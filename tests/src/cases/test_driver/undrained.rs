@@ -1,9 +1,9 @@
 //! A device that cannot be drained: "objects are leaked, not freed under the driver", its messages can be read, and other
 //! devices keep working.
 
-use super::{aborting, lose, payload};
+use super::support::{aborting, lose, payload};
 use crate::case::{Case, Context};
-use crate::cases::{GROUPS, expect_lost, expect_success};
+use crate::cases::support::{GROUPS, expect_lost, expect_success};
 use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -139,7 +139,7 @@ fn became_idle(context: &Context) -> Result<()> {
 }
 
 fn short_timeout(context: &Context) -> Result<()> {
-    super::with_kernel(context, |device, kernel| {
+    super::support::with_kernel(context, |device, kernel| {
         let submission = kernel.record(GROUPS)?;
         ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
         let start = Instant::now();
@@ -163,7 +163,7 @@ fn short_timeout(context: &Context) -> Result<()> {
 /// With `on_abort = continue`, the message of a hanging submission is reported once, before the driver's watchdog loses
 /// the device.
 fn once(context: &Context) -> Result<()> {
-    super::with_kernel(context, |device, kernel| {
+    super::support::with_kernel(context, |device, kernel| {
         let reported = || {
             let text = std::fs::read_to_string(LOG).unwrap_or_default();
             text.matches("submission 1, message 0").count()

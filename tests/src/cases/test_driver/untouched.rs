@@ -1,7 +1,7 @@
 //! Things that the layer leaves unchanged: the command pointers of devices without the extensions, and the application's
 //! const memory, which a command "must not" write.
 
-use super::aborting;
+use super::support::aborting;
 use crate::case::{Case, Context};
 use crate::pages::Pages;
 use crate::vk::{Device, DeviceOptions, Gpu, khr, test_driver};
@@ -279,7 +279,7 @@ fn run_read_only(device: &Device<'_>) -> Result<()> {
         let _ = raw.queue_submit(device.queue, std::slice::from_ref(&*submit), vk::Fence::null());
         let result = raw.device_wait_idle();
         ensure!(result == Err(vk::Result::ERROR_DEVICE_LOST), "{result:?}");
-        ensure!(device.payloads()? == [super::payload(1, 0)], "no message");
+        ensure!(device.payloads()? == [super::support::payload(1, 0)], "no message");
         raw.destroy_pipeline(pipeline, None);
         raw.destroy_command_pool(pool, None);
         raw.destroy_pipeline_layout(layout, None);
