@@ -70,8 +70,8 @@ fn spread(hash: u32) -> u64 {
 pub(crate) struct Globals {
     ids: Ids,
     known: Known,
-    /// Ids of the module that were given out, some of them more than once.
-    given: Vec<Id>,
+    /// Ids of the module that were reused, some of them more than once.
+    reused: Vec<Id>,
     /// Ids from here on are new.
     bound: Id,
     /// Types that are asked for again and again, once they are known; else 0.
@@ -115,7 +115,7 @@ impl Globals {
         Self {
             ids: Ids::new(index.bound),
             known,
-            given: Vec::with_capacity(32),
+            reused: Vec::with_capacity(32),
             bound: index.bound,
             void: 0,
             bool: 0,
@@ -145,7 +145,7 @@ impl Globals {
         let (id, is_new) = self.known.find_or_insert(opcode, ty, operands, self.ids.next);
         if !is_new {
             if id < self.bound {
-                self.given.push(id);
+                self.reused.push(id);
             }
             return id;
         }
@@ -299,9 +299,9 @@ impl Globals {
         self.extensions.text(op::Extension, &[], name);
     }
 
-    /// Ids of the module that were given out, some of them more than once.
-    pub(crate) fn given(&self) -> &[Id] {
-        &self.given
+    /// Ids of the module that were reused, some of them more than once.
+    pub(crate) fn reused(&self) -> &[Id] {
+        &self.reused
     }
 
     /// The types, constants and variables added so far.

@@ -1,4 +1,4 @@
-//! One file or folder a lowering. Passes read an immutable index and return edits; the order is in `pipeline.rs`.
+//! One file or folder per pass. A pass reads an immutable index and returns edits; `pipeline.rs` has the order.
 
 pub(crate) mod abort;
 pub(crate) mod constant_data;

@@ -83,9 +83,10 @@ pub(crate) fn build_sites(
             }
             let offset = offsets.get(sites.len()).copied().unwrap_or(abort.offset);
             let position = index.position(block, abort.offset);
-            let mut frames = frames(index, &names, function.id, &position, &mut texts);
+            let mut frames = collect_frames(index, &names, function.id, &position, &mut texts);
             let innermost = frames.remove(0);
-            let callers = function_callers.get_or_insert_with(|| callers(index, graph, &names, number, &mut texts));
+            let callers =
+                function_callers.get_or_insert_with(|| collect_callers(index, graph, &names, number, &mut texts));
             frames.reserve_exact(callers.len());
             frames.extend_from_slice(callers);
             frames.truncate(MAX_FRAMES);
@@ -112,7 +113,7 @@ pub(crate) fn build_sites(
         .map(|entry| EntryPoint {
             name: entry.name(),
             execution_model: entry.model,
-            local_size: local_size(index, options, entry.function),
+            local_size: find_local_size(index, options, entry.function),
         })
         .collect();
     Ok(SiteTable {
@@ -123,7 +124,13 @@ pub(crate) fn build_sites(
 }
 
 /// The frames of a position in a function, innermost first: functions inlined there, then the function itself.
-fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_>, texts: &mut Texts) -> Vec<Frame> {
+fn collect_frames(
+    index: &Index<'_>,
+    names: &Names,
+    function: Id,
+    position: &Position<'_>,
+    texts: &mut Texts,
+) -> Vec<Frame> {
     let chain = index.inlined(position, texts);
     let last = chain.len().saturating_sub(1);
     let frame = |(at, inlined): (usize, Inlined)| Frame {
@@ -139,7 +146,7 @@ fn frames(index: &Index<'_>, names: &Names, function: Id, position: &Position<'_
 }
 
 /// The frames of a shortest call chain from an entry point to a function, innermost first, without the function itself.
-fn callers(
+fn collect_callers(
     index: &Index<'_>,
     graph: &CallGraph,
     names: &Names,
@@ -155,7 +162,7 @@ fn callers(
         let block = index.blocks.get(call.block);
         let position = block.map_or_else(Position::default, |block| index.position(block, call.offset));
         let caller = index.functions.get(call.caller).map_or(0, |f| f.id);
-        frames.extend(self::frames(index, names, caller, &position, texts));
+        frames.extend(collect_frames(index, names, caller, &position, texts));
         at = call.caller;
     }
     frames.shrink_to_fit();
@@ -163,7 +170,7 @@ fn callers(
 }
 
 /// The workgroup size of an entry point; `None` if it has none or a specialisation constant decides it.
-fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u32; 3]> {
+fn find_local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u32; 3]> {
     let mode = index.execution_modes.iter().find(|m| {
         m.target() == function
             && matches!(
@@ -178,14 +185,14 @@ fn local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u3
         .iter()
         .find(|d| d.kind == op::decoration::BuiltIn && d.value == WORKGROUP_SIZE);
     match decorated.and_then(|d| index.def(d.target)) {
-        Some(constant) => constants(index, options, constant.from(3)),
+        Some(constant) => evaluate_constants(index, options, constant.from(3)),
         None if mode.execution_mode() == execution_mode::LocalSize => Some(words),
-        None => constants(index, options, &words),
+        None => evaluate_constants(index, options, &words),
     }
 }
 
 /// The values of three constants; `None` if one is a specialisation constant.
-fn constants(index: &Index<'_>, options: &Options, ids: &[u32]) -> Option<[u32; 3]> {
+fn evaluate_constants(index: &Index<'_>, options: &Options, ids: &[u32]) -> Option<[u32; 3]> {
     let mut sizes = [0; 3];
     for (size, id) in sizes.iter_mut().zip(ids) {
         match index.length(*id, options)? {

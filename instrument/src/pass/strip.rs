@@ -32,7 +32,7 @@ const LOWERED_CAPABILITIES: [u32; 3] = [
 const LOWERED_EXTENSIONS: [&str; 3] = ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"];
 
 /// Strips the module that `edits` make of `index`, adding to them. The ids in `lost_use` have lost a use; constant data may
-/// have. `declarations` are words that are inserted later, and `used` are ids that other such words use. Returns whether the
+/// have. `declarations` are words to be inserted later, and `used` are ids that other words to be inserted use. Returns whether the
 /// module still uses constant data.
 pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, declarations: &[u32], used: &[Id]) -> bool {
     // Phase 1.
@@ -54,7 +54,7 @@ pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, decla
     // Phase 3.
     dead.remove(index, edits);
     remove_annotations(index, &dead, edits);
-    // Passes declare no 8-bit types, so those of the index are all.
+    // Passes declare no 8-bit types, so the index has all of them.
     if index.byte_types.iter().all(|ty| dead.is_dead(*ty)) {
         let bytes = index.capabilities.iter().filter(|i| i.capability() == capability::Int8);
         bytes.for_each(|inst| edits.remove(inst.offset, inst.words.len()));
@@ -66,7 +66,7 @@ pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, decla
 struct DeadDefinitions {
     /// By id.
     is_dead: Vec<bool>,
-    /// The candidates, in the order of their discovery; those found to be used since are no longer dead.
+    /// The candidates in the order of their discovery, including those found to be used since.
     candidates: Vec<Id>,
     /// The lowest dead id, and the distance of the highest one from it.
     first: Id,
@@ -127,10 +127,9 @@ impl DeadDefinitions {
                 self.keep_operands(index, &inst);
             }
         }
-        let range = self
+        let (first, last) = self
             .dead_ids()
             .fold((Id::MAX, 0), |(first, last), id| (first.min(id), last.max(id)));
-        let (first, last) = range;
         (self.first, self.span) = (first, last.saturating_sub(first));
     }
 

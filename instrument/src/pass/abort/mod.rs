@@ -118,7 +118,7 @@ pub(crate) fn lower(
     declare_physical_addressing(index, &mut globals, &mut edits);
     extend_interfaces(index, interfaces, &runtime, &mut edits)?;
     // Phase 4. The shared functions use ids of the module only through `globals`.
-    let uses_constant_data = strip::strip(index, &lost_use, &mut edits, globals.declarations(), globals.given());
+    let uses_constant_data = strip::strip(index, &lost_use, &mut edits, globals.declarations(), globals.reused());
     edits.insert(index.words.len(), &runtime.functions.words);
     globals.finish(index, &mut edits);
     Ok(Lowered {
@@ -224,7 +224,7 @@ fn extend_interfaces(
 ) -> Result<()> {
     for EntryInterface { entry, mut added } in interfaces {
         if index.version >= version(1, 4) {
-            // From SPIR-V 1.4 on, an interface lists every global variable that its entry point can reach.
+            // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
             added.extend(runtime.variables());
         }
         let (words, count) = (entry.inst.words.len(), added.len());

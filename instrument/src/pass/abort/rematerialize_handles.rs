@@ -7,7 +7,8 @@
 //!                                                ImageWrite %j ..
 //! ```
 //!
-//! SPIR-V requires sampled images, and drivers require other handles, to be defined in the block that uses them. When
+//! SPIR-V requires sampled images to be defined in the block that uses them (SPIR-V specification 2.16.1, Universal
+//! Validation Rules), and drivers require it of other handles. When
 //! `unwind` splits a block after a call, the handles defined before the call are defined again after it.
 //!
 //! Not handled: handles that a call returns. They cross the split as they are.

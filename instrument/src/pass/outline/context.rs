@@ -5,7 +5,7 @@ use super::reachability::ReachableBlocks;
 use super::region::Region;
 use super::type_limits::TypeLimits;
 use super::uses::{OutsideUses, defining_block};
-use super::widening::{Widening, widening};
+use super::widening::{Widening, choose_widening};
 use crate::analysis::index::{Function, Index};
 use crate::edit::globals::Globals;
 use crate::error::Result;
@@ -100,16 +100,16 @@ impl<'w> RegionContext<'_, 'w> {
     ///
     /// # Errors
     ///
-    /// Those of [`widening`].
+    /// Those of [`choose_widening`].
     pub(super) fn widening(&mut self, ty: Id, offset: usize) -> Result<Option<Widening>> {
-        widening(self.index, self.limits, self.globals, ty, offset)
+        choose_widening(self.index, self.limits, self.globals, ty, offset)
     }
 
     /// Defines `id` as an undefined value of a type.
     ///
     /// # Errors
     ///
-    /// Those of [`widening`].
+    /// Those of [`choose_widening`].
     pub(super) fn define_undefined(&mut self, code: &mut Code, ty: Id, id: Id) -> Result<()> {
         let Some(widening) = self.widening(ty, self.function.offset)? else {
             code.op(op::Undef, &[ty, id]);

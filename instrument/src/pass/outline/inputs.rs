@@ -99,7 +99,7 @@ pub(super) fn split_phis<'w>(
 /// # Errors
 ///
 /// [`ErrorKind::Unsupported`] for an instruction with unknown operands, and the errors of
-/// [`widening`](super::widening::widening).
+/// [`choose_widening`](super::widening::choose_widening).
 pub(super) fn collect_inputs<'w>(
     context: &mut RegionContext<'_, 'w>,
     blocks: &[Block],

@@ -52,7 +52,7 @@ pub(super) fn declare_signature(
 ///
 /// # Errors
 ///
-/// Those of [`widening`](super::widening::widening).
+/// Those of [`choose_widening`](super::widening::choose_widening).
 pub(super) fn write_function(
     context: &mut RegionContext<'_, '_>,
     signature: &Signature,

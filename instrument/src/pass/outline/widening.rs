@@ -47,7 +47,7 @@ impl Widening {
 /// # Errors
 ///
 /// [`ErrorKind::Unsupported`] if the type is a composite of narrow values other than a vector.
-pub(super) fn widening(
+pub(super) fn choose_widening(
     index: &Index<'_>,
     limits: &TypeLimits,
     globals: &mut Globals,

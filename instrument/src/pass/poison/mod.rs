@@ -1,7 +1,7 @@
 //! Lowers `SPV_KHR_poison_freeze`.
 //!
 //! ```text
-//! PoisonKHR, Undef              become   the placeholder of their type (see `edit::placeholder`)
+//! PoisonKHR, Undef              become   the stable placeholder of their type (see `edit::placeholder`)
 //! FreezeKHR %v                  becomes  CopyObject %v
 //! Variable Function             becomes  Variable Function %null, if the module freezes anything
 //! UDiv %a %b                    becomes  UDiv %a (%b == 0 ? 1 : %b)
@@ -16,7 +16,7 @@
 //! Phases: (1) the execution mode and the wrap decorations are removed; (2) global declarations and (3) function bodies
 //! are rewritten. Arithmetic is made total (`total_arithmetic`) only under the execution mode `ArithmeticPoisonKHR`,
 //! which turns its undefined behaviour into poison, and only where no constant operand rules that behaviour out.
-//! `NoSignedWrap` and `NoUnsignedWrap` go in that mode because overflow without them wraps.
+//! In that mode, `NoSignedWrap` and `NoUnsignedWrap` are removed, because overflow without them wraps.
 //!
 //! Not handled: types without a placeholder (images, logical pointers) keep an `OpUndef`, and vectors with more than
 //! [`MAX_COMPONENTS`] components are refused under `ArithmeticPoisonKHR`.

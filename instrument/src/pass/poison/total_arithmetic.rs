@@ -1,18 +1,18 @@
 //! Makes arithmetic total whose undefined behaviour is poison under `ArithmeticPoisonKHR`.
 //!
 //! ```text
-//! UDiv UMod              %a %b   becomes   the same of %a and (%b == 0 ? 1 : %b)
-//! SDiv SRem SMod         %a %b   becomes   the same of %a and (%b == 0 || %b == -1 && %a == MIN ? 1 : %b)
-//! ConvertFToU ConvertFToS %v     becomes   the same of (%v in range ? %v : 0)
+//! UDiv UMod               %a %b   becomes   the same opcode with %a, (%b == 0 ? 1 : %b)
+//! SDiv SRem SMod          %a %b   becomes   the same opcode with %a, (%b == 0 || %b == -1 && %a == MIN ? 1 : %b)
+//! ConvertFToU ConvertFToS %v      becomes   the same opcode with (%v in range ? %v : 0)
 //! ```
 //!
 //! The conditions are those of SPV_KHR_poison_freeze, "Modifications to the SPIR-V Specification", for each opcode.
 //!
-//! An `OpSpecConstantOp` stands among the global declarations, and its operands are declared before it: types that the
-//! module declares further down, such as Booleans, cannot be named there. Its divisor is therefore computed from bits.
+//! An `OpSpecConstantOp` is a global declaration, and the instructions inserted before it cannot use types that the module
+//! declares later, which may include Booleans. Its divisor is therefore computed from bits.
 //!
-//! Not handled: types without constants and comparisons, such as cooperative matrices, and `OpSpecConstantOp` conversions,
-//! stay as they are.
+//! Not handled: types without constants and comparisons, such as cooperative matrices, and conversions in
+//! `OpSpecConstantOp`. They are not changed.
 
 use super::float_bounds::encode_float;
 use crate::analysis::index::Index;
@@ -164,7 +164,7 @@ impl TotalArithmetic<'_, '_> {
         })
     }
 
-    /// `b` with every value replaced by 1 that makes the division of `a` undefined.
+    /// `b`, with 1 in place of each component by which a division of `a` is undefined.
     fn safe_divisor(&mut self, a: Id, b: Id, signed: bool) -> Option<Id> {
         if self.spec_constants.is_some() {
             return self.safe_divisor_from_bits(a, b, signed);

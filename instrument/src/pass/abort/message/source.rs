@@ -19,7 +19,7 @@ const MAX_DEPTH: u32 = 16;
 /// Indices to a part of a value, or ids of indices to a part of memory, outermost first.
 pub(crate) type Path = SmallVec<[u32; 6]>;
 
-/// Where a part of a message comes from. `ty` is the type there, which logically matches the message type's.
+/// Where a part of a message comes from. `ty` is its type there, which logically matches its type in the message type.
 #[derive(Clone, Debug)]
 pub(crate) enum Source<'w> {
     /// Zero in every byte: null, undefined or poison.
@@ -37,16 +37,16 @@ pub(crate) enum Source<'w> {
     },
     /// The ids of a composite's parts.
     Parts(&'w [Id]),
-    /// What `OpCompositeExtract` with `path` gives, or the value itself if `path` is empty.
+    /// The result of `OpCompositeExtract` with `path`, or the value itself if `path` is empty.
     Value { id: Id, path: Path, ty: Id },
-    /// What memory holds at `path`.
+    /// The contents of memory at `path`.
     Memory { place: Place, path: Path, ty: Id },
 }
 
 /// Memory that can be indexed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
-    /// What the load at a word offset reads: nothing can have written to it since.
+    /// The memory that the load at a word offset reads, unchanged between the load and the abort.
     Load(usize),
     /// A Function variable into which the value was stored.
     Variable(Id),
@@ -213,8 +213,8 @@ pub(super) fn extend(path: &Path, index: u32) -> Path {
     extended
 }
 
-/// Memory operands for loading one scalar of `size` bytes of what `load` reads: those of `load`, with an alignment of at
-/// most `size`.
+/// Memory operands for a load of one scalar of `size` bytes in the memory that `load` reads: those of `load`, with an alignment
+/// of at most `size`.
 pub(super) fn scalar_access(load: &Inst<'_>, size: u32) -> SmallVec<[u32; 4]> {
     let mut operands: SmallVec<[u32; 4]> = SmallVec::from_slice(load.from(4));
     if let [mask, alignment, ..] = operands.as_mut_slice()

@@ -171,8 +171,8 @@ pub(crate) fn store_identity(
 ///
 /// # Errors
 ///
-/// The function cannot read one variable for all of them: an interface must not have a built-in twice, and the entry points
-/// have it in a block or in different variables.
+/// The function cannot read one variable for all of them: the entry points have the built-in in a block or in different
+/// variables, and no interface may have it twice (VUID-StandaloneSpirv-OpEntryPoint-09658).
 fn find_shared_variable<'e>(
     index: &Index<'_>,
     entries: impl Iterator<Item = &'e EntryPoint<'e>>,

@@ -153,7 +153,8 @@ impl Runtime {
         })
     }
 
-    /// Memory operands of a load or store in the arena; `alignment` in bytes.
+    /// Memory operands of a load or store in the arena; `alignment` in bytes
+    /// (VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708).
     pub(crate) fn access(&self, alignment: u32) -> [u32; 2] {
         let non_private = if self.uses_vulkan_memory_model {
             NON_PRIVATE_POINTER
@@ -210,7 +211,7 @@ impl Runtime {
 
     /// Sets ABORTED in the control block in use, which other invocations watch, and in the one before the records, which
     /// the host watches. They differ where the device has memory of its own: the host cannot poll that without crossing
-    /// the bus at every call, and a reset may discard it. Scope, semantics and 1 are given as constants.
+    /// the bus at every call, and a reset may discard it. Takes the constants of scope, semantics and 1.
     pub(super) fn set_aborted(&mut self, code: &mut Code, globals: &mut Globals, [scope, semantics, one]: [Id; 3]) {
         let (in_use, for_host) = (self.arena.control, self.arena.before_records());
         self.set_aborted_at(code, globals, in_use, [scope, semantics, one]);
