@@ -17,18 +17,16 @@ pub(crate) fn text(index: &Index<'_>, message: Id) -> Option<String> {
 
 /// The first member of a message, or the message itself if it is an array.
 fn leading(index: &Index<'_>, message: Id) -> Option<Id> {
-    let mut id = message;
-    for _ in 0..16 {
-        let inst = index.def(id)?;
-        if index.opcode(inst.result_type()) == op::TypeArray {
-            return Some(id);
-        }
-        id = match inst.opcode() {
+    let mut inst = index.def(message)?;
+    while index.opcode(inst.result_type()) != op::TypeArray {
+        let part = match inst.opcode() {
             op::CopyObject | op::CopyLogical | op::CompositeConstruct | op::ConstantComposite => inst.word(3),
             _ => return None,
         };
+        // A value is defined before it is used. In an invalid module it may contain itself.
+        inst = index.def(part).filter(|def| def.offset < inst.offset)?;
     }
-    None
+    Some(inst.result())
 }
 
 fn bytes(index: &Index<'_>, id: Id) -> Option<Vec<u8>> {

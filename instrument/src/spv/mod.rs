@@ -5,6 +5,7 @@ mod code;
 pub(crate) mod debug_set;
 pub(crate) mod literal;
 pub(crate) mod op;
+pub(crate) mod op_sets;
 mod operand_table;
 pub(crate) mod operands;
 pub(crate) mod patterns;

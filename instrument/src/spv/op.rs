@@ -18,18 +18,19 @@ from_spirv! { u16; Op:
     SpecConstantTrue SpecConstantFalse
     SpecConstantComposite SpecConstantOp
     Function FunctionParameter FunctionEnd FunctionCall Variable UntypedVariableKHR Load Store AccessChain
-    InBoundsAccessChain PtrAccessChain InBoundsPtrAccessChain RawAccessChainNV ImageTexelPointer
+    InBoundsAccessChain PtrAccessChain ArrayLength InBoundsPtrAccessChain RawAccessChainNV ImageTexelPointer
     Decorate MemberDecorate DecorationGroup GroupDecorate GroupMemberDecorate DecorateId DecorateString
     MemberDecorateString MemberDecorateIdEXT
-    VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
+    VectorExtractDynamic Transpose VectorShuffle CompositeConstruct CompositeExtract CopyObject CopyLogical SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF UConvert SConvert FConvert Bitcast
     SNegate IAdd ISub IMul FMul SDiv UDiv FDiv SRem SMod UMod VectorTimesScalar SMulExtended
-    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not Any IsInf
+    ShiftRightLogical ShiftRightArithmetic ShiftLeftLogical BitwiseOr BitwiseXor BitwiseAnd Not BitCount Any IsInf
     LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select IEqual INotEqual UGreaterThan UGreaterThanEqual
     ULessThan ULessThanEqual SGreaterThan SGreaterThanEqual SLessThan SLessThanEqual
     FOrdGreaterThanEqual FOrdLessThan FOrdGreaterThan FUnordGreaterThanEqual
     ControlBarrier MemoryBarrier ImageRead ImageSparseRead
-    AtomicLoad AtomicStore AtomicIAdd
+    AtomicLoad AtomicStore AtomicExchange AtomicIAdd AtomicXor AtomicFlagTestAndSet AtomicFMinEXT AtomicFMaxEXT
+    AtomicFAddEXT
     Phi LoopMerge SelectionMerge Label Branch BranchConditional Switch Kill Return ReturnValue Unreachable
     TerminateInvocation EmitMeshTasksEXT IgnoreIntersectionKHR TerminateRayKHR
 }

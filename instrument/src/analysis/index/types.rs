@@ -42,13 +42,14 @@ impl Index<'_> {
         matches!(ty.opcode(), op::TypePointer | op::TypeUntypedPointerKHR).then(|| ty.word(2))
     }
 
-    /// What arrays, and arrays of arrays, are made of; the type itself if it is no array.
+    /// The innermost element type of an array, or the type itself if it is not an array.
     pub(crate) fn under_arrays(&self, mut ty: Id) -> Id {
-        for _ in 0..16 {
-            match self.def(ty) {
-                Some(inst) if matches!(inst.opcode(), op::TypeArray | op::TypeRuntimeArray) => ty = inst.word(2),
-                _ => break,
-            }
+        let mut before = usize::MAX;
+        // A type is defined before it is used. In an invalid module it may contain itself.
+        while let Some(inst) = self.def(ty).filter(|inst| inst.offset < before)
+            && matches!(inst.opcode(), op::TypeArray | op::TypeRuntimeArray)
+        {
+            (ty, before) = (inst.word(2), inst.offset);
         }
         ty
     }

@@ -5,7 +5,7 @@
 //! way does not depend on it.
 
 use super::constructs::{Constructs, number_at};
-use super::memory::{Memory, base, is_private};
+use super::memory::{Memory, is_private};
 use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::index::{Block, Function, Index};
 use crate::spv::op::storage_class;
@@ -40,7 +40,7 @@ pub(super) struct Body<'a, 'w> {
 }
 
 impl<'a, 'w> Body<'a, 'w> {
-    pub(super) fn new(index: &'a Index<'w>, function: &Function) -> Self {
+    pub(super) fn new(index: &'a Index<'w>, memory: &Memory<'_, '_>, function: &Function) -> Self {
         let blocks: Vec<&Block> = index.blocks_of(function).iter().collect();
         let mut all = Self {
             index,
@@ -55,7 +55,7 @@ impl<'a, 'w> Body<'a, 'w> {
             for inst in index.body(block) {
                 match inst.opcode() {
                     op::Store => {
-                        let variable = base(index, inst.word(1));
+                        let variable = memory.base(inst.word(1));
                         if index.opcode(variable) == op::FunctionParameter {
                             all.parameters.push(variable);
                         } else if is_private(index, variable) {
@@ -65,7 +65,7 @@ impl<'a, 'w> Body<'a, 'w> {
                     }
                     op::FunctionCall => {
                         for argument in inst.from(4) {
-                            let variable = base(index, *argument);
+                            let variable = memory.base(*argument);
                             all.stores.entry(variable).or_default().push((inst.result(), number));
                         }
                     }
@@ -123,12 +123,16 @@ impl<'a, 'w> Body<'a, 'w> {
                 }
                 _ => {}
             }
-            operands::visit_ids(&inst, 1, |i| {
+            let is_visited = operands::visit_ids(&inst, 1, |i| {
                 worklist.push(inst.word(i));
                 if matches!(inst.opcode(), op::Load | op::FunctionCall) {
-                    worklist.push(base(self.index, inst.word(i)));
+                    worklist.push(memory.base(inst.word(i)));
                 }
             });
+            if !is_visited {
+                found.reads = true;
+                break;
+            }
         }
         found
     }

@@ -3,31 +3,10 @@
 use crate::analysis::index::{Decoration, Index};
 use crate::spv::op::memory_operands::{MAKE_POINTER_VISIBLE, NON_PRIVATE_POINTER, VOLATILE};
 use crate::spv::op::{decoration, image_operands, storage_class};
+use crate::spv::op_sets::{base_pointer, is_atomic_read, is_unknown, is_untyped_chain};
 use crate::spv::{Id, Inst, op};
-use rustc_hash::FxHashSet as HashSet;
-
-/// The variable or parameter that a pointer points into.
-pub(super) fn base(index: &Index<'_>, pointer: Id) -> Id {
-    let mut at = pointer;
-    for _ in 0..16 {
-        match index.def(at) {
-            Some(inst)
-                if matches!(
-                    inst.opcode(),
-                    op::AccessChain
-                        | op::InBoundsAccessChain
-                        | op::PtrAccessChain
-                        | op::InBoundsPtrAccessChain
-                        | op::CopyObject
-                ) =>
-            {
-                at = inst.word(3);
-            }
-            _ => break,
-        }
-    }
-    at
-}
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::cell::RefCell;
 
 /// Whether a module has anything that may be a shared read or a barrier. Most modules do not.
 pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
@@ -38,13 +17,8 @@ pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
                 op::Load => i.word(4) & SHARED_FLAGS != 0,
                 op::ImageRead | op::ImageSparseRead => i.word(5) & SHARED_TEXEL_FLAGS != 0,
                 op::ControlBarrier | op::MemoryBarrier => true,
-                opcode => is_atomic_read(opcode),
+                opcode => is_atomic_read(opcode) || is_unknown(opcode),
             })
-}
-
-/// OpAtomicLoad to OpAtomicXor without OpAtomicStore, the flag, min/max and float atomics.
-fn is_atomic_read(opcode: u16) -> bool {
-    matches!(opcode, 227 | 229..=242 | 318 | 5614..=5615 | 6035)
 }
 
 pub(super) fn is_barrier(inst: &Inst<'_>) -> bool {
@@ -71,6 +45,10 @@ pub(super) struct Memory<'a, 'w> {
     coherent: HashSet<Id>,
     /// Ids with a `NonWritable` decoration, of their own or of all members.
     read_only: HashSet<Id>,
+    /// Results of [`Memory::base`] by pointer.
+    bases: RefCell<HashMap<Id, Id>>,
+    /// Results of [`Memory::is_coherent`] by pointer.
+    coherence: RefCell<HashMap<Id, bool>>,
 }
 
 impl<'a, 'w> Memory<'a, 'w> {
@@ -93,7 +71,43 @@ impl<'a, 'w> Memory<'a, 'w> {
             index,
             coherent,
             read_only,
+            bases: RefCell::default(),
+            coherence: RefCell::default(),
         }
+    }
+
+    /// The variable or parameter that a pointer points into, or the instruction where access chains and copies end.
+    /// Amortized O(1): remembers the base of every pointer on the way.
+    pub(super) fn base(&self, pointer: Id) -> Id {
+        self.follow(pointer, &mut self.bases.borrow_mut(), |_| None, |end| end)
+    }
+
+    /// Follows access chains and copies from `pointer` to the first pointer with a `found` result, else to their end.
+    fn follow<T: Copy>(
+        &self,
+        pointer: Id,
+        results: &mut HashMap<Id, T>,
+        found: impl Fn(&Inst<'_>) -> Option<T>,
+        at_end: impl Fn(Id) -> T,
+    ) -> T {
+        let (mut at, mut before, mut passed) = (pointer, usize::MAX, Vec::new());
+        let result = loop {
+            if let Some(result) = results.get(&at) {
+                break *result;
+            }
+            passed.push(at);
+            // A value is defined before it is used. In an invalid module it may be formed from itself.
+            let Some(inst) = self.index.def(at).filter(|inst| inst.offset < before) else {
+                break at_end(at);
+            };
+            match (found(&inst), base_pointer(&inst)) {
+                (Some(result), _) => break result,
+                (None, Some(base)) => (at, before) = (base, inst.offset),
+                (None, None) => break at_end(at),
+            }
+        };
+        results.extend(passed.into_iter().map(|pointer| (pointer, result)));
+        result
     }
 
     /// Atomic, volatile, coherent and non-private reads of memory that other invocations can write.
@@ -104,7 +118,7 @@ impl<'a, 'w> Memory<'a, 'w> {
                 is_shared(self.index, pointer) && (flags & SHARED_FLAGS != 0 || self.is_coherent(pointer))
             }
             op::ImageRead | op::ImageSparseRead => {
-                inst.word(5) & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(handle(self.index, inst.word(3)))
+                inst.word(5) & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(self.handle(inst.word(3)))
             }
             opcode if is_atomic_read(opcode) => is_shared(self.index, inst.word(3)),
             _ => false,
@@ -125,9 +139,8 @@ impl<'a, 'w> Memory<'a, 'w> {
             Some(storage_class::StorageBuffer | storage_class::Uniform) => {}
             _ => return false,
         }
-        let variable = base(self.index, pointer);
-        let pointee = self.index.def(self.index.type_of(variable)).map_or(0, |t| t.word(3));
-        let block = self.index.under_arrays(pointee);
+        let variable = self.base(pointer);
+        let block = self.index.under_arrays(self.pointee(variable));
         let is_uniform =
             class == Some(storage_class::Uniform) && self.index.decoration(block, decoration::BufferBlock).is_none();
         !is_uniform && !self.read_only.contains(&variable) && !self.read_only.contains(&block)
@@ -135,36 +148,38 @@ impl<'a, 'w> Memory<'a, 'w> {
 
     /// Whether other invocations may write an image. `OpImageRead` also reads input attachments, which they cannot.
     fn is_storage_image(&self, image: Id) -> bool {
-        let variable = base(self.index, handle(self.index, image));
+        let variable = self.base(self.handle(image));
         let is_attachment = |ty: Inst<'_>| ty.opcode() == op::TypeImage && ty.word(3) == SUBPASS_DATA;
         !self.read_only.contains(&variable) && !self.index.def(self.index.type_of(image)).is_some_and(is_attachment)
     }
 
-    /// Whether a pointer points into a variable or a member decorated `Coherent` or `Volatile`.
+    /// Whether a pointer points into a variable or a member decorated `Coherent` or `Volatile`. Amortized O(1).
     fn is_coherent(&self, pointer: Id) -> bool {
         if self.coherent.is_empty() {
             return false;
         }
-        let mut at = pointer;
-        for _ in 0..16 {
-            let Some(inst) = self.index.def(at) else { return false };
-            if self.coherent.contains(&at) {
-                return true;
-            }
-            match inst.opcode() {
-                op::AccessChain | op::InBoundsAccessChain | op::PtrAccessChain | op::InBoundsPtrAccessChain => {
-                    let base = inst.word(3);
-                    let pointee = self.index.def(self.index.type_of(base)).map_or(0, |t| t.word(3));
-                    if self.coherent.contains(&self.index.under_arrays(pointee)) {
-                        return true;
-                    }
-                    at = base;
-                }
-                op::CopyObject => at = inst.word(3),
-                _ => return false,
-            }
-        }
-        false
+        let found = |inst: &Inst<'_>| {
+            let block = match inst.opcode() {
+                op::CopyObject => 0,
+                opcode if is_untyped_chain(opcode) => inst.word(3),
+                _ => self.pointee(inst.word(3)),
+            };
+            let is_chain = base_pointer(inst).is_some() && self.coherent.contains(&self.index.under_arrays(block));
+            (is_chain || self.coherent.contains(&inst.result())).then_some(true)
+        };
+        self.follow(pointer, &mut self.coherence.borrow_mut(), found, |_| false)
+    }
+
+    /// The type that a typed pointer points to, 0 for untyped pointers.
+    fn pointee(&self, pointer: Id) -> Id {
+        self.index.def(self.index.type_of(pointer)).map_or(0, |t| t.word(3))
+    }
+
+    /// The pointer from which an image handle is loaded, or the value itself if it is not loaded.
+    fn handle(&self, image: Id) -> Id {
+        let base = self.base(image);
+        let load = self.index.def(base).filter(|inst| inst.opcode() == op::Load);
+        load.map_or(base, |load| load.word(3))
     }
 }
 
@@ -180,17 +195,4 @@ fn is_shared(index: &Index<'_>, pointer: Id) -> bool {
         class,
         Some(storage_class::Function | storage_class::Private | storage_class::Input | storage_class::UniformConstant)
     )
-}
-
-/// The pointer from which an image handle is loaded, or the value itself if it is not loaded.
-fn handle(index: &Index<'_>, image: Id) -> Id {
-    let mut at = image;
-    for _ in 0..16 {
-        match index.def(at) {
-            Some(inst) if inst.opcode() == op::CopyObject => at = inst.word(3),
-            Some(inst) if inst.opcode() == op::Load => return inst.word(3),
-            _ => break,
-        }
-    }
-    at
 }

@@ -17,14 +17,16 @@ mod dataflow;
 mod memory;
 mod results;
 mod shared_reads;
+#[cfg(test)]
+mod tests;
 
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::index::{Block, Index};
 use crate::analysis::loops;
+use crate::spv::op_sets::is_memory_object;
 use crate::spv::{Id, Inst, op, operands};
 use constructs::{Constructs, number_at};
-use memory::base;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use shared_reads::SharedReads;
 use std::cell::OnceCell;
@@ -101,6 +103,8 @@ struct Loop<'a, 'w> {
     calls_storer: bool,
     /// There is a barrier in the loop or in a callee.
     synchronizes: bool,
+    /// An instruction in the loop or in a callee is unknown: it may read shared memory and store to any variable.
+    has_unknown: bool,
 }
 
 impl<'a, 'w> Loop<'a, 'w> {
@@ -119,21 +123,23 @@ impl<'a, 'w> Loop<'a, 'w> {
             calls_reader: false,
             calls_storer: false,
             synchronizes: false,
+            has_unknown: false,
         };
         for (number, block) in blocks.iter().enumerate() {
             for inst in index.body(block) {
                 all.synchronizes |= shared.synchronizes(&inst);
+                all.has_unknown |= shared.has_unknown(&inst);
                 match inst.opcode() {
                     op::Store => {
-                        let variable = base(index, inst.word(1));
+                        let variable = shared.base(inst.word(1));
                         all.stores.entry(variable).or_default().push((inst.word(2), number));
                     }
                     op::FunctionCall => {
                         all.calls_reader |= shared.calls_reader(&inst);
                         all.calls_storer |= shared.calls_storer(&inst);
                         for argument in inst.from(4) {
-                            let variable = base(index, *argument);
-                            if is_variable(index.opcode(variable)) {
+                            let variable = shared.base(*argument);
+                            if is_memory_object(index.opcode(variable)) {
                                 all.stores.entry(variable).or_default().push((inst.result(), number));
                             }
                         }
@@ -148,7 +154,7 @@ impl<'a, 'w> Loop<'a, 'w> {
     fn waits(&self, merge: Id, target: Id) -> bool {
         let conditions = self.blocks.iter().map(|b| self.index.terminator(b));
         let conditions = conditions.filter(|i| matches!(i.opcode(), op::BranchConditional | op::Switch));
-        if self.depends(conditions.map(|i| i.word(1)).collect(), None) {
+        if self.has_unknown || self.depends(conditions.map(|i| i.word(1)).collect(), None) {
             return true;
         }
         if !self.synchronizes && !self.calls_reader && !self.calls_storer {
@@ -175,7 +181,7 @@ impl<'a, 'w> Loop<'a, 'w> {
             if !seen.insert(id) {
                 continue;
             }
-            if is_variable(index.opcode(id)) {
+            if is_memory_object(index.opcode(id)) {
                 for (value, block) in self.stores.get(&id).into_iter().flatten() {
                     worklist.push(*value);
                     if let Some(constructs) = constructs {
@@ -196,13 +202,16 @@ impl<'a, 'w> Loop<'a, 'w> {
             {
                 constructs.selecting(index, self.blocks, (&inst, block), &mut reached, &mut worklist);
             }
-            operands::visit_ids(&inst, 1, |i| {
+            let is_visited = operands::visit_ids(&inst, 1, |i| {
                 let operand = inst.word(i);
                 worklist.push(operand);
                 if matches!(inst.opcode(), op::Load | op::FunctionCall) {
-                    worklist.push(base(index, operand));
+                    worklist.push(self.shared.base(operand));
                 }
             });
+            if !is_visited {
+                return true;
+            }
         }
         false
     }
@@ -212,8 +221,4 @@ impl<'a, 'w> Loop<'a, 'w> {
         let inst = self.index.def(id)?;
         Some((number_at(self.blocks, inst.offset)?, inst))
     }
-}
-
-fn is_variable(opcode: u16) -> bool {
-    matches!(opcode, op::Variable | op::UntypedVariableKHR | op::FunctionParameter)
 }

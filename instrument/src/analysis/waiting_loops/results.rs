@@ -51,7 +51,7 @@ pub(super) fn summarize(
         if !may_read.is_set(number) || !is_called.is_set(number) {
             continue;
         }
-        let body = Body::new(index, function);
+        let body = Body::new(index, memory, function);
         let both = [
             (Fact::Results, body.results(memory)),
             (Fact::Private, body.private(memory)),

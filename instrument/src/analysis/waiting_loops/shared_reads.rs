@@ -1,10 +1,11 @@
 //! Functions that read shared memory or execute barriers.
 
-use super::memory::{Memory, base, is_barrier, is_private, may_read_shared_memory};
+use super::memory::{Memory, is_barrier, is_private, may_read_shared_memory};
 use super::results;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Table};
+use crate::spv::op_sets::is_unknown;
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -18,6 +19,8 @@ pub(crate) struct SharedReads<'a, 'w> {
     /// It loads memory that other invocations write; a barrier makes their writes visible.
     loads: Table<FunctionIndex, bool>,
     barriers: Table<FunctionIndex, bool>,
+    /// It has an unknown instruction.
+    unknown: Table<FunctionIndex, bool>,
     /// Private variables to which the results of shared reads are stored: one function that does, and whether others do.
     private: HashMap<Id, (FunctionIndex, bool)>,
 }
@@ -29,10 +32,15 @@ impl<'a, 'w> SharedReads<'a, 'w> {
             return None;
         }
         let memory = Memory::new(index);
-        let mut seeds = [(); 3].map(|()| index.functions.map(|_| false));
+        let mut seeds = [(); 4].map(|()| index.functions.map(|_| false));
         for (number, function) in index.functions.iter() {
             for inst in index.insts(function.offset, function.end) {
-                let kinds = [memory.reads(&inst), memory.loads(&inst), is_barrier(&inst)];
+                let kinds = [
+                    memory.reads(&inst),
+                    memory.loads(&inst),
+                    is_barrier(&inst),
+                    is_unknown(inst.opcode()),
+                ];
                 for (seeds, is_one) in seeds.iter_mut().zip(kinds) {
                     if is_one {
                         seeds.set(number);
@@ -40,14 +48,15 @@ impl<'a, 'w> SharedReads<'a, 'w> {
                 }
             }
         }
-        let [may_read, loads, barriers] = seeds.map(|seeds| graph.callers_closure(|f| seeds.is_set(f), |_| true));
+        let [may_read, loads, barriers, unknown] =
+            seeds.map(|seeds| graph.callers_closure(|f| seeds.is_set(f), |_| true));
         let summary = results::summarize(index, graph, &memory, &may_read);
         let mut private: HashMap<Id, (FunctionIndex, bool)> = HashMap::default();
         for (number, function) in index.functions.iter().filter(|(f, _)| summary.private.is_set(*f)) {
             let stores = index
                 .insts(function.offset, function.end)
                 .filter(|i| i.opcode() == op::Store);
-            for variable in stores.map(|i| base(index, i.word(1))).filter(|v| is_private(index, *v)) {
+            for variable in stores.map(|i| memory.base(i.word(1))).filter(|v| is_private(index, *v)) {
                 let (first, more) = private.entry(variable).or_insert((number, false));
                 *more |= *first != number;
             }
@@ -61,6 +70,7 @@ impl<'a, 'w> SharedReads<'a, 'w> {
             stores,
             loads,
             barriers,
+            unknown,
             private,
         })
     }
@@ -88,6 +98,16 @@ impl<'a, 'w> SharedReads<'a, 'w> {
     /// Whether it is a barrier or calls a function that has one.
     pub(crate) fn synchronizes(&self, inst: &Inst<'_>) -> bool {
         is_barrier(inst) || self.calls_one_of(&self.barriers, inst)
+    }
+
+    /// Whether it is unknown or calls a function that has an unknown instruction.
+    pub(crate) fn has_unknown(&self, inst: &Inst<'_>) -> bool {
+        is_unknown(inst.opcode()) || self.calls_one_of(&self.unknown, inst)
+    }
+
+    /// The variable or parameter that a pointer points into.
+    pub(crate) fn base(&self, pointer: Id) -> Id {
+        self.memory.base(pointer)
     }
 
     /// Whether a function other than `function` may store the result of a shared read to a private variable.
