@@ -6,178 +6,163 @@ use crate::analysis::index::Index;
 use crate::analysis::waiting_loops::WaitingLoops;
 use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
+use crate::lowered::{Feature, scan};
 use crate::options::Options;
 use crate::outcome::{Instrumented, Outcome};
-use crate::pass::abort::Lowered;
 use crate::pass::site_numbering::SiteOperand;
 use crate::pass::{abort, constant_data, loop_normalize, outline, poison, site_numbering, strip};
-use crate::spv::op::{addressing_model, capability};
-use crate::spv::words::{HEADER_WORDS, Insts, header};
-use crate::spv::{Id, op};
+use crate::spv::Id;
+use crate::spv::op::addressing_model;
+use crate::spv::words::header;
 use rustc_hash::FxHashSet as HashSet;
 use vkabort_record::site::{ModuleHash, SiteTable};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Rounds of `loops` and `outline`: one for each level of loops nested in continue constructs, and one in between.
+/// Limit on rounds of `loop_normalize` and `outline`: one of each for every level of loops nested in continue constructs.
 const MAX_ROUNDS: u32 = 256;
 
-/// Which extensions a module uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Uses {
-    abort: bool,
-    constant_data: bool,
-    poison_freeze: bool,
+/// Runs the passes on one module.
+pub(crate) struct Pipeline<'a> {
+    pub(crate) options: &'a Options,
+    /// Called after each pass with its name and the words of the module.
+    pub(crate) after_pass: &'a mut dyn FnMut(&'static str, &[u32]),
 }
 
-pub(crate) fn run(original: &[u32], options: &Options) -> Result<Outcome> {
-    header(original)?;
-    let uses = scan(original);
-    if uses == Uses::default() {
-        return Ok(Outcome::Unchanged);
-    }
-    let hash = module_hash(original, options);
-    let mut sites = SiteTable {
-        module_hash: hash,
-        entry_points: Vec::new(),
-        sites: Vec::new(),
-    };
-    let mut data_spec_ids = Vec::new();
-    let mut index = Index::new(original)?;
-    check(&index)?;
-    let offsets: Vec<usize> = index.aborts().collect();
-    let specialized;
-    if uses.constant_data {
-        data_spec_ids = constant_data::spec_ids(&index);
-        if !data_spec_ids.is_empty() {
-            specialized = constant_data::specialize(&index, options)?.apply(original, "constant_data")?;
-            index = Index::new(&specialized)?;
+impl Pipeline<'_> {
+    pub(crate) fn run(mut self, original: &[u32]) -> Result<Outcome> {
+        header(original)?;
+        let features = scan(original);
+        if features.is_empty() {
+            return Ok(Outcome::Unchanged);
         }
+        let mut sites = SiteTable {
+            module_hash: module_hash(original, self.options),
+            entry_points: Vec::new(),
+            sites: Vec::new(),
+        };
+        let mut data_spec_ids = Vec::new();
+        let mut index = Index::new(original)?;
+        check(&index)?;
+        let offsets: Vec<usize> = index.aborts().collect();
+        let specialized;
+        if features.contains(Feature::ConstantData) {
+            data_spec_ids = constant_data::spec_ids(&index);
+            if !data_spec_ids.is_empty() {
+                let edits = constant_data::specialize(&index, self.options)?;
+                specialized = self.apply("constant_data", edits, original)?;
+                index = Index::new(&specialized)?;
+            }
+        }
+        let unpoisoned;
+        if features.contains(Feature::PoisonFreeze) {
+            unpoisoned = self.apply("poison", poison::lower(&index)?, index.words)?;
+            index = Index::new(&unpoisoned)?;
+        }
+        let (mut words, uses_constant_data);
+        if features.contains(Feature::Abort) {
+            (words, uses_constant_data) = self.lower_aborts(index, &offsets, &mut sites)?;
+        } else {
+            let mut edits = Edits::default();
+            uses_constant_data = strip::strip(&index, &[], &mut edits, &[], &[]);
+            words = self.apply("strip", edits, index.words)?;
+        }
+        if uses_constant_data {
+            // Constant data that only messages used is gone; the rest becomes ordinary constants.
+            let edits = constant_data::lower(&Index::new(&words)?).map_err(without_offset)?;
+            words = self.apply("constant_data", edits, &words)?;
+        }
+        Ok(Outcome::Instrumented(Instrumented {
+            words,
+            module_hash: sites.module_hash,
+            sites,
+            data_spec_ids,
+        }))
     }
-    let unpoisoned;
-    if uses.poison_freeze {
-        unpoisoned = poison::lower(&index)?.apply(index.words, "poison")?;
-        index = Index::new(&unpoisoned)?;
+
+    /// Describes the aborts, brings loops into a form that invocations can leave, round by round, and lowers the aborts.
+    /// Most modules have no such loop and are rewritten in one round. True if constant data is still used.
+    fn lower_aborts(&mut self, index: Index<'_>, offsets: &[usize], sites: &mut SiteTable) -> Result<(Vec<u32>, bool)> {
+        let options = self.options;
+        let plan = ExitPlan::new(&index, options, &WaitingLoops::default());
+        *sites = site_numbering::build_sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
+        let mut edits = loop_normalize::normalize(&index, &plan);
+        if edits.is_empty() && !outline::is_needed(&index, &plan) {
+            let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::InOrder)?;
+            let words = index.words;
+            // An index is about as large as its module: none outlives its use.
+            drop((index, plan));
+            return Ok((self.apply("abort", lowered.edits, words)?, lowered.uses_constant_data));
+        }
+        edits.append(&site_numbering::mark(&index));
+        let waiting_loops = plan.waiting_loops(&index);
+        let mut words = self.apply("loop_normalize", edits, index.words)?;
+        drop((index, plan));
+        let mut outlined: HashSet<Id> = HashSet::default();
+        for _ in 0..MAX_ROUNDS {
+            let index = Index::new(&words)?;
+            let plan = ExitPlan::new(&index, options, &waiting_loops);
+            let edits = loop_normalize::normalize(&index, &plan);
+            if !edits.is_empty() {
+                words = self.apply_within("loop_normalize", edits, words)?;
+                continue;
+            }
+            let edits = outline::outline(&index, &plan, &mut outlined).map_err(without_offset)?;
+            if !edits.is_empty() {
+                words = self.apply_within("outline", edits, words)?;
+                continue;
+            }
+            let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
+            drop((index, plan));
+            return Ok((
+                self.apply_within("abort", lowered.edits, words)?,
+                lowered.uses_constant_data,
+            ));
+        }
+        Err(Error::new(
+            ErrorKind::Limit,
+            "outline",
+            None,
+            "loops are nested too deeply in continue constructs",
+        ))
     }
-    let (mut words, uses_constant_data);
-    if uses.abort {
-        (words, uses_constant_data) = lower_aborts(index, options, &offsets, &mut sites)?;
-    } else {
-        let mut edits = Edits::default();
-        uses_constant_data = strip::strip(&index, &[], &mut edits, &[], &[]);
-        words = edits.apply(index.words, "strip")?;
+
+    fn apply(&mut self, pass: &'static str, edits: Edits, words: &[u32]) -> Result<Vec<u32>> {
+        let words = edits.apply(words, pass)?;
+        (self.after_pass)(pass, &words);
+        Ok(words)
     }
-    if uses_constant_data {
-        // Constant data that only messages used is gone; the rest becomes ordinary constants.
-        let edits = constant_data::lower(&Index::new(&words)?).map_err(without_offset)?;
-        words = edits.apply(&words, "constant_data")?;
+
+    /// The same in the memory of `words`, if possible.
+    fn apply_within(&mut self, pass: &'static str, edits: Edits, words: Vec<u32>) -> Result<Vec<u32>> {
+        let words = edits.apply_within(words, pass)?;
+        (self.after_pass)(pass, &words);
+        Ok(words)
     }
-    Ok(Outcome::Instrumented(Instrumented {
-        words,
-        module_hash: hash,
-        sites,
-        data_spec_ids,
-    }))
 }
 
-/// The site table of a module that is not rewritten.
+/// The site table of a module that is not rewritten. `None` if it declares no aborts.
 pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTable>> {
     header(original)?;
-    if !scan(original).abort {
+    if !scan(original).contains(Feature::Abort) {
         return Ok(None);
     }
     let index = Index::new(original)?;
     check(&index)?;
     let hash = module_hash(original, options);
     let offsets: Vec<usize> = index.aborts().collect();
-    Ok(Some(site_numbering::build_sites(
-        &index,
-        &CallGraph::new(&index),
-        options,
-        hash,
-        &offsets,
-    )?))
+    let graph = CallGraph::new(&index);
+    site_numbering::build_sites(&index, &graph, options, hash, &offsets).map(Some)
 }
 
-/// Describes the aborts, brings loops into a form that invocations can leave, round by round, and lowers the aborts. Most
-/// modules have no such loop and are changed in one go.
-fn lower_aborts(
-    index: Index<'_>,
-    options: &Options,
-    offsets: &[usize],
-    sites: &mut SiteTable,
-) -> Result<(Vec<u32>, bool)> {
-    let plan = ExitPlan::new(&index, options, &WaitingLoops::default());
-    *sites = site_numbering::build_sites(&index, &plan.graph, options, sites.module_hash, offsets)?;
-    let mut edits = loop_normalize::normalize(&index, &plan);
-    if edits.is_empty() && !outline::is_needed(&index, &plan) {
-        let Lowered {
-            edits,
-            uses_constant_data,
-        } = abort::lower(&index, &plan, options, sites, SiteOperand::InOrder)?;
-        let words = index.words;
-        // An index is about as large as its module: none outlives its use.
-        drop((index, plan));
-        return Ok((edits.apply(words, "abort")?, uses_constant_data));
-    }
-    edits.append(&site_numbering::mark(&index));
-    let waiting_loops = plan.waiting_loops(&index);
-    let mut words = edits.apply(index.words, "loops")?;
-    drop((index, plan));
-    let mut outlined: HashSet<Id> = HashSet::default();
-    for _ in 0..MAX_ROUNDS {
-        let index = Index::new(&words)?;
-        let plan = ExitPlan::new(&index, options, &waiting_loops);
-        let edits = loop_normalize::normalize(&index, &plan);
-        if !edits.is_empty() {
-            words = edits.apply_within(words, "loops")?;
-            continue;
-        }
-        let edits = outline::outline(&index, &plan, &mut outlined).map_err(without_offset)?;
-        if !edits.is_empty() {
-            words = edits.apply_within(words, "outline")?;
-            continue;
-        }
-        let Lowered {
-            edits,
-            uses_constant_data,
-        } = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
-        drop((index, plan));
-        return Ok((edits.apply_within(words, "abort")?, uses_constant_data));
-    }
-    Err(Error::new(
-        ErrorKind::Limit,
-        "outline",
-        None,
-        "loops are nested too deeply in continue constructs",
-    ))
-}
-
-/// Offsets in a module that passes have changed mean nothing to whoever gave the module.
+/// Removes the offset: it is not one of the original module.
 fn without_offset(error: Error) -> Error {
     Error { offset: None, ..error }
 }
 
-/// Reads the capability section. Its cost does not depend on the size of the module.
-fn scan(words: &[u32]) -> Uses {
-    let mut uses = Uses::default();
-    for inst in Insts::new(words, HEADER_WORDS) {
-        if inst.opcode() != op::Capability {
-            break;
-        }
-        match inst.word(1) {
-            capability::AbortKHR => uses.abort = true,
-            capability::ConstantDataKHR => uses.constant_data = true,
-            capability::PoisonFreezeKHR => uses.poison_freeze = true,
-            _ => {}
-        }
-    }
-    uses
-}
-
-/// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: modules that differ in
-/// that decode differently.
+/// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: the same words with other
+/// data decode differently.
 fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
-    /// Words that are brought into byte order at once.
+    /// Words that are converted to bytes at a time.
     const CHUNK: usize = 256;
     let mut hasher = Xxh3Default::new();
     let mut bytes = [[0; 4]; CHUNK];
@@ -196,7 +181,7 @@ fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
     ModuleHash(hasher.digest())
 }
 
-/// What the passes rely on and the index does not check.
+/// Checks what the passes rely on and the index does not check.
 fn check(index: &Index<'_>) -> Result<()> {
     let model = index.inst(index.sections.memory_model);
     if !matches!(
@@ -208,12 +193,12 @@ fn check(index: &Index<'_>) -> Result<()> {
             "scan",
             model.offset as u32,
             format!(
-                "addressing model {}: only Logical and PhysicalStorageBuffer64 have a place in Vulkan",
+                "addressing model {}: Vulkan allows only Logical and PhysicalStorageBuffer64",
                 model.word(1)
             ),
         ));
     }
-    // A module that was cut off between two instructions shows here: what is missing is called or is an entry point.
+    // Detects a module that is cut short between two instructions: the missing function is called or is an entry point.
     let entry_points = index
         .entry_points
         .iter()

@@ -26,5 +26,6 @@ pub mod over_words;
 pub mod pages;
 pub mod program;
 pub mod slang;
+pub mod stand_ins;
 pub mod vk;
 pub mod word_text;

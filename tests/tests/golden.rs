@@ -10,7 +10,8 @@
 //!
 //! or `;; error` and the error's text, or with `; options: output=sites` `;; sites` and what the site table says of places. `VKABORT_BLESS=1` writes what came out. Inputs stand in for whole modules: lines
 //! that belong into an earlier section (capabilities, entry points, decorations) go there, after those of the prelude that
-//! `; options: prelude=` names (default `compute`). Every output must pass the validator.
+//! `; options: prelude=` names (default `compute`). Every output must pass the validator, and so must
+//! the module after each pass of a valid input, with stand-ins for the instructions that the validator does not know.
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -18,9 +19,10 @@ use spirv_tools::TargetEnv;
 use spirv_tools::assembler::{self, Assembler, DisassembleOptions};
 use spirv_tools::val::{self, Validator};
 use std::path::{Path, PathBuf};
-use vkabort_instrument::{LoopPoll, Options, Outcome, Trap, instrument, sites};
+use vkabort_instrument::{LoopPoll, Options, Outcome, Trap, instrument, instrument_with, sites};
 use vkabort_record::site::{Location, SiteTable};
 use vkabort_tests::assembly::assemble_for;
+use vkabort_tests::stand_ins::with_stand_ins;
 
 /// Fewer files than this and the folder is not what it should be.
 const MIN_FILES: usize = 25;
@@ -77,9 +79,22 @@ fn check(path: &Path) -> Result<()> {
     let case = Case::parse(&input)?;
     let words = assemble_for(&case.module(path)?, case.env).context("the input does not assemble")?;
     let mut result = input.join("\n");
-    match instrument(&words, &case.options) {
+    let mut after_passes = Vec::new();
+    let mut after_pass = |pass, words: &[u32]| after_passes.push((pass, words.to_vec()));
+    match instrument_with(&words, &case.options, &mut after_pass) {
         Ok(Outcome::Instrumented(out)) => {
             let validator = val::create(Some(case.env));
+            let input_is_valid = validator.validate(with_stand_ins(&words), None).is_ok();
+            if !input_is_valid {}
+            for (pass, words) in after_passes.iter().filter(|_| input_is_valid) {
+                let words = with_stand_ins(words);
+                if let Err(error) = validator.validate(&words, None) {
+                    bail!(
+                        "the module is not valid after {pass}: {error}\n{}",
+                        disassemble(&words, case.env)?
+                    );
+                }
+            }
             if let Err(error) = validator.validate(&out.words, None) {
                 bail!(
                     "the output is not valid: {error}\n{}",

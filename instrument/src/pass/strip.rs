@@ -18,31 +18,20 @@
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
+use crate::lowered;
 use crate::spv::op::capability;
+use crate::spv::op_sets::is_type_or_constant;
 use crate::spv::words::Insts;
-use crate::spv::{Code, Id, Inst, literal, op, operands};
+use crate::spv::{Code, Id, Inst, op, operands};
 use std::ops::Range;
-
-/// Capabilities and extensions that earlier passes have lowered.
-const LOWERED_CAPABILITIES: [u32; 3] = [
-    capability::AbortKHR,
-    capability::ConstantDataKHR,
-    capability::PoisonFreezeKHR,
-];
-const LOWERED_EXTENSIONS: [&str; 3] = ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"];
 
 /// Strips the module that `edits` make of `index`, adding to them. The ids in `lost_use` have lost a use; constant data may
 /// have. `declarations` are words to be inserted later, and `used` are ids that other words to be inserted use. Returns whether the
 /// module still uses constant data.
 pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, declarations: &[u32], used: &[Id]) -> bool {
     // Phase 1.
-    for inst in &index.capabilities {
-        if LOWERED_CAPABILITIES.contains(&inst.word(1)) {
-            edits.remove(inst.offset, inst.words.len());
-        }
-    }
-    for inst in &index.extensions {
-        if LOWERED_EXTENSIONS.iter().any(|name| literal::is(inst.from(1), name)) {
+    for inst in index.capabilities.iter().chain(&index.extensions) {
+        if lowered::is_removed(inst.opcode(), inst.from(1)) {
             edits.remove(inst.offset, inst.words.len());
         }
     }
@@ -225,10 +214,7 @@ fn is_removable(inst: &Inst<'_>) -> bool {
             | op::Undef
     );
     let load = inst.opcode() == op::Load && inst.word(4) & op::memory_operands::VOLATILE == 0;
-    // Types, constants and constant data.
-    let declaration = matches!(inst.opcode(), 19..=23 | 28 | 30 | 32 | 41..=46 | 48..=52)
-        || matches!(inst.opcode(), op::ConstantDataKHR | op::SpecConstantDataKHR);
-    value || load || declaration
+    value || load || is_type_or_constant(inst.opcode())
 }
 
 /// Removes the names and decorations of dead ids, and all `UTFEncodedKHR` decorations.

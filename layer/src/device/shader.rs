@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
-use vkabort_instrument::{Options, Outcome, instrument, sites};
+use vkabort_instrument::{Feature, LoweredFeatures, Options, Outcome, instrument, scan, sites};
 
 /// What the driver gets for a module.
 pub enum Rewritten {
@@ -27,14 +27,6 @@ pub enum Rewritten {
     },
 }
 
-/// `OpCapability`.
-const OP_CAPABILITY: u32 = 17;
-/// Words of a module before its first instruction.
-const HEADER: usize = 5;
-const CAPABILITY_ABORT: u32 = 5120;
-const CAPABILITY_CONSTANT_DATA: u32 = 5146;
-const CAPABILITY_POISON_FREEZE: u32 = 5156;
-
 impl Device {
     /// Rewrites a module that uses something that the layer emulates. `specialization`: data by `SpecId`.
     ///
@@ -46,9 +38,9 @@ impl Device {
         words: &[u32],
         specialization: BTreeMap<u32, Vec<u8>>,
     ) -> Result<Rewritten, vk::Result> {
-        let uses = Uses::of(words);
-        if !uses.emulated(state) {
-            let native = uses.abort && state.enabled.abort && !state.emulated.abort;
+        let features = scan(words);
+        if !needs_rewrite(features, state) {
+            let native = features.contains(Feature::Abort) && state.enabled.abort && !state.emulated.abort;
             let module = native.then(|| self.native_module(state, words)).flatten();
             return Ok(module.map_or(Rewritten::Unchanged, |module| Rewritten::Native { module }));
         }
@@ -135,40 +127,13 @@ impl Device {
     }
 }
 
-/// Which capabilities that the layer lowers a module declares.
-#[derive(Clone, Copy, Default)]
-struct Uses {
-    abort: bool,
-    constant_data: bool,
-    poison_freeze: bool,
-}
-
-impl Uses {
-    /// Reads the capabilities, which are the first instructions of a module.
-    fn of(words: &[u32]) -> Self {
-        let mut uses = Self::default();
-        let mut rest = words.get(HEADER..).unwrap_or_default();
-        while let [first, capability, ..] = rest {
-            let length = (first >> 16) as usize;
-            if first & 0xFFFF != OP_CAPABILITY || length < 2 {
-                break;
-            }
-            uses.abort |= *capability == CAPABILITY_ABORT;
-            uses.constant_data |= *capability == CAPABILITY_CONSTANT_DATA;
-            uses.poison_freeze |= *capability == CAPABILITY_POISON_FREEZE;
-            rest = rest.get(length..).unwrap_or_default();
-        }
-        uses
-    }
-
-    /// Whether the layer lowers any of them on this device.
-    fn emulated(self, state: &AbortState) -> bool {
-        let emulated = state.emulated;
-        self.abort && emulated.abort
-            || self.constant_data && emulated.constant_data
-            // No Vulkan extension enables PoisonFreezeKHR, so it is lowered whenever any of the layer's extensions is emulated.
-            || self.poison_freeze && !emulated.is_empty()
-    }
+/// Whether the layer lowers a feature of the module on this device.
+fn needs_rewrite(features: LoweredFeatures, state: &AbortState) -> bool {
+    let emulated = state.emulated;
+    features.contains(Feature::Abort) && emulated.abort
+        || features.contains(Feature::ConstantData) && emulated.constant_data
+        // No Vulkan extension enables PoisonFreezeKHR, so it is lowered whenever any of the layer's extensions is emulated.
+        || features.contains(Feature::PoisonFreeze) && !emulated.is_empty()
 }
 
 /// The words of a shader's code. Ignores bytes beyond the last whole word.

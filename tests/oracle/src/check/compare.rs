@@ -8,9 +8,9 @@ use crate::choices::Choices;
 use crate::generate::{SPEC_LENGTH, SPEC_LENGTH_ID};
 use crate::interpret::{InterpretError, InvocationEnd};
 use crate::module::{Entry, Module};
-
+use std::cell::RefCell;
 use std::collections::HashMap;
-use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument};
+use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
 
 /// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
@@ -19,16 +19,30 @@ const ADDRESS: u64 = 0x0123_4567_89A0_0000;
 const CONTROL_ADDRESS: u64 = 0x0FED_CBA9_0000_0040;
 /// Capacity in units of an arena that holds all records.
 const ROOMY: u32 = 4096;
-/// A rewriter with the signature of [`instrument`].
+/// A rewriter with the signature of [`vkabort_instrument::instrument`].
 pub type Rewriter<'a> = &'a dyn Fn(&[u32], &Options) -> vkabort_instrument::Result<Outcome>;
 
-/// Checks a generated module, with or without planted aborts.
+/// Checks a generated module, with or without planted aborts, also between passes.
 ///
 /// # Errors
 ///
 /// The first difference found.
 pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary, Failure> {
-    check_rewriter(subject, choices, &instrument)
+    let module = Module::parse(subject.words).ok_or("the module cannot be parsed")?;
+    let aborts = static_checks::count_aborts(&module);
+    let first_error = RefCell::new(None);
+    let rewriter = |words: &[u32], options: &Options| {
+        instrument_with(words, options, &mut |pass, words| {
+            if let Err(error) = static_checks::check_form(words, aborts) {
+                first_error.borrow_mut().get_or_insert(format!("after {pass}: {error}"));
+            }
+        })
+    };
+    let summary = check_rewriter(subject, choices, &rewriter);
+    match first_error.into_inner() {
+        Some(error) => Err(error.into()),
+        None => summary,
+    }
 }
 
 /// [`check`] with another rewriter, such as one that is broken on purpose.

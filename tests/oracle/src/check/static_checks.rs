@@ -4,7 +4,7 @@ use crate::module::{Id, Module};
 use crate::op;
 use crate::words::read_string;
 use std::collections::{HashMap, HashSet};
-use vkabort_instrument::Instrumented;
+use vkabort_instrument::{Instrumented, LOWERED};
 
 /// Compares the site table with the module and checks that the extensions are lowered.
 pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module) -> Result<(), String> {
@@ -59,6 +59,40 @@ pub(super) fn compare(module: &Module, rewritten: &Instrumented, result: &Module
     }
 }
 
+/// Checks the form of the module between two passes: `aborts` are those of the original, and each branch leads to a block of
+/// its function.
+pub(super) fn check_form(words: &[u32], aborts: usize) -> Result<(), String> {
+    let module = Module::parse(words).ok_or("the words are not a module")?;
+    for function in &module.functions {
+        let labels: HashSet<Id> = function.blocks.iter().map(|b| b.label).collect();
+        for inst in function.blocks.iter().flat_map(|b| &b.insts) {
+            let targets = match inst.op {
+                op::Branch => inst.operands_from(0),
+                op::BranchConditional => inst.operands_from(1).get(..2).unwrap_or_default(),
+                _ => continue,
+            };
+            if let Some(target) = targets.iter().find(|target| !labels.contains(target)) {
+                return Err(format!(
+                    "{inst:?} leads to %{target}, which is not a block of %{}",
+                    function.id
+                ));
+            }
+        }
+    }
+    let left = count_aborts(&module);
+    match left == aborts || left == 0 {
+        true => Ok(()),
+        false => Err(format!("{left} of {aborts} aborts are left")),
+    }
+}
+
+/// Instructions `OpAbortKHR` of a module.
+pub(super) fn count_aborts(module: &Module) -> usize {
+    let blocks = module.functions.iter().flat_map(|f| &f.blocks);
+    let insts = blocks.flat_map(|b| &b.insts);
+    insts.filter(|inst| inst.op == op::AbortKHR).count()
+}
+
 fn is_entry(module: &Module, function: Id) -> bool {
     module.entries.iter().any(|e| e.function == function)
 }
@@ -68,19 +102,11 @@ fn check_lowered(result: &Module) -> Result<(), String> {
     let blocks = result.functions.iter().flat_map(|f| &f.blocks);
     for inst in result.globals.iter().chain(blocks.flat_map(|b| &b.insts)) {
         let remains = match inst.op {
-            op::Capability => [5120, 5146, 5156].contains(&inst.word(0)),
-            op::Extension => ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"]
-                .contains(&read_string(&inst.operands).0.as_str()),
+            op::Capability => LOWERED.iter().any(|row| row.capability == inst.word(0)),
+            op::Extension => LOWERED.iter().any(|row| row.extension == read_string(&inst.operands).0),
             op::ExecutionMode => inst.word(1) == op::execution_mode::ArithmeticPoisonKHR,
             op::Decorate => inst.word(1) == op::decoration::UTFEncodedKHR,
-            opcode => [
-                op::AbortKHR,
-                op::ConstantDataKHR,
-                op::SpecConstantDataKHR,
-                op::PoisonKHR,
-                op::FreezeKHR,
-            ]
-            .contains(&opcode),
+            opcode => LOWERED.iter().any(|row| row.opcodes.contains(&opcode)),
         };
         if remains {
             return Err(format!("the rewrite still contains {inst:?}"));

@@ -5,6 +5,7 @@
 
 use crate::analysis::index::{Block, Index};
 use crate::spv::op::memory_operands::{ALIGNED, VOLATILE};
+use crate::spv::op_sets::writes_no_memory;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
 
@@ -200,9 +201,7 @@ impl<'w> Sources<'_, 'w> {
 
     /// Whether an instruction cannot write memory.
     fn is_pure(&self, inst: &Inst<'_>) -> bool {
-        let opcode = inst.opcode();
-        let pure = matches!(opcode, 1 | 8 | 61 | 65..=68 | 77..=84 | 109..=152 | 154..=191 | 194..=205 | 317 | 400);
-        pure || self.index.is_debug_inst(inst)
+        writes_no_memory(inst.opcode()) || self.index.is_debug_inst(inst)
     }
 }
 
