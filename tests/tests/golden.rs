@@ -85,7 +85,6 @@ fn check(path: &Path) -> Result<()> {
         Ok(Outcome::Instrumented(out)) => {
             let validator = val::create(Some(case.env));
             let input_is_valid = validator.validate(with_stand_ins(&words), None).is_ok();
-            if !input_is_valid {}
             for (pass, words) in after_passes.iter().filter(|_| input_is_valid) {
                 let words = with_stand_ins(words);
                 if let Err(error) = validator.validate(&words, None) {
