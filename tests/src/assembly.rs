@@ -7,9 +7,8 @@
 
 use crate::expected::Payload;
 use anyhow::{Context, Result};
-use spirv_tools::TargetEnv;
-use spirv_tools::assembler::{self, Assembler};
 use std::collections::BTreeSet;
+use vkabort_test_kit::spirv_tools::{self, TargetEnv};
 
 /// Enumerants by name: capabilities, an execution mode and a decoration.
 const ENUMERANTS: [(&str, u32); 5] = [
@@ -37,7 +36,7 @@ const ABORT: (u16, &str) = (5121, "OpStore");
 ///
 /// The text is not SPIR-V assembly.
 pub fn assemble(text: &str) -> Result<Vec<u32>> {
-    assemble_for(text, TargetEnv::Vulkan_1_2)
+    assemble_for(text, TargetEnv::Vulkan1_2)
 }
 
 /// Assembles `text` for `env`, whose newest SPIR-V version the module gets.
@@ -52,9 +51,7 @@ pub fn assemble_for(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
         .lines()
         .map(|line| translate(line, &mut replaced, &mut instructions))
         .collect();
-    let options = assembler::AssemblerOptions::default();
-    let binary = assembler::create(Some(env)).assemble(&translated.join("\n"), options)?;
-    let mut words = binary.as_words().to_vec();
+    let mut words = spirv_tools::assemble(&translated.join("\n"), env)?;
     let mut at = 5;
     let mut index = 0;
     while let Some(&first) = words.get(at) {

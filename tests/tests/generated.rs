@@ -4,14 +4,13 @@
 
 use anyhow::{Context, Result, ensure};
 use glslang::{SpirvVersion, VulkanVersion};
-use spirv_tools::val::{self, Validator};
-use spirv_tools::{Error, TargetEnv};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{LoopPoll, Options, Outcome, instrument};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::{Density, Trigger, plant};
 use vkabort_oracle::words::without_extensions;
+use vkabort_test_kit::spirv_tools::{self, TargetEnv};
 use vkabort_tests::glsl;
 
 /// The seeds to run.
@@ -23,8 +22,8 @@ fn seeds(few: u64) -> std::ops::Range<u64> {
     }
 }
 
-fn validate(words: &[u32]) -> Result<(), Error> {
-    val::create(Some(TargetEnv::Vulkan_1_3)).validate(words, None)
+fn validate(words: &[u32]) -> Result<()> {
+    spirv_tools::validate(words, TargetEnv::Vulkan1_3)
 }
 
 fn rewrite(words: &[u32], options: &Options) -> Result<Option<Vec<u32>>> {

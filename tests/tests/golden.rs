@@ -15,12 +15,10 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
-use spirv_tools::TargetEnv;
-use spirv_tools::assembler::{self, Assembler, DisassembleOptions};
-use spirv_tools::val::{self, Validator};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{LoopPoll, Options, Outcome, Trap, instrument, instrument_with, sites};
 use vkabort_record::site::{Location, SiteTable};
+use vkabort_test_kit::spirv_tools::{TargetEnv, disassemble, validate};
 use vkabort_tests::assembly::assemble_for;
 use vkabort_tests::stand_ins::with_stand_ins;
 
@@ -83,21 +81,22 @@ fn check(path: &Path) -> Result<()> {
     let mut after_pass = |pass, words: &[u32]| after_passes.push((pass, words.to_vec()));
     match instrument_with(&words, &case.options, &mut after_pass) {
         Ok(Outcome::Instrumented(out)) => {
-            let validator = val::create(Some(case.env));
-            let input_is_valid = validator.validate(with_stand_ins(&words), None).is_ok();
+            let input_is_valid = validate(&with_stand_ins(&words), case.env).is_ok();
             for (pass, words) in after_passes.iter().filter(|_| input_is_valid) {
                 let words = with_stand_ins(words);
-                if let Err(error) = validator.validate(&words, None) {
+                if let Err(error) = validate(&words, case.env) {
                     bail!(
-                        "the module is not valid after {pass}: {error}\n{}",
-                        disassemble(&words, case.env)?
+                        "the module is not valid after {pass}: {error}
+{}",
+                        disassemble(&words)?
                     );
                 }
             }
-            if let Err(error) = validator.validate(&out.words, None) {
+            if let Err(error) = validate(&out.words, case.env) {
                 bail!(
-                    "the output is not valid: {error}\n{}",
-                    disassemble(&out.words, case.env)?
+                    "the output is not valid: {error}
+{}",
+                    disassemble(&out.words)?
                 );
             }
             ensure!(
@@ -114,7 +113,7 @@ fn check(path: &Path) -> Result<()> {
                 true => format!("\n;; sites\n{}", places(&out.sites)),
                 false => format!(
                     "\n;; output\n{}\n",
-                    without_runtime(&disassemble(&out.words, case.env)?, &case.shown)
+                    without_runtime(&disassemble(&out.words)?, &case.shown)
                 ),
             };
         }
@@ -161,7 +160,7 @@ impl<'t> Case<'t> {
                 ..Options::default()
             },
             prelude: "compute".into(),
-            env: TargetEnv::Vulkan_1_2,
+            env: TargetEnv::Vulkan1_2,
             shown: Vec::new(),
             sites: false,
         };
@@ -174,10 +173,10 @@ impl<'t> Case<'t> {
                 ("show", name) => case.shown.push(name.into()),
                 ("output", "sites") => case.sites = true,
                 ("prelude", name) => case.prelude = name.into(),
-                ("env", "vulkan1.0") => case.env = TargetEnv::Vulkan_1_0,
-                ("env", "vulkan1.1") => case.env = TargetEnv::Vulkan_1_1,
-                ("env", "vulkan1.1spirv1.4") => case.env = TargetEnv::Vulkan_1_1_Spirv_1_4,
-                ("env", "vulkan1.3") => case.env = TargetEnv::Vulkan_1_3,
+                ("env", "vulkan1.0") => case.env = TargetEnv::Vulkan1_0,
+                ("env", "vulkan1.1") => case.env = TargetEnv::Vulkan1_1,
+                ("env", "vulkan1.1spirv1.4") => case.env = TargetEnv::Vulkan1_1Spirv1_4,
+                ("env", "vulkan1.3") => case.env = TargetEnv::Vulkan1_3,
                 ("trap", "return") => case.options.trap = Trap::Return,
                 ("trap", "fault") => case.options.trap = Trap::Fault,
                 ("trap", "hang") => case.options.trap = Trap::Hang,
@@ -263,17 +262,6 @@ fn places(table: &SiteTable) -> String {
         }
     }
     text
-}
-
-fn disassemble(words: &[u32], env: TargetEnv) -> Result<String> {
-    let options = DisassembleOptions {
-        no_header: true,
-        comment: false,
-        indent: false,
-        ..DisassembleOptions::default()
-    };
-    let text = assembler::create(Some(env)).disassemble(words, options)?;
-    text.context("the disassembler gave no text")
 }
 
 /// A module's text without the bodies of the functions that every rewritten module shares.

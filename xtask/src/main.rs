@@ -11,10 +11,10 @@ mod demo;
 mod generate;
 mod provision;
 mod pypi;
-mod slang;
 #[cfg(test)]
 mod structure;
 mod test;
+mod wheel;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;

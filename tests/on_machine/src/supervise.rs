@@ -11,6 +11,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use vkabort_test_kit::bundle::SPIRV_TOOLS;
+use vkabort_test_kit::spirv_tools;
 use vkabort_tests::files;
 use vkabort_tests::harness::die_with_parent;
 
@@ -67,6 +69,7 @@ pub fn run(part: &Part, carried: &Carried, device: &Chosen, limit: Duration) -> 
         .arg(&written)
         .env("TMPDIR", carried.folder.join("temporary"))
         .env(files::VARIABLE, carried.folder.join("files"))
+        .env(spirv_tools::VARIABLE, carried.folder.join(SPIRV_TOOLS))
         .stdin(Stdio::null())
         .stderr(out.try_clone()?)
         .stdout(out)

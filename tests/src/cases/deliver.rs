@@ -8,13 +8,13 @@ use crate::logged;
 use crate::vk::{Buffer, Chained, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
-use spirv_tools::val::{self, Validator};
 use std::ffi::{CStr, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use vkabort_record::framing::message_data;
 use vkabort_record::report::Report;
 use vkabort_record::site::SiteTable;
+use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("deliver::to_a_messenger_of_the_instance_and_a_later_one", messengers),
@@ -234,11 +234,7 @@ fn dump(context: &Context) -> Result<()> {
         let text = std::fs::read_to_string(logged::file("glsl_lines", "txt"))?;
         let (folder, hash) = check_dump(device, &text)?;
         let rewritten = words(&folder.join(format!("{hash}.rewritten.spv")))?;
-        let validator = val::create(Some(spirv_tools::TargetEnv::Vulkan_1_2));
-        ensure!(
-            validator.validate(&rewritten, None).is_ok(),
-            "the rewritten module is not valid"
-        );
+        validate(&rewritten, TargetEnv::Vulkan1_2).context("the rewritten module is not valid")?;
         let files = std::fs::read_dir(&folder)?.count();
         ensure!(files == 6, "{files} files");
         Ok(())

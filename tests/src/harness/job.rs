@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::layer::{Layer, NATIVE_VARIABLES, VARIABLES};
+use vkabort_test_kit::spirv_tools;
 use vkabort_test_kit::vk::DEVICE_VARIABLE;
 
 /// The signal of `std::process::abort`.
@@ -89,7 +90,7 @@ impl Job {
         if let Some(seconds) = stand.seconds {
             command.env(case::SECONDS, seconds.to_string());
         }
-        for name in [STRESS_ROUNDS, files::VARIABLE] {
+        for name in [STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }

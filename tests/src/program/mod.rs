@@ -13,12 +13,11 @@ use crate::{glsl, slang::Slang};
 use anyhow::{Context, Result};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 pub use language::Language;
-use spirv_tools::TargetEnv;
-use spirv_tools::val::Validator as _;
 use statement::Writer;
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::module::{Id, Module};
 use vkabort_oracle::words::without_extensions;
+use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
 
 /// A program as text.
 #[derive(Clone, Debug)]
@@ -31,8 +30,7 @@ pub struct Program {
 
 /// Whether a module is valid, as far as a validator that does not know the extensions can say.
 pub fn is_valid(words: &[u32]) -> bool {
-    let validator = spirv_tools::val::create(Some(TargetEnv::Vulkan_1_3));
-    without_extensions(words).is_some_and(|plain| validator.validate(&plain, None).is_ok())
+    without_extensions(words).is_some_and(|plain| validate(&plain, TargetEnv::Vulkan1_3).is_ok())
 }
 
 /// A compiled program.

@@ -6,7 +6,9 @@ use crate::parts::Bench;
 use crate::results::{Comparison, Line, Reach, Time};
 use anyhow::{Context, Result, bail, ensure};
 use std::time::Duration;
+use vkabort_test_kit::bundle::SPIRV_TOOLS;
 use vkabort_test_kit::layer::VARIABLES;
+use vkabort_test_kit::spirv_tools;
 use vkabort_test_kit::vk::DEVICE_VARIABLE;
 use vkabort_tests::files;
 use vkabort_tests::harness::{Placement, Scratch, environment, run_within};
@@ -99,6 +101,7 @@ fn times(inner: &Inner, name: &str, placement: Placement, limit: Duration) -> Re
         .args(["--child", "measure", name])
         .env(DEVICE_VARIABLE, &inner.device)
         .env(files::VARIABLE, carried.folder.join("files"))
+        .env(spirv_tools::VARIABLE, carried.folder.join(SPIRV_TOOLS))
         .envs(inner.settings.iter().map(|(key, value)| {
             let key = key.to_uppercase();
             (format!("{VARIABLES}{key}"), value)
