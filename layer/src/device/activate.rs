@@ -1,4 +1,4 @@
-//! What a device with emulated extensions needs: its arena, and how modules are rewritten for it.
+//! Sets up a new device with emulated extensions: its arena, and the options for rewriting modules.
 
 use crate::arena::memory_type::MemoryPreference;
 use crate::arena::{Arena, ArenaSetup};
@@ -11,10 +11,13 @@ use crate::settings::{OnAbort, Settings};
 use ash::vk;
 use vkabort_instrument::{Options, Trap};
 
-/// Makes what a device with emulated extensions needs.
+/// The state of a new device with emulated extensions.
+///
+/// # Errors
+/// The arena cannot be created.
 ///
 /// # Safety
-/// `device` was just made from `edited` by the next layer, whose function `next_gdpa` is.
+/// The next layer, whose `vkGetDeviceProcAddr` is `next_gdpa`, must just have created `device` from `edited`.
 pub unsafe fn activate(
     instance: &Instance,
     physical: &PhysicalDevice,
@@ -23,7 +26,7 @@ pub unsafe fn activate(
     device: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
 ) -> Result<AbortState, String> {
-    // SAFETY: the caller vouches for the device and the function.
+    // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     let next = unsafe { DeviceTable::load(|name| next_gdpa(device, name.as_ptr())) };
     let settings = &instance.settings;
     let mut state = AbortState {
@@ -72,13 +75,13 @@ pub unsafe fn activate(
 pub fn memory_types(instance: &Instance, physical: vk::PhysicalDevice) -> vk::PhysicalDeviceMemoryProperties {
     let mut types = vk::PhysicalDeviceMemoryProperties::default();
     if let Some(get) = instance.next.vkGetPhysicalDeviceMemoryProperties {
-        // SAFETY: a valid physical device, and a structure of ours.
+        // SAFETY: a live physical device, and a local structure.
         unsafe { get(physical, &mut types) };
     }
     types
 }
 
-/// Which memory an arena on this physical device is to have.
+/// The preferred memory of an arena on this physical device.
 pub fn memory_preference(instance: &Instance, physical: &PhysicalDevice) -> MemoryPreference {
     MemoryPreference {
         memory: instance.settings.memory,
@@ -88,36 +91,36 @@ pub fn memory_preference(instance: &Instance, physical: &PhysicalDevice) -> Memo
     }
 }
 
-/// What the queue families of a physical device can do.
+/// The capabilities of a physical device's queue families, by family index.
 pub fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueFlags> {
     let Some(get) = instance.next.vkGetPhysicalDeviceQueueFamilyProperties else {
         return Vec::new();
     };
     let mut count = 0;
-    // SAFETY: a valid physical device; asks for the count.
+    // SAFETY: a live physical device; a null list queries the count.
     unsafe { get(physical, &mut count, std::ptr::null_mut()) };
     let mut list = vec![vk::QueueFamilyProperties::default(); count as usize];
-    // SAFETY: the list has as many elements as the count says.
+    // SAFETY: the list has `count` elements.
     unsafe { get(physical, &mut count, list.as_mut_ptr()) };
     list.truncate(count as usize);
     list.iter().map(|family| family.queue_flags).collect()
 }
 
-/// How modules are rewritten.
+/// The options for rewriting modules.
 fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) -> Options {
     let refused = if physical.cpu {
-        // There the fault would be the process's own, and nothing would end the loop.
-        Some("on a CPU driver, where they would end or hang the process")
+        // Shaders run in the process: it would receive the fault, and no watchdog would end the loop.
+        Some("on a CPU driver, where they would crash or hang the process")
     } else if settings.on_abort == OnAbort::Continue {
-        Some("with on_abort = continue, which keeps the device")
+        Some("with on_abort = continue, which keeps the device alive")
     } else {
         None
     };
     let mut trap = settings.trap;
     if trap != Trap::Return
-        && let Some(refused) = refused
+        && let Some(reason) = refused
     {
-        let text = format!("trap = fault and trap = hang are refused {refused}: using trap = return");
+        let text = format!("trap = fault and trap = hang are not supported {reason}; using trap = return");
         instance.log.line(Level::Error, &text);
         trap = Trap::Return;
     }

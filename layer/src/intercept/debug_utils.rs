@@ -1,31 +1,30 @@
-//! `VK_EXT_debug_utils`: the application's messengers, which reports go to, and object names, which stand in them.
+//! `VK_EXT_debug_utils`: the messengers that reports go to, and the object names that reports contain.
 
-use super::{MISSING, command, guarded};
+use super::{MISSING, command, guarded, next_of};
 use crate::device::state::Messenger;
-use crate::loader::registry::{device_of, instance_of};
+use crate::loader::registry::instance_of;
 use crate::locks::lock;
 use ash::vk;
 use std::ffi::CStr;
 
 pub unsafe extern "system" fn create_messenger(
-    instance: vk::Instance,
+    handle: vk::Instance,
     info: *const vk::DebugUtilsMessengerCreateInfoEXT<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
     messenger: *mut vk::DebugUtilsMessengerEXT,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: a valid instance.
-        let found = unsafe { instance_of(instance) };
-        let Some((known, next)) = found.and_then(|i| Some((i, i.next.vkCreateDebugUtilsMessengerEXT?))) else {
-            return MISSING;
-        };
-        // SAFETY: forwarded as it came; afterwards both pointers are valid by the API's rules.
+        // SAFETY: valid usage: the instance is live, `info` valid, and `messenger` may be written.
         unsafe {
-            let result = next(instance, info, allocator, messenger);
-            if result == vk::Result::SUCCESS
-                && let (Some(info), Some(handle)) = (info.as_ref(), messenger.as_ref())
-            {
-                lock(&known.messengers).push(Messenger::new(*handle, info));
+            let Some(instance) = instance_of(handle) else {
+                return MISSING;
+            };
+            let Some(next) = instance.next.vkCreateDebugUtilsMessengerEXT else {
+                return MISSING;
+            };
+            let result = next(handle, info, allocator, messenger);
+            if result == vk::Result::SUCCESS {
+                lock(&instance.messengers).push(Messenger::new(*messenger, &*info));
             }
             result
         }
@@ -33,46 +32,44 @@ pub unsafe extern "system" fn create_messenger(
 }
 
 pub unsafe extern "system" fn destroy_messenger(
-    instance: vk::Instance,
+    handle: vk::Instance,
     messenger: vk::DebugUtilsMessengerEXT,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guarded((), || {
-        // SAFETY: a valid instance.
-        let Some(known) = (unsafe { instance_of(instance) }) else {
+        // SAFETY: valid usage: the instance is live.
+        let Some(instance) = (unsafe { instance_of(handle) }) else {
             return;
         };
+        // The messenger of the instance's creation has the null handle, and is not destroyed by this.
         if messenger != vk::DebugUtilsMessengerEXT::null() {
-            lock(&known.messengers).retain(|m| m.handle != messenger);
+            lock(&instance.messengers).retain(|m| m.handle != messenger);
         }
-        if let Some(next) = known.next.vkDestroyDebugUtilsMessengerEXT {
-            // SAFETY: forwarded as it came.
-            unsafe { next(instance, messenger, allocator) };
+        if let Some(next) = instance.next.vkDestroyDebugUtilsMessengerEXT {
+            // SAFETY: the application's own arguments.
+            unsafe { next(handle, messenger, allocator) };
         }
     });
 }
 
 pub unsafe extern "system" fn set_object_name(
-    device: vk::Device,
+    handle: vk::Device,
     info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: a valid device.
-        let found = unsafe { device_of(device) };
-        let Some((known, next)) = found.and_then(|d| Some((d, d.next.vkSetDebugUtilsObjectNameEXT?))) else {
-            return MISSING;
-        };
-        // SAFETY: a valid structure by the API's rules; the name is null or a C string.
+        // SAFETY: valid usage: the device is live, and `info` valid with a null or null-terminated name.
         unsafe {
-            if let (Some(state), Some(info)) = (&known.state, info.as_ref()) {
-                let name = if info.p_object_name.is_null() {
-                    String::new()
-                } else {
-                    CStr::from_ptr(info.p_object_name).to_string_lossy().into_owned()
+            let Some((device, next)) = next_of(handle, |t| t.vkSetDebugUtilsObjectNameEXT) else {
+                return MISSING;
+            };
+            if let (Some(state), Some(info)) = (&device.state, info.as_ref()) {
+                let name = match info.p_object_name.is_null() {
+                    true => String::new(),
+                    false => CStr::from_ptr(info.p_object_name).to_string_lossy().into_owned(),
                 };
                 state.names.set(info.object_type, info.object_handle, name);
             }
-            next(device, info)
+            next(handle, info)
         }
     })
 }

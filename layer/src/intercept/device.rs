@@ -1,6 +1,6 @@
 //! `VkDevice`.
 
-use super::{MISSING, command, guarded, wait};
+use super::{MISSING, command, guarded, next_of, wait};
 use crate::arena::memory_type;
 use crate::device::activate::{activate, families, memory_preference, memory_types};
 use crate::device::create_info::{self, EditedCreateInfo};
@@ -10,9 +10,9 @@ use crate::device_loss::{DrainBudget, WaitMark};
 use crate::intercept::physical_device::reports_masked;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
 use crate::loader::ffi::LayerDeviceLink;
-use crate::loader::handle_map::HandleMap;
 use crate::loader::link::take_link;
 use crate::loader::registry::{self, device_of, dispatch_key};
+use crate::locks::lock;
 use crate::report::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::CStr;
@@ -134,35 +134,34 @@ unsafe fn register(
     }
 }
 
-pub unsafe extern "system" fn destroy(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
+pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
     guarded((), || {
-        if device.is_null() {
+        if handle.is_null() {
             return;
         }
-        // SAFETY: a valid device.
-        let key = unsafe { dispatch_key(device.as_raw()) };
-        // SAFETY: as above.
-        if let Some((known, state)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.state.as_ref()?)))
-            && state.aborted()
+        // SAFETY: valid usage: the device is live.
+        let (key, device) = unsafe { (dispatch_key(handle.as_raw()), device_of(handle)) };
+        if let Some(device) = device
+            && let Some(state) = &device.state
         {
-            // An application that never looked is told all the same.
-            known.advance(state, DrainBudget::Drain);
+            if state.aborted() {
+                // The application has not noticed the abort: it is reported now.
+                device.advance(state, DrainBudget::Drain);
+            }
+            if device.is_undrained() {
+                // The work that the drain waited for may be complete by now.
+                device.drain_again();
+            }
         }
-        // SAFETY: as above.
-        if let Some(known) = unsafe { device_of(device) }
-            && known.is_undrained()
-        {
-            // What kept the device busy may have ended since.
-            known.drain_again();
-        }
-        // The entry goes first: the handle's memory may be used again before the next layer's function returns.
-        let Some(known) = registry::devices().remove(key).and_then(Arc::into_inner) else {
+        // Removed before the call: another thread may get the same key as soon as the loader frees the handle. The map has
+        // the only counted reference to a device.
+        let Some(device) = registry::devices().remove(key).and_then(Arc::into_inner) else {
             return;
         };
-        let undrained = known.is_undrained();
+        let undrained = device.is_undrained();
         let Device {
             next, state, instance, ..
-        } = known;
+        } = device;
         if let Some(state) = state {
             if undrained {
                 instance.leaked.store(true, Ordering::Release);
@@ -172,64 +171,57 @@ pub unsafe extern "system" fn destroy(device: vk::Device, allocator: *const vk::
                 std::mem::forget(state.deferred);
                 return;
             }
-            drop(state.deferred.into_inner());
-            // SAFETY: the application has waited for its work, or the drain has.
+            lock(&state.deferred).clear();
+            // SAFETY: all work is complete: the application has waited for it (VUID-vkDestroyDevice-device-05137), or the
+            // drain has.
             unsafe {
-                destroy_fences(&state.queues, &state.fences, device, &next);
+                destroy_fences(&state, handle, &next);
                 if let Some(arena) = state.arena {
-                    arena.destroy(device, &next);
+                    arena.destroy(handle, &next);
                 }
             }
         }
         if let Some(destroy) = next.vkDestroyDevice {
-            // SAFETY: forwarded as it came.
-            unsafe { destroy(device, allocator) };
+            // SAFETY: the application's own arguments.
+            unsafe { destroy(handle, allocator) };
         }
     });
 }
 
 /// # Safety
-/// Nothing submitted may still use the fences.
-unsafe fn destroy_fences(
-    queues: &HandleMap<crate::device::state::Queue>,
-    pool: &crate::device::state::FencePool,
-    device: vk::Device,
-    next: &DeviceTable,
-) {
-    let marks = queues.values().into_iter().map(|queue| queue.drain_fence);
-    if let Some(destroy) = next.vkDestroyFence {
-        for fence in marks.chain(pool.drain()) {
-            // SAFETY: the caller vouches that the fence is not in use; null is allowed.
-            unsafe { destroy(device, fence, std::ptr::null()) };
-        }
+/// All work of the device must be complete.
+unsafe fn destroy_fences(state: &AbortState, device: vk::Device, next: &DeviceTable) {
+    let Some(destroy) = next.vkDestroyFence else { return };
+    let of_queues = state.queues.values().into_iter().map(|queue| queue.drain_fence);
+    for fence in of_queues.chain(state.fences.drain()) {
+        // SAFETY: no pending work uses the fence (the caller's contract); null is allowed.
+        unsafe { destroy(device, fence, std::ptr::null()) };
     }
 }
 
-/// Waits for the queues by fences first, as `vkQueueWaitIdle` does.
-pub unsafe extern "system" fn wait_idle(device: vk::Device) -> vk::Result {
+/// Waits by fences first, as `vkQueueWaitIdle` does.
+pub unsafe extern "system" fn wait_idle(handle: vk::Device) -> vk::Result {
     command(|| {
-        // SAFETY: a valid device.
-        let Some((known, next)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkDeviceWaitIdle?))) else {
+        // SAFETY: valid usage: the device is live.
+        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkDeviceWaitIdle) }) else {
             return MISSING;
         };
-        let Some(state) = &known.state else {
-            // SAFETY: forwarded as it came.
-            return unsafe { next(device) };
+        // SAFETY: the application's own arguments.
+        let next = || unsafe { next(handle) };
+        let Some(state) = &device.state else {
+            return next();
         };
         let mark = WaitMark::new(state.queues.values());
         if state.arena.is_none() {
-            // SAFETY: forwarded as it came.
-            let result = known.checked(DrainBudget::Poll, || unsafe { next(device) });
-            return mark.complete_if_successful(result);
+            return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
         }
-        if known.is_lost() {
+        if device.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        let result = match wait::for_queues(known, state, &mark.used_queues()) {
-            // SAFETY: forwarded as it came; the queues' locks keep a drain off them.
-            vk::Result::SUCCESS => wait::with_all_queues(state, || unsafe { next(device) }),
+        let result = match wait::for_queues(device, state, &mark.used_queues()) {
+            vk::Result::SUCCESS => wait::with_all_queues(state, next),
             other => other,
         };
-        mark.complete_if_successful(known.observe(result, DrainBudget::Drain))
+        mark.complete_if_successful(device.observe(result, DrainBudget::Drain))
     })
 }

@@ -11,6 +11,7 @@ mod debug_utils;
 mod destroy;
 mod device;
 mod device_fault;
+mod enumerate;
 mod instance;
 mod physical_device;
 mod pipeline;

@@ -1,6 +1,6 @@
 //! `VkPhysicalDevice`: the extensions, features and properties that applications see.
 
-use super::instance::{copy_text, fill, own_properties};
+use super::enumerate::{copy_text, extension, fill, own_layer};
 use super::{MISSING, command, guarded};
 use crate::LAYER_NAME;
 use crate::device::probe;
@@ -20,16 +20,6 @@ use vk_ext::{
 
 /// A physical-device command that fills a chain of output structures.
 type QueryFn<T> = unsafe extern "system" fn(vk::PhysicalDevice, *mut T);
-
-/// An entry of an extension list.
-pub fn extension(name: &CStr, version: u32) -> vk::ExtensionProperties {
-    let mut entry = vk::ExtensionProperties {
-        spec_version: version,
-        ..Default::default()
-    };
-    copy_text(&mut entry.extension_name, name);
-    entry
-}
 
 /// The loader checks the extensions that a device enables against the list without a layer name.
 pub unsafe extern "system" fn enumerate_extensions(
@@ -81,7 +71,7 @@ pub unsafe extern "system" fn enumerate_layers(
     properties: *mut vk::LayerProperties,
 ) -> vk::Result {
     // SAFETY: valid usage: `properties` is null or has `count` elements.
-    command(|| unsafe { fill(&[own_properties()], count, properties) })
+    command(|| unsafe { fill(&[own_layer()], count, properties) })
 }
 
 /// Fills a chain of output structures: first by the next layer's command that `pick` selects, with the emulated structures

@@ -1,21 +1,21 @@
 //! `VkQueryPool`.
 
-use super::{MISSING, command};
+use super::{MISSING, command, next_of};
 use crate::device_loss::DrainBudget;
-use crate::loader::registry::device_of;
 use ash::vk;
 use std::ffi::c_void;
 use std::time::Duration;
 
-/// Between looks at queries that are waited for: short at first, since most are ready soon.
+/// First pause between reads of results that are waited for. Doubled up to [`LONGEST_PAUSE`], since most are available soon.
 const FIRST_PAUSE: Duration = Duration::from_micros(10);
+/// Longest pause between reads of results that are waited for.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
-/// A read with `VK_QUERY_RESULT_WAIT_BIT` cannot be interrupted in the driver, so it becomes reads without it until all
-/// queries are available. `VK_QUERY_RESULT_PARTIAL_BIT` goes too: it has no meaning where results are waited for, and
-/// without it `VK_NOT_READY` tells whether they are there.
+/// Replaces `VK_QUERY_RESULT_WAIT_BIT`, a wait that cannot be interrupted, by repeated reads without it. They also omit
+/// `VK_QUERY_RESULT_PARTIAL_BIT`, which has no effect together with the wait: only without it do unavailable results return
+/// `VK_NOT_READY`.
 pub unsafe extern "system" fn results(
-    device: vk::Device,
+    handle: vk::Device,
     pool: vk::QueryPool,
     first: u32,
     count: u32,
@@ -25,18 +25,17 @@ pub unsafe extern "system" fn results(
     flags: vk::QueryResultFlags,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: a valid device.
-        let Some((known, next)) = unsafe { device_of(device) }.and_then(|d| Some((d, d.next.vkGetQueryPoolResults?)))
-        else {
+        // SAFETY: valid usage: the device is live.
+        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetQueryPoolResults) }) else {
             return MISSING;
         };
-        // SAFETY: forwarded as it came, but for the flags.
-        let read = |flags| unsafe { next(device, pool, first, count, size, data, stride, flags) };
+        // SAFETY: the application's own arguments, except for the flags.
+        let read = |flags| unsafe { next(handle, pool, first, count, size, data, stride, flags) };
         let waits = flags.contains(vk::QueryResultFlags::WAIT);
-        let Some((state, _)) = known.arena().filter(|_| waits) else {
-            return known.checked(DrainBudget::Poll, || read(flags));
+        let Some((state, _)) = device.arena().filter(|_| waits) else {
+            return device.checked(DrainBudget::Poll, || read(flags));
         };
-        if known.is_lost() {
+        if device.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
         let once = flags & !(vk::QueryResultFlags::WAIT | vk::QueryResultFlags::PARTIAL);
@@ -44,9 +43,9 @@ pub unsafe extern "system" fn results(
         loop {
             let result = read(once);
             if result != vk::Result::NOT_READY {
-                return known.observe(result, DrainBudget::Drain);
+                return device.observe(result, DrainBudget::Drain);
             }
-            if state.aborted() && known.advance(state, DrainBudget::Drain) {
+            if state.aborted() && device.advance(state, DrainBudget::Drain) {
                 return vk::Result::ERROR_DEVICE_LOST;
             }
             std::thread::sleep(pause);

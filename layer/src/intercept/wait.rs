@@ -1,4 +1,4 @@
-//! Waits that end in finite time: a long wait goes to the driver in slices, with a look at the device in between.
+//! Waits that end in finite time: long waits call the driver in slices, and observe the device in between.
 
 use crate::device::state::{AbortState, Device};
 use crate::device_loss::{DrainBudget, SLICE};
@@ -7,8 +7,8 @@ use ash::vk;
 use std::ptr;
 use std::time::{Duration, Instant};
 
-/// Waits up to `timeout` nanoseconds with `wait`, which takes a timeout and says `VK_TIMEOUT` or `VK_NOT_READY` when it
-/// is over.
+/// Waits up to `timeout` nanoseconds by calls of `wait`, which takes a timeout in nanoseconds, and returns `VK_TIMEOUT` or
+/// `VK_NOT_READY` once it has elapsed.
 pub fn sliced(device: &Device, timeout: u64, mut wait: impl FnMut(u64) -> vk::Result) -> vk::Result {
     if device.is_lost() {
         return vk::Result::ERROR_DEVICE_LOST;
@@ -16,29 +16,23 @@ pub fn sliced(device: &Device, timeout: u64, mut wait: impl FnMut(u64) -> vk::Re
     let Some((state, _)) = device.arena() else {
         return device.observe(wait(timeout), DrainBudget::Poll);
     };
-    // Timeouts beyond what a clock can count never come.
-    let deadline = Instant::now().checked_add(Duration::from_nanos(timeout));
-    let infinite = timeout == u64::MAX || deadline.is_none();
-    let budget = match deadline {
-        Some(deadline) if !infinite => DrainBudget::Until(deadline),
-        _ => DrainBudget::Drain,
-    };
+    // None for an infinite timeout, or one that the clock cannot represent.
+    let deadline = Instant::now()
+        .checked_add(Duration::from_nanos(timeout))
+        .filter(|_| timeout != u64::MAX);
+    let budget = deadline.map_or(DrainBudget::Drain, DrainBudget::Until);
     loop {
-        let left = match deadline {
-            Some(deadline) if !infinite => deadline.saturating_duration_since(Instant::now()),
-            _ => Duration::MAX,
-        };
+        let left = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
         let last = left <= SLICE;
-        // A timeout that fits into one slice goes down as it came.
+        // A timeout of at most one slice is passed on unchanged.
         let slice = match last {
             true if timeout <= SLICE.as_nanos() as u64 => timeout,
             true => left.as_nanos() as u64,
             false => SLICE.as_nanos() as u64,
         };
         let result = wait(slice);
-        let over = result == vk::Result::TIMEOUT || result == vk::Result::NOT_READY;
-        if !over {
-            return device.observe(result, max(budget));
+        if result != vk::Result::TIMEOUT && result != vk::Result::NOT_READY {
+            return device.observe(result, after_completion(budget));
         }
         if last {
             return device.observe(result, DrainBudget::Poll);
@@ -49,18 +43,17 @@ pub fn sliced(device: &Device, timeout: u64, mut wait: impl FnMut(u64) -> vk::Re
     }
 }
 
-/// Completed work deserves a moment for the loss to become visible.
-fn max(budget: DrainBudget) -> DrainBudget {
+/// The budget of a wait that reports completed work: at least [`DrainBudget::Grace`], even at its deadline.
+fn after_completion(budget: DrainBudget) -> DrainBudget {
     match budget {
         DrainBudget::Drain => DrainBudget::Drain,
         _ => DrainBudget::Grace,
     }
 }
 
-/// Waits until everything that was submitted to `queues` has completed, in slices, by a fence behind it.
-///
-/// `VK_SUCCESS` says that an ordinary wait will now return at once. None of the application's threads may be submitting
-/// to these queues: that is a rule of the commands that wait for idle queues.
+/// Waits in slices until everything submitted to `queues` is complete, by a fence submitted to each. After `VK_SUCCESS`, the
+/// driver's own wait returns soon: the application must not submit to the queues meanwhile, since the commands that wait for
+/// idle queues require external synchronization.
 pub fn for_queues(device: &Device, state: &AbortState, queues: &[vk::Queue]) -> vk::Result {
     let (Some(submit), Some(wait)) = (device.next.vkQueueSubmit, device.next.vkWaitForFences) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -72,7 +65,7 @@ pub fn for_queues(device: &Device, state: &AbortState, queues: &[vk::Queue]) -> 
             result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
             break;
         };
-        // SAFETY: the fence is ours and unsignalled; the queue's lock is held.
+        // SAFETY: the fence is the layer's own and unsignaled; the queue is locked.
         let submitted = state.on_queue(device, *queue, || unsafe { submit(*queue, 0, ptr::null(), fence) });
         match submitted {
             Some(vk::Result::SUCCESS) => fences.push(fence),
@@ -89,13 +82,13 @@ pub fn for_queues(device: &Device, state: &AbortState, queues: &[vk::Queue]) -> 
         }
     }
     if result == vk::Result::SUCCESS && !fences.is_empty() {
-        // SAFETY: fences of ours on our device.
+        // SAFETY: the fences are the layer's own, of this device.
         result = sliced(device, u64::MAX, |slice| unsafe {
             wait(device.handle, fences.len() as u32, fences.as_ptr(), vk::TRUE, slice)
         });
     }
     for fence in fences {
-        // After a loss the fence may still be pending.
+        // A pending fence cannot be reset.
         if result == vk::Result::SUCCESS {
             state.fences.put_back(device.handle, &device.next, fence);
         } else {
@@ -105,7 +98,7 @@ pub fn for_queues(device: &Device, state: &AbortState, queues: &[vk::Queue]) -> 
     result
 }
 
-/// Runs `call` with the locks of all queues held, so that a drain cannot submit meanwhile.
+/// Runs `call` with all queues locked, so that a drain does not submit meanwhile.
 pub fn with_all_queues<R>(state: &AbortState, call: impl FnOnce() -> R) -> R {
     let queues = state.queues.values();
     let _held: Vec<_> = queues.iter().map(|queue| lock(&queue.work)).collect();

@@ -1,26 +1,19 @@
 //! The edited copy of a device's create-info: without the emulated extensions and features, and with what the layer needs.
 //! The application's own structures are only read.
 
+mod refusal;
 mod requested_features;
 
 use crate::arena::AddressApi;
 use crate::device::state::{Extensions, PhysicalDevice};
 use crate::loader::chain::{ChainCopy, Edit};
 use ash::vk::{self, StructureType, TaggedStructure};
+pub use refusal::Refusal;
 use requested_features::RequestedFeatures;
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use std::slice;
 use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
-
-/// Why a device cannot be created as requested.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The result of `vkCreateDevice`.
-    pub result: vk::Result,
-    /// The reason, for the log.
-    pub reason: String,
-}
 
 /// An edited copy of a device's create-info, and what it enables.
 pub struct EditedCreateInfo {

@@ -1,6 +1,6 @@
 //! The features of the layer's extensions that an application enables.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::device::state::{Extensions, PhysicalDevice};
 use crate::loader::chain;
 use ash::vk;

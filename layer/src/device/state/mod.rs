@@ -18,4 +18,4 @@ pub use extensions::Extensions;
 pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use loss::{Outcome, Phase};
 pub use module::{Module, Modules};
-pub use queue::{FencePool, Queue, QueueLocation, QueueWork};
+pub use queue::{Queue, QueueLocation, QueueWork};

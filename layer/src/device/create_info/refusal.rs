@@ -1,0 +1,12 @@
+//! Why a device is refused.
+
+use ash::vk;
+
+/// Why a device cannot be created as requested.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The result of `vkCreateDevice`.
+    pub result: vk::Result,
+    /// The reason, for the log.
+    pub reason: String,
+}
