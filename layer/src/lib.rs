@@ -1,22 +1,23 @@
 //! The Vulkan layer: `VK_KHR_shader_abort`, `VK_KHR_device_fault` and `VK_KHR_shader_constant_data` for drivers that lack
 //! them.
 //!
-//! The way of a call:
+//! The path of a call:
 //!
 //! ```text
-//! loader -> entry: which function?   ours for a device that uses the extensions, else the next layer's
-//!        -> intercept/<object>       one file per Vulkan object
-//!        -> registry                 what is known of the handle, without a lock
-//!        -> dispatch                 the next layer's function
-//!        -> lost: observe            has a shader aborted meanwhile?
-//!        <- result                   VK_ERROR_DEVICE_LOST once everything has come to rest
+//! loader -> intercept/proc_addr     returns the layer's function on a device that uses the extensions, else the next layer's
+//!        -> intercept/<object>      one file per Vulkan object
+//!        -> loader/registry         finds the state of the handle, without a lock
+//!        -> loader/dispatch         calls the next layer
+//!        -> device_loss/observe     checks whether a shader has aborted
+//!        <- result                  VK_ERROR_DEVICE_LOST once all queues are idle
 //! ```
 //!
-//! and the way of an abort: the arena (`arena`) -> a snapshot (`readback`) -> the report (`report`) -> the fault queries
-//! (`fault`, `intercept/device_fault`), the log (`log`), the messengers and the dump (`dump`).
+//! The path of an abort: a shader writes a record into the `arena`; `device_loss` drains the queues and takes a snapshot;
+//! `report` builds the report and delivers it to the log, the messengers and the dump; `intercept/device_fault` answers the
+//! fault queries.
 //!
-//! The library starts no threads, keeps nothing when it is unloaded, and exports one symbol.
-// The library's name follows the custom of Vulkan layers.
+//! The library starts no threads, leaves nothing behind when it is unloaded, and exports one symbol.
+// The library's name follows the convention of Vulkan layers.
 #![allow(non_snake_case)]
 
 mod arena;
@@ -32,5 +33,5 @@ use std::ffi::CStr;
 
 /// The layer's name.
 const LAYER_NAME: &CStr = c"VK_LAYER_vkabort_shader_abort";
-/// What the layer is, in one line.
+/// The layer's description, in one line.
 const DESCRIPTION: &CStr = c"VK_KHR_shader_abort for every driver";

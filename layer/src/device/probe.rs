@@ -18,7 +18,7 @@ const POISON: vk::Bool32 = 0xCDCD_CDCD;
 pub fn physical_device(instance: &Instance, handle: vk::PhysicalDevice) -> Arc<PhysicalDevice> {
     instance.physical_device(handle, || {
         let device = Prober { instance, handle }.run();
-        if instance.log.takes(Level::Info) {
+        if instance.log.is_enabled(Level::Info) {
             instance.log.line(Level::Info, &describe(&device));
         }
         device

@@ -57,7 +57,7 @@ impl Device {
             Ok(Outcome::Instrumented(new)) => {
                 let dump = self.instance.settings.dump_dir.is_some();
                 let specializable = !new.data_spec_ids.is_empty();
-                if self.instance.log.takes(Level::Debug) {
+                if self.instance.log.is_enabled(Level::Debug) {
                     self.instance.log.line(
                         Level::Debug,
                         &format!(
@@ -108,7 +108,7 @@ impl Device {
                     rewritten: None,
                     data_spec_ids: Vec::new(),
                 });
-                if log.takes(Level::Debug) {
+                if log.is_enabled(Level::Debug) {
                     let (hash, count) = (module.sites.module_hash, module.sites.sites.len());
                     log.line(
                         Level::Debug,

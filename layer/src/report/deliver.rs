@@ -28,10 +28,10 @@ pub fn deliver(device: &Device, state: &AbortState, report: &Report, records: &R
 /// Writes a report to the log and passes it to the messengers.
 fn show(device: &Device, state: &AbortState, report: &Report) {
     let log = &device.instance.log;
-    if log.takes(Level::Error) {
+    if log.is_enabled(Level::Error) {
         log.write(&match log.format() {
             Format::Json => report.json_lines(),
-            Format::Text => report.text(log.is_terminal()),
+            Format::Text => report.text(log.has_colors()),
         });
     }
     if let Some(warning) = state.arena.as_ref().and_then(Arena::address_warning) {

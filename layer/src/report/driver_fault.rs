@@ -151,12 +151,14 @@ mod tests {
             reported_address: 0x40,
             address_precision: 0,
         };
-        let mut vendor = fault_info(1, fault_flags::VENDOR, "t");
-        vendor.vendor_info.description = description("watchdog");
-        (
-            vendor.vendor_info.vendor_fault_code,
-            vendor.vendor_info.vendor_fault_data,
-        ) = (7, 77);
+        let vendor = FaultInfo {
+            vendor_info: vk::DeviceFaultVendorInfoEXT {
+                description: description("watchdog"),
+                vendor_fault_code: 7,
+                vendor_fault_data: 77,
+            },
+            ..fault_info(1, fault_flags::VENDOR, "t")
+        };
         let fault = DriverFault {
             reports: vec![address_info(1, "t", &write), address_info(1, "t", &code), vendor],
             text: Some("page fault".to_owned()),

@@ -78,7 +78,7 @@ impl Log {
     }
 
     /// Whether lines of this level are written. Check it before building an expensive line.
-    pub fn takes(&self, level: Level) -> bool {
+    pub fn is_enabled(&self, level: Level) -> bool {
         level <= self.level && level != Level::Off
     }
 
@@ -87,8 +87,8 @@ impl Log {
         self.format
     }
 
-    /// Whether the log is a terminal with colours, and the user has not disabled colours (`NO_COLOR`, `TERM=dumb`).
-    pub fn is_terminal(&self) -> bool {
+    /// Whether the log is a terminal that shows colours. The user can disable them (`NO_COLOR`, `TERM=dumb`).
+    pub fn has_colors(&self) -> bool {
         let disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
         self.file.is_none() && !disabled && !dumb && io::stderr().is_terminal()
@@ -96,7 +96,7 @@ impl Log {
 
     /// Writes a line, if its level is enabled.
     pub fn line(&self, level: Level, message: &str) {
-        if !self.takes(level) {
+        if !self.is_enabled(level) {
             return;
         }
         let level = level.name();
@@ -127,12 +127,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_ordered_and_off_takes_nothing() {
+    fn levels_are_ordered_and_off_enables_nothing() {
         let log = |level| Log::new(level, Format::Text, None);
-        assert!(log(Level::Warning).takes(Level::Error));
-        assert!(!log(Level::Warning).takes(Level::Info));
-        assert!(!log(Level::Off).takes(Level::Error));
-        assert!(!log(Level::Off).takes(Level::Off));
+        assert!(log(Level::Warning).is_enabled(Level::Error));
+        assert!(!log(Level::Warning).is_enabled(Level::Info));
+        assert!(!log(Level::Off).is_enabled(Level::Error));
+        assert!(!log(Level::Off).is_enabled(Level::Off));
     }
 
     fn json_log(name: &str, write: impl FnOnce(&Log)) -> String {
