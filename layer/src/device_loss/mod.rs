@@ -25,5 +25,5 @@ pub use suspect_queues::WaitMark;
 
 use std::time::Duration;
 
-/// Longest wait that goes to the driver at once. Longer waits are sliced, with a check for aborts in between.
+/// Longest wait that is passed to the driver in one call. Longer waits are sliced, with a check for aborts in between.
 pub const SLICE: Duration = Duration::from_millis(10);
