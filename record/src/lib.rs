@@ -1,14 +1,42 @@
 //! The contract between the GPU code that vkabort writes and the host code that reads it.
 //!
-//! * [`layout`]: where every word of the arena and of a record stands.
-//! * [`site`]: what is known of every place in a module that may abort, and the [`site::Type`] of its message.
-//! * [`snapshot`]: an owned copy of an arena, and bounded iteration over the records in it.
-//! * [`framing`]: message data as drivers return it.
-//! * [`decode`], [`format`](mod@format), [`message`]: a payload to typed values and to text.
+//! A message is bytes in GPU memory. Its type, which the rewriter stores in the site table of the module, gives them a
+//! meaning:
+//!
+//! ```
+//! use vkabort_record::message::Message;
+//! use vkabort_record::message_type::{Member, Type};
+//! use vkabort_record::scalar_type::ScalarType;
+//!
+//! // abortEXT("bad index %u", i) in GLSL:
+//! let ty = Type::structure([
+//!     Member::new(None, 0, Type::string(16)),
+//!     Member::new(Some("i"), 16, ScalarType::U32),
+//! ]);
+//! let bytes = b"bad index %u\0\0\0\0\x07\0\0\0";
+//!
+//! let message = Message::of_type(&ty, bytes);
+//! assert_eq!(message.text, "bad index 7");
+//! assert!(message.notes.is_empty() && message.rest.is_empty());
+//!
+//! // Messages may be cut short, and are never trusted:
+//! let message = Message::of_type(&ty, &bytes[..16]);
+//! assert_eq!(message.text, "bad index <missing>");
+//! assert_eq!(message.notes, ["the message is 4 bytes shorter than its type: 16 of 20"]);
+//! ```
+//!
+//! From GPU memory to a report:
+//!
+//! * [`layout`]: the arena and the records in it, word by word.
+//! * [`snapshot`]: an owned copy of an arena, and bounded iteration over its [`snapshot::Record`]s.
+//! * [`framing`]: message data as drivers return it, for messages without records.
+//! * [`site`]: the abort sites of a module, with the [`message_type::Type`] of each message.
+//! * [`scalar_type`]: one table of the scalar types that messages consist of.
+//! * [`decode`], [`format`](mod@format), [`message`]: a payload to typed values, and to text.
 //! * [`report`]: all aborts of a device, as text for people and JSON for programs.
 //!
-//! Nothing here knows Vulkan, and nothing trusts the memory that it reads: a snapshot is copied first and
-//! indexed with checks afterwards, so a torn or hostile arena yields fewer records, never a panic.
+//! The crate does not use Vulkan, and it does not trust the memory that it reads: a snapshot is copied first and indexed
+//! with checks, so that a torn or hostile arena yields fewer records, never a panic.
 #![forbid(unsafe_code)]
 
 pub mod decode;

@@ -1,11 +1,11 @@
-//! The scalar types of messages: one row of the table below says everything about each.
+//! The scalar types of messages, one table row each. The rewriter, the decoders and the reports use no other list.
 //!
-//! Steps to add one: a row here, and a case in [`FloatFormat`] for a new floating-point format; the name in the schema's
-//! `scalar_type`; a golden test. The rewriter, the decoders and the reports ask [`ScalarType`].
+//! To add a type: a row below; a [`FloatFormat`], if its format is new; its name in the schema's `scalar_type`; a golden
+//! test.
 
 use serde::{Deserialize, Serialize};
 
-/// What the bits of a scalar mean.
+/// Interpretation of a scalar's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarKind {
     /// A two's complement integer.
@@ -22,7 +22,7 @@ pub enum ScalarKind {
 
 macro_rules! scalar_types {
     ($($variant:ident $name:literal $bits:literal $kind:expr;)*) => {
-        /// The type of a scalar in a message. In JSON its name.
+        /// The type of a scalar in a message. Serialises to its name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum ScalarType {
             $(#[doc = concat!("`", $name, "`")] #[serde(rename = $name)] $variant,)*
@@ -76,7 +76,7 @@ impl ScalarType {
         self.bits() / 8
     }
 
-    /// What its bits mean.
+    /// Interpretation of its bits.
     pub const fn kind(self) -> ScalarKind {
         self.row().2
     }
@@ -86,7 +86,7 @@ impl ScalarType {
         !matches!(self.kind(), ScalarKind::Bool | ScalarKind::Pointer)
     }
 
-    /// The type that `OpTypeInt` declares with these operands.
+    /// The type that `OpTypeInt` declares with this `Width` and `Signedness`.
     pub fn from_spirv_int(bits: u32, signed: bool) -> Option<Self> {
         let kind = if signed {
             ScalarKind::Signed
@@ -96,7 +96,7 @@ impl ScalarType {
         Self::find(|ty| ty.bits() == bits && ty.kind() == kind)
     }
 
-    /// The type that `OpTypeFloat` declares with these operands; `encoding` is its `FP Encoding`.
+    /// The type that `OpTypeFloat` declares with this `Width` and `FP Encoding`.
     pub fn from_spirv_float(bits: u32, encoding: Option<u32>) -> Option<Self> {
         Self::find(|ty| {
             ty.bits() == bits
@@ -137,7 +137,7 @@ pub enum FloatFormat {
 }
 
 impl FloatFormat {
-    /// How SPIR-V declares the format; `None` for the formats of IEEE 754, which need no encoding.
+    /// The format's SPIR-V encoding; `None` for the formats of IEEE 754, which SPIR-V assumes.
     pub const fn encoding(self) -> Option<FpEncoding> {
         match self {
             Self::Binary16 | Self::Binary32 | Self::Binary64 => None,
@@ -147,7 +147,7 @@ impl FloatFormat {
         }
     }
 
-    /// The exact value of a bit pattern, of which the format's low bits count.
+    /// The exact value of the low bits of `pattern`, as many as the format has.
     pub fn value(self, pattern: u64) -> f64 {
         match self {
             Self::Binary16 => binary16_value(pattern as u16),
@@ -160,7 +160,7 @@ impl FloatFormat {
     }
 }
 
-/// What an `OpTypeFloat` of a format other than those of IEEE 754 takes.
+/// SPIR-V's declaration of a format other than those of IEEE 754.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FpEncoding {
     /// The `FP Encoding` operand.

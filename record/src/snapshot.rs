@@ -73,9 +73,9 @@ impl Snapshot {
 
     /// Reads the records. `capacity` is the length of the arena's record area in units; the snapshot may be shorter.
     ///
-    /// The walk ends with the snapshot whatever the words say. It ignores CURSOR, which may be lost with the device. It
-    /// skips an incomplete record by its LENGTH, or unit by unit to the next complete record if that is not written
-    /// either. O(units).
+    /// No word can lead the walk past the end of the snapshot. CURSOR does not bound it, since it may be lost with the
+    /// device. LENGTH leads past an incomplete record; if it is not written either, the next complete record is searched
+    /// for. O(units).
     pub fn records(&self, capacity: u32) -> Records {
         let cursor = self.control(CURSOR_OFFSET);
         let units = self.words.len().saturating_sub(CONTROL_BYTES as usize / 4) / UNIT_WORDS as usize;

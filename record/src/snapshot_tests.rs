@@ -1,6 +1,6 @@
 use super::*;
 
-/// An arena of `capacity` units and a way to put records into it as the GPU would.
+/// An arena of `capacity` units, into which records are written as the GPU writes them.
 struct Arena {
     words: Vec<u32>,
     capacity: u32,
@@ -51,7 +51,7 @@ impl Arena {
 }
 
 #[test]
-fn records_come_back_in_order_with_their_exact_bytes() {
+fn records_are_read_in_order_with_their_exact_bytes() {
     let mut arena = Arena::new(64);
     arena.push(1, b"hello").expect("fits");
     arena.push(2, b"").expect("fits");
@@ -75,7 +75,7 @@ fn a_message_of_the_largest_size_fits_into_the_smallest_arena() {
 }
 
 #[test]
-fn a_full_arena_keeps_what_it_holds_and_says_what_it_dropped() {
+fn a_full_arena_keeps_its_records_and_counts_the_others() {
     let mut arena = Arena::new(10);
     for site in 0..100 {
         arena.push(site, &[site as u8; 16]);
@@ -84,7 +84,7 @@ fn a_full_arena_keeps_what_it_holds_and_says_what_it_dropped() {
     assert_eq!(found.records.len(), 2);
     assert_eq!(
         found.dropped, 1,
-        "the one that reserved past the end; the others did not touch the cursor"
+        "one reserved past the end; the others did not touch the cursor"
     );
     assert!(found.full);
     assert_eq!(found.unfinished, 0);
@@ -105,7 +105,7 @@ fn an_unfinished_record_does_not_hide_the_next_one() {
 }
 
 #[test]
-fn a_control_block_that_is_lost_hides_no_record() {
+fn a_lost_control_block_does_not_hide_records() {
     let mut arena = Arena::new(64);
     for site in 0..5 {
         arena.push(site, &[site as u8; 20]);
@@ -125,7 +125,7 @@ fn a_control_block_that_is_lost_hides_no_record() {
         assert_eq!(found.unfinished, 1, "{lost:#x}");
         assert!(found.control_lost && !found.full && found.dropped == 0, "{lost:#x}");
     }
-    // A cursor that an earlier moment left behind.
+    // A stale cursor.
     arena.words[..(CONTROL_BYTES / 4) as usize].fill(0);
     arena.words[0] = 5;
     assert_eq!(arena.read().records, whole.records);
@@ -133,7 +133,7 @@ fn a_control_block_that_is_lost_hides_no_record() {
 }
 
 #[test]
-fn memory_that_was_lost_whole_has_no_records() {
+fn lost_memory_has_no_records() {
     for lost in [0, u32::MAX] {
         let mut arena = Arena::new(64);
         arena.push(1, b"gone");
@@ -172,7 +172,7 @@ fn hostile_words_never_lead_outside_the_snapshot() {
 }
 
 #[test]
-fn an_arena_cut_short_yields_what_is_left() {
+fn a_truncated_arena_yields_its_whole_records() {
     let mut arena = Arena::new(64);
     arena.push(1, b"first");
     arena.push(2, &[9; 64]);

@@ -1,5 +1,5 @@
-//! Types, payloads, formats and logs that nobody meant: whatever they are, decoding ends, does not panic, loses no byte
-//! and stays within a bound.
+//! Random types, payloads, formats and logs: decoding terminates, does not panic, keeps every byte and stays within a
+//! bound.
 
 use vkabort_record::format::apply;
 use vkabort_record::framing::split;
@@ -11,7 +11,7 @@ use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::snapshot::Snapshot;
 use vkabort_record::value::{Field, Value};
 
-/// What formats and strings are made of.
+/// Bytes of formats and strings.
 const TEXT: &[u8] = b"%%%uidfsx v234l.0-+# \0\0ab\xc3\xa9\xff";
 
 struct Random(u64);
@@ -28,7 +28,7 @@ impl Random {
         (self.next() >> 16) % n
     }
 
-    /// Mostly small, sometimes as large as can be.
+    /// Mostly small, sometimes the maximum.
     fn number(&mut self) -> u32 {
         match self.below(8) {
             0 => u32::MAX,
@@ -109,7 +109,7 @@ fn size(value: &Value) -> usize {
 }
 
 #[test]
-fn any_type_meets_any_payload() {
+fn every_payload_decodes_by_every_type() {
     let mut random = Random(0x0123_4567_89AB_CDEF);
     let mut long = 0;
     for _ in 0..6_000 {
@@ -124,11 +124,11 @@ fn any_type_meets_any_payload() {
         let read: Message = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{e}: {json}"));
         assert_eq!(read, message);
     }
-    assert!(long > 300, "{long}: the types are too dull");
+    assert!(long > 300, "only {long} values of more than 10 parts");
 }
 
 #[test]
-fn any_bytes_are_shown_by_convention() {
+fn every_payload_decodes_without_a_type() {
     let mut random = Random(0x0FED_CBA9_8765_4321);
     for _ in 0..50_000 {
         let bytes = random.bytes(80);
@@ -139,14 +139,14 @@ fn any_bytes_are_shown_by_convention() {
 }
 
 #[test]
-fn any_format_meets_any_arguments_and_shows_them_all() {
+fn every_format_shows_all_arguments() {
     let mut random = Random(0x1357_9BDF_0246_8ACE);
     for _ in 0..20_000 {
         let format = String::from_utf8_lossy(&random.bytes(40)).into_owned();
         let count = random.below(6);
         let fields: Vec<Field> = (0..count)
             .map(|i| {
-                // Numbers that nothing else in the text spells.
+                // Numbers that cannot occur in the format.
                 let scalar = Scalar::from_bits(ScalarType::U64, 7_000_000_000 + i);
                 Field::unnamed(0, Value::Scalar(scalar))
             })
@@ -167,7 +167,7 @@ fn any_format_meets_any_arguments_and_shows_them_all() {
 }
 
 #[test]
-fn any_bytes_are_taken_for_message_data_arenas_and_logs() {
+fn random_bytes_as_message_data_arenas_and_logs() {
     let mut random = Random(0x2468_ACE0_1357_9BDF);
     for _ in 0..5_000 {
         let bytes = random.bytes(600);
@@ -178,7 +178,7 @@ fn any_bytes_are_taken_for_message_data_arenas_and_logs() {
         let records = Snapshot::from_bytes(&bytes).records(u32::MAX);
         let report = Report::build(&records, &|_| ModuleInfo::default(), &ReportOptions::default());
         assert_eq!(Report::read_json_lines(&report.json_lines()).expect("reads"), [report]);
-        // Whether it is a report or not: no panic.
+        // A report or not, it must not panic.
         let _ = Report::read_json_lines(&String::from_utf8_lossy(&bytes));
         let _ = Report::read_json_lines(&format!("{{{}", String::from_utf8_lossy(&bytes)));
     }

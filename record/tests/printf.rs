@@ -1,5 +1,5 @@
-//! The conversions against the C library's own, on many random cases. What is compared is what C defines: `#` with
-//! integers in decimal, and `0` with text, are left out.
+//! The conversions against the C library's, on many random cases. Combinations that C leaves undefined (`#` with decimal
+//! integers, `0` with text) are left out.
 
 use std::ffi::{CStr, CString};
 use vkabort_record::format::apply;
@@ -42,7 +42,7 @@ impl Random {
         }
     }
 
-    /// A double whose exponent and low bits reach every corner: ties, powers of two, decimals, subnormals.
+    /// A double from one of the hard classes: ties, powers of two, decimals, subnormals, extremes.
     fn double(&mut self) -> f64 {
         match self.below(9) {
             0 => f64::from_bits(self.next()),
@@ -67,7 +67,7 @@ impl Random {
     }
 }
 
-/// Calls `snprintf` through `call` and returns what it wrote.
+/// The output of `snprintf`, called through `call`.
 fn c(call: impl Fn(*mut libc::c_char, usize) -> libc::c_int) -> String {
     let mut buffer = vec![0u8; 4096];
     let length = call(buffer.as_mut_ptr().cast(), buffer.len());
@@ -94,7 +94,7 @@ fn floats_are_formatted_as_c_formats_them() {
             random.width(),
             random.precision()
         );
-        // The sign of a NaN is lost on the way through arithmetic: C prints it, nobody means it.
+        // C prints the sign of a NaN, which arithmetic does not preserve: every NaN becomes the positive one.
         let value = Some(random.double())
             .filter(|v| !v.is_nan())
             .unwrap_or(f64::NAN.copysign(1.0));
@@ -108,7 +108,7 @@ fn floats_are_formatted_as_c_formats_them() {
             Value::Scalar(Scalar::from_bits(ScalarType::F64, value.to_bits())),
         );
         if matches!(letter, 'g' | 'G') && format.contains('#') && found != expected {
-            // glibc 2.36 drops the zeros that `#` keeps where rounding makes one digit more: 999999.5 gives `1.e+06`.
+            // glibc 2.36 drops the zeros that `#` keeps if rounding adds a digit: 999999.5 gives `1.e+06`.
             assert!(
                 format!("{:.30e}", value.abs()).starts_with('9'),
                 "{format} of {value:e}"

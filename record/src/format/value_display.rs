@@ -27,7 +27,7 @@ pub(crate) fn show_named(name: Option<&str>, value: &Value) -> String {
     }
 }
 
-/// Whether a compiler made the name up for a member without one.
+/// Whether it is a compiler's name for a member without one.
 fn is_generated(name: &str) -> bool {
     let digits = name.strip_prefix("__member").or_else(|| name.strip_prefix("_m"));
     digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))

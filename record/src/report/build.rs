@@ -82,7 +82,7 @@ fn group<K: Clone + Eq + Hash, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K
     groups
 }
 
-/// A site and its module's table, as far as they are known.
+/// A site and its module's table, if the module and the site are in the tables.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     table: Option<&'a SiteTable>,

@@ -1,4 +1,4 @@
-//! Whole reports as expected text.
+//! Tests of [`super`]: whole reports as expected text.
 
 use super::*;
 use crate::message_type::{Member, Type};
@@ -212,7 +212,7 @@ fn colours_change_nothing_but_the_colours() {
     let mut rest = colored.as_str();
     while let Some((before, after)) = rest.split_once('\x1b') {
         plain.push_str(before);
-        rest = after.split_once('m').map_or("", |(_, behind)| behind);
+        rest = after.split_once('m').map_or("", |(_, tail)| tail);
     }
     plain.push_str(rest);
     assert!(colored.len() > plain.len());
