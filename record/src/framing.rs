@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_sizes_end_the_reading() {
+    fn hostile_sizes_end_the_list() {
         let mut data = u64::MAX.to_le_bytes().to_vec();
         data.extend([1, 2, 3]);
         assert!(split(&data).payloads.is_empty());

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hexadecimal_goes_both_ways() {
+    fn hexadecimal_digits_are_written_and_read() {
         assert_eq!(hex(&[0, 0xab, 0x10]), "00ab10");
         assert_eq!(unhex("00AB10"), Some(vec![0, 0xab, 0x10]));
         assert_eq!(unhex(""), Some(vec![]));

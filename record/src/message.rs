@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_constant_of_the_site_tells_a_string_from_numbers() {
+    fn the_text_of_the_site_distinguishes_strings_from_numbers() {
         let site = |text_constant: Option<&str>| Site {
             id: SiteId(0),
             word_offset: 0,
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_a_string_and_nothing_else_is_a_format_too() {
+    fn a_message_that_is_only_a_string_is_a_format() {
         let bare = Type::string(12);
         assert_eq!(Message::of_type(&bare, b"100%% wrong\0").text, "100% wrong");
         let message = Message::of_type(&bare, b"index %u\0\0\0\0");

@@ -31,15 +31,15 @@ fn a_leading_format_decides_the_types() {
 }
 
 #[test]
-fn sixty_four_bits_align_to_eight_and_else_to_four() {
+fn sixty_four_bit_arguments_align_to_eight_bytes_or_four() {
     let wide = 0x1_0000_0002u64.to_le_bytes();
     let aligned = payload("abc %lu %d", &[&[0; 4], &wide, &(-1i32).to_le_bytes()]);
     assert_eq!(aligned.len(), 12 + 4 + 8 + 4);
     assert_eq!(text(&aligned), "abc 4294967298 -1");
     let packed = payload("abc %lu %d", &[&wide, &(-1i32).to_le_bytes()]);
     assert_eq!(text(&packed), "abc 4294967298 -1");
-    let trailing_l = payload("abcd %ul", &[&[0; 4], &wide]);
-    assert_eq!(text(&trailing_l), "abcd 4294967298");
+    let following_l = payload("abcd %ul", &[&[0; 4], &wide]);
+    assert_eq!(text(&following_l), "abcd 4294967298");
 }
 
 #[test]
@@ -53,13 +53,13 @@ fn doubles_and_narrow_integers_are_found_by_the_size() {
 }
 
 #[test]
-fn strings_as_arguments_end_at_their_nul() {
+fn string_arguments_end_at_their_nul() {
     let bytes = payload("file %s line %u", &[b"a.comp\0\0", &3u32.to_le_bytes()]);
     assert_eq!(text(&bytes), "file a.comp line 3");
 }
 
 #[test]
-fn text_without_conversions_shows_the_bytes_trailing_l_it() {
+fn text_without_conversions_shows_the_remaining_bytes() {
     assert_eq!(text(&payload("out of bounds", &[])), "out of bounds");
     assert_eq!(text(b"no nul at all"), "no nul at all");
     assert_eq!(

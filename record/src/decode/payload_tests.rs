@@ -30,7 +30,7 @@ fn u32s(values: &[u64]) -> Value {
 }
 
 #[test]
-fn every_scalar_type_has_its_value_at_its_odd_offset() {
+fn scalars_decode_at_unaligned_offsets() {
     let ty = structure(vec![
         ("a", 0, I8.into()),
         ("b", 1, I16.into()),
@@ -120,7 +120,7 @@ fn the_length_of_one_specialised_array_follows_from_the_size() {
 }
 
 #[test]
-fn two_specialised_arrays_that_could_both_explain_the_size_are_left_at_their_defaults() {
+fn ambiguous_specialised_lengths_stay_at_their_defaults() {
     let length = |spec_id| Length::Specialised { spec_id, default: 1 };
     let ty = structure(vec![
         ("a", 0, Type::array(length(1), 4, U32)),
@@ -157,7 +157,7 @@ fn strings_are_recognised_by_decoration_or_as_first_member_by_content() {
 }
 
 #[test]
-fn a_short_payload_gives_what_is_there_and_the_bytes_that_are_left() {
+fn a_short_payload_yields_its_whole_values_and_the_remaining_bytes() {
     let vec3 = Type::Vector {
         count: 3,
         component: U32,
@@ -175,7 +175,7 @@ fn a_short_payload_gives_what_is_there_and_the_bytes_that_are_left() {
 }
 
 #[test]
-fn a_long_payload_leaves_its_tail() {
+fn a_long_payload_yields_its_remaining_bytes() {
     let decoded = decode(&Type::Scalar(U32), &[1, 0, 0, 0, 2, 3]);
     assert_eq!(decoded.value, Value::Scalar(u32_scalar(1)));
     assert_eq!(decoded.rest, [2, 3]);

@@ -49,7 +49,7 @@ fn noted(format: &str, values: Vec<Value>) -> (String, String) {
 }
 
 #[test]
-fn arguments_meet_their_specifiers() {
+fn arguments_are_formatted_by_their_specifiers() {
     assert_eq!(clean("bad index %u of %i", vec![uint(7), int(-3)]), "bad index 7 of -3");
     assert_eq!(
         clean(
@@ -77,7 +77,7 @@ fn vectors_work_in_both_spellings_and_by_component() {
 }
 
 #[test]
-fn composites_are_taken_apart_as_the_format_wants() {
+fn composites_are_split_as_the_format_needs() {
     let matrix = Value::Matrix(vec![vec![f(1.0), f(2.0)], vec![f(3.0), f(4.0)]]);
     assert_eq!(clean("%.0v2f | %.0v2f", vec![matrix.clone()]), "1, 2 | 3, 4");
     assert_eq!(clean("%.0f %.0f %.0f %.0f", vec![matrix]), "1 2 3 4");
@@ -89,7 +89,7 @@ fn composites_are_taken_apart_as_the_format_wants() {
 }
 
 #[test]
-fn sixty_four_bits_take_every_spelling_and_thirty_two_keep_the_letter() {
+fn sixty_four_bit_arguments_accept_every_length_spelling() {
     let big = 0xdead_beef_0000_0001;
     assert_eq!(clean("%lu", vec![wide(big)]), big.to_string());
     assert_eq!(clean("%ul!", vec![wide(big)]), format!("{big}!"));

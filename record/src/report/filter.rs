@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn ignored_sites_leave_their_count() {
+    fn ignored_sites_are_counted() {
         let mut report = Report {
             sites: vec![site("a", 1, b"text a"), site("b", 2, b"text b")],
             ..Report::default()

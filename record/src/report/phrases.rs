@@ -19,19 +19,19 @@ pub(crate) fn shader(site: &SiteReport) -> Option<String> {
             }
         })
         .collect();
-    // Then the arrow of the headline names the module.
-    let is_in_headline = site.location.is_none() && site.word_offset.is_some();
-    if site.module_hash.is_some() && !is_in_headline {
+    // Without a source position the line of the arrow names the module.
+    let arrow_names_module = site.location.is_none() && site.word_offset.is_some();
+    if site.module_hash.is_some() && !arrow_names_module {
         parts.push(module(site));
     }
     let entry = site.stages.iter().flat_map(|s| &s.entry_points).next();
     if let Some(function) = &site.function {
-        let called: Vec<String> = site.callers.iter().rev().map(show_frame).collect();
-        if !called.is_empty() {
+        let callers: Vec<String> = site.callers.iter().rev().map(show_frame).collect();
+        if !callers.is_empty() {
             parts.push(format!(
                 "function `{}` called from {}",
                 one_line(function),
-                called.join(" from ")
+                callers.join(" from ")
             ));
         } else if entry != Some(function) {
             parts.push(format!("function `{}`", one_line(function)));
@@ -70,19 +70,19 @@ pub(crate) fn objects(site: &SiteReport) -> Option<String> {
 /// `queue "compute"`, or the possible queues.
 fn queues(names: &[String]) -> Option<String> {
     // A queue without a name is `(family 0, index 1)`.
-    let shown = |name: &String| match name.starts_with('(') {
+    let quoted = |name: &String| match name.starts_with('(') {
         true => one_line(name),
         false => format!("\"{}\"", one_line(name)),
     };
     match names {
         [] => None,
-        [one] => Some(format!("queue {}", shown(one))),
+        [one] => Some(format!("queue {}", quoted(one))),
         [first @ .., last] => {
-            let first: Vec<String> = first.iter().map(shown).collect();
+            let first: Vec<String> = first.iter().map(quoted).collect();
             Some(format!(
                 "queue {} or {} (each had pending work)",
                 first.join(", "),
-                shown(last)
+                quoted(last)
             ))
         }
     }

@@ -7,6 +7,7 @@ use crate::message::{Decoding, Message};
 use crate::report::data::{Extent, Report, SiteReport, Summary};
 use crate::report::phrases::{module, objects, shader, show_id, show_invocation, show_location};
 use crate::site::Location;
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Bytes of a message that are written out in hexadecimal; the others are counted.
@@ -126,6 +127,7 @@ impl View {
         }
     }
 
+    /// The number of invocations, their stages and ids, and the other messages.
     fn counts(&mut self, margin: usize, site: &SiteReport) {
         let mut text = match site.invocations {
             0 | 1 => String::new(),
@@ -161,27 +163,29 @@ impl View {
             let _ = write!(text, ", {} different messages", site.distinct_messages);
         }
         self.fact(margin, &text);
-        if site.distinct_messages > 1 {
-            let first = site.samples.first().map(|s| s.message.bytes.as_slice());
-            for sample in site.samples.iter().skip(1) {
-                if Some(sample.message.bytes.as_slice()) == first {
-                    continue;
-                }
-                let message = indent_continuation(sample.message.text.trim_end(), "        ");
-                let invocation = match &sample.invocation {
-                    Some(invocation) => format!("  [{}]", show_invocation(invocation)),
-                    None => String::new(),
-                };
-                self.line(&format!("{:margin$}   {message}{invocation}", ""));
+        self.other_messages(margin, site);
+    }
+
+    /// The distinct messages after the first.
+    fn other_messages(&mut self, margin: usize, site: &SiteReport) {
+        if site.distinct_messages <= 1 {
+            return;
+        }
+        let first = site.samples.first().map(|s| s.message.bytes.as_slice());
+        for sample in site.samples.iter().skip(1) {
+            if Some(sample.message.bytes.as_slice()) == first {
+                continue;
             }
-            let shown = site
-                .samples
-                .iter()
-                .map(|s| &s.message.bytes)
-                .collect::<std::collections::HashSet<_>>();
-            if (shown.len() as u64) < site.distinct_messages {
-                self.line(&format!("{:margin$}   ...", ""));
-            }
+            let message = indent_continuation(sample.message.text.trim_end(), "        ");
+            let invocation = match &sample.invocation {
+                Some(invocation) => format!("  [{}]", show_invocation(invocation)),
+                None => String::new(),
+            };
+            self.line(&format!("{:margin$}   {message}{invocation}", ""));
+        }
+        let shown: HashSet<_> = site.samples.iter().map(|s| &s.message.bytes).collect();
+        if (shown.len() as u64) < site.distinct_messages {
+            self.line(&format!("{:margin$}   ...", ""));
         }
     }
 
@@ -192,7 +196,7 @@ impl View {
         }
         match message.decoding {
             Decoding::Typed if message.rest.is_empty() => {}
-            Decoding::Typed => self.fact(margin, &format!("bytes left: {}", show_bytes(&message.rest))),
+            Decoding::Typed => self.fact(margin, &format!("remaining bytes: {}", show_bytes(&message.rest))),
             Decoding::Convention | Decoding::Raw => {
                 if message.decoding == Decoding::Convention {
                     self.fact(margin, "note: unknown site: the types are guessed from the format");

@@ -201,7 +201,7 @@ vkabort: 2 messages were started but not completed
 }
 
 #[test]
-fn colours_change_nothing_but_the_colours() {
+fn colours_do_not_change_the_text() {
     let mut report = Report::default();
     report.sites.push(SiteReport {
         location: Some(location(5, 3, Some("a b c"))),

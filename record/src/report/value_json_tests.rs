@@ -4,7 +4,7 @@ use super::*;
 use ScalarType::*;
 
 #[test]
-fn values_come_back_as_they_were() {
+fn values_read_back_unchanged() {
     let scalars = [
         Scalar::from_bits(I8, 0x80),
         Scalar::from_bits(I64, 1 << 63),
