@@ -1,11 +1,10 @@
 //! Reads and writes instructions as words.
 
 use crate::op;
+pub use vkabort_spirv_builder::{MAGIC, push, string};
 
 /// Size of a module's header in words.
 pub const HEADER_WORDS: usize = 5;
-/// SPIR-V magic number.
-pub const MAGIC: u32 = 0x0723_0203;
 
 /// An instruction with owned operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,22 +27,6 @@ impl Inst {
     pub fn operands_from(&self, index: usize) -> &[u32] {
         self.operands.get(index..).unwrap_or(&[])
     }
-}
-
-/// Appends an instruction.
-pub fn push(words: &mut Vec<u32>, op: u16, operands: &[u32]) {
-    words.push((operands.len() as u32 + 1) << 16 | u32::from(op));
-    words.extend_from_slice(operands);
-}
-
-/// Encodes a string literal.
-pub fn string(text: &str) -> Vec<u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize(bytes.len() / 4 * 4 + 4, 0);
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
 }
 
 /// Decodes the string literal at the start of `words`. Returns the text and its length in words.

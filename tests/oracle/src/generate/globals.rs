@@ -1,11 +1,11 @@
 //! Globals of a generated module: types, buffers, variables, and the functions generated so far.
 
-use super::builder::Builder;
 use super::signature::{Callee, Kind};
 use crate::choices::Choices;
 use crate::module::Id;
 use crate::op::{self, built_in, capability, decoration, execution_mode, execution_model, storage_class as class};
 use crate::words::{push, string};
+use vkabort_spirv_builder::Builder;
 
 /// Binding of the result buffer, with [`OUT_WORDS`] words per invocation.
 pub const OUT: u32 = 0;

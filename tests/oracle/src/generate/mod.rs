@@ -5,7 +5,6 @@
 //! the invocation. This lets the host choose the exact moment of each abort, in any iteration of any loop.
 
 mod body;
-mod builder;
 mod data_buffer;
 mod globals;
 mod loops;

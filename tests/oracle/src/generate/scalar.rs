@@ -1,10 +1,10 @@
 //! Scalar types of messages. Floats with other encodings come from the table in `vkabort_record::scalar_type`.
 
 use super::body::Body;
-use super::builder::Builder;
 use crate::module::Id;
 use crate::op::{self, storage_class as class};
 use vkabort_record::scalar_type::{FpEncoding, ScalarType};
+use vkabort_spirv_builder::Builder;
 
 /// A scalar type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,275 @@
+//! Assembles a SPIR-V module section by section. Opcodes and enumerants are numbers, so that extensions without
+//! declarations work too.
+#![forbid(unsafe_code)]
+
+use spirv::{Capability, Op};
+use std::collections::{BTreeSet, HashMap};
+
+/// An id of the module.
+pub type Id = u32;
+
+/// SPIR-V magic number.
+pub const MAGIC: u32 = 0x0723_0203;
+
+/// Appends an instruction.
+pub fn push(words: &mut Vec<u32>, op: u16, operands: &[u32]) {
+    words.push((operands.len() as u32 + 1) << 16 | u32::from(op));
+    words.extend_from_slice(operands);
+}
+
+/// Encodes a string literal: its bytes, a NUL, and padding, the first byte lowest.
+pub fn string(text: &str) -> Vec<u32> {
+    words(text.as_bytes(), text.len() / 4 + 1)
+}
+
+/// Packs bytes into `count` words, the first byte lowest, padded with zeros.
+pub fn words(bytes: &[u8], count: usize) -> Vec<u32> {
+    let mut padded = bytes.to_vec();
+    padded.resize(count * 4, 0);
+    let (chunks, _) = padded.as_chunks::<4>();
+    chunks.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
+
+/// A module under construction.
+#[derive(Debug)]
+pub struct Builder {
+    /// Minor number of the SPIR-V version 1.x.
+    pub minor: u32,
+    bound: u32,
+    capabilities: BTreeSet<u32>,
+    extensions: BTreeSet<&'static str>,
+    /// Operands of `OpMemoryModel`.
+    pub model: [u32; 2],
+    /// `OpEntryPoint` instructions.
+    pub entry_points: Vec<u32>,
+    /// `OpExecutionMode` instructions.
+    pub modes: Vec<u32>,
+    strings: Vec<u32>,
+    names: Vec<u32>,
+    decorations: Vec<u32>,
+    globals: Vec<u32>,
+    /// Function definitions in order.
+    pub functions: Vec<u32>,
+    cache: HashMap<(u16, Vec<u32>), Id>,
+    /// Operands of types, starting with the result.
+    types: HashMap<Id, Vec<u32>>,
+}
+
+impl Builder {
+    /// An empty module of SPIR-V 1.`minor`.
+    pub fn new(minor: u32) -> Self {
+        Self {
+            minor,
+            bound: 1,
+            capabilities: BTreeSet::new(),
+            extensions: BTreeSet::new(),
+            model: [0, 1],
+            entry_points: Vec::new(),
+            modes: Vec::new(),
+            strings: Vec::new(),
+            names: Vec::new(),
+            decorations: Vec::new(),
+            globals: Vec::new(),
+            functions: Vec::new(),
+            cache: HashMap::new(),
+            types: HashMap::new(),
+        }
+    }
+
+    /// Allocates an id.
+    pub fn fresh(&mut self) -> Id {
+        self.bound += 1;
+        self.bound - 1
+    }
+
+    /// Declares a capability, once.
+    pub fn capability(&mut self, capability: u32) {
+        self.capabilities.insert(capability);
+    }
+
+    /// Declares an extension, once.
+    pub fn extension(&mut self, name: &'static str) {
+        self.extensions.insert(name);
+    }
+
+    /// Adds an `OpName`.
+    pub fn name(&mut self, id: Id, name: &str) {
+        let operands: Vec<u32> = [id].into_iter().chain(string(name)).collect();
+        push(&mut self.names, Op::Name as u16, &operands);
+    }
+
+    /// Adds an `OpString`.
+    pub fn string(&mut self, text: &str) -> Id {
+        let id = self.fresh();
+        let operands: Vec<u32> = [id].into_iter().chain(string(text)).collect();
+        push(&mut self.strings, Op::String as u16, &operands);
+        id
+    }
+
+    /// Adds an `OpDecorate`.
+    pub fn decorate(&mut self, id: Id, kind: u32, operands: &[u32]) {
+        let all: Vec<u32> = [id, kind].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut self.decorations, Op::Decorate as u16, &all);
+    }
+
+    /// Adds an `OpMemberDecorate`.
+    pub fn decorate_member(&mut self, id: Id, member: u32, kind: u32, operands: &[u32]) {
+        let all: Vec<u32> = [id, member, kind].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut self.decorations, Op::MemberDecorate as u16, &all);
+    }
+
+    /// Adds a type, even if an equal one exists.
+    pub fn new_type(&mut self, opcode: u16, operands: &[u32]) -> Id {
+        let id = self.fresh();
+        let all: Vec<u32> = [id].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut self.globals, opcode, &all);
+        self.types.insert(id, all);
+        id
+    }
+
+    /// Operands of a type, starting with its id.
+    pub fn operands_of(&self, ty: Id) -> Vec<u32> {
+        self.types.get(&ty).cloned().unwrap_or_default()
+    }
+
+    /// Id of a type, which is created if missing.
+    pub fn ty(&mut self, opcode: u16, operands: &[u32]) -> Id {
+        let key = (opcode, operands.to_vec());
+        if let Some(id) = self.cache.get(&key) {
+            return *id;
+        }
+        let id = self.new_type(opcode, operands);
+        self.cache.insert(key, id);
+        id
+    }
+
+    /// Adds a constant, undefined value or variable at module scope.
+    pub fn new_value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+        let id = self.fresh();
+        let all: Vec<u32> = [ty, id].into_iter().chain(operands.iter().copied()).collect();
+        push(&mut self.globals, opcode, &all);
+        id
+    }
+
+    /// Id of a constant, which is created if missing.
+    pub fn value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+        let key = (opcode, [ty].into_iter().chain(operands.iter().copied()).collect());
+        if let Some(id) = self.cache.get(&key) {
+            return *id;
+        }
+        let id = self.new_value(opcode, ty, operands);
+        self.cache.insert(key, id);
+        id
+    }
+
+    /// `OpTypeVoid`
+    pub fn void(&mut self) -> Id {
+        self.ty(Op::TypeVoid as u16, &[])
+    }
+
+    /// `OpTypeBool`
+    pub fn bool(&mut self) -> Id {
+        self.ty(Op::TypeBool as u16, &[])
+    }
+
+    /// Unsigned 32-bit integer type.
+    pub fn uint(&mut self) -> Id {
+        self.ty(Op::TypeInt as u16, &[32, 0])
+    }
+
+    /// Integer type, with its capability.
+    pub fn int(&mut self, bits: u32, signed: bool) -> Id {
+        match bits {
+            8 => self.capability(Capability::Int8 as u32),
+            16 => self.capability(Capability::Int16 as u32),
+            64 => self.capability(Capability::Int64 as u32),
+            _ => {}
+        }
+        self.ty(Op::TypeInt as u16, &[bits, u32::from(signed)])
+    }
+
+    /// IEEE float type, with its capability.
+    pub fn float(&mut self, bits: u32) -> Id {
+        match bits {
+            16 => self.capability(Capability::Float16 as u32),
+            64 => self.capability(Capability::Float64 as u32),
+            _ => {}
+        }
+        self.ty(Op::TypeFloat as u16, &[bits])
+    }
+
+    /// Vector type.
+    pub fn vector(&mut self, component: Id, count: u32) -> Id {
+        self.ty(Op::TypeVector as u16, &[component, count])
+    }
+
+    /// Array type of constant length, without a layout.
+    pub fn array(&mut self, element: Id, length: u32) -> Id {
+        let length = self.constant(length);
+        self.ty(Op::TypeArray as u16, &[element, length])
+    }
+
+    /// Pointer type.
+    pub fn pointer(&mut self, class: u32, pointee: Id) -> Id {
+        self.ty(Op::TypePointer as u16, &[class, pointee])
+    }
+
+    /// Unsigned 32-bit constant.
+    pub fn constant(&mut self, value: u32) -> Id {
+        let uint = self.uint();
+        self.value(Op::Constant as u16, uint, &[value])
+    }
+
+    /// Whether interfaces of entry points list every global variable (SPIR-V 1.4).
+    pub fn full_interfaces(&self) -> bool {
+        self.minor >= 4
+    }
+
+    /// Words of the module.
+    pub fn finish(self) -> Vec<u32> {
+        let mut words = vec![MAGIC, 0x1_0000 | self.minor << 8, 0, self.bound, 0];
+        for capability in &self.capabilities {
+            push(&mut words, Op::Capability as u16, &[*capability]);
+        }
+        for extension in &self.extensions {
+            push(&mut words, Op::Extension as u16, &string(extension));
+        }
+        push(&mut words, Op::MemoryModel as u16, &self.model);
+        let sections = [
+            self.entry_points,
+            self.modes,
+            self.strings,
+            self.names,
+            self.decorations,
+            self.globals,
+            self.functions,
+        ];
+        words.extend(sections.into_iter().flatten());
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_end_with_a_nul() {
+        assert_eq!(string("abc"), [0x0063_6261]);
+        assert_eq!(string("abcd"), [0x6463_6261, 0]);
+        assert_eq!(words(b"abcde", 2), [0x6463_6261, 0x65]);
+    }
+
+    #[test]
+    fn sections_are_in_order() {
+        let mut builder = Builder::new(3);
+        let void = builder.void();
+        assert_eq!(builder.void(), void);
+        builder.capability(Capability::Shader as u32);
+        push(&mut builder.functions, Op::FunctionEnd as u16, &[]);
+        let module = builder.finish();
+        assert_eq!(&module[..7], [MAGIC, 0x0001_0300, 0, 2, 0, 2 << 16 | 17, 1]);
+        assert_eq!(module[7], 3 << 16 | 14);
+        assert_eq!(module.last(), Some(&(1 << 16 | 56)));
+    }
+}
