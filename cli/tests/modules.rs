@@ -74,6 +74,22 @@ fn options_change_the_output() {
 }
 
 #[test]
+fn the_module_after_each_pass_is_dumped() {
+    let folder = folder("passes");
+    std::fs::write(folder.join("in.spv"), little(&aborting())).expect("written");
+    let args = ["instrument", "in.spv", "-o", "out.spv", "--dump-passes", "dump"];
+    run_in(&folder, &args, b"").ok();
+    let mut names: Vec<String> = std::fs::read_dir(folder.join("dump"))
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["01-abort.spv"]);
+    let last = std::fs::read(folder.join("dump").join("01-abort.spv")).expect("the last pass");
+    assert_eq!(last, std::fs::read(folder.join("out.spv")).expect("the output"));
+}
+
+#[test]
 fn sites_are_listed_as_text_and_as_json() {
     let folder = folder("sites");
     std::fs::write(folder.join("in.spv"), little(&aborting())).expect("written");

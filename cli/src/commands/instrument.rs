@@ -5,8 +5,9 @@ use crate::module::Module;
 use crate::{io, parse};
 use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
+use std::path::Path;
 use std::process::ExitCode;
-use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument};
+use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
 
 /// Arguments of `vkabort instrument`.
 #[derive(Args)]
@@ -54,6 +55,9 @@ pub struct InstrumentArgs {
     /// Write the table of abort sites, for `vkabort decode --sites`
     #[arg(long, value_name = "SITES.json")]
     sites: Option<String>,
+    /// Write the module after each pass to this folder, as 01-PASS.spv and so on (to debug the rewriter)
+    #[arg(long, value_name = "DIR")]
+    dump_passes: Option<String>,
     /// Print a summary as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -97,8 +101,18 @@ pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
     }
     let options = options(args)?;
     let module = Module::read(&args.input)?;
-    let outcome =
-        instrument(&module.words, &options).map_err(|error| Failure::input(format!("{}: {error}", module.name)))?;
+    let mut after_passes = Vec::new();
+    let mut after_pass = |pass, words: &[u32]| {
+        if args.dump_passes.is_some() {
+            after_passes.push((pass, words.to_vec()));
+        }
+    };
+    let outcome = instrument_with(&module.words, &options, &mut after_pass);
+    // Also after an error: the passes before it are of interest then.
+    if let Some(folder) = &args.dump_passes {
+        dump_passes(Path::new(folder), &module, &after_passes)?;
+    }
+    let outcome = outcome.map_err(|error| Failure::input(format!("{}: {error}", module.name)))?;
     let summary = match &outcome {
         Outcome::Unchanged => copy(args, &module)?,
         Outcome::Instrumented(new) => write(args, &module, new)?,
@@ -107,6 +121,16 @@ pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
         io::print(&format!("{summary}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the module after each pass to `01-poison.spv` and so on.
+fn dump_passes(folder: &Path, module: &Module, after_passes: &[(&str, Vec<u32>)]) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file(&folder.to_string_lossy(), "created", &error))?;
+    for (number, (pass, words)) in (1..).zip(after_passes) {
+        let file = folder.join(format!("{number:02}-{pass}.spv"));
+        io::write(&file.to_string_lossy(), &module.bytes_of(words))?;
+    }
+    Ok(())
 }
 
 /// Writes a module that needs no rewriting. Returns the summary.
