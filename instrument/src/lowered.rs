@@ -84,7 +84,7 @@ pub fn scan(words: &[u32]) -> LoweredFeatures {
     let mut features = LoweredFeatures::default();
     let capabilities = Insts::new(words, HEADER_WORDS).take_while(|inst| inst.opcode() == op::Capability);
     for inst in capabilities {
-        let declared = LOWERED.iter().find(|row| row.capability == inst.word(1));
+        let declared = LOWERED.iter().find(|row| row.capability == inst.capability());
         features.bits |= declared.map_or(0, |row| bit(row.feature));
     }
     features

@@ -185,7 +185,7 @@ fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
 fn check(index: &Index<'_>) -> Result<()> {
     let model = index.inst(index.sections.memory_model);
     if !matches!(
-        model.word(1),
+        model.addressing_model(),
         addressing_model::Logical | addressing_model::PhysicalStorageBuffer64
     ) {
         return Err(Error::new(
@@ -194,7 +194,7 @@ fn check(index: &Index<'_>) -> Result<()> {
             model.offset as u32,
             format!(
                 "addressing model {}: Vulkan allows only Logical and PhysicalStorageBuffer64",
-                model.word(1)
+                model.addressing_model()
             ),
         ));
     }

@@ -62,12 +62,12 @@ impl<'a> Index<'a> {
     pub(crate) fn successors(&self, block: &Block) -> Vec<Id> {
         let inst = self.terminator(block);
         match inst.opcode() {
-            op::Branch => vec![inst.word(1)],
-            op::BranchConditional => vec![inst.word(2), inst.word(3)],
+            op::Branch => vec![inst.branch_target()],
+            op::BranchConditional => vec![inst.true_label(), inst.false_label()],
             op::Switch => {
                 let width = self.selector_words(&inst);
                 let cases = inst.from(3).chunks_exact(width + 1).filter_map(|c| c.last().copied());
-                std::iter::once(inst.word(2)).chain(cases).collect()
+                std::iter::once(inst.default_label()).chain(cases).collect()
             }
             _ => Vec::new(),
         }
@@ -78,8 +78,8 @@ impl<'a> Index<'a> {
         if inst.opcode() != op::Switch {
             return 1;
         }
-        let selector = self.def(inst.word(1)).and_then(|d| self.def(d.result_type()));
-        selector.map_or(1, |ty| (ty.word(2).div_ceil(32) as usize).clamp(1, 2))
+        let selector = self.def(inst.condition()).and_then(|d| self.def(d.result_type()));
+        selector.map_or(1, |ty| (ty.width().div_ceil(32) as usize).clamp(1, 2))
     }
 
     /// Where code may be inserted at the start of a function: after the variables of its first block.

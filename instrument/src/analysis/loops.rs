@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// Merge block and continue target of a loop header.
 pub(crate) fn loop_merge(index: &Index<'_>, block: &Block) -> Option<(Id, Id)> {
     let merge = index.merge(block).filter(|i| i.opcode() == op::LoopMerge)?;
-    Some((merge.word(1), merge.word(2)))
+    Some((merge.merge_block(), merge.continue_target()))
 }
 
 /// Blocks of the continue construct of a loop, in module order: those that its continue target reaches without passing

@@ -83,30 +83,33 @@ impl Layouts<'_, '_> {
         let unsupported = |what: &str| fail(ErrorKind::Unsupported, format!("message type %{id} contains {what}"));
         Ok(match inst.opcode() {
             op::TypeBool => ScalarType::Bool.into(),
-            op::TypeInt => match ScalarType::from_spirv_int(inst.word(2), inst.word(3) != 0) {
+            op::TypeInt => match ScalarType::from_spirv_int(inst.width(), inst.is_signed_int()) {
                 Some(ty) => ty.into(),
-                None => return unsupported(&format!("an integer of {} bits", inst.word(2))),
+                None => return unsupported(&format!("an integer of {} bits", inst.width())),
             },
-            op::TypeFloat => match ScalarType::from_spirv_float(inst.word(2), inst.words.get(3).copied()) {
+            op::TypeFloat => match ScalarType::from_spirv_float(inst.width(), inst.words.get(3).copied()) {
                 Some(ty) => ty.into(),
                 None => {
-                    let bits = inst.word(2);
+                    let bits = inst.width();
                     return unsupported(&format!("a float of {bits} bits with an encoding of its own"));
                 }
             },
-            op::TypePointer if inst.word(2) == storage_class::PhysicalStorageBuffer => ScalarType::Pointer.into(),
+            op::TypePointer if inst.storage_class() == storage_class::PhysicalStorageBuffer => {
+                ScalarType::Pointer.into()
+            }
             op::TypeVector => {
-                let Type::Scalar(component) = self.lay_out(inst.word(2), inherited, depth, parts)? else {
+                let Type::Scalar(component) = self.lay_out(inst.element_type(), inherited, depth, parts)? else {
                     return fail(ErrorKind::Invalid, format!("the components of %{id} are no scalars"));
                 };
-                match inst.word(3) {
+                match inst.component_count() {
                     count @ 2..=16 => Type::Vector { count, component },
                     count => return unsupported(&format!("a vector of {count} components")),
                 }
             }
             op::TypeMatrix => {
-                let column = self.lay_out(inst.word(2), inherited, depth, parts)?;
-                let (Type::Vector { count: rows, component }, columns @ 2..=16) = (column, inst.word(3)) else {
+                let column = self.lay_out(inst.element_type(), inherited, depth, parts)?;
+                let (Type::Vector { count: rows, component }, columns @ 2..=16) = (column, inst.component_count())
+                else {
                     return fail(ErrorKind::Invalid, format!("matrix type %{id} has no columns"));
                 };
                 let row_major = inherited.row_major;
@@ -121,8 +124,8 @@ impl Layouts<'_, '_> {
                 }
             }
             op::TypeArray => {
-                let element = Box::new(self.lay_out(inst.word(2), inherited, depth, parts)?);
-                let Some(length) = self.index.length(inst.word(3), self.options) else {
+                let element = Box::new(self.lay_out(inst.element_type(), inherited, depth, parts)?);
+                let Some(length) = self.index.length(inst.array_length(), self.options) else {
                     return unsupported("an array whose length is not a constant that can be evaluated here");
                 };
                 let stride = self

@@ -20,7 +20,7 @@ fn leading(index: &Index<'_>, message: Id) -> Option<Id> {
     let mut inst = index.def(message)?;
     while index.opcode(inst.result_type()) != op::TypeArray {
         let part = match inst.opcode() {
-            op::CopyObject | op::CopyLogical | op::CompositeConstruct | op::ConstantComposite => inst.word(3),
+            op::CopyObject | op::CopyLogical | op::CompositeConstruct | op::ConstantComposite => inst.first_operand(),
             _ => return None,
         };
         // A value is defined before it is used. In an invalid module it may contain itself.
@@ -32,12 +32,14 @@ fn leading(index: &Index<'_>, message: Id) -> Option<Id> {
 fn bytes(index: &Index<'_>, id: Id) -> Option<Vec<u8>> {
     let mut inst = index.def(id)?;
     while matches!(inst.opcode(), op::CopyObject | op::CopyLogical) {
-        inst = index.def(inst.word(3)).filter(|next| next.offset < inst.offset)?;
+        inst = index
+            .def(inst.first_operand())
+            .filter(|next| next.offset < inst.offset)?;
     }
     let element = index
         .def(index.part_type(inst.result_type(), 0))
         .filter(|t| t.opcode() == op::TypeInt)?;
-    match (inst.opcode(), element.word(2)) {
+    match (inst.opcode(), element.width()) {
         (op::ConstantDataKHR | op::SpecConstantDataKHR, 8 | 32) => {
             Some(inst.from(3).iter().flat_map(|w| w.to_le_bytes()).collect())
         }
@@ -46,7 +48,7 @@ fn bytes(index: &Index<'_>, id: Id) -> Option<Vec<u8>> {
             for part in inst.from(3) {
                 let part = index.def(*part)?;
                 let value = match part.opcode() {
-                    op::Constant => part.word(3),
+                    op::Constant => part.constant_bits() as u32,
                     op::ConstantNull => 0,
                     _ => return None,
                 };

@@ -93,7 +93,7 @@ impl Placeholders {
             return *kind;
         }
         let kind = match inst.opcode() {
-            op::TypePointer => of_pointer(index, inst.word(2)),
+            op::TypePointer => of_pointer(index, inst.storage_class()),
             _ => self.of_composite(index, &inst, parts, times, depth),
         };
         self.kinds.insert(ty, kind);
@@ -143,7 +143,7 @@ impl Placeholders {
                 return Some(pointer);
             }
             op::TypeArray => {
-                let element = self.stable_placeholder(index, globals, code, inst.word(2))?;
+                let element = self.stable_placeholder(index, globals, code, inst.element_type())?;
                 vec![element; count(index, &inst)? as usize]
             }
             _ => inst
@@ -167,7 +167,7 @@ fn weight(kind: Kind) -> u32 {
 
 /// Elements of an array whose length does not depend on specialization.
 fn count(index: &Index<'_>, array: &Inst<'_>) -> Option<u32> {
-    let length = index.def(array.word(3)).filter(|l| l.opcode() == op::Constant)?;
+    let length = index.def(array.array_length()).filter(|l| l.opcode() == op::Constant)?;
     match index.length(length.result(), &Options::default())? {
         Length::Fixed(count) => u32::try_from(count).ok(),
         Length::Specialised { .. } => None,

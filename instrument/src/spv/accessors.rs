@@ -4,6 +4,11 @@ use crate::spv::{Id, Inst, op};
 
 /// Types.
 impl Inst<'_> {
+    /// `Dim` of `OpTypeImage`.
+    pub(crate) fn image_dim(&self) -> u32 {
+        self.word(3)
+    }
+
     /// Width in bits of `OpTypeInt` and `OpTypeFloat`.
     pub(crate) fn width(&self) -> u32 {
         self.word(2)
@@ -19,7 +24,7 @@ impl Inst<'_> {
         self.word(2)
     }
 
-    /// Components of `OpTypeVector`.
+    /// Components of `OpTypeVector`, columns of `OpTypeMatrix`.
     pub(crate) fn component_count(&self) -> u32 {
         self.word(3)
     }
@@ -58,6 +63,21 @@ impl Inst<'_> {
         }
     }
 
+    /// Value that `OpStore` stores.
+    pub(crate) fn stored_value(&self) -> Id {
+        self.word(2)
+    }
+
+    /// Image of `OpImageRead` and `OpImageSparseRead`.
+    pub(crate) fn image(&self) -> Id {
+        self.word(3)
+    }
+
+    /// Mask of the image operands of `OpImageRead` and `OpImageSparseRead`; 0 if there are none.
+    pub(crate) fn image_access(&self) -> u32 {
+        self.word(5)
+    }
+
     /// Mask of the memory operands of `OpLoad`; 0 if there are none.
     pub(crate) fn load_access(&self) -> u32 {
         self.word(4)
@@ -81,7 +101,7 @@ impl Inst<'_> {
         self.word(1)
     }
 
-    /// Condition of `OpBranchConditional`.
+    /// Condition of `OpBranchConditional`, selector of `OpSwitch`.
     pub(crate) fn condition(&self) -> Id {
         self.word(1)
     }
@@ -94,6 +114,26 @@ impl Inst<'_> {
     /// Target of `OpBranchConditional` if the condition is false.
     pub(crate) fn false_label(&self) -> Id {
         self.word(3)
+    }
+
+    /// Default target of `OpSwitch`.
+    pub(crate) fn default_label(&self) -> Id {
+        self.word(2)
+    }
+
+    /// Function that `OpFunctionCall` calls.
+    pub(crate) fn callee(&self) -> Id {
+        self.word(3)
+    }
+
+    /// Value of `OpReturnValue`.
+    pub(crate) fn returned_value(&self) -> Id {
+        self.word(1)
+    }
+
+    /// Continue target of `OpLoopMerge`.
+    pub(crate) fn continue_target(&self) -> Id {
+        self.word(2)
     }
 
     /// Merge block of `OpLoopMerge` and `OpSelectionMerge`.
@@ -119,6 +159,41 @@ impl Inst<'_> {
 
 /// The module and its annotations.
 impl Inst<'_> {
+    /// Instruction set of `OpExtInst`.
+    pub(crate) fn ext_inst_set(&self) -> Id {
+        self.word(3)
+    }
+
+    /// Instruction number of `OpExtInst`.
+    pub(crate) fn ext_inst(&self) -> u32 {
+        self.word(4)
+    }
+
+    /// File of `OpLine`.
+    pub(crate) fn line_file(&self) -> Id {
+        self.word(1)
+    }
+
+    /// Line of `OpLine`.
+    pub(crate) fn line_number(&self) -> u32 {
+        self.word(2)
+    }
+
+    /// Column of `OpLine`.
+    pub(crate) fn line_column(&self) -> u32 {
+        self.word(3)
+    }
+
+    /// Execution model of `OpEntryPoint`.
+    pub(crate) fn execution_model(&self) -> u32 {
+        self.word(1)
+    }
+
+    /// Function of `OpEntryPoint`.
+    pub(crate) fn entry_function(&self) -> Id {
+        self.word(2)
+    }
+
     /// Capability of `OpCapability`.
     pub(crate) fn capability(&self) -> u32 {
         self.word(1)

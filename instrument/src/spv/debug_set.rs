@@ -2,7 +2,7 @@
 
 use super::literal;
 
-/// An imported instruction set that only says something about the module.
+/// An imported instruction set that only describes the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DebugSet {
     /// `NonSemantic.Shader.DebugInfo`: numbers are constants, lines are `DebugLine`.
@@ -26,7 +26,7 @@ impl DebugSet {
     }
 }
 
-/// Instructions that are read here. Both sets number those alike that both have.
+/// Numbers of the instructions that are read. Both debug-information sets use the same numbers.
 pub(crate) mod debug_info {
     pub(crate) const FUNCTION: u32 = 20;
     pub(crate) const LEXICAL_BLOCK: u32 = 21;
@@ -38,4 +38,24 @@ pub(crate) mod debug_info {
     pub(crate) const SOURCE_CONTINUED: u32 = 102;
     pub(crate) const LINE: u32 = 103;
     pub(crate) const NO_LINE: u32 = 104;
+
+    /// Word positions of operands.
+    pub(crate) mod operand {
+        pub(crate) const FUNCTION_NAME: usize = 5;
+        pub(crate) const FUNCTION_SOURCE: usize = 7;
+        pub(crate) const BLOCK_SOURCE: usize = 5;
+        pub(crate) const BLOCK_PARENT: usize = 8;
+        pub(crate) const DISCRIMINATOR_PARENT: usize = 7;
+        pub(crate) const SCOPE: usize = 5;
+        pub(crate) const SCOPE_INLINED_AT: usize = 6;
+        pub(crate) const INLINED_LINE: usize = 5;
+        pub(crate) const INLINED_SCOPE: usize = 6;
+        pub(crate) const INLINED_AT: usize = 7;
+        pub(crate) const SOURCE_FILE: usize = 5;
+        pub(crate) const SOURCE_TEXT: usize = 6;
+        pub(crate) const CONTINUED_TEXT: usize = 5;
+        pub(crate) const LINE_SOURCE: usize = 5;
+        pub(crate) const LINE_START: usize = 6;
+        pub(crate) const COLUMN_START: usize = 8;
+    }
 }

@@ -1,4 +1,4 @@
-//! Values of constants: of integers and, since array lengths may depend on them, of Booleans, which are 0 or 1.
+//! Values of integer constants and, since array lengths may depend on them, of Boolean constants, which are 0 or 1.
 
 use super::Index;
 use crate::options::Options;
@@ -7,18 +7,19 @@ use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// Constants that are looked at for one length, which no recursion is deeper than.
+/// Limit on constants evaluated for one length, and so on the depth of recursion.
 const MAX_STEPS: u32 = 128;
 
 /// An integer constant used as an array length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// The same whatever a pipeline specialises.
+    /// Independent of specialisation.
     Fixed(u64),
-    /// Depends on specialisation constants: the `SpecId` if it is one itself, and the value when nothing is specialised.
+    /// Depends on specialisation constants.
     Specialised {
-        /// `SpecId`, [`u32::MAX`] for expressions.
+        /// `SpecId` of the constant, [`u32::MAX`] for expressions.
         spec_id: u32,
+        /// Value without specialisation.
         default: u64,
     },
 }
@@ -32,19 +33,19 @@ impl Length {
 }
 
 impl Index<'_> {
-    /// Evaluates an array's length. `None` if it is no integer constant that this can evaluate.
+    /// Evaluates an array's length. `None` if it is not an integer constant or too complex.
     pub(crate) fn length(&self, id: Id, options: &Options) -> Option<Length> {
         let is_integer = self.opcode(self.type_of(id)) == op::TypeInt;
         self.value(id, options).filter(|_| is_integer)
     }
 
-    /// The same for Booleans too.
+    /// Evaluates an integer or Boolean constant.
     pub(crate) fn value(&self, id: Id, options: &Options) -> Option<Length> {
         let mut evaluation = Evaluation {
             index: self,
             options,
             steps: MAX_STEPS,
-            known: HashMap::default(),
+            results: HashMap::default(),
         };
         evaluation.value(id)
     }
@@ -55,15 +56,8 @@ impl Index<'_> {
         if ty.opcode() != op::TypeInt {
             return None;
         }
-        let low = u64::from(inst.word(3));
-        let bits = ty.word(2);
-        let value = if bits > 32 {
-            low | u64::from(inst.word(4)) << 32
-        } else {
-            low
-        };
         // Literals narrower than a word are sign-extended in it.
-        Some(if bits < 32 { value & ((1 << bits) - 1) } else { value })
+        Some(wrapped(inst.constant_bits(), ty.width().clamp(1, 64)))
     }
 
     /// Width of an integer type of up to 64 bits, 1 for Booleans.
@@ -71,7 +65,7 @@ impl Index<'_> {
         let ty = self.def(ty)?;
         match ty.opcode() {
             op::TypeBool => Some(1),
-            op::TypeInt => Some(ty.word(2)).filter(|bits| (1..=64).contains(bits)),
+            op::TypeInt => Some(ty.width()).filter(|bits| (1..=64).contains(bits)),
             _ => None,
         }
     }
@@ -80,7 +74,7 @@ impl Index<'_> {
 /// The operand of an `OpConstant` or `OpSpecConstant` of an integer type. Literals narrower than a word are sign-extended
 /// in it.
 pub(crate) fn literal_words(ty: &Inst<'_>, value: u64) -> SmallVec<[u32; 2]> {
-    match (ty.word(2), ty.word(3) != 0) {
+    match (ty.width(), ty.is_signed_int()) {
         (bits @ 1..=31, true) => smallvec![sign_extended(value, bits) as u32],
         (bits @ 1..=31, false) => smallvec![wrapped(value, bits) as u32],
         (33.., _) => smallvec![value as u32, (value >> 32) as u32],
@@ -88,7 +82,7 @@ pub(crate) fn literal_words(ty: &Inst<'_>, value: u64) -> SmallVec<[u32; 2]> {
     }
 }
 
-/// The low bits of a value, at least 1 and at most 64.
+/// The low `bits` bits of a value. `bits` is 1 to 64.
 fn wrapped(value: u64, bits: u32) -> u64 {
     value & (u64::MAX >> (64 - bits))
 }
@@ -101,10 +95,10 @@ fn sign_extended(value: u64, bits: u32) -> i64 {
 struct Evaluation<'a, 'w> {
     index: &'a Index<'w>,
     options: &'a Options,
-    /// Steps that are left.
+    /// Remaining steps, from [`MAX_STEPS`].
     steps: u32,
-    /// Values of expressions: they share their operands, so what has few instructions may take very many steps.
-    known: HashMap<Id, Length>,
+    /// Values of expressions. They share operands, so that few instructions may form exponentially many paths.
+    results: HashMap<Id, Length>,
 }
 
 impl Evaluation<'_, '_> {
@@ -119,16 +113,16 @@ impl Evaluation<'_, '_> {
             op::SpecConstantTrue => self.specialised(&inst, 1),
             op::SpecConstantFalse => self.specialised(&inst, 0),
             op::SpecConstantOp => {
-                if let Some(known) = self.known.get(&id) {
-                    return Some(*known);
+                if let Some(result) = self.results.get(&id) {
+                    return Some(*result);
                 }
-                let value = self.operation(inst.word(3) as u16, inst.from(4))?;
+                let value = self.operation(inst.spec_opcode(), inst.from(4))?;
                 let bits = self.index.bits(inst.result_type())?;
                 let value = match value {
                     Length::Fixed(value) => Length::Fixed(wrapped(value, bits)),
                     Length::Specialised { default, .. } => depends(wrapped(default, bits)),
                 };
-                self.known.insert(id, value);
+                self.results.insert(id, value);
                 Some(value)
             }
             _ => None,
@@ -157,7 +151,7 @@ impl Evaluation<'_, '_> {
     fn operation(&mut self, opcode: u16, operands: &[u32]) -> Option<Length> {
         match (opcode, operands) {
             (op::CompositeExtract, [composite, path @ ..]) => self.part(*composite, path),
-            // What is not selected need not have a value.
+            // The other operand need not have a value.
             (op::Select, [condition, yes, no]) => match self.value(*condition)? {
                 Length::Fixed(condition) => self.value(if condition != 0 { *yes } else { *no }),
                 Length::Specialised { default, .. } => {
@@ -203,7 +197,7 @@ impl Evaluation<'_, '_> {
     }
 }
 
-/// The value of an expression in which specialisation constants stand.
+/// The value of an expression that depends on specialisation constants.
 fn depends(default: u64) -> Length {
     Length::Specialised {
         spec_id: u32::MAX,
@@ -211,7 +205,7 @@ fn depends(default: u64) -> Length {
     }
 }
 
-/// What an operation makes of an operand of so many bits, before it is wrapped to the width of the result.
+/// Result of an operation on one operand of `bits` bits, before it is wrapped to the width of the result.
 fn unary(opcode: u16, a: u64, bits: u32) -> Option<u64> {
     Some(match opcode {
         op::UConvert | op::CopyObject => a,
@@ -223,7 +217,7 @@ fn unary(opcode: u16, a: u64, bits: u32) -> Option<u64> {
     })
 }
 
-/// Likewise of two operands, the first of so many bits.
+/// Result of an operation on two operands, the first of `bits` bits.
 fn binary(opcode: u16, a: u64, b: u64, bits: u32) -> Option<u64> {
     let (signed_a, signed_b) = (sign_extended(a, bits), sign_extended(b, bits));
     let shift = u32::try_from(b).ok().filter(|shift| *shift < bits);
@@ -235,7 +229,7 @@ fn binary(opcode: u16, a: u64, b: u64, bits: u32) -> Option<u64> {
         op::UMod => a.checked_rem(b)?,
         op::SDiv => signed_a.checked_div(signed_b)?.cast_unsigned(),
         op::SRem => signed_a.checked_rem(signed_b)?.cast_unsigned(),
-        // Of the sign of the divisor.
+        // The result has the sign of the divisor.
         op::SMod => match signed_a.checked_rem(signed_b)? {
             rest if rest != 0 && (rest < 0) != (signed_b < 0) => (rest + signed_b).cast_unsigned(),
             rest => rest.cast_unsigned(),

@@ -1,16 +1,17 @@
-//! Source positions and the functions that were inlined around them: from `OpLine`, `NonSemantic.Shader.DebugInfo` and
-//! `OpenCL.DebugInfo.100`, which is what glslang, Slang and DXC write.
+//! Source positions and inlined functions, from `OpLine`, `NonSemantic.Shader.DebugInfo` and `OpenCL.DebugInfo.100`, which
+//! glslang, Slang and DXC emit.
 
 use super::text::Texts;
 use super::{Block, Index};
+use crate::spv::debug_set::debug_info::operand;
 use crate::spv::debug_set::{DebugSet, debug_info};
 use crate::spv::{Code, Id, Inst, literal, op};
 use vkabort_record::site::Location;
 
-/// A longest chain of scopes or inlined calls: what a module says further is left out.
+/// Limit on a chain of scopes or inlined calls; the rest is left out.
 const MAX_CHAIN: usize = 64;
 
-/// The instructions that say where in the source a point of a block is.
+/// The debug instructions in force at a point of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position<'a> {
     /// `OpLine` or `DebugLine` in force.
@@ -20,8 +21,7 @@ pub(crate) struct Position<'a> {
 }
 
 impl Position<'_> {
-    /// Writes the position again, at the start of a new block. The instructions of instruction sets have results: the
-    /// copies get ids of their own.
+    /// Repeats the position at the start of a new block. Copies of `OpExtInst` get fresh result ids.
     pub(crate) fn write(&self, code: &mut Code, mut fresh: impl FnMut() -> Id) {
         for inst in self.scope.iter().chain(&self.line) {
             match inst.words {
@@ -45,21 +45,21 @@ pub(crate) struct Inlined {
 }
 
 impl<'a> Index<'a> {
-    /// The set that an instruction belongs to, if it is one that says something about the module only.
+    /// The descriptive instruction set that an instruction belongs to. `None` for other instructions.
     fn debug_set(&self, inst: &Inst<'_>) -> Option<DebugSet> {
         if inst.opcode() != op::ExtInst {
             return None;
         }
-        let found = self.debug_sets.iter().find(|(id, _)| *id == inst.word(3));
+        let found = self.debug_sets.iter().find(|(id, _)| *id == inst.ext_inst_set());
         found.map(|(_, set)| *set)
     }
 
-    /// Whether an instruction only says something about the module: it may stand among variables and be dropped freely.
+    /// Whether an instruction only describes the module: it may come between variables and may be removed.
     pub(crate) fn is_debug_inst(&self, inst: &Inst<'_>) -> bool {
         self.debug_set(inst).is_some()
     }
 
-    /// Whether an instruction is debug information, which nobody sees at run time: other `NonSemantic` sets print.
+    /// Whether an instruction is debug information, without effect at run time. Other `NonSemantic` sets may print.
     pub(crate) fn is_debug_info(&self, inst: &Inst<'_>) -> bool {
         matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
     }
@@ -78,13 +78,13 @@ impl<'a> Index<'a> {
         position
     }
 
-    /// Brings a position that is in force at `from` up to `offset`, in the same block.
+    /// Advances a position in force at `from` to `offset`, in the same block.
     pub(crate) fn advance(&self, position: &mut Position<'a>, from: usize, offset: usize) {
         for inst in self.insts(from, offset) {
             match inst.opcode() {
                 op::Line => position.line = Some(inst),
                 op::NoLine => position.line = None,
-                op::ExtInst => match (self.debug_set(&inst), inst.word(4)) {
+                op::ExtInst => match (self.debug_set(&inst), inst.ext_inst()) {
                     (Some(DebugSet::Shader), debug_info::LINE) => position.line = Some(inst),
                     (Some(DebugSet::Shader), debug_info::NO_LINE) => position.line = None,
                     (Some(DebugSet::Shader | DebugSet::OpenCl), debug_info::SCOPE) => position.scope = Some(inst),
@@ -96,36 +96,39 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// The functions around a position, innermost first: those that were inlined, and last the one that has the block.
+    /// The functions around a position, innermost first: the inlined ones, and last the function that has the block.
     pub(crate) fn inlined(&self, position: &Position<'_>, texts: &mut Texts) -> Vec<Inlined> {
-        let scope = position.scope.map(|inst| inst.word(5)).unwrap_or_default();
+        let scope = position.scope.map(|inst| inst.word(operand::SCOPE)).unwrap_or_default();
         let mut chain = vec![Inlined {
             function: self.function_of_scope(scope),
             location: position.line.and_then(|line| self.location(&line, texts)),
         }];
-        let mut next = position.scope.map(|inst| inst.word(6)).unwrap_or_default();
+        let mut next = position
+            .scope
+            .map(|inst| inst.word(operand::SCOPE_INLINED_AT))
+            .unwrap_or_default();
         while chain.len() < MAX_CHAIN
             && let Some((set, at)) = self.debug_def(next)
-            && at.word(4) == debug_info::INLINED_AT
+            && at.ext_inst() == debug_info::INLINED_AT
         {
-            let line = self.number(set, at.word(5));
+            let line = self.number(set, at.word(operand::INLINED_LINE));
             chain.push(Inlined {
-                function: self.function_of_scope(at.word(6)),
+                function: self.function_of_scope(at.word(operand::INLINED_SCOPE)),
                 location: self
-                    .source_of_scope(at.word(6))
-                    .and_then(|source| self.place(source, line, 0, texts)),
+                    .source_of_scope(at.word(operand::INLINED_SCOPE))
+                    .and_then(|source| self.location_in(source, line, 0, texts)),
             });
-            next = at.word(7);
+            next = at.word(operand::INLINED_AT);
         }
         chain
     }
 
     /// The enclosing scopes of a scope, itself first.
     fn scopes(&self, scope: Id) -> impl Iterator<Item = Inst<'a>> {
-        let known = |id| self.debug_def(id).map(|(_, inst)| inst);
-        std::iter::successors(known(scope), move |inst| match inst.word(4) {
-            debug_info::LEXICAL_BLOCK => known(inst.word(8)),
-            debug_info::LEXICAL_BLOCK_DISCRIMINATOR => known(inst.word(7)),
+        let debug_inst = |id| self.debug_def(id).map(|(_, inst)| inst);
+        std::iter::successors(debug_inst(scope), move |inst| match inst.ext_inst() {
+            debug_info::LEXICAL_BLOCK => debug_inst(inst.word(operand::BLOCK_PARENT)),
+            debug_info::LEXICAL_BLOCK_DISCRIMINATOR => debug_inst(inst.word(operand::DISCRIMINATOR_PARENT)),
             _ => None,
         })
         .take(MAX_CHAIN)
@@ -133,15 +136,18 @@ impl<'a> Index<'a> {
 
     /// The name of the function that a scope is in.
     fn function_of_scope(&self, scope: Id) -> Option<String> {
-        let function = self.scopes(scope).find(|inst| inst.word(4) == debug_info::FUNCTION)?;
-        self.string(function.word(5)).filter(|name| !name.is_empty())
+        let function = self
+            .scopes(scope)
+            .find(|inst| inst.ext_inst() == debug_info::FUNCTION)?;
+        self.string(function.word(operand::FUNCTION_NAME))
+            .filter(|name| !name.is_empty())
     }
 
     /// The `DebugSource` of a scope.
     fn source_of_scope(&self, scope: Id) -> Option<Id> {
-        self.scopes(scope).find_map(|inst| match inst.word(4) {
-            debug_info::FUNCTION => Some(inst.word(7)),
-            debug_info::LEXICAL_BLOCK => Some(inst.word(5)),
+        self.scopes(scope).find_map(|inst| match inst.ext_inst() {
+            debug_info::FUNCTION => Some(inst.word(operand::FUNCTION_SOURCE)),
+            debug_info::LEXICAL_BLOCK => Some(inst.word(operand::BLOCK_SOURCE)),
             _ => None,
         })
     }
@@ -153,33 +159,40 @@ impl<'a> Index<'a> {
             _ => self
                 .def(operand)
                 .filter(|i| i.opcode() == op::Constant)
-                .map_or(0, |i| i.word(3)),
+                .map_or(0, |i| i.constant_bits() as u32),
         }
     }
 
     /// The source position that an `OpLine` or `DebugLine` names.
     fn location(&self, line: &Inst<'_>, texts: &mut Texts) -> Option<Location> {
         if line.opcode() == op::Line {
-            let file = self.string(line.word(1))?;
-            let source = texts.line(line.word(1), line.word(2), || self.source_of_file(line.word(1)));
+            let file = self.string(line.line_file())?;
+            let source = texts.line(line.line_file(), line.line_number(), || {
+                self.source_of_file(line.line_file())
+            });
             return Some(Location {
                 file,
-                line: line.word(2),
-                column: line.word(3),
+                line: line.line_number(),
+                column: line.line_column(),
                 source,
             });
         }
         let number = |id| self.number(DebugSet::Shader, id);
-        self.place(line.word(5), number(line.word(6)), number(line.word(8)), texts)
+        self.location_in(
+            line.word(operand::LINE_SOURCE),
+            number(line.word(operand::LINE_START)),
+            number(line.word(operand::COLUMN_START)),
+            texts,
+        )
     }
 
     /// A position in a `DebugSource`.
-    fn place(&self, source: Id, line: u32, column: u32, texts: &mut Texts) -> Option<Location> {
+    fn location_in(&self, source: Id, line: u32, column: u32, texts: &mut Texts) -> Option<Location> {
         let (_, source) = self
             .debug_def(source)
-            .filter(|(_, i)| i.word(4) == debug_info::SOURCE)?;
+            .filter(|(_, i)| i.ext_inst() == debug_info::SOURCE)?;
         Some(Location {
-            file: self.string(source.word(5))?,
+            file: self.string(source.word(operand::SOURCE_FILE))?,
             line,
             column,
             source: texts.line(source.result(), line, || self.text_of_source(&source)),
@@ -194,12 +207,12 @@ impl<'a> Index<'a> {
 
     /// Text of a `DebugSource` and of the `DebugSourceContinued` that follow it.
     fn text_of_source(&self, source: &Inst<'_>) -> Option<String> {
-        let mut text = self.string(source.word(6))?;
+        let mut text = self.string(source.word(operand::SOURCE_TEXT))?;
         let more = self
             .insts(source.end(), self.sections.globals)
             .take_while(|inst| self.debug_set(inst) == Some(DebugSet::Shader))
-            .take_while(|inst| inst.word(4) == debug_info::SOURCE_CONTINUED);
-        text.extend(more.filter_map(|inst| self.string(inst.word(5))));
+            .take_while(|inst| inst.ext_inst() == debug_info::SOURCE_CONTINUED);
+        text.extend(more.filter_map(|inst| self.string(inst.word(operand::CONTINUED_TEXT))));
         Some(text)
     }
 
@@ -221,8 +234,8 @@ impl<'a> Index<'a> {
         }
         let source = self.globals().find(|inst| {
             matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
-                && inst.word(4) == debug_info::SOURCE
-                && inst.word(5) == file
+                && inst.ext_inst() == debug_info::SOURCE
+                && inst.word(operand::SOURCE_FILE) == file
         })?;
         self.text_of_source(&source)
     }

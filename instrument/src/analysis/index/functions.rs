@@ -40,8 +40,8 @@ impl<'a> Index<'a> {
                     }
                     let first = self.blocks.next_key();
                     function = Some(Function {
-                        id: inst.word(2),
-                        result_type: inst.word(1),
+                        id: inst.result(),
+                        result_type: inst.result_type(),
                         offset,
                         end: 0,
                         blocks: Run {
@@ -66,7 +66,7 @@ impl<'a> Index<'a> {
                         return Err(invalid(offset, "OpLabel outside a function or inside a block"));
                     }
                     block = Some(Block {
-                        label: inst.word(1),
+                        label: inst.result(),
                         offset,
                         merge: 0,
                         terminator: 0,
@@ -83,7 +83,7 @@ impl<'a> Index<'a> {
                         caller: self.functions.next_key(),
                         block: self.blocks.next_key(),
                         offset,
-                        callee: inst.word(3),
+                        callee: inst.callee(),
                     };
                     self.calls.push(call);
                 }

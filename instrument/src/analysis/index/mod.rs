@@ -134,7 +134,7 @@ impl<'a> Index<'a> {
     }
 
     pub(crate) fn has_capability(&self, capability: u32) -> bool {
-        self.capabilities.iter().any(|i| i.word(1) == capability)
+        self.capabilities.iter().any(|i| i.capability() == capability)
     }
 
     pub(crate) fn has_extension(&self, name: &str) -> bool {

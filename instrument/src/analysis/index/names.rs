@@ -15,8 +15,8 @@ impl Names {
         let mut names: Vec<_> = index
             .insts(index.sections.memory_model, index.sections.annotations)
             .filter_map(|i| match i.opcode() {
-                op::Name => Some((i.word(1), u32::MAX, i.offset)),
-                op::MemberName => Some((i.word(1), i.word(2), i.offset)),
+                op::Name => Some((i.target(), u32::MAX, i.offset)),
+                op::MemberName => Some((i.target(), i.word(2), i.offset)),
                 _ => None,
             })
             .collect();

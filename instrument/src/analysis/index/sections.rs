@@ -35,7 +35,7 @@ impl<'a> Index<'a> {
                 op::MemoryModel => (at.memory_model, layout_end) = (offset, inst.end()),
                 op::ExtInstImport => {
                     let set = DebugSet::of_name(inst.from(2));
-                    self.debug_sets.extend(set.map(|set| (inst.word(1), set)));
+                    self.debug_sets.extend(set.map(|set| (inst.result(), set)));
                     layout_end = inst.end();
                 }
                 op::SourceExtension | op::Source | op::SourceContinued | op::String => {
@@ -44,8 +44,8 @@ impl<'a> Index<'a> {
                 op::EntryPoint => {
                     let entry = EntryPoint {
                         inst,
-                        model: inst.word(1),
-                        function: inst.word(2),
+                        model: inst.execution_model(),
+                        function: inst.entry_function(),
                     };
                     self.entry_points.push(entry);
                     layout_end = inst.end();
@@ -61,9 +61,9 @@ impl<'a> Index<'a> {
                 op::Decorate | op::MemberDecorate => {
                     let by_member = usize::from(inst.opcode() == op::MemberDecorate);
                     self.decorations.push(Decoration {
-                        target: inst.word(1),
+                        target: inst.target(),
                         member: (by_member == 1).then(|| inst.word(2)),
-                        kind: inst.word(2 + by_member),
+                        kind: inst.decoration(),
                         value: inst.word(3 + by_member),
                     });
                     (at.annotations, layout_end) = (inst.end(), inst.end());
@@ -73,7 +73,7 @@ impl<'a> Index<'a> {
                     (at.annotations, layout_end) = (inst.end(), inst.end());
                 }
                 op::ConstantDataKHR | op::SpecConstantDataKHR => self.constant_data.push(inst),
-                op::TypeInt if inst.word(2) == 8 => self.byte_types.push(inst.word(1)),
+                op::TypeInt if inst.width() == 8 => self.byte_types.push(inst.result()),
                 op::DecorateId | op::MemberDecorateIdEXT => {
                     self.decorate_ids.push(inst);
                     (at.annotations, layout_end) = (inst.end(), inst.end());
@@ -131,7 +131,7 @@ impl<'a> Index<'a> {
     /// Gives the targets of decoration groups their decorations.
     fn expand_groups(&mut self, groups: &[Inst<'a>]) {
         for inst in groups {
-            let group = inst.word(1);
+            let group = inst.target();
             let of_group: Vec<Decoration> = self.decorations.iter().copied().filter(|d| d.target == group).collect();
             let by_member = inst.opcode() == op::GroupMemberDecorate;
             for target in inst.from(2).chunks(if by_member { 2 } else { 1 }) {

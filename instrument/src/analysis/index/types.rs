@@ -39,7 +39,7 @@ impl Index<'_> {
     /// Storage class of a pointer type.
     pub(crate) fn storage_class(&self, pointer_type: Id) -> Option<u32> {
         let ty = self.def(pointer_type)?;
-        matches!(ty.opcode(), op::TypePointer | op::TypeUntypedPointerKHR).then(|| ty.word(2))
+        matches!(ty.opcode(), op::TypePointer | op::TypeUntypedPointerKHR).then(|| ty.storage_class())
     }
 
     /// The innermost element type of an array, or the type itself if it is not an array.
@@ -49,7 +49,7 @@ impl Index<'_> {
         while let Some(inst) = self.def(ty).filter(|inst| inst.offset < before)
             && matches!(inst.opcode(), op::TypeArray | op::TypeRuntimeArray)
         {
-            (ty, before) = (inst.word(2), inst.offset);
+            (ty, before) = (inst.element_type(), inst.offset);
         }
         ty
     }
@@ -59,7 +59,7 @@ impl Index<'_> {
         let Some(ty) = self.def(composite) else { return 0 };
         match ty.opcode() {
             op::TypeStruct => ty.word(2 + index as usize),
-            op::TypeVector | op::TypeMatrix | op::TypeArray | op::TypeRuntimeArray => ty.word(2),
+            op::TypeVector | op::TypeMatrix | op::TypeArray | op::TypeRuntimeArray => ty.element_type(),
             _ => 0,
         }
     }

@@ -37,9 +37,9 @@ impl Constructs {
             if let Some(merge) = merge
                 && is_conditional(end.opcode())
             {
-                found.by_merge.insert(merge.word(1), found.all.len());
+                found.by_merge.insert(merge.merge_block(), found.all.len());
                 found.all.push(Construct {
-                    condition: end.word(1),
+                    condition: end.condition(),
                     outer: current,
                 });
                 current = Some(found.all.len() - 1);
@@ -86,7 +86,7 @@ impl Constructs {
         for before in phi.from(3).chunks_exact(2).filter_map(|pair| before(&pair)) {
             self.around(before, reached, conditions);
             let end = blocks.get(before).map(|b| index.terminator(b));
-            conditions.extend(end.filter(|i| is_conditional(i.opcode())).map(|i| i.word(1)));
+            conditions.extend(end.filter(|i| is_conditional(i.opcode())).map(|i| i.condition()));
         }
     }
 
@@ -107,7 +107,7 @@ impl Constructs {
             if goes_on || leaves(block) {
                 let end = index.terminator(block);
                 if is_conditional(end.opcode()) {
-                    conditions.push(end.word(1));
+                    conditions.push(end.condition());
                 }
                 self.around(number, &mut reached, &mut conditions);
             }

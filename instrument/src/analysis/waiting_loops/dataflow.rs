@@ -55,13 +55,16 @@ impl<'a, 'w> Body<'a, 'w> {
             for inst in index.body(block) {
                 match inst.opcode() {
                     op::Store => {
-                        let variable = memory.base(inst.word(1));
+                        let variable = memory.base(inst.pointer());
                         if index.opcode(variable) == op::FunctionParameter {
                             all.parameters.push(variable);
                         } else if is_private(index, variable) {
                             all.private.push(variable);
                         }
-                        all.stores.entry(variable).or_default().push((inst.word(2), number));
+                        all.stores
+                            .entry(variable)
+                            .or_default()
+                            .push((inst.stored_value(), number));
                     }
                     op::FunctionCall => {
                         for argument in inst.from(4) {
@@ -74,7 +77,7 @@ impl<'a, 'w> Body<'a, 'w> {
             }
             let end = index.terminator(block);
             if end.opcode() == op::ReturnValue {
-                all.returned.push((end.word(1), number));
+                all.returned.push((end.returned_value(), number));
             }
         }
         all
@@ -115,7 +118,7 @@ impl<'a, 'w> Body<'a, 'w> {
                 break;
             }
             match inst.opcode() {
-                op::FunctionCall => found.callees.extend(self.index.function_of(inst.word(3))),
+                op::FunctionCall => found.callees.extend(self.index.function_of(inst.callee())),
                 op::Phi => {
                     let phi = (&inst, block);
                     self.constructs
@@ -163,7 +166,7 @@ impl<'a, 'w> Body<'a, 'w> {
 
     fn same_as(&self, value: Id) -> Id {
         let constant = self.inside(value).and_then(|(block, inst)| {
-            let variable = inst.word(3);
+            let variable = inst.pointer();
             let is_own = inst.opcode() == op::Load && self.class(variable) == Some(storage_class::Function);
             let last = self.stores.get(&variable).and_then(|stores| stores.last());
             (is_own && last.is_none_or(|(_, last)| *last < block)).then_some(variable)

@@ -14,8 +14,8 @@ pub(super) fn may_read_shared_memory(index: &Index<'_>) -> bool {
         || index
             .insts(index.sections.globals, index.words.len())
             .any(|i| match i.opcode() {
-                op::Load => i.word(4) & SHARED_FLAGS != 0,
-                op::ImageRead | op::ImageSparseRead => i.word(5) & SHARED_TEXEL_FLAGS != 0,
+                op::Load => i.load_access() & SHARED_FLAGS != 0,
+                op::ImageRead | op::ImageSparseRead => i.image_access() & SHARED_TEXEL_FLAGS != 0,
                 op::ControlBarrier | op::MemoryBarrier => true,
                 opcode => is_atomic_read(opcode) || is_unknown(opcode),
             })
@@ -114,13 +114,13 @@ impl<'a, 'w> Memory<'a, 'w> {
     pub(super) fn reads(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::Load => {
-                let (pointer, flags) = (inst.word(3), inst.word(4));
+                let (pointer, flags) = (inst.pointer(), inst.load_access());
                 is_shared(self.index, pointer) && (flags & SHARED_FLAGS != 0 || self.is_coherent(pointer))
             }
             op::ImageRead | op::ImageSparseRead => {
-                inst.word(5) & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(self.handle(inst.word(3)))
+                inst.image_access() & SHARED_TEXEL_FLAGS != 0 || self.is_coherent(self.handle(inst.image()))
             }
-            opcode if is_atomic_read(opcode) => is_shared(self.index, inst.word(3)),
+            opcode if is_atomic_read(opcode) => is_shared(self.index, inst.pointer()),
             _ => false,
         }
     }
@@ -129,10 +129,10 @@ impl<'a, 'w> Memory<'a, 'w> {
     pub(super) fn loads(&self, inst: &Inst<'_>) -> bool {
         match inst.opcode() {
             op::Load => {}
-            op::ImageRead | op::ImageSparseRead => return self.is_storage_image(inst.word(3)),
+            op::ImageRead | op::ImageSparseRead => return self.is_storage_image(inst.image()),
             _ => return false,
         }
-        let pointer = inst.word(3);
+        let pointer = inst.pointer();
         let class = self.index.storage_class(self.index.type_of(pointer));
         match class {
             Some(storage_class::Workgroup | storage_class::PhysicalStorageBuffer) => return true,
@@ -149,7 +149,7 @@ impl<'a, 'w> Memory<'a, 'w> {
     /// Whether other invocations may write an image. `OpImageRead` also reads input attachments, which they cannot.
     fn is_storage_image(&self, image: Id) -> bool {
         let variable = self.base(self.handle(image));
-        let is_attachment = |ty: Inst<'_>| ty.opcode() == op::TypeImage && ty.word(3) == SUBPASS_DATA;
+        let is_attachment = |ty: Inst<'_>| ty.opcode() == op::TypeImage && ty.image_dim() == SUBPASS_DATA;
         !self.read_only.contains(&variable) && !self.index.def(self.index.type_of(image)).is_some_and(is_attachment)
     }
 
@@ -161,8 +161,8 @@ impl<'a, 'w> Memory<'a, 'w> {
         let found = |inst: &Inst<'_>| {
             let block = match inst.opcode() {
                 op::CopyObject => 0,
-                opcode if is_untyped_chain(opcode) => inst.word(3),
-                _ => self.pointee(inst.word(3)),
+                opcode if is_untyped_chain(opcode) => inst.first_operand(),
+                _ => self.pointee(inst.first_operand()),
             };
             let is_chain = base_pointer(inst).is_some() && self.coherent.contains(&self.index.under_arrays(block));
             (is_chain || self.coherent.contains(&inst.result())).then_some(true)
@@ -172,14 +172,14 @@ impl<'a, 'w> Memory<'a, 'w> {
 
     /// The type that a typed pointer points to, 0 for untyped pointers.
     fn pointee(&self, pointer: Id) -> Id {
-        self.index.def(self.index.type_of(pointer)).map_or(0, |t| t.word(3))
+        self.index.def(self.index.type_of(pointer)).map_or(0, |t| t.pointee())
     }
 
     /// The pointer from which an image handle is loaded, or the value itself if it is not loaded.
     fn handle(&self, image: Id) -> Id {
         let base = self.base(image);
         let load = self.index.def(base).filter(|inst| inst.opcode() == op::Load);
-        load.map_or(base, |load| load.word(3))
+        load.map_or(base, |load| load.pointer())
     }
 }
 

@@ -131,8 +131,11 @@ impl<'a, 'w> Loop<'a, 'w> {
                 all.has_unknown |= shared.has_unknown(&inst);
                 match inst.opcode() {
                     op::Store => {
-                        let variable = shared.base(inst.word(1));
-                        all.stores.entry(variable).or_default().push((inst.word(2), number));
+                        let variable = shared.base(inst.pointer());
+                        all.stores
+                            .entry(variable)
+                            .or_default()
+                            .push((inst.stored_value(), number));
                     }
                     op::FunctionCall => {
                         all.calls_reader |= shared.calls_reader(&inst);
@@ -154,7 +157,7 @@ impl<'a, 'w> Loop<'a, 'w> {
     fn waits(&self, merge: Id, target: Id) -> bool {
         let conditions = self.blocks.iter().map(|b| self.index.terminator(b));
         let conditions = conditions.filter(|i| matches!(i.opcode(), op::BranchConditional | op::Switch));
-        if self.has_unknown || self.depends(conditions.map(|i| i.word(1)).collect(), None) {
+        if self.has_unknown || self.depends(conditions.map(|i| i.condition()).collect(), None) {
             return true;
         }
         if !self.synchronizes && !self.calls_reader && !self.calls_storer {

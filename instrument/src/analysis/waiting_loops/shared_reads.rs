@@ -56,7 +56,10 @@ impl<'a, 'w> SharedReads<'a, 'w> {
             let stores = index
                 .insts(function.offset, function.end)
                 .filter(|i| i.opcode() == op::Store);
-            for variable in stores.map(|i| memory.base(i.word(1))).filter(|v| is_private(index, *v)) {
+            for variable in stores
+                .map(|i| memory.base(i.pointer()))
+                .filter(|v| is_private(index, *v))
+            {
                 let (first, more) = private.entry(variable).or_insert((number, false));
                 *more |= *first != number;
             }
@@ -121,7 +124,7 @@ impl<'a, 'w> SharedReads<'a, 'w> {
             && self
                 .memory
                 .index
-                .function_of(inst.word(3))
+                .function_of(inst.callee())
                 .is_some_and(|f| functions.is_set(f))
     }
 }
