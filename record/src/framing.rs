@@ -1,8 +1,8 @@
 //! Message data of `vkGetDeviceFaultDebugInfoKHR`: payloads joined and taken apart.
 //!
-//! Each message is a 64-bit size and a payload, and every size is at a multiple of 8 bytes
-//! (`VkDeviceFaultShaderAbortMessageInfoKHR`). At least one driver does not pad, and nothing in the data tells which kind
-//! wrote it, so [`split`] tries both.
+//! Each message is a 64-bit size and a payload, and every size is at a multiple of 8 bytes ("VK_KHR_shader_abort",
+//! `VkDeviceFaultShaderAbortMessageInfoKHR`). At least one driver does not pad, and the data does not tell which kind wrote
+//! it, so [`split`] tries both.
 
 /// How messages follow each other in message data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

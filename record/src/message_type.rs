@@ -1,4 +1,4 @@
-//! Types of messages with their layout in bytes.
+//! Types of messages with their layout in bytes ("SPV_KHR_abort", Message Type).
 
 use crate::scalar_type::{ScalarKind, ScalarType};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,10 +1,10 @@
 //! Messages without a message type: from a driver's own debug info, or from a shader whose SPIR-V the layer never saw.
 //!
-//! GLSL and Slang lay a message out alike, byte for byte: a string, a NUL, NULs up to a multiple of 4 bytes, then
-//! the arguments at their scalar alignment. (Slang's string is a `uint` array, its Booleans are `uint`s.) The types are
-//! guessed from the format string. Where several layouts are possible the first that accounts for every byte wins: 64-bit
-//! values aligned to 8 bytes or, as in glslang before 16.6, to 4; `%f` as 32 or 64 bits; `%hd` in its own width or
-//! widened to 32 bits.
+//! SPV_KHR_abort leaves the format of messages to shaders (issue 6), but GLSL ("VK_KHR_shader_abort", GLSL mapping) and
+//! Slang lay them out alike: a string, a NUL, NULs up to a multiple of 4 bytes, then the arguments at their scalar
+//! alignment. (Slang's string is a `uint` array, its Booleans are `uint`s.) The types are guessed from the format string.
+//! Of several possible layouts the first that accounts for every byte wins: 64-bit values aligned to 8 bytes or, as in
+//! glslang before 16.6, to 4; `%f` as 32 or 64 bits; `%hd` in its own width or widened to 32 bits.
 
 use crate::escape::{escape_bytes, is_text, trim_padding};
 use crate::format::apply;

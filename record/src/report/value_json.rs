@@ -23,20 +23,30 @@ use serde_json::{Value as Json, json};
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Spelling {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_null")]
     component: Option<ScalarType>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_null")]
     members: Option<Vec<Spelling>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_null")]
     name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_null")]
     offset: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none", rename = "struct")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "not_null",
+        rename = "struct"
+    )]
     struct_name: Option<String>,
     #[serde(rename = "type")]
     ty: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "not_null")]
     value: Option<Json>,
+}
+
+/// A key is absent or has a value: serde reads `null` as absent otherwise.
+fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 impl Serialize for Value {

@@ -66,6 +66,8 @@ fn the_reader_refuses_keys_and_values_that_do_not_belong() {
         r#"{"type":"u32","value":7,"offset":1}"#,
         r#"{"type":"u32","value":7,"members":[]}"#,
         r#"{"type":"missing","value":7}"#,
+        r#"{"type":"missing","value":null}"#,
+        r#"{"type":"struct","members":[],"name":null}"#,
         r#"{"type":"u32","value":-7}"#,
         r#"{"type":"u7","value":7}"#,
         r#"{"type":"struct","members":[{"type":"u32","value":1}]}"#,
