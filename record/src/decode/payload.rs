@@ -1,6 +1,6 @@
 //! Bytes of a message to typed values, by the message type of the abort site that wrote them.
 //!
-//! The type comes from the shader's SPIR-V, the bytes from GPU memory, and neither is trusted: a payload that is too short
+//! The type comes from the shader's SPIR-V and the bytes from GPU memory; neither is trusted. A payload that is too short
 //! yields the values that it holds, and the result is larger than the payload by at most a constant factor.
 
 use super::MAX_DEPTH;

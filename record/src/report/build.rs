@@ -82,14 +82,14 @@ fn group<K: Clone + Eq + Hash, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K
     groups
 }
 
-/// A site and its module's table, if the module and the site are in the tables.
+/// A site and the table of its module. Decoding works without either.
 #[derive(Clone, Copy)]
-struct Context<'a> {
+struct SiteContext<'a> {
     table: Option<&'a SiteTable>,
     site: Option<&'a Site>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> SiteContext<'a> {
     /// The entry points that can reach the site.
     fn entry_points(self) -> impl Iterator<Item = &'a EntryPoint> {
         let indices = self.site.map(|s| s.entry_points.as_slice()).unwrap_or_default();
@@ -113,13 +113,8 @@ impl<'a> Context<'a> {
 
     /// The stages that can reach the site.
     fn stages(self) -> Vec<StageReport> {
-        let mut stages: Vec<StageReport> = Vec::new();
-        for entry in self.entry_points() {
-            if stages.iter().all(|s| s.execution_model != entry.execution_model) {
-                stages.push(self.stage(entry.execution_model, 0));
-            }
-        }
-        stages
+        let models = group(self.entry_points().map(|e| (e.execution_model, ())));
+        models.into_iter().map(|(model, _)| self.stage(model, 0)).collect()
     }
 
     /// The workgroup size, if all entry points of the stage that can reach the site agree.
@@ -161,7 +156,7 @@ impl SiteReport {
         options: &ReportOptions,
     ) -> Self {
         let table = module.sites.as_deref();
-        let context = Context {
+        let context = SiteContext {
             table,
             site: table.and_then(|t| t.site(site)),
         };
@@ -190,7 +185,7 @@ impl SiteReport {
     }
 
     fn of_payloads(origins: &[Origin<'_>], payloads: &[&[u8]], options: &ReportOptions) -> Self {
-        let context = Context {
+        let context = SiteContext {
             table: origins.first().map(|o| o.table),
             site: origins.first().map(|o| o.site),
         };
