@@ -6,6 +6,7 @@
 //! of the same form, and the opcode is replaced afterwards.
 
 use crate::expected::Payload;
+use crate::files;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use vkabort_test_kit::spirv_tools::{self, TargetEnv};
@@ -37,6 +38,17 @@ const ABORT: (u16, &str) = (5121, "OpStore");
 /// The text is not SPIR-V assembly.
 pub fn assemble(text: &str) -> Result<Vec<u32>> {
     assemble_for(text, TargetEnv::Vulkan1_2)
+}
+
+/// Assembles `shaders/<name>` for Vulkan 1.2.
+///
+/// # Errors
+///
+/// The file does not exist or is not SPIR-V assembly.
+pub fn assemble_file(name: &str) -> Result<Vec<u32>> {
+    let path = files::folder("shaders").join(name);
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    assemble(&text)
 }
 
 /// Assembles `text` for `env`, whose newest SPIR-V version the module gets.

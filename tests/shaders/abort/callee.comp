@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// An abort two calls deep, in functions that return values. Nothing after it may be stored, at any depth.
+// An abort two calls deep, in functions that return values. No later store may happen at any depth.
 uint checked(uint i) {
     if (words[i] == 7) {
         abortEXT("checked(%u)", i);

@@ -7,12 +7,12 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// Every invocation aborts, whatever it reads.
+// Every invocation aborts, on one of two paths.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (words[0] == 7) {
-        abortEXT("first way, %u", i);
+        abortEXT("first path, %u", i);
     } else {
-        abortEXT("second way, %u", i);
+        abortEXT("second path, %u", i);
     }
 }

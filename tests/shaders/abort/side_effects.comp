@@ -15,7 +15,7 @@ void check(uint i) {
     }
 }
 
-// After the abort in the callee: no atomic, no image write, no image atomic.
+// After the abort in the callee, no atomic, image write or image atomic may happen.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     check(i);

@@ -14,7 +14,7 @@ bool more(uint i, uint k) {
     return k < 8;
 }
 
-// A do-while condition is a continue construct too.
+// A do-while condition is part of the continue construct.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     uint k = 0;

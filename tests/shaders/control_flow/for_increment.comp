@@ -14,7 +14,7 @@ uint next(uint i, uint k) {
     return k + 1;
 }
 
-// The call stands in the continue construct, where a return is not allowed.
+// The call is in the continue construct, where a return is not allowed.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     for (uint k = 0; k < 8; k = next(i, k)) {

@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// Aborts in the body of a loop, after some of its iterations have stored.
+// Aborts in the body of a loop, after the stores of some iterations.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     for (uint k = 0; k < 8; ++k) {

@@ -26,7 +26,7 @@ uint inner(uint i, uint base) {
     return sum;
 }
 
-// Loops around a callee with a loop, in an expression that is only partly evaluated.
+// Loops around a callee with a loop, in a short-circuit expression.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     uint total = 0;

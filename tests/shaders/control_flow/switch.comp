@@ -13,7 +13,7 @@ void check(uint i, uint k) {
     }
 }
 
-// Calls that may abort in the cases of a switch, with and without fall-through, inside a loop.
+// Calls that may abort in the cases of a switch, with and without fallthrough, inside a loop.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     for (uint k = 0; k < 8; ++k) {

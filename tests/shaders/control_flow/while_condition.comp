@@ -14,7 +14,7 @@ bool more(uint i, uint k) {
     return k < 8;
 }
 
-// The call stands in the loop's header, before the first iteration.
+// The call is in the loop header, before the first iteration.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     uint k = 0;

@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// The abort without a message: an empty string.
+// An abort without a message, which sends an empty string.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (words[i] == 7) {

@@ -10,7 +10,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// 8-bit and 16-bit values, which leave holes and odd offsets behind.
+// 8-bit and 16-bit values, which lead to gaps and odd offsets.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (words[i] == 7) {

@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// Structures in structures, with arrays of vectors, of matrices, of arrays and of structures.
+// Nested structures with arrays of vectors, matrices, arrays and structures.
 struct Inner {
     int i;
     vec2 v;

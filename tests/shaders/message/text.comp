@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// Text alone, with bytes beyond ASCII.
+// Text without arguments, with non-ASCII bytes.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (words[i] == 7) {

@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// Vectors of every length and kind, with a scalar between them so that offsets are not multiples of 16.
+// Vectors of every length and kind, separated by scalars so that offsets are not multiples of 16.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (words[i] == 7) {

@@ -10,7 +10,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
 
 layout(location = 0) rayPayloadInEXT uint payload;
 
-// The launch that is asked for aborts in the stage that is asked for; the others note that they were here.
+// Aborts in the selected stage and launch; all others count themselves.
 void note(uint at) {
     if (stage == 2 && launch == at) {
         abortEXT("miss %u", at);

@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// Two calls deep: the report shows the way.
+// Two calls deep: the report shows the call path.
 uint look_up(uint index, vec2 at) {
     if (index > 1000) {
         abortEXT("index %u at %v2f is out of bounds", index, at);

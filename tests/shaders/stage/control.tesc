@@ -12,7 +12,7 @@ layout(push_constant) uniform Push {
     uint at;
 };
 
-// The one that is asked for aborts in the stage that is asked for; the others note that they were here.
+// Aborts in the selected stage and invocation; all others count themselves.
 void note(uint i) {
     if (stage == 1 && at == i) {
         abortEXT("control %u", i);

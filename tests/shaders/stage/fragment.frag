@@ -14,7 +14,7 @@ vec4 shade(uvec2 at) {
     return vec4(vec2(at) / 255.0, 1.0, 1.0);
 }
 
-// Green and red by position; the pixel that is asked for aborts and must keep what it had.
+// Red and green by position; the selected pixel aborts and must keep its value.
 void main() {
     color = shade(uvec2(gl_FragCoord.xy));
 }

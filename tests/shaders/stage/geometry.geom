@@ -13,7 +13,7 @@ layout(push_constant) uniform Push {
     uint at;
 };
 
-// The one that is asked for aborts in the stage that is asked for; the others note that they were here.
+// Aborts in the selected stage and invocation; all others count themselves.
 void note(uint i) {
     if (stage == 3 && at == i) {
         abortEXT("geometry %u", i);
@@ -21,7 +21,7 @@ void note(uint i) {
     atomicAdd(words[3 * 64 + i], 1u);
 }
 
-// Two invocations, each of which draws the triangle.
+// Two invocations, each drawing the triangle.
 void main() {
     note(gl_InvocationID);
     for (int i = 0; i < 3; ++i) {

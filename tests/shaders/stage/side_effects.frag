@@ -13,7 +13,7 @@ layout(push_constant) uniform Push {
 layout(set = 0, binding = 1, r32ui) uniform uimageBuffer texels;
 layout(location = 0) out vec4 color;
 
-// The one that is asked for aborts in the stage that is asked for; the others note that they were here.
+// Aborts in the selected stage and invocation; all others count themselves.
 void note(uint i) {
     if (stage == 4 && at == i) {
         abortEXT("fragment %u", i);
@@ -21,7 +21,7 @@ void note(uint i) {
     atomicAdd(words[4 * 64 + i], 1u);
 }
 
-// The pixels of one row: the one that is asked for aborts before its store, its atomic, its image write and its colour.
+// In one row, the selected pixel aborts before its store, atomic, image write and colour.
 void main() {
     color = vec4(1.0);
     if (uint(gl_FragCoord.y) == 3) {

@@ -5,7 +5,7 @@ layout(push_constant) uniform Push {
     uint vertex;
 };
 
-// A triangle that covers the viewport; the vertex that is asked for aborts.
+// A triangle that covers the viewport; the selected vertex aborts.
 void main() {
     if (gl_VertexIndex == vertex) {
         abortEXT("vertex %d of instance %d", gl_VertexIndex, gl_InstanceIndex);

@@ -7,7 +7,7 @@ layout(std430, set = 0, binding = 0) buffer Words {
     uint words[];
 };
 
-// As many aborts as there are invocations, when the first word is 7.
+// Every invocation aborts if the first word is 7.
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (words[0] == 7) {

@@ -48,7 +48,7 @@ fn callee(context: &Context) -> Result<()> {
 }
 
 fn every_path(context: &Context) -> Result<()> {
-    for (mark, text) in [(MARK, "first way, %u"), (0, "second way, %u")] {
+    for (mark, text) in [(MARK, "first path, %u"), (0, "second path, %u")] {
         let mut words = marked(&[]);
         words[0] = mark;
         let (after, payloads) = run_to_loss(context, "abort/every_path.comp", &words)?;

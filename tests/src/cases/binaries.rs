@@ -1,7 +1,7 @@
 //! Pipeline caches and shader binaries are the same in two processes, and shaders created without SPIR-V still deliver
 //! their messages.
 
-use super::shader_object::{aligned, compute_info};
+use super::shader_binary::{aligned, compute_info};
 use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;

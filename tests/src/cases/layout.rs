@@ -1,9 +1,9 @@
 //! Message types that current compilers do not emit: every offset and stride is honoured, and gaps are zero.
 
+use super::layout_support::{at, shader, word};
 use super::support::{MARK, marked, run_words_to_loss, same_set};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
-use crate::over_words::OverWords;
 use crate::vk::{Device, Gpu};
 use anyhow::Result;
 
@@ -14,58 +14,12 @@ pub(super) const CASES: &[Case] = &[
     Case::new("layout::member_order_differs_from_offset_order", other_order),
 ];
 
-/// Assembly of a shader in which invocations whose word is [`MARK`] abort with `%message` of type `%type`. `types`
-/// declares the type and its constants; `body` computes the message from `%i`, the invocation, and `%f`, `%i` as a float.
-pub(super) fn shader(decorations: &str, types: &str, body: &str) -> String {
-    OverWords {
-        needs: "OpCapability AbortKHR
-                OpExtension \"SPV_KHR_abort\"",
-        decorations,
-        types: &format!(
-            "%float = OpTypeFloat 32
-             %vec2 = OpTypeVector %float 2
-             %two = OpConstant %uint 2
-             %mark = OpConstant %uint {MARK}
-             {types}"
-        ),
-        code: &format!(
-            "%f = OpConvertUToF %float %i
-             %pointer = OpAccessChain %element %words %zero %i
-             %value = OpLoad %uint %pointer
-             %bad = OpIEqual %bool %value %mark
-             OpSelectionMerge %end None
-             OpBranchConditional %bad %abort %end
-             %abort = OpLabel
-             {body}
-             OpAbortKHR %type %message
-             %end = OpLabel"
-        ),
-        ..OverWords::default()
-    }
-    .text()
-}
-
 /// Checks that invocations 5 and 38 abort with the expected bytes.
 fn check(context: &Context, assembly: &str, expected: impl Fn(u32) -> Vec<u8>) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let (_, payloads) = run_words_to_loss(&device, &assemble(assembly)?, &marked(&[5, 38]))?;
     same_set(payloads, vec![expected(5), expected(38)])
-}
-
-/// Bytes at their offsets, later ones over earlier ones, zero elsewhere.
-pub(super) fn at(parts: &[(usize, Vec<u8>)]) -> Vec<u8> {
-    let end = parts.iter().map(|(offset, part)| offset + part.len()).max();
-    let mut bytes = vec![0; end.unwrap_or(0)];
-    for (offset, part) in parts {
-        bytes[*offset..offset + part.len()].copy_from_slice(part);
-    }
-    bytes
-}
-
-/// Bytes of a word.
-pub(super) fn word(value: u32) -> Vec<u8> {
-    value.to_le_bytes().to_vec()
 }
 
 fn gaps(context: &Context) -> Result<()> {

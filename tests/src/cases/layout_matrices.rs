@@ -1,7 +1,6 @@
 //! Matrices in messages: every width, row-major and column-major, with padded strides.
 
-use super::layout::{at, shader};
-use super::layout_types::{check, with_capability};
+use super::layout_support::{at, check, shader, with_capability};
 use crate::case::{Case, Context};
 use crate::vk::{Device, Gpu};
 use anyhow::Result;

@@ -1,13 +1,11 @@
 //! Message types in layouts that compilers may emit: physical pointers, arrays of specialised length, gaps at any depth,
 //! overlapping members, odd offsets, and no layout at all.
 
-use super::layout::{at, shader, word};
-use super::support::{GROUPS, MARK, expect_lost, marked, same_set};
-use crate::assembly::assemble;
+use super::layout_support::{at, check, on_device, payloads, shader, with_capability, word};
+use super::support::{MARK, marked, same_set};
 use crate::case::{Case, Context};
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
+use crate::vk::{Device, DeviceOptions, Gpu};
 use anyhow::Result;
-use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("layout_types::physical_pointers", pointers),
@@ -22,53 +20,6 @@ pub(super) const CASES: &[Case] = &[
     Case::new("layout_types::a_structure_without_members", empty),
     Case::new("layout_types::a_value_of_a_matching_type", matching),
 ];
-
-/// Runs a shader with specialisation `special` and expects messages of invocations 5 and 38.
-pub(super) fn check(
-    device: &Device<'_>,
-    assembly: &str,
-    special: &[(u32, u32)],
-    expected: impl Fn(u32) -> Vec<u8>,
-) -> Result<()> {
-    let payloads = payloads(device, assembly, special, &[5, 38])?;
-    same_set(payloads, vec![expected(5), expected(38)])
-}
-
-/// Messages of a shader in which the invocations `aborting` abort, with specialisation `special`.
-fn payloads(device: &Device<'_>, assembly: &str, special: &[(u32, u32)], aborting: &[usize]) -> Result<Vec<Vec<u8>>> {
-    let buffer = Buffer::storage(device, &marked(aborting))?;
-    let mut kernel = Kernel::bound(device, &[&buffer])?;
-    let data: Vec<u8> = special.iter().flat_map(|(_, value)| value.to_le_bytes()).collect();
-    let entries: Vec<_> = (0..)
-        .zip(special)
-        .map(|(number, (id, _))| {
-            vk::SpecializationMapEntry::default()
-                .constant_id(*id)
-                .offset(4 * number)
-                .size(4)
-        })
-        .collect();
-    let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-    kernel.create(&assemble(assembly)?, Some(&info))?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_lost(result)?;
-    device.payloads()
-}
-
-fn on_device(context: &Context, assembly: &str, expected: impl Fn(u32) -> Vec<u8>) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    check(&device, assembly, &[], expected)
-}
-
-/// Adds a capability to a shader.
-pub(super) fn with_capability(assembly: &str, capability: &str) -> String {
-    assembly.replacen(
-        "OpCapability Shader",
-        &format!("OpCapability Shader\nOpCapability {capability}"),
-        1,
-    )
-}
 
 fn pointers(context: &Context) -> Result<()> {
     let decorations = "OpMemberDecorate %pointee 0 Offset 0

@@ -28,20 +28,10 @@ pub(super) const CASES: &[Case] = &[
         semaphores(context, false)
     })
     .silent(),
-    Case::new("lost_objects::a_submission_that_waits_for_the_host", |context| {
-        timeline(context, true)
-    }),
-    Case::new(
-        "lost_objects::a_submission_that_waits_for_the_host_on_a_healthy_device",
-        |context| timeline(context, false),
-    )
-    .silent(),
-    // The second submission never ends, so the validation layer objects to the destruction of its objects.
-    Case::new("lost_objects::a_submission_that_never_begins", never_begins).alone(),
     Case::new("lost_objects::sparse_binding", sparse),
 ];
 
-const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
+pub(super) const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
 
 /// Checks the result of a call: `ERROR_DEVICE_LOST` if `aborts`, else `SUCCESS`.
 pub(super) fn expect(result: vk::Result, aborts: bool, call: &str) -> Result<()> {
@@ -64,7 +54,7 @@ pub(super) fn one_message(device: &Device<'_>, aborts: bool) -> Result<()> {
 }
 
 /// Submits the recorded commands with the semaphores in `info`.
-fn submit(device: &Device<'_>, info: vk::SubmitInfo<'_>, submission: &Submission<'_>) -> vk::Result {
+pub(super) fn submit(device: &Device<'_>, info: vk::SubmitInfo<'_>, submission: &Submission<'_>) -> vk::Result {
     let commands = [submission.commands];
     // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
     code(unsafe {
@@ -207,78 +197,6 @@ pub(super) fn create_timeline(device: &Device<'_>) -> Result<vk::Semaphore> {
     let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
     // SAFETY: the structures are valid.
     Ok(unsafe { device.raw.create_semaphore(&info, None) }?)
-}
-
-/// Submits commands that wait until the semaphore has the value 1.
-fn submit_behind(device: &Device<'_>, semaphore: vk::Semaphore, submission: &Submission<'_>) -> vk::Result {
-    let (semaphores, stages) = ([semaphore], [vk::PipelineStageFlags::ALL_COMMANDS]);
-    let mut values = vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&[1]);
-    let info = vk::SubmitInfo::default()
-        .wait_semaphores(&semaphores)
-        .wait_dst_stage_mask(&stages)
-        .push_next(&mut values);
-    submit(device, info, submission)
-}
-
-fn timeline(context: &Context, aborts: bool) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(aborts))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
-    let semaphore = create_timeline(&device)?;
-    let submission = kernel.record(GROUPS)?;
-    expect(submit_behind(&device, semaphore, &submission), false, "vkQueueSubmit")?;
-    let waited = std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| submission.wait());
-        std::thread::sleep(Duration::from_millis(50));
-        let info = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(1);
-        // SAFETY: the semaphore belongs to the device.
-        let signalled = code(unsafe { device.raw.signal_semaphore(&info) });
-        (signalled, waiter.join())
-    });
-    expect(waited.0, false, "vkSignalSemaphore")?;
-    let Ok(result) = waited.1 else {
-        anyhow::bail!("the waiting thread panicked");
-    };
-    expect(result, aborts, "vkWaitForFences")?;
-    // SAFETY: the device is lost, or the work over.
-    unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    one_message(&device, aborts)
-}
-
-/// The device is lost in finite time although a submission behind the abort waits for ever. The layer leaves objects that
-/// are destroyed afterwards to the driver, and the process can create a new device.
-fn never_begins(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let spirv = glsl::compile("abort/entry_point.comp")?;
-    let start = Instant::now();
-    {
-        let device = Device::new(&gpu)?;
-        let buffer = Buffer::storage(&device, &words(true))?;
-        let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
-        let semaphore = create_timeline(&device)?;
-        let (first, second) = (kernel.record(GROUPS)?, kernel.record(GROUPS)?);
-        // The abort goes first because a driver may execute during the submission.
-        let results = [first.submit(), submit_behind(&device, semaphore, &second)];
-        ensure!(
-            results.iter().all(|&r| r == vk::Result::SUCCESS || r == LOST),
-            "vkQueueSubmit returned {results:?}"
-        );
-        expect(second.wait(), true, "vkWaitForFences")?;
-        one_message(&device, true)?;
-        // SAFETY: the device is lost.
-        unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    }
-    ensure!(
-        start.elapsed() < Duration::from_secs(20),
-        "the loss took {:?}",
-        start.elapsed()
-    );
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(false))?;
-    let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect(result, false, "a dispatch on a new device")
 }
 
 fn sparse(context: &Context) -> Result<()> {

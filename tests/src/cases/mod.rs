@@ -12,10 +12,12 @@ mod fault_queries;
 mod geometry;
 mod layout;
 mod layout_matrices;
+mod layout_support;
 mod layout_types;
 mod lost;
 mod lost_objects;
 mod lost_threads;
+mod lost_timeline;
 mod mesh;
 mod message;
 mod more_queries;
@@ -26,11 +28,13 @@ mod present;
 mod programs;
 mod queries;
 mod ray;
+mod ray_pipeline_creation;
 mod real_trap;
 mod recovery;
 mod report;
 mod self_check;
 mod settings;
+mod shader_binary;
 mod shader_object;
 mod shared_callee;
 mod side_effects;
@@ -63,6 +67,7 @@ pub fn all() -> Vec<Case> {
         lost::CASES,
         lost_objects::CASES,
         lost_threads::CASES,
+        lost_timeline::CASES,
         mesh::CASES,
         message::CASES,
         more_queries::CASES,
@@ -73,11 +78,13 @@ pub fn all() -> Vec<Case> {
         &test_driver::all(),
         queries::CASES,
         ray::CASES,
+        ray_pipeline_creation::CASES,
         real_trap::CASES,
         recovery::CASES,
         report::CASES,
         self_check::CASES,
         settings::CASES,
+        shader_binary::CASES,
         shader_object::CASES,
         shared_callee::CASES,
         side_effects::CASES,
