@@ -4,11 +4,9 @@ use super::support::{GROUPS, MARK, expect_end, expect_lost, expect_success, mark
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
-use crate::vk::{
-    Buffer, Device, DeviceOptions, Gpu, Image, Kernel, More, Pass, Stage, Way, stage,
-};
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Image, Kernel, More, Pass, Stage, Way, stage};
 use anyhow::{Result, ensure};
-use ash::vk::{self};
+use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("pipeline_creation::a_compute_shader_chained_to_its_stage", |context| {
