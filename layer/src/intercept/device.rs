@@ -9,7 +9,6 @@ use crate::device::state::{AbortState, Device, Instance};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::intercept::physical_device::reports_masked;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
-use crate::loader::ffi::LayerDeviceLink;
 use crate::loader::link::take_link;
 use crate::loader::registry::{self, device_of, dispatch_key};
 use crate::locks::lock;
@@ -32,9 +31,9 @@ pub unsafe extern "system" fn create(
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
             // Taken before the chain is copied: the copy must have the next layer's link.
-            let link = take_link::<LayerDeviceLink>(original.p_next);
+            let link = take_link::<vk::PFN_vkGetDeviceProcAddr>(original.p_next);
             let (Some(next_gdpa), Some(create)) = (
-                link.and_then(|link| link.next_get_device_proc_addr),
+                link.and_then(|link| link.next_get_proc_addr),
                 instance.next.vkCreateDevice,
             ) else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;

@@ -6,7 +6,7 @@ use crate::LAYER_NAME;
 use crate::device::state::{Instance, Messenger};
 use crate::loader::chain;
 use crate::loader::dispatch::InstanceTable;
-use crate::loader::ffi::LayerInstanceLink;
+use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr};
 use crate::loader::link::take_link;
 use crate::loader::pin_libraries;
 use crate::loader::registry::{self, dispatch_key};
@@ -31,7 +31,7 @@ pub unsafe extern "system" fn create(
         unsafe {
             let Some(link) = info
                 .as_ref()
-                .and_then(|info| take_link::<LayerInstanceLink>(info.p_next))
+                .and_then(|info| take_link::<PfnGetPhysicalDeviceProcAddr>(info.p_next))
             else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
@@ -61,7 +61,7 @@ unsafe fn register(
     info: &vk::InstanceCreateInfo<'_>,
     handle: vk::Instance,
     next_gipa: vk::PFN_vkGetInstanceProcAddr,
-    link: &LayerInstanceLink,
+    link: &LayerLink<PfnGetPhysicalDeviceProcAddr>,
     sources: &Sources,
 ) {
     let (mut settings, problems) = Settings::resolve(sources);
@@ -91,7 +91,7 @@ unsafe fn register(
         Arc::new(Instance {
             next,
             next_gipa,
-            next_gpdpa: link.next_get_physical_device_proc_addr,
+            next_gpdpa: link.next_get_proc_addr,
             settings,
             log,
             api_version: version,

@@ -4,8 +4,8 @@ use super::enumerate::{copy_text, extension, fill, own_layer};
 use super::{MISSING, command, guarded};
 use crate::LAYER_NAME;
 use crate::device::probe;
-use crate::device::state::{Instance, PhysicalDevice};
-use crate::loader::chain::{Node, hiding, nodes};
+use crate::device::state::Instance;
+use crate::loader::chain::{hiding, nodes};
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::registry::instance_of;
 use crate::report::driver_fault;
@@ -75,13 +75,12 @@ pub unsafe extern "system" fn enumerate_layers(
 }
 
 /// Fills a chain of output structures: first by the next layer's command that `pick` selects, with the emulated structures
-/// hidden, then by `own`.
+/// hidden, then by the layer.
 ///
 /// # Safety
 /// Valid usage of the command.
 unsafe fn query<T>(
-    pick: fn(&InstanceTable) -> Option<QueryFn<T>>,
-    own: unsafe fn(&Instance, vk::PhysicalDevice, *mut c_void),
+    pick: impl FnOnce(&InstanceTable) -> Option<QueryFn<T>>,
     handle: vk::PhysicalDevice,
     output: *mut T,
 ) {
@@ -96,7 +95,7 @@ unsafe fn query<T>(
                 let hidden = |s_type| is_emulated(instance, handle, s_type);
                 hiding(output.cast(), hidden, || next(handle, output));
             }
-            own(instance, handle, output.cast());
+            write_emulated(instance, handle, output.cast());
         }
     });
 }
@@ -112,30 +111,15 @@ fn is_emulated(instance: &Instance, handle: vk::PhysicalDevice, s_type: vk::Stru
     }
 }
 
-/// Calls `write` with every emulated structure of an output chain, and with the physical device.
+/// Writes every emulated structure of a chain.
 ///
 /// # Safety
 /// `head` must be null or start a valid output chain.
-unsafe fn for_each_emulated(
-    instance: &Instance,
-    handle: vk::PhysicalDevice,
-    head: *mut c_void,
-    write: impl Fn(Node, &PhysicalDevice),
-) {
-    // SAFETY: the chain is valid (the caller's contract).
-    unsafe { nodes(head) }
-        .filter(|node| is_emulated(instance, handle, node.s_type))
-        .for_each(|node| write(node, &probe::physical_device(instance, handle)));
-}
-
-/// Writes the emulated feature structures.
-///
-/// # Safety
-/// `head` must be null or start a valid output chain.
-unsafe fn write_features(instance: &Instance, handle: vk::PhysicalDevice, head: *mut c_void) {
-    let write = |node: Node, device: &PhysicalDevice| {
-        // SAFETY: nodes of an output chain may be written (the caller's contract).
-        unsafe {
+unsafe fn write_emulated(instance: &Instance, handle: vk::PhysicalDevice, head: *mut c_void) {
+    // SAFETY: the chain is valid, and its structures may be written (the caller's contract).
+    unsafe {
+        for node in nodes(head).filter(|node| is_emulated(instance, handle, node.s_type)) {
+            let device = probe::physical_device(instance, handle);
             if let Some(features) = node.cast::<ShaderAbortFeatures>() {
                 (*features).shader_abort = vk::TRUE;
             } else if let Some(features) = node.cast::<ShaderConstantDataFeatures>() {
@@ -145,11 +129,13 @@ unsafe fn write_features(instance: &Instance, handle: vk::PhysicalDevice, head: 
                 (*features).device_fault_vendor_binary = vk::Bool32::from(device.ext_fault_vendor_binary);
                 (*features).device_fault_report_masked = vk::Bool32::from(reports_masked(instance));
                 (*features).device_fault_device_lost_on_masked = vk::FALSE;
+            } else if let Some(properties) = node.cast::<ShaderAbortProperties>() {
+                (*properties).max_shader_abort_message_size = u64::from(instance.settings.max_message_size);
+            } else if let Some(properties) = node.cast::<FaultProperties>() {
+                (*properties).max_device_fault_count = driver_fault::max_device_fault_count(device.ext_fault);
             }
         }
-    };
-    // SAFETY: the chain is valid (the caller's contract).
-    unsafe { for_each_emulated(instance, handle, head, write) };
+    }
 }
 
 /// Whether `deviceFaultReportMasked` is supported: with `on_abort = continue`, aborts are faults that do not lose the device.
@@ -157,62 +143,12 @@ pub fn reports_masked(instance: &Instance) -> bool {
     instance.settings.on_abort == OnAbort::Continue
 }
 
-pub unsafe extern "system" fn features2(handle: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures2<'_>) {
-    // SAFETY: the application's own arguments.
-    unsafe { query(InstanceTable::features2, write_features, handle, features) }
-}
-
-pub unsafe extern "system" fn features2_khr(
-    handle: vk::PhysicalDevice,
-    features: *mut vk::PhysicalDeviceFeatures2<'_>,
-) {
-    let pick = |t: &InstanceTable| t.vkGetPhysicalDeviceFeatures2KHR.or(t.vkGetPhysicalDeviceFeatures2);
-    // SAFETY: the application's own arguments.
-    unsafe { query(pick, write_features, handle, features) }
-}
-
-/// Writes the emulated property structures.
-///
-/// # Safety
-/// `head` must be null or start a valid output chain.
-unsafe fn write_properties(instance: &Instance, handle: vk::PhysicalDevice, head: *mut c_void) {
-    let write = |node: Node, device: &PhysicalDevice| {
-        // SAFETY: nodes of an output chain may be written (the caller's contract).
-        unsafe {
-            if let Some(properties) = node.cast::<ShaderAbortProperties>() {
-                (*properties).max_shader_abort_message_size = u64::from(instance.settings.max_message_size);
-            } else if let Some(properties) = node.cast::<FaultProperties>() {
-                (*properties).max_device_fault_count = driver_fault::max_device_fault_count(device.ext_fault);
-            }
-        }
-    };
-    // SAFETY: the chain is valid (the caller's contract).
-    unsafe { for_each_emulated(instance, handle, head, write) };
-}
-
-pub unsafe extern "system" fn properties2(
-    handle: vk::PhysicalDevice,
-    properties: *mut vk::PhysicalDeviceProperties2<'_>,
-) {
-    // SAFETY: the application's own arguments.
-    unsafe { query(InstanceTable::properties2, write_properties, handle, properties) }
-}
-
-pub unsafe extern "system" fn properties2_khr(
-    handle: vk::PhysicalDevice,
-    properties: *mut vk::PhysicalDeviceProperties2<'_>,
-) {
-    let pick = |t: &InstanceTable| t.vkGetPhysicalDeviceProperties2KHR.or(t.vkGetPhysicalDeviceProperties2);
-    // SAFETY: the application's own arguments.
-    unsafe { query(pick, write_properties, handle, properties) }
-}
-
 /// Returns the layer's entry first, then those of the next layer's command that `pick` selects.
 ///
 /// # Safety
 /// Valid usage of the command.
 unsafe fn query_tools(
-    pick: fn(&InstanceTable) -> Option<vk::PFN_vkGetPhysicalDeviceToolProperties>,
+    pick: impl FnOnce(&InstanceTable) -> Option<vk::PFN_vkGetPhysicalDeviceToolProperties>,
     handle: vk::PhysicalDevice,
     count: *mut u32,
     properties: *mut vk::PhysicalDeviceToolProperties<'_>,
@@ -272,28 +208,26 @@ const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_V
     Err(_) => c"",
 };
 
-pub unsafe extern "system" fn tool_properties(
-    handle: vk::PhysicalDevice,
-    count: *mut u32,
-    properties: *mut vk::PhysicalDeviceToolProperties<'_>,
-) -> vk::Result {
-    let pick = |t: &InstanceTable| {
-        t.vkGetPhysicalDeviceToolProperties
-            .or(t.vkGetPhysicalDeviceToolPropertiesEXT)
+/// The entry point of a command that has two names. Forwards to the next layer's command of the same name, or else of the
+/// other one.
+macro_rules! two_names {
+    ($own:ident $command:ident $other:ident => $by:ident ($($parameter:ident: $type:ty),*) $(-> $result:ty)?) => {
+        pub unsafe extern "system" fn $own(handle: vk::PhysicalDevice, $($parameter: $type),*) $(-> $result)? {
+            // SAFETY: the application's own arguments.
+            unsafe { $by(|next| next.$command.or(next.$other), handle, $($parameter),*) }
+        }
     };
-    // SAFETY: the application's own arguments.
-    unsafe { query_tools(pick, handle, count, properties) }
 }
 
-pub unsafe extern "system" fn tool_properties_ext(
-    handle: vk::PhysicalDevice,
-    count: *mut u32,
-    properties: *mut vk::PhysicalDeviceToolProperties<'_>,
-) -> vk::Result {
-    let pick = |t: &InstanceTable| {
-        t.vkGetPhysicalDeviceToolPropertiesEXT
-            .or(t.vkGetPhysicalDeviceToolProperties)
-    };
-    // SAFETY: the application's own arguments.
-    unsafe { query_tools(pick, handle, count, properties) }
-}
+two_names!(features2 vkGetPhysicalDeviceFeatures2 vkGetPhysicalDeviceFeatures2KHR
+    => query(output: *mut vk::PhysicalDeviceFeatures2<'_>));
+two_names!(features2_khr vkGetPhysicalDeviceFeatures2KHR vkGetPhysicalDeviceFeatures2
+    => query(output: *mut vk::PhysicalDeviceFeatures2<'_>));
+two_names!(properties2 vkGetPhysicalDeviceProperties2 vkGetPhysicalDeviceProperties2KHR
+    => query(output: *mut vk::PhysicalDeviceProperties2<'_>));
+two_names!(properties2_khr vkGetPhysicalDeviceProperties2KHR vkGetPhysicalDeviceProperties2
+    => query(output: *mut vk::PhysicalDeviceProperties2<'_>));
+two_names!(tool_properties vkGetPhysicalDeviceToolProperties vkGetPhysicalDeviceToolPropertiesEXT
+    => query_tools(count: *mut u32, properties: *mut vk::PhysicalDeviceToolProperties<'_>) -> vk::Result);
+two_names!(tool_properties_ext vkGetPhysicalDeviceToolPropertiesEXT vkGetPhysicalDeviceToolProperties
+    => query_tools(count: *mut u32, properties: *mut vk::PhysicalDeviceToolProperties<'_>) -> vk::Result);

@@ -23,50 +23,41 @@ pub struct NegotiateLayerInterface {
     pub get_physical_device_proc_addr: Option<PfnGetPhysicalDeviceProcAddr>,
 }
 
-/// `VkLayerInstanceLink`: the next layer's functions.
+/// `VkLayerInstanceLink` or `VkLayerDeviceLink`: functions of the next layer.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct LayerInstanceLink {
+pub struct LayerLink<F> {
     pub next: *mut Self,
     pub next_get_instance_proc_addr: Option<vk::PFN_vkGetInstanceProcAddr>,
-    pub next_get_physical_device_proc_addr: Option<PfnGetPhysicalDeviceProcAddr>,
-}
-
-/// `VkLayerDeviceLink`: the next layer's functions.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct LayerDeviceLink {
-    pub next: *mut Self,
-    pub next_get_instance_proc_addr: Option<vk::PFN_vkGetInstanceProcAddr>,
-    pub next_get_device_proc_addr: Option<vk::PFN_vkGetDeviceProcAddr>,
+    /// `vk_layerGetPhysicalDeviceProcAddr` or `vkGetDeviceProcAddr`.
+    pub next_get_proc_addr: Option<F>,
 }
 
 /// `VkLayerInstanceCreateInfo` or `VkLayerDeviceCreateInfo`. The union holds a pointer whatever `function` says.
 #[repr(C)]
-pub struct LayerCreateInfo<L> {
+pub struct LayerCreateInfo<F> {
     pub s_type: vk::StructureType,
     pub p_next: *const c_void,
     pub function: i32,
-    pub layer_info: *mut L,
+    pub layer_info: *mut LayerLink<F>,
 }
 
 /// `VkLayerDeviceCreateInfo`.
-pub type LayerDeviceCreateInfo = LayerCreateInfo<LayerDeviceLink>;
+pub type LayerDeviceCreateInfo = LayerCreateInfo<vk::PFN_vkGetDeviceProcAddr>;
 
 // SAFETY: the structure starts with `sType` and `pNext`; the number is VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO.
-unsafe impl TaggedStructure for LayerCreateInfo<LayerInstanceLink> {
+unsafe impl TaggedStructure for LayerCreateInfo<PfnGetPhysicalDeviceProcAddr> {
     const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw(47);
 }
 
 // SAFETY: the structure starts with `sType` and `pNext`; the number is VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO.
-unsafe impl TaggedStructure for LayerCreateInfo<LayerDeviceLink> {
+unsafe impl TaggedStructure for LayerDeviceCreateInfo {
     const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw(48);
 }
 
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<NegotiateLayerInterface>() == 48);
-    assert!(size_of::<LayerInstanceLink>() == 24);
-    assert!(size_of::<LayerDeviceLink>() == 24);
+    assert!(size_of::<LayerLink<PfnGetPhysicalDeviceProcAddr>>() == 24);
     assert!(size_of::<LayerDeviceCreateInfo>() == 32);
 };

@@ -1,44 +1,26 @@
 //! The loader's links between layers, in the chains of `VkInstanceCreateInfo` and `VkDeviceCreateInfo`.
 
 use super::chain::{self, Node};
-use super::ffi::{LAYER_LINK_INFO, LayerCreateInfo, LayerDeviceLink, LayerInstanceLink};
+use super::ffi::{LAYER_LINK_INFO, LayerCreateInfo, LayerLink};
 use ash::vk::TaggedStructure;
 use std::ffi::c_void;
-
-/// A link of the layer chain.
-pub trait LayerLink: Copy {
-    /// The link of the next layer.
-    fn next(&self) -> *mut Self;
-}
-
-impl LayerLink for LayerInstanceLink {
-    fn next(&self) -> *mut Self {
-        self.next
-    }
-}
-
-impl LayerLink for LayerDeviceLink {
-    fn next(&self) -> *mut Self {
-        self.next
-    }
-}
 
 /// Takes this layer's link from the loader's node in a create-info chain, and leaves the next layer's link there. The loader
 /// searches by type and function: the node may be anywhere in the chain.
 ///
 /// # Safety
 /// `head` must be the chain that the loader passed to `vkCreateInstance` or `vkCreateDevice`.
-pub unsafe fn take_link<L: LayerLink>(head: *const c_void) -> Option<L>
+pub unsafe fn take_link<F: Copy>(head: *const c_void) -> Option<LayerLink<F>>
 where
-    LayerCreateInfo<L>: TaggedStructure,
+    LayerCreateInfo<F>: TaggedStructure,
 {
     // SAFETY: the chain is valid, and the loader's nodes may be written (LoaderLayerInterface.md, "Layer Chain").
     unsafe {
         let node = chain::nodes(head)
-            .filter_map(Node::cast::<LayerCreateInfo<L>>)
+            .filter_map(Node::cast::<LayerCreateInfo<F>>)
             .find(|node| (**node).function == LAYER_LINK_INFO)?;
         let link = (*node).layer_info.as_ref().copied()?;
-        (*node).layer_info = link.next();
+        (*node).layer_info = link.next;
         Some(link)
     }
 }
@@ -46,17 +28,18 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loader::ffi::LayerDeviceCreateInfo;
+    use crate::loader::ffi::{LayerDeviceCreateInfo, PfnGetPhysicalDeviceProcAddr};
+    use ash::vk;
     use std::ptr;
 
     #[test]
     fn a_link_is_found_by_its_function_and_the_next_layers_is_left() {
-        let mut last = LayerDeviceLink {
+        let mut last = LayerLink {
             next: ptr::null_mut(),
             next_get_instance_proc_addr: None,
-            next_get_device_proc_addr: None,
+            next_get_proc_addr: None,
         };
-        let mut own = LayerDeviceLink {
+        let mut own = LayerLink {
             next: &raw mut last,
             ..last
         };
@@ -70,10 +53,10 @@ mod tests {
         let callback = node(1, (&raw mut linked).cast_const().cast(), ptr::null_mut());
         // SAFETY: the chain is valid and its nodes may be written.
         unsafe {
-            let taken = take_link::<LayerDeviceLink>((&raw const callback).cast());
+            let taken = take_link::<vk::PFN_vkGetDeviceProcAddr>((&raw const callback).cast());
             assert_eq!(taken.map(|link| link.next), Some(&raw mut last));
             assert_eq!(linked.layer_info, &raw mut last);
-            assert!(take_link::<LayerInstanceLink>((&raw const callback).cast()).is_none());
+            assert!(take_link::<PfnGetPhysicalDeviceProcAddr>((&raw const callback).cast()).is_none());
         }
     }
 }

@@ -15,8 +15,8 @@ pub(super) fn size_of_node(s_type: StructureType) -> Option<usize> {
     if s_type == LayerDeviceCreateInfo::STRUCTURE_TYPE {
         return Some(size_of::<LayerDeviceCreateInfo>());
     }
-    let row = sizes::SIZES.binary_search_by_key(&s_type.as_raw(), |row| row.0).ok()?;
-    sizes::SIZES.get(row).map(|row| row.1)
+    let has_type = |row: &&(usize, &[i32])| row.1.binary_search(&s_type.as_raw()).is_ok();
+    sizes::SIZES.iter().find(has_type).map(|row| row.0)
 }
 
 /// A node that would have to be copied and has an unknown size.

@@ -4,307 +4,81 @@
 
 use super::layout::{F2, F3, F4, Ptr, Words, node_size};
 
-/// `VkStructureType` and size in bytes, by ascending type.
-pub(super) static SIZES: [(i32, usize); 301] = [
-    (16, node_size::<F3<u32, usize, Ptr>>()),            // VkShaderModuleCreateInfo
-    (49, node_size::<Words<12>>()),                      // VkPhysicalDeviceVulkan11Features
-    (51, node_size::<Words<47>>()),                      // VkPhysicalDeviceVulkan12Features
-    (53, node_size::<Words<15>>()),                      // VkPhysicalDeviceVulkan13Features
-    (55, node_size::<Words<21>>()),                      // VkPhysicalDeviceVulkan14Features
-    (1000028000, node_size::<Words<2>>()),               // VkPhysicalDeviceTransformFeedbackFeaturesEXT
-    (1000044003, node_size::<Words<1>>()),               // VkPhysicalDeviceDynamicRenderingFeatures
-    (1000050000, node_size::<Words<1>>()),               // VkPhysicalDeviceCornerSampledImageFeaturesNV
-    (1000053001, node_size::<Words<3>>()),               // VkPhysicalDeviceMultiviewFeatures
-    (1000059000, node_size::<[u32; 55]>()),              // VkPhysicalDeviceFeatures2
-    (1000063000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderDrawParametersFeatures
-    (1000066000, node_size::<Words<1>>()),               // VkPhysicalDeviceTextureCompressionASTCHDRFeatures
-    (1000067001, node_size::<Words<1>>()),               // VkPhysicalDeviceASTCDecodeFeaturesEXT
-    (1000068000, node_size::<Words<4>>()),               // VkPipelineRobustnessCreateInfo
-    (1000068001, node_size::<Words<1>>()),               // VkPhysicalDevicePipelineRobustnessFeatures
-    (1000070001, node_size::<F2<u32, Ptr>>()),           // VkDeviceGroupDeviceCreateInfo
-    (1000081001, node_size::<Words<2>>()),               // VkPhysicalDeviceConditionalRenderingFeaturesEXT
-    (1000082000, node_size::<Words<2>>()),               // VkPhysicalDeviceShaderFloat16Int8Features
-    (1000083000, node_size::<Words<4>>()),               // VkPhysicalDevice16BitStorageFeatures
-    (1000102000, node_size::<Words<1>>()),               // VkPhysicalDeviceDepthClipEnableFeaturesEXT
-    (1000108000, node_size::<Words<1>>()),               // VkPhysicalDeviceImagelessFramebufferFeatures
-    (1000110000, node_size::<Words<1>>()),               // VkPhysicalDeviceRelaxedLineRasterizationFeaturesIMG
-    (1000116000, node_size::<Words<2>>()),               // VkPhysicalDevicePerformanceQueryFeaturesKHR
-    (1000116007, node_size::<Words<1>>()),               // VkPerformanceQueryReservationInfoKHR
-    (1000120000, node_size::<Words<2>>()),               // VkPhysicalDeviceVariablePointersFeatures
-    (1000128000, node_size::<F3<u32, u64, Ptr>>()),      // VkDebugUtilsObjectNameInfoEXT
-    (1000133000, node_size::<Words<4>>()),               // VkPhysicalDeviceGpaFeaturesAMD
-    (1000134000, node_size::<Words<2>>()),               // VkPhysicalDeviceShaderEnqueueFeaturesAMDX
-    (1000134004, node_size::<F2<Ptr, u32>>()),           // VkPipelineShaderStageNodeCreateInfoAMDX
-    (1000135006, node_size::<F2<u32, Ptr>>()),           // VkShaderDescriptorSetAndBindingMappingInfoEXT
-    (1000135009, node_size::<Words<2>>()),               // VkPhysicalDeviceDescriptorHeapFeaturesEXT
-    (1000138000, node_size::<Words<2>>()),               // VkPhysicalDeviceInlineUniformBlockFeatures
-    (1000141000, node_size::<Words<3>>()),               // VkPhysicalDeviceShaderBfloat16FeaturesKHR
-    (1000145001, node_size::<Words<1>>()),               // VkPhysicalDeviceProtectedMemoryFeatures
-    (1000148000, node_size::<Words<1>>()),               // VkPhysicalDeviceBlendOperationAdvancedFeaturesEXT
-    (1000150013, node_size::<Words<5>>()),               // VkPhysicalDeviceAccelerationStructureFeaturesKHR
-    (1000154000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderSMBuiltinsFeaturesNV
-    (1000156004, node_size::<Words<1>>()),               // VkPhysicalDeviceSamplerYcbcrConversionFeatures
-    (1000160001, node_size::<u64>()),                    // VkShaderModuleValidationCacheCreateInfoEXT
-    (1000161001, node_size::<Words<20>>()),              // VkPhysicalDeviceDescriptorIndexingFeatures
-    (1000163000, node_size::<Words<15>>()),              // VkPhysicalDevicePortabilitySubsetFeaturesKHR
-    (1000164001, node_size::<Words<2>>()),               // VkPhysicalDeviceShadingRateImageFeaturesNV
-    (1000166000, node_size::<Words<1>>()),               // VkPhysicalDeviceRepresentativeFragmentTestFeaturesNV
-    (1000172000, node_size::<Words<1>>()),               // VkPhysicalDeviceCooperativeMatrixConversionFeaturesQCOM
-    (1000173000, node_size::<Words<1>>()),               // VkPhysicalDeviceElapsedTimerQueryFeaturesQCOM
-    (1000175000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderSubgroupExtendedTypesFeatures
-    (1000177000, node_size::<Words<3>>()),               // VkPhysicalDevice8BitStorageFeatures
-    (1000180000, node_size::<Words<2>>()),               // VkPhysicalDeviceShaderAtomicInt64Features
-    (1000181000, node_size::<Words<2>>()),               // VkPhysicalDeviceShaderClockFeaturesKHR
-    (1000189000, node_size::<Words<1>>()),               // VkDeviceMemoryOverallocationCreateInfoAMD
-    (1000190002, node_size::<Words<2>>()),               // VkPhysicalDeviceVertexAttributeDivisorFeatures
-    (1000201000, node_size::<Words<2>>()),               // VkPhysicalDeviceComputeShaderDerivativesFeaturesKHR
-    (1000202000, node_size::<Words<2>>()),               // VkPhysicalDeviceMeshShaderFeaturesNV
-    (1000203000, node_size::<Words<1>>()),               // VkPhysicalDeviceFragmentShaderBarycentricFeaturesKHR
-    (1000204000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderImageFootprintFeaturesNV
-    (1000205002, node_size::<Words<1>>()),               // VkPhysicalDeviceExclusiveScissorFeaturesNV
-    (1000207000, node_size::<Words<1>>()),               // VkPhysicalDeviceTimelineSemaphoreFeatures
-    (1000208000, node_size::<Words<3>>()),               // VkPhysicalDevicePresentTimingFeaturesEXT
-    (1000209000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderIntegerFunctions2FeaturesINTEL
-    (1000211000, node_size::<Words<3>>()),               // VkPhysicalDeviceVulkanMemoryModelFeatures
-    (1000215000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderTerminateInvocationFeatures
-    (1000218000, node_size::<Words<3>>()),               // VkPhysicalDeviceFragmentDensityMapFeaturesEXT
-    (1000221000, node_size::<Words<1>>()),               // VkPhysicalDeviceScalarBlockLayoutFeatures
-    (1000225001, node_size::<Words<1>>()),               // VkPipelineShaderStageRequiredSubgroupSizeCreateInfo
-    (1000225002, node_size::<Words<2>>()),               // VkPhysicalDeviceSubgroupSizeControlFeatures
-    (1000226003, node_size::<Words<3>>()),               // VkPhysicalDeviceFragmentShadingRateFeaturesKHR
-    (1000229000, node_size::<Words<1>>()),               // VkPhysicalDeviceCoherentMemoryFeaturesAMD
-    (1000231000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderConstantDataFeaturesKHR
-    (1000232000, node_size::<Words<1>>()),               // VkPhysicalDeviceDynamicRenderingLocalReadFeatures
-    (1000233000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderAbortFeaturesKHR
-    (1000234000, node_size::<Words<2>>()),               // VkPhysicalDeviceShaderImageAtomicInt64FeaturesEXT
-    (1000235000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderQuadControlFeaturesKHR
-    (1000238000, node_size::<Words<1>>()),               // VkPhysicalDeviceMemoryPriorityFeaturesEXT
-    (1000240000, node_size::<Words<1>>()),               // VkPhysicalDeviceDedicatedAllocationImageAliasingFeaturesNV
-    (1000241000, node_size::<Words<1>>()),               // VkPhysicalDeviceSeparateDepthStencilLayoutsFeatures
-    (1000244000, node_size::<Words<3>>()),               // VkPhysicalDeviceBufferDeviceAddressFeaturesEXT
-    (1000247000, node_size::<F4<u32, Ptr, u32, Ptr>>()), // VkValidationFeaturesEXT
-    (1000248000, node_size::<Words<1>>()),               // VkPhysicalDevicePresentWaitFeaturesKHR
-    (1000249000, node_size::<Words<2>>()),               // VkPhysicalDeviceCooperativeMatrixFeaturesNV
-    (1000250000, node_size::<Words<1>>()),               // VkPhysicalDeviceCoverageReductionModeFeaturesNV
-    (1000251000, node_size::<Words<3>>()),               // VkPhysicalDeviceFragmentShaderInterlockFeaturesEXT
-    (1000252000, node_size::<Words<1>>()),               // VkPhysicalDeviceYcbcrImageArraysFeaturesEXT
-    (1000253000, node_size::<Words<1>>()),               // VkPhysicalDeviceUniformBufferStandardLayoutFeatures
-    (1000254000, node_size::<Words<2>>()),               // VkPhysicalDeviceProvokingVertexFeaturesEXT
-    (1000257000, node_size::<Words<3>>()),               // VkPhysicalDeviceBufferDeviceAddressFeatures
-    (1000259000, node_size::<Words<6>>()),               // VkPhysicalDeviceLineRasterizationFeatures
-    (1000260000, node_size::<Words<12>>()),              // VkPhysicalDeviceShaderAtomicFloatFeaturesEXT
-    (1000261000, node_size::<Words<1>>()),               // VkPhysicalDeviceHostQueryResetFeatures
-    (1000265000, node_size::<Words<1>>()),               // VkPhysicalDeviceIndexTypeUint8Features
-    (1000267000, node_size::<Words<1>>()),               // VkPhysicalDeviceExtendedDynamicStateFeaturesEXT
-    (1000269000, node_size::<Words<1>>()),               // VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR
-    (1000270000, node_size::<Words<1>>()),               // VkPhysicalDeviceHostImageCopyFeatures
-    (1000272000, node_size::<Words<3>>()),               // VkPhysicalDeviceMapMemoryPlacedFeaturesEXT
-    (1000273000, node_size::<Words<12>>()),              // VkPhysicalDeviceShaderAtomicFloat2FeaturesEXT
-    (1000275000, node_size::<Words<1>>()),               // VkPhysicalDeviceSwapchainMaintenance1FeaturesKHR
-    (1000276000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderDemoteToHelperInvocationFeatures
-    (1000277007, node_size::<Words<1>>()),               // VkPhysicalDeviceDeviceGeneratedCommandsFeaturesNV
-    (1000278000, node_size::<Words<1>>()),               // VkPhysicalDeviceInheritedViewportScissorFeaturesNV
-    (1000280000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderIntegerDotProductFeatures
-    (1000281000, node_size::<Words<1>>()),               // VkPhysicalDeviceTexelBufferAlignmentFeaturesEXT
-    (1000283000, node_size::<Words<4>>()),               // VkPhysicalDeviceDepthBiasControlFeaturesEXT
-    (1000284000, node_size::<Words<1>>()),               // VkPhysicalDeviceDeviceMemoryReportFeaturesEXT
-    (1000284001, node_size::<F3<u32, Ptr, Ptr>>()),      // VkDeviceDeviceMemoryReportCreateInfoEXT
-    (1000286000, node_size::<Words<3>>()),               // VkPhysicalDeviceRobustness2FeaturesKHR
-    (1000287002, node_size::<Words<2>>()),               // VkPhysicalDeviceCustomBorderColorFeaturesEXT
-    (1000288000, node_size::<Words<1>>()),               // VkPhysicalDeviceTextureCompressionASTC3DFeaturesEXT
-    (1000292000, node_size::<Words<1>>()),               // VkPhysicalDevicePresentBarrierFeaturesNV
-    (1000294001, node_size::<Words<1>>()),               // VkPhysicalDevicePresentIdFeaturesKHR
-    (1000295000, node_size::<Words<1>>()),               // VkPhysicalDevicePrivateDataFeatures
-    (1000295001, node_size::<Words<1>>()),               // VkDevicePrivateDataCreateInfo
-    (1000297000, node_size::<Words<1>>()),               // VkPhysicalDevicePipelineCreationCacheControlFeatures
-    (1000298000, node_size::<Words<1>>()),               // VkPhysicalDeviceVulkanSC10Features
-    (1000298008, node_size::<F3<u32, Ptr, Ptr>>()),      // VkFaultCallbackInfo
-    (1000300000, node_size::<Words<1>>()),               // VkPhysicalDeviceDiagnosticsConfigFeaturesNV
-    (1000300001, node_size::<Words<1>>()),               // VkDeviceDiagnosticsConfigCreateInfoNV
-    (1000302001, node_size::<Words<1>>()),               // VkPhysicalDeviceQueuePerfHintFeaturesQCOM
-    (1000303000, node_size::<Words<3>>()),               // VkPhysicalDeviceImageProcessing3FeaturesQCOM
-    (1000304000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderMultipleWaitQueuesFeaturesQCOM
-    (1000305000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderSplitBarrierFeaturesEXT
-    (1000307003, node_size::<Words<1>>()),               // VkPhysicalDeviceCudaKernelLaunchFeaturesNV
-    (1000309000, node_size::<Words<14>>()),              // VkPhysicalDeviceTileShadingFeaturesQCOM
-    (1000314007, node_size::<Words<1>>()),               // VkPhysicalDeviceSynchronization2Features
-    (1000316002, node_size::<Words<4>>()),               // VkPhysicalDeviceDescriptorBufferFeaturesEXT
-    (1000318006, node_size::<Words<1>>()),               // VkPhysicalDeviceDeviceAddressCommandsFeaturesKHR
-    (1000320000, node_size::<Words<1>>()),               // VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT
-    (1000321000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderEarlyAndLateFragmentTestsFeaturesAMD
-    (1000323000, node_size::<Words<1>>()),               // VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR
-    (1000325000, node_size::<Words<1>>()),               // VkPhysicalDeviceZeroInitializeWorkgroupMemoryFeatures
-    (1000326001, node_size::<Words<3>>()),               // VkPhysicalDeviceFragmentShadingRateEnumsFeaturesNV
-    (1000327001, node_size::<Words<2>>()),               // VkPhysicalDeviceRayTracingMotionBlurFeaturesNV
-    (1000328000, node_size::<Words<5>>()),               // VkPhysicalDeviceMeshShaderFeaturesEXT
-    (1000330000, node_size::<Words<1>>()),               // VkPhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT
-    (1000332000, node_size::<Words<1>>()),               // VkPhysicalDeviceFragmentDensityMap2FeaturesEXT
-    (1000335000, node_size::<Words<1>>()),               // VkPhysicalDeviceImageRobustnessFeatures
-    (1000336000, node_size::<Words<4>>()),               // VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR
-    (1000338000, node_size::<Words<1>>()),               // VkPhysicalDeviceImageCompressionControlFeaturesEXT
-    (1000339000, node_size::<Words<1>>()),               // VkPhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT
-    (1000340000, node_size::<Words<2>>()),               // VkPhysicalDevice4444FormatsFeaturesEXT
-    (1000341000, node_size::<Words<2>>()),               // VkPhysicalDeviceFaultFeaturesEXT
-    (1000342000, node_size::<Words<3>>()), // VkPhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT
-    (1000344000, node_size::<Words<1>>()), // VkPhysicalDeviceRGBA10X6FormatsFeaturesEXT
-    (1000347000, node_size::<Words<5>>()), // VkPhysicalDeviceRayTracingPipelineFeaturesKHR
-    (1000348013, node_size::<Words<1>>()), // VkPhysicalDeviceRayQueryFeaturesKHR
-    (1000351000, node_size::<Words<1>>()), // VkPhysicalDeviceMutableDescriptorTypeFeaturesEXT
-    (1000352000, node_size::<Words<1>>()), // VkPhysicalDeviceVertexInputDynamicStateFeaturesEXT
-    (1000354000, node_size::<Words<1>>()), // VkPhysicalDeviceAddressBindingReportFeaturesEXT
-    (1000355000, node_size::<Words<1>>()), // VkPhysicalDeviceDepthClipControlFeaturesEXT
-    (1000356000, node_size::<Words<2>>()), // VkPhysicalDevicePrimitiveTopologyListRestartFeaturesEXT
-    (1000361000, node_size::<Words<1>>()), // VkPhysicalDevicePresentModeFifoLatestReadyFeaturesKHR
-    (1000369001, node_size::<Words<1>>()), // VkPhysicalDeviceSubpassShadingFeaturesHUAWEI
-    (1000370000, node_size::<Words<1>>()), // VkPhysicalDeviceInvocationMaskFeaturesHUAWEI
-    (1000371001, node_size::<Words<1>>()), // VkPhysicalDeviceExternalMemoryRDMAFeaturesNV
-    (1000372001, node_size::<Words<1>>()), // VkPhysicalDevicePipelinePropertiesFeaturesEXT
-    (1000373007, node_size::<Words<4>>()), // VkPhysicalDeviceExternalSciSyncFeaturesNV
-    (1000374004, node_size::<Words<2>>()), // VkPhysicalDeviceExternalMemorySciBufFeaturesNV
-    (1000375000, node_size::<Words<1>>()), // VkPhysicalDeviceFrameBoundaryFeaturesEXT
-    (1000376000, node_size::<Words<1>>()), // VkPhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT
-    (1000377000, node_size::<Words<3>>()), // VkPhysicalDeviceExtendedDynamicState2FeaturesEXT
-    (1000381000, node_size::<Words<1>>()), // VkPhysicalDeviceColorWriteEnableFeaturesEXT
-    (1000382000, node_size::<Words<3>>()), // VkPhysicalDevicePrimitivesGeneratedQueryFeaturesEXT
-    (1000386000, node_size::<Words<2>>()), // VkPhysicalDeviceRayTracingMaintenance1FeaturesKHR
-    (1000387000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderUntypedPointersFeaturesKHR
-    (1000388000, node_size::<Words<1>>()), // VkPhysicalDeviceGlobalPriorityQueryFeatures
-    (1000390000, node_size::<Words<1>>()), // VkPhysicalDeviceVideoEncodeRgbConversionFeaturesVALVE
-    (1000391000, node_size::<Words<1>>()), // VkPhysicalDeviceImageViewMinLodFeaturesEXT
-    (1000392000, node_size::<Words<1>>()), // VkPhysicalDeviceMultiDrawFeaturesEXT
-    (1000393000, node_size::<Words<2>>()), // VkPhysicalDeviceImage2DViewOf3DFeaturesEXT
-    (1000395000, node_size::<Words<3>>()), // VkPhysicalDeviceShaderTileImageFeaturesEXT
-    (1000396005, node_size::<Words<3>>()), // VkPhysicalDeviceOpacityMicromapFeaturesEXT
-    (1000397000, node_size::<Words<1>>()), // VkPhysicalDeviceDisplacementMicromapFeaturesNV
-    (1000404000, node_size::<Words<2>>()), // VkPhysicalDeviceClusterCullingShaderFeaturesHUAWEI
-    (1000411000, node_size::<Words<2>>()), // VkPhysicalDeviceBorderColorSwizzleFeaturesEXT
-    (1000412000, node_size::<Words<1>>()), // VkPhysicalDevicePageableDeviceLocalMemoryFeaturesEXT
-    (1000413000, node_size::<Words<1>>()), // VkPhysicalDeviceMaintenance4Features
-    (1000416000, node_size::<Words<2>>()), // VkPhysicalDeviceShaderSubgroupRotateFeatures
-    (1000417000, node_size::<Words<1>>()), // VkDeviceQueueShaderCoreControlCreateInfoARM
-    (1000417001, node_size::<Words<1>>()), // VkPhysicalDeviceSchedulingControlsFeaturesARM
-    (1000418000, node_size::<Words<1>>()), // VkPhysicalDeviceImageSlicedViewOf3DFeaturesEXT
-    (1000420000, node_size::<Words<1>>()), // VkPhysicalDeviceDescriptorSetHostMappingFeaturesVALVE
-    (1000421000, node_size::<Words<1>>()), // VkPhysicalDeviceDepthClampZeroOneFeaturesKHR
-    (1000422000, node_size::<Words<1>>()), // VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT
-    (1000424000, node_size::<Words<1>>()), // VkPhysicalDeviceRenderPassStripedFeaturesARM
-    (1000425000, node_size::<Words<1>>()), // VkPhysicalDeviceFragmentDensityMapOffsetFeaturesEXT
-    (1000426000, node_size::<Words<1>>()), // VkPhysicalDeviceCopyMemoryIndirectFeaturesNV
-    (1000427000, node_size::<Words<1>>()), // VkPhysicalDeviceMemoryDecompressionFeaturesEXT
-    (1000428000, node_size::<Words<3>>()), // VkPhysicalDeviceDeviceGeneratedCommandsComputeFeaturesNV
-    (1000429008, node_size::<Words<2>>()), // VkPhysicalDeviceRayTracingLinearSweptSpheresFeaturesNV
-    (1000430000, node_size::<Words<1>>()), // VkPhysicalDeviceLinearColorAttachmentFeaturesNV
-    (1000434000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderMaximalReconvergenceFeaturesKHR
-    (1000435000, node_size::<F4<u32, u32, u32, u64>>()), // VkApplicationParametersEXT
-    (1000437000, node_size::<Words<1>>()), // VkPhysicalDeviceImageCompressionControlSwapchainFeaturesEXT
-    (1000440000, node_size::<Words<3>>()), // VkPhysicalDeviceImageProcessingFeaturesQCOM
-    (1000451000, node_size::<Words<3>>()), // VkPhysicalDeviceNestedCommandBufferFeaturesEXT
-    (1000455000, node_size::<Words<31>>()), // VkPhysicalDeviceExtendedDynamicState3FeaturesEXT
-    (1000458000, node_size::<Words<1>>()), // VkPhysicalDeviceSubpassMergeFeedbackFeaturesEXT
-    (1000460009, node_size::<Words<6>>()), // VkPhysicalDeviceTensorFeaturesARM
-    (1000460018, node_size::<Words<1>>()), // VkPhysicalDeviceDescriptorBufferTensorFeaturesARM
-    (1000462000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderModuleIdentifierFeaturesEXT
-    (1000462002, node_size::<F2<u32, Ptr>>()), // VkPipelineShaderStageModuleIdentifierCreateInfoEXT
-    (1000464000, node_size::<Words<1>>()), // VkPhysicalDeviceOpticalFlowFeaturesNV
-    (1000465000, node_size::<Words<1>>()), // VkPhysicalDeviceLegacyDitheringFeaturesEXT
-    (1000466000, node_size::<Words<1>>()), // VkPhysicalDevicePipelineProtectedAccessFeatures
-    (1000468000, node_size::<Words<1>>()), // VkPhysicalDeviceExternalFormatResolveFeaturesANDROID
-    (1000470000, node_size::<Words<1>>()), // VkPhysicalDeviceMaintenance5Features
-    (1000476000, node_size::<Words<1>>()), // VkPhysicalDeviceAntiLagFeaturesAMD
-    (1000478000, node_size::<Words<1>>()), // VkPhysicalDeviceDenseGeometryFormatFeaturesAMDX
-    (1000479002, node_size::<Words<1>>()), // VkPhysicalDevicePresentId2FeaturesKHR
-    (1000480001, node_size::<Words<1>>()), // VkPhysicalDevicePresentWait2FeaturesKHR
-    (1000481000, node_size::<Words<1>>()), // VkPhysicalDeviceRayTracingPositionFetchFeaturesKHR
-    (1000482000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderObjectFeaturesEXT
-    (1000483000, node_size::<Words<1>>()), // VkPhysicalDevicePipelineBinaryFeaturesKHR
-    (1000483008, node_size::<Words<1>>()), // VkDevicePipelineBinaryInternalCacheControlKHR
-    (1000484000, node_size::<Words<1>>()), // VkPhysicalDeviceTilePropertiesFeaturesQCOM
-    (1000485000, node_size::<Words<1>>()), // VkPhysicalDeviceAmigoProfilingFeaturesSEC
-    (1000488000, node_size::<Words<1>>()), // VkPhysicalDeviceMultiviewPerViewViewportsFeaturesQCOM
-    (1000489002, node_size::<Words<4>>()), // VkPhysicalDeviceExternalSciSync2FeaturesNV
-    (1000489003, node_size::<Words<1>>()), // VkDeviceSemaphoreSciSyncPoolReservationCreateInfoNV
-    (1000490000, node_size::<Words<1>>()), // VkPhysicalDeviceRayTracingInvocationReorderFeaturesNV
-    (1000491000, node_size::<Words<2>>()), // VkPhysicalDeviceCooperativeVectorFeaturesNV
-    (1000492000, node_size::<Words<1>>()), // VkPhysicalDeviceExtendedSparseAddressSpaceFeaturesNV
-    (1000495000, node_size::<Words<1>>()), // VkPhysicalDeviceLegacyVertexAttributesFeaturesEXT
-    (1000497000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderCoreBuiltinsFeaturesARM
-    (1000498000, node_size::<Words<1>>()), // VkPhysicalDevicePipelineLibraryGroupHandlesFeaturesEXT
-    (1000499000, node_size::<Words<1>>()), // VkPhysicalDeviceDynamicRenderingUnusedAttachmentsFeaturesEXT
-    (1000504000, node_size::<Words<1>>()), // VkPhysicalDeviceInternallySynchronizedQueuesFeaturesKHR
-    (1000506000, node_size::<Words<2>>()), // VkPhysicalDeviceCooperativeMatrixFeaturesKHR
-    (1000507006, node_size::<Words<5>>()), // VkPhysicalDeviceDataGraphFeaturesARM
-    (1000510000, node_size::<Words<1>>()), // VkPhysicalDeviceMultiviewPerViewRenderAreasFeaturesQCOM
-    (1000513004, node_size::<Words<1>>()), // VkPhysicalDeviceVideoEncodeAV1FeaturesKHR
-    (1000514000, node_size::<Words<1>>()), // VkPhysicalDeviceVideoDecodeVP9FeaturesKHR
-    (1000515000, node_size::<Words<1>>()), // VkPhysicalDeviceVideoMaintenance1FeaturesKHR
-    (1000516000, node_size::<Words<2>>()), // VkPhysicalDevicePerStageDescriptorSetFeaturesNV
-    (1000518000, node_size::<Words<1>>()), // VkPhysicalDeviceImageProcessing2FeaturesQCOM
-    (1000519001, node_size::<Words<1>>()), // VkPhysicalDeviceCubicWeightsFeaturesQCOM
-    (1000520000, node_size::<Words<1>>()), // VkPhysicalDeviceYcbcrDegammaFeaturesQCOM
-    (1000521000, node_size::<Words<1>>()), // VkPhysicalDeviceCubicClampFeaturesQCOM
-    (1000524000, node_size::<Words<1>>()), // VkPhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT
-    (1000527000, node_size::<Words<2>>()), // VkPhysicalDeviceUnifiedImageLayoutsFeaturesKHR
-    (1000528000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderFloatControls2Features
-    (1000529004, node_size::<Words<1>>()), // VkPhysicalDeviceExternalMemoryScreenBufferFeaturesQNX
-    (1000544000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderExpectAssumeFeatures
-    (1000545000, node_size::<Words<1>>()), // VkPhysicalDeviceMaintenance6Features
-    (1000546000, node_size::<Words<1>>()), // VkPhysicalDeviceDescriptorPoolOverallocationFeaturesNV
-    (1000547000, node_size::<Words<1>>()), // VkPhysicalDeviceTileMemoryHeapFeaturesQCOM
-    (1000549000, node_size::<Words<2>>()), // VkPhysicalDeviceCopyMemoryIndirectFeaturesKHR
-    (1000552004, node_size::<Words<1>>()), // VkPhysicalDeviceVideoEncodeIntraRefreshFeaturesKHR
-    (1000553009, node_size::<Words<1>>()), // VkPhysicalDeviceVideoEncodeQuantizationMapFeaturesKHR
-    (1000555000, node_size::<Words<1>>()), // VkPhysicalDeviceRawAccessChainsFeaturesNV
-    (1000556000, node_size::<Words<1>>()), // VkExternalComputeQueueDeviceCreateInfoNV
-    (1000558000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR
-    (1000559000, node_size::<Words<1>>()), // VkPhysicalDeviceCommandBufferInheritanceFeaturesNV
-    (1000562000, node_size::<Words<1>>()), // VkPhysicalDeviceMaintenance7FeaturesKHR
-    (1000563000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderAtomicFloat16VectorFeaturesNV
-    (1000564000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT
-    (1000567000, node_size::<Words<2>>()), // VkPhysicalDeviceShaderFloat8FeaturesEXT
-    (1000568000, node_size::<Words<1>>()), // VkPhysicalDeviceRayTracingValidationFeaturesNV
-    (1000569000, node_size::<Words<1>>()), // VkPhysicalDeviceClusterAccelerationStructureFeaturesNV
-    (1000570000, node_size::<Words<1>>()), // VkPhysicalDevicePartitionedAccelerationStructureFeaturesNV
-    (1000572000, node_size::<Words<2>>()), // VkPhysicalDeviceDeviceGeneratedCommandsFeaturesEXT
-    (1000573000, node_size::<Words<4>>()), // VkPhysicalDeviceFaultFeaturesKHR
-    (1000574000, node_size::<Words<1>>()), // VkPhysicalDeviceMaintenance8FeaturesKHR
-    (1000575000, node_size::<Words<1>>()), // VkPhysicalDeviceImageAlignmentControlFeaturesMESA
-    (1000579000, node_size::<Words<3>>()), // VkPhysicalDeviceShaderFmaFeaturesKHR
-    (1000580001, node_size::<Words<1>>()), // VkPhysicalDevicePushConstantBankFeaturesNV
-    (1000581000, node_size::<Words<1>>()), // VkPhysicalDeviceRayTracingInvocationReorderFeaturesEXT
-    (1000582000, node_size::<Words<1>>()), // VkPhysicalDeviceDepthClampControlFeaturesEXT
-    (1000584000, node_size::<Words<1>>()), // VkPhysicalDeviceMaintenance9FeaturesKHR
-    (1000586000, node_size::<Words<1>>()), // VkPhysicalDeviceVideoMaintenance2FeaturesKHR
-    (1000590000, node_size::<Words<1>>()), // VkPhysicalDeviceHdrVividFeaturesHUAWEI
-    (1000593000, node_size::<Words<7>>()), // VkPhysicalDeviceCooperativeMatrix2FeaturesNV
-    (1000596000, node_size::<Words<1>>()), // VkPhysicalDevicePipelineOpacityMicromapFeaturesARM
-    (1000598000, node_size::<Words<1>>()), // VkPhysicalDeviceVideoEncodeFeedback2FeaturesKHR
-    (1000605000, node_size::<Words<1>>()), // VkPhysicalDevicePerformanceCountersByRegionFeaturesARM
-    (1000607000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderInstrumentationFeaturesARM
-    (1000608000, node_size::<Words<1>>()), // VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT
-    (1000609000, node_size::<Words<1>>()), // VkPhysicalDeviceFormatPackFeaturesARM
-    (1000611000, node_size::<Words<1>>()), // VkPhysicalDeviceFragmentDensityMapLayeredFeaturesVALVE
-    (1000613001, node_size::<Words<1>>()), // VkPhysicalDevicePresentMeteringFeaturesNV
-    (1000616000, node_size::<Words<1>>()), // VkPhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT
-    (1000620000, node_size::<Words<1>>()), // VkPhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT
-    (1000623000, node_size::<Words<1>>()), // VkPhysicalDeviceOpacityMicromapFeaturesKHR
-    (1000627000, node_size::<Words<1>>()), // VkPhysicalDeviceShader64BitIndexingFeaturesEXT
-    (1000628000, node_size::<Words<1>>()), // VkPhysicalDeviceCustomResolveFeaturesEXT
-    (1000629000, node_size::<Words<1>>()), // VkPhysicalDeviceDataGraphModelFeaturesQCOM
-    (1000630000, node_size::<Words<1>>()), // VkPhysicalDeviceMaintenance10FeaturesKHR
-    (1000631000, node_size::<Words<1>>()), // VkPhysicalDeviceDataGraphOpticalFlowFeaturesARM
-    (1000635000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderLongVectorFeaturesEXT
-    (1000637000, node_size::<Words<1>>()), // VkPhysicalDevicePipelineCacheIncrementalModeFeaturesSEC
-    (1000642000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderUniformBufferUnsizedArrayFeaturesEXT
-    (1000645001, node_size::<Words<1>>()), // VkPhysicalDeviceComputeOccupancyPriorityFeaturesNV
-    (1000657000, node_size::<Words<1>>()), // VkPhysicalDeviceMaintenance11FeaturesKHR
-    (1000659000, node_size::<Words<5>>()), // VkPhysicalDeviceCooperativeMatrixMaintenance1FeaturesEXT
-    (1000662000, node_size::<Words<1>>()), // VkPhysicalDeviceShaderSubgroupPartitionedFeaturesEXT
-    (1000668004, node_size::<Words<1>>()), // VkPhysicalDeviceExtendedFlagsFeaturesKHR
-    (1000672000, node_size::<Words<4>>()), // VkPhysicalDeviceShaderOCPMicroscalingTypesFeaturesEXT
-    (1000673000, node_size::<Words<4>>()), // VkPhysicalDeviceShaderMixedFloatDotProductFeaturesVALVE
-    (1000674000, node_size::<Words<1>>()), // VkPhysicalDeviceThrottleHintFeaturesSEC
-    (1000676002, node_size::<Words<1>>()), // VkPhysicalDeviceDataGraphNeuralAcceleratorStatisticsFeaturesARM
-    (1000678000, node_size::<Words<1>>()), // VkPhysicalDevicePrimitiveRestartIndexFeaturesEXT
-    (1000687000, node_size::<Words<1>>()), // VkPhysicalDeviceImageTilingControlFeaturesEXT
-    (1000689000, node_size::<Words<1>>()), // VkPhysicalDeviceCooperativeMatrixDecodeVectorFeaturesNV
+/// Sizes in bytes, and the values of `VkStructureType` that have them in ascending order.
+pub(super) static SIZES: [(usize, &[i32]); 23] = [
+    (node_size::<F2<Ptr, u32>>(), &[1000134004]),
+    (node_size::<F2<u32, Ptr>>(), &[1000070001, 1000135006, 1000462002]),
+    (node_size::<F3<u32, Ptr, Ptr>>(), &[1000284001, 1000298008]),
+    (node_size::<F3<u32, u64, Ptr>>(), &[1000128000]),
+    (node_size::<F3<u32, usize, Ptr>>(), &[16]),
+    (node_size::<F4<u32, Ptr, u32, Ptr>>(), &[1000247000]),
+    (node_size::<F4<u32, u32, u32, u64>>(), &[1000435000]),
+    (node_size::<Words<12>>(), &[49, 1000260000, 1000273000]),
+    (node_size::<Words<14>>(), &[1000309000]),
+    (node_size::<Words<15>>(), &[53, 1000163000]),
+    (
+        node_size::<Words<1>>(),
+        &[
+            1000044003, 1000050000, 1000063000, 1000066000, 1000067001, 1000068001, 1000102000, 1000108000, 1000110000,
+            1000116007, 1000145001, 1000148000, 1000154000, 1000156004, 1000166000, 1000172000, 1000173000, 1000175000,
+            1000189000, 1000203000, 1000204000, 1000205002, 1000207000, 1000209000, 1000215000, 1000221000, 1000225001,
+            1000229000, 1000231000, 1000232000, 1000233000, 1000235000, 1000238000, 1000240000, 1000241000, 1000248000,
+            1000250000, 1000252000, 1000253000, 1000261000, 1000265000, 1000267000, 1000269000, 1000270000, 1000275000,
+            1000276000, 1000277007, 1000278000, 1000280000, 1000281000, 1000284000, 1000288000, 1000292000, 1000294001,
+            1000295000, 1000295001, 1000297000, 1000298000, 1000300000, 1000300001, 1000302001, 1000304000, 1000305000,
+            1000307003, 1000314007, 1000318006, 1000320000, 1000321000, 1000323000, 1000325000, 1000330000, 1000332000,
+            1000335000, 1000338000, 1000339000, 1000344000, 1000348013, 1000351000, 1000352000, 1000354000, 1000355000,
+            1000361000, 1000369001, 1000370000, 1000371001, 1000372001, 1000375000, 1000376000, 1000381000, 1000387000,
+            1000388000, 1000390000, 1000391000, 1000392000, 1000397000, 1000412000, 1000413000, 1000417000, 1000417001,
+            1000418000, 1000420000, 1000421000, 1000422000, 1000424000, 1000425000, 1000426000, 1000427000, 1000430000,
+            1000434000, 1000437000, 1000458000, 1000460018, 1000462000, 1000464000, 1000465000, 1000466000, 1000468000,
+            1000470000, 1000476000, 1000478000, 1000479002, 1000480001, 1000481000, 1000482000, 1000483000, 1000483008,
+            1000484000, 1000485000, 1000488000, 1000489003, 1000490000, 1000492000, 1000495000, 1000497000, 1000498000,
+            1000499000, 1000504000, 1000510000, 1000513004, 1000514000, 1000515000, 1000518000, 1000519001, 1000520000,
+            1000521000, 1000524000, 1000528000, 1000529004, 1000544000, 1000545000, 1000546000, 1000547000, 1000552004,
+            1000553009, 1000555000, 1000556000, 1000558000, 1000559000, 1000562000, 1000563000, 1000564000, 1000568000,
+            1000569000, 1000570000, 1000574000, 1000575000, 1000580001, 1000581000, 1000582000, 1000584000, 1000586000,
+            1000590000, 1000596000, 1000598000, 1000605000, 1000607000, 1000608000, 1000609000, 1000611000, 1000613001,
+            1000616000, 1000620000, 1000623000, 1000627000, 1000628000, 1000629000, 1000630000, 1000631000, 1000635000,
+            1000637000, 1000642000, 1000645001, 1000657000, 1000662000, 1000668004, 1000674000, 1000676002, 1000678000,
+            1000687000, 1000689000,
+        ],
+    ),
+    (node_size::<Words<20>>(), &[1000161001]),
+    (node_size::<Words<21>>(), &[55]),
+    (
+        node_size::<Words<2>>(),
+        &[
+            1000028000, 1000081001, 1000082000, 1000116000, 1000120000, 1000134000, 1000135009, 1000138000, 1000164001,
+            1000180000, 1000181000, 1000190002, 1000201000, 1000202000, 1000225002, 1000234000, 1000249000, 1000254000,
+            1000287002, 1000327001, 1000340000, 1000341000, 1000356000, 1000374004, 1000386000, 1000393000, 1000404000,
+            1000411000, 1000416000, 1000429008, 1000491000, 1000506000, 1000516000, 1000527000, 1000549000, 1000567000,
+            1000572000,
+        ],
+    ),
+    (node_size::<Words<31>>(), &[1000455000]),
+    (
+        node_size::<Words<3>>(),
+        &[
+            1000053001, 1000141000, 1000177000, 1000208000, 1000211000, 1000218000, 1000226003, 1000244000, 1000251000,
+            1000257000, 1000272000, 1000286000, 1000303000, 1000326001, 1000342000, 1000377000, 1000382000, 1000395000,
+            1000396005, 1000428000, 1000440000, 1000451000, 1000579000,
+        ],
+    ),
+    (node_size::<Words<47>>(), &[51]),
+    (
+        node_size::<Words<4>>(),
+        &[
+            1000068000, 1000083000, 1000133000, 1000283000, 1000316002, 1000336000, 1000373007, 1000489002, 1000573000,
+            1000672000, 1000673000,
+        ],
+    ),
+    (
+        node_size::<Words<5>>(),
+        &[1000150013, 1000328000, 1000347000, 1000507006, 1000659000],
+    ),
+    (node_size::<Words<6>>(), &[1000259000, 1000460009]),
+    (node_size::<Words<7>>(), &[1000593000]),
+    (node_size::<[u32; 55]>(), &[1000059000]),
+    (node_size::<u64>(), &[1000160001]),
 ];
