@@ -26,11 +26,13 @@ pub struct BufferRequest {
 pub struct PendingBuffer<'a> {
     device: vk::Device,
     next: &'a DeviceTable,
-    buffer: vk::Buffer,
-    memory: vk::DeviceMemory,
+    pub buffer: vk::Buffer,
+    /// Contains nothing but the buffer.
+    pub memory: vk::DeviceMemory,
     bytes: u32,
-    choice: Option<MemoryChoice>,
-    base: Option<NonNull<u8>>,
+    pub choice: Option<MemoryChoice>,
+    /// Host address of the first byte, once the memory is mapped or imported.
+    pub base: Option<NonNull<u8>>,
     /// Imported memory. Declared last: unmapped after `drop` has freed the driver's memory object.
     mapping: Option<FixedMapping>,
 }
@@ -135,9 +137,9 @@ impl<'a> PendingBuffer<'a> {
             let mapping = FixedMapping::new(requirements.size).ok_or("all fixed addresses are in use")?;
             let importable = self.importable_types(&mapping);
             requirements.memory_type_bits &= importable.ok_or("host memory cannot be imported")?;
-            import = import.host_pointer(mapping.base().as_ptr().cast());
-            info = info.allocation_size(mapping.bytes()).push_next(&mut import);
-            self.base = Some(mapping.base());
+            import = import.host_pointer(mapping.base.as_ptr().cast());
+            info = info.allocation_size(mapping.bytes).push_next(&mut import);
+            self.base = Some(mapping.base);
             self.mapping = Some(mapping);
         }
         let choice = choose(requirements.memory_type_bits)?;
@@ -157,35 +159,8 @@ impl<'a> PendingBuffer<'a> {
         let handle_type = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
         let mut properties = vk::MemoryHostPointerPropertiesEXT::default();
         // SAFETY: the extension is enabled, and the pages are mapped.
-        let result = unsafe {
-            get(
-                self.device,
-                handle_type,
-                mapping.base().as_ptr().cast(),
-                &mut properties,
-            )
-        };
+        let result = unsafe { get(self.device, handle_type, mapping.base.as_ptr().cast(), &mut properties) };
         (result == vk::Result::SUCCESS).then_some(properties.memory_type_bits)
-    }
-
-    /// The buffer.
-    pub fn buffer(&self) -> vk::Buffer {
-        self.buffer
-    }
-
-    /// The memory, which contains nothing else.
-    pub fn memory(&self) -> vk::DeviceMemory {
-        self.memory
-    }
-
-    /// The memory type and the reason for it.
-    pub fn choice(&self) -> Option<MemoryChoice> {
-        self.choice
-    }
-
-    /// Host address of the first byte, once the memory is mapped or imported.
-    pub fn base(&self) -> Option<NonNull<u8>> {
-        self.base
     }
 
     /// The buffer's device address.

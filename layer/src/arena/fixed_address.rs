@@ -49,7 +49,7 @@ fn map_without_driver(setup: &ArenaSetup<'_>) -> Option<MappedBuffer> {
         PendingBuffer::create(setup, GRANULARITY as u32, BufferRequest::default(), host_type(setup)).ok()?;
     let address = probe.address(setup.api).ok()?;
     probe.map().ok()?;
-    if probe.base()?.as_ptr() as u64 != address {
+    if probe.base?.as_ptr() as u64 != address {
         return None;
     }
     drop(probe);
@@ -63,7 +63,7 @@ fn import(setup: &ArenaSetup<'_>) -> Option<MappedBuffer> {
         ..BufferRequest::default()
     };
     let pending = PendingBuffer::create(setup, setup.bytes, request, host_type(setup)).ok()?;
-    if pending.address(setup.api).ok()? != pending.base()?.as_ptr() as u64 {
+    if pending.address(setup.api).ok()? != pending.base?.as_ptr() as u64 {
         return None;
     }
     pending.finish(setup.api).ok()

@@ -29,8 +29,8 @@ impl MappedBuffer {
         Self {
             buffer: vk::Buffer::null(),
             memory: vk::DeviceMemory::null(),
-            base: mapping.base(),
-            address: mapping.base().as_ptr() as u64,
+            base: mapping.base,
+            address: mapping.base.as_ptr() as u64,
             choice: None,
             mapping: Some(mapping),
         }

@@ -31,7 +31,7 @@ impl<'a> PendingArena<'a> {
             memory_type::for_records(types, allowed, preference)
                 .ok_or_else(|| "no memory type is host-visible and coherent".to_owned())
         })?;
-        let flags = records.choice().map_or(Property::empty(), |choice| choice.flags);
+        let flags = records.choice.map_or(Property::empty(), |choice| choice.flags);
         let choose = |allowed| memory_type::for_control_block(types, allowed, preference, flags);
         let control = match choose(u32::MAX) {
             Err(reason) => Err(reason),

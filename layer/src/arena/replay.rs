@@ -121,8 +121,8 @@ fn capture_addresses(setup: &ArenaSetup<'_>, pending: &PendingArena<'_>) -> Opti
     };
     let control = pending.control.as_ref().ok();
     Some(CaptureAddresses {
-        records: get(pending.records.buffer(), pending.records.memory()),
-        control: control.map(|control| get(control.buffer(), control.memory())),
+        records: get(pending.records.buffer, pending.records.memory),
+        control: control.map(|control| get(control.buffer, control.memory)),
     })
 }
 

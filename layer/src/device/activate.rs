@@ -36,7 +36,8 @@ pub unsafe fn activate(
         report_masked: edited.report_masked,
         options: options(instance, settings, physical),
         families: families(instance, physical.handle),
-        ..AbortState::without_emulation(edited.enabled)
+        enabled: edited.enabled,
+        ..AbortState::default()
     };
     if edited.emulated.abort {
         let arena = Arena::create(&ArenaSetup {

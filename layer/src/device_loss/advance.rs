@@ -10,6 +10,7 @@ use crate::report::{self, Cause};
 use crate::settings::OnAbort;
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 use vkabort_instrument::Trap;
 
@@ -67,7 +68,7 @@ impl Device {
             DrainStatus::Idle => Cause::Abort { drained: true },
             DrainStatus::DriverLost => Cause::Driver,
             DrainStatus::TimedOut => {
-                loss.set_undrained(true);
+                loss.undrained.store(true, Ordering::Release);
                 Cause::Abort { drained: false }
             }
         };
@@ -89,7 +90,7 @@ impl Device {
     /// Takes the snapshot, delivers the report and publishes the loss. Runs once per device, under the drain's lock.
     fn complete_loss(&self, state: &AbortState, cause: Cause) {
         let (outcome, faults) = report::report_loss(self, state, cause);
-        state.loss.set_outcome(outcome);
+        let _ = state.loss.outcome.set(outcome);
         if state.enabled.fault {
             state.faults.push(faults);
         }
@@ -108,18 +109,18 @@ impl Device {
         let drain_deadline = *deadline.get_or_insert_with(|| Instant::now() + timeout);
         let mut new = None;
         let when_idle = |queues: &[Arc<Queue>]| {
-            let read = arena.read(Extent::From(loss.reported_units()));
+            let read = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
             new = Some((read, state.suspects(queues)));
             WaitMark::new(queues.to_vec()).mark_completed();
             arena.reset();
-            loss.set_reported_units(0);
+            loss.reported_units.store(0, Ordering::Relaxed);
         };
         match self.drain(state, drain_deadline, limit, || {}, when_idle) {
             DrainStatus::Pending | DrainStatus::DriverLost => return,
             DrainStatus::Idle => *deadline = None,
             DrainStatus::TimedOut => {
-                let read = arena.read(Extent::From(loss.reported_units()));
-                loss.set_reported_units(read.end);
+                let read = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
+                loss.reported_units.store(read.end, Ordering::Relaxed);
                 new = Some((read, state.suspects(&state.queues.values())));
                 *deadline = Some(Instant::now() + timeout);
             }
@@ -135,10 +136,10 @@ impl Device {
         let Some(state) = &self.state else { return };
         let _deadline = lock(&state.loss.drain_deadline);
         let deadline = Instant::now() + self.instance.settings.drain_timeout;
-        let when_idle = |_: &[Arc<Queue>]| state.loss.set_undrained(false);
+        let when_idle = |_: &[Arc<Queue>]| state.loss.undrained.store(false, Ordering::Release);
         let status = self.drain(state, deadline, None, || end_hang(state), when_idle);
         if matches!(status, DrainStatus::DriverLost) {
-            state.loss.set_undrained(false);
+            state.loss.undrained.store(false, Ordering::Release);
         }
     }
 }

@@ -110,7 +110,7 @@ mod tests {
                 vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE,
                 vk::QueueFlags::TRANSFER,
             ],
-            ..AbortState::without_emulation(Default::default())
+            ..AbortState::default()
         };
         let queues = [queue(0x30, 1, 0), queue(0x20, 0, 1), queue(0x10, 0, 0)];
         assert!(state.suspects(&queues).is_empty(), "nothing was submitted");

@@ -57,7 +57,8 @@ pub unsafe extern "system" fn create(
                 if result == vk::Result::SUCCESS {
                     let state = AbortState {
                         families: families(&instance, physical),
-                        ..AbortState::without_emulation(enabled)
+                        enabled,
+                        ..AbortState::default()
                     };
                     register(instance, *handle, next_gdpa, Some(state));
                 }

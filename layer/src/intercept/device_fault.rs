@@ -153,7 +153,7 @@ pub unsafe extern "system" fn debug_info(handle: vk::Device, info: *mut FaultDeb
         if state.aborted() {
             device.advance(state, DrainBudget::Drain);
         }
-        let outcome = state.loss.outcome();
+        let outcome = state.loss.outcome.get();
         let has_messages = outcome.is_some_and(|outcome| !outcome.message_data.is_empty());
         let answers = state.emulated.fault || (state.emulated.abort && has_messages);
         if !answers {
@@ -177,7 +177,7 @@ pub unsafe extern "system" fn info_ext(
         let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetDeviceFaultInfoEXT) }) else {
             return MISSING;
         };
-        let outcome = device.state.as_ref().and_then(|state| state.loss.outcome());
+        let outcome = device.state.as_ref().and_then(|state| state.loss.outcome.get());
         match outcome.filter(|outcome| !outcome.by_driver && !counts.is_null()) {
             Some(outcome) => {
                 // SAFETY: valid usage: `counts` is valid, and `info` is null or valid.

@@ -51,7 +51,8 @@ impl TestDevice {
             next_gdpa: no_device_function,
             state: Some(AbortState {
                 emulated: Extensions::ALL,
-                ..AbortState::without_emulation(Extensions::ALL)
+                enabled: Extensions::ALL,
+                ..AbortState::default()
             }),
         };
         registry::devices().insert(device.key(), Arc::new(tracked));

@@ -194,6 +194,12 @@ impl<T> HandleMap<T> {
     }
 }
 
+impl<T> Default for HandleMap<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T> Drop for HandleMap<T> {
     fn drop(&mut self) {
         for slot in &self.first.slots {

@@ -1,52 +1,11 @@
 //! The layer's log: to standard error or a file, as text or JSON lines. Every line is written in one piece and flushed.
 
+use crate::settings::Choice as _;
+pub use crate::settings::{Format, Level};
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
-
-/// Severity of a line. As a setting, the lowest severity that is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Logs nothing, not even aborts.
-    Off,
-    /// Aborts and failures.
-    Error,
-    /// Degraded operation.
-    Warning,
-    /// The layer's decisions and their reasons.
-    Info,
-    /// Every rewritten module.
-    Debug,
-}
-
-impl Level {
-    /// Levels by their names in the setting `log_level`.
-    pub const NAMES: [(&'static str, Self); 5] = [
-        ("off", Self::Off),
-        ("error", Self::Error),
-        ("warning", Self::Warning),
-        ("info", Self::Info),
-        ("debug", Self::Debug),
-    ];
-
-    fn name(self) -> &'static str {
-        Self::NAMES
-            .iter()
-            .find(|(_, l)| *l == self)
-            .map_or("", |(name, _)| name)
-    }
-}
-
-/// Format of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object per line.
-    Json,
-}
 
 /// A log.
 pub struct Log {

@@ -9,6 +9,7 @@ use super::log::Level;
 use super::native;
 use crate::arena::readback::Extent;
 use crate::device::state::{AbortState, Device, Outcome};
+use std::sync::atomic::Ordering;
 use vk_ext::{FaultInfo, fault_flags};
 use vkabort_instrument::Trap;
 use vkabort_record::framing::message_data;
@@ -106,7 +107,7 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
 /// Reads the records that are not yet reported. Some may be: if the queues never became idle under `on_abort = continue`,
 /// reported records stay in the arena.
 fn read_records(state: &AbortState, cause: Cause) -> Records {
-    let from = state.loss.reported_units();
+    let from = state.loss.reported_units.load(Ordering::Relaxed);
     let extent = match cause {
         Cause::Abort { .. } => Extent::From(from),
         Cause::Driver => Extent::AllFrom(from),

@@ -4,7 +4,6 @@
 
 #[cfg(test)]
 mod manifest_tests;
-mod nearest;
 mod reader;
 mod source;
 #[cfg(test)]
@@ -12,11 +11,9 @@ mod tests;
 mod values;
 
 pub use source::Sources;
-pub use values::{Choice, ControlBlock, Emulation, Memory, OnAbort};
+pub use values::{Choice, ControlBlock, Emulation, Format, Level, Memory, OnAbort};
 
-use crate::report::log::{Format, Level};
-use nearest::did_you_mean;
-use reader::Reader;
+use reader::{Reader, did_you_mean};
 use std::path::PathBuf;
 use std::time::Duration;
 use vkabort_instrument::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Trap};

@@ -1,6 +1,5 @@
 //! Reads settings by type. Reports and ignores invalid values.
 
-use super::nearest::did_you_mean;
 use super::source::Sources;
 use super::values::Choice;
 use std::path::PathBuf;
@@ -76,5 +75,15 @@ impl Reader<'_> {
     /// Reads a path.
     pub fn path(&mut self, key: &str) -> Option<PathBuf> {
         self.sources.value(key).map(|(value, _)| PathBuf::from(value))
+    }
+}
+
+/// ` Did you mean ..?` with the nearest of `names`, or nothing if all differ from `name` in more than a third of its letters.
+pub fn did_you_mean(name: &str, names: &[&str]) -> String {
+    let name = name.to_ascii_lowercase();
+    let distances = names.iter().map(|other| (strsim::osa_distance(&name, other), other));
+    match distances.min() {
+        Some((distance, nearest)) if distance * 3 <= name.len() => format!(" Did you mean `{nearest}`?"),
+        _ => String::new(),
     }
 }

@@ -69,3 +69,12 @@ fn the_arena_grows_until_the_largest_message_fits() {
     assert_eq!(settings.arena_size, Arena::minimum_bytes(0x20_0000));
     assert_eq!(problems.len(), 1);
 }
+
+#[test]
+fn only_similar_names_are_suggested() {
+    let names = ["lose", "continue"];
+    assert_eq!(did_you_mean("contineu", &names), " Did you mean `continue`?");
+    assert_eq!(did_you_mean("LOOSE", &names), " Did you mean `lose`?");
+    assert_eq!(did_you_mean("explode", &names), "");
+    assert_eq!(did_you_mean("", &names), "");
+}

@@ -1,6 +1,5 @@
 //! Settings with a fixed list of values.
 
-use crate::report::log::{Format, Level};
 use vkabort_instrument::{LoopPoll, Trap};
 
 /// A setting with a fixed list of values.
@@ -21,92 +20,90 @@ pub trait Choice: Copy + PartialEq + 'static {
     }
 }
 
-/// Which extensions the layer emulates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Emulation {
-    /// Those that the driver lacks.
-    #[default]
-    Auto,
-    /// All three, even if the driver supports them.
-    Force,
-    /// None.
-    Off,
+/// Defines a setting by its values and their names.
+macro_rules! choice {
+    ($(#[$doc:meta])* $setting:ident { $($(#[$value_doc:meta])* $value:ident = $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $setting { $($(#[$value_doc])* $value,)* }
+        choice!($setting: $($value = $name,)*);
+    };
+    ($setting:ident: $($value:ident = $name:literal,)*) => {
+        impl Choice for $setting {
+            const NAMES: &'static [(&'static str, Self)] = &[$(($name, Self::$value)),*];
+        }
+    };
 }
 
-impl Choice for Emulation {
-    const NAMES: &'static [(&'static str, Self)] = &[("auto", Self::Auto), ("force", Self::Force), ("off", Self::Off)];
+choice! {
+    /// Which extensions the layer emulates.
+    Emulation {
+        /// Those that the driver lacks.
+        Auto = "auto",
+        /// All three, even if the driver supports them.
+        Force = "force",
+        /// None.
+        Off = "off",
+    }
 }
-
-/// How an abort affects the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnAbort {
-    /// The device is lost, as specified.
-    #[default]
-    Lose,
-    /// The abort is reported, and the device stays usable.
-    Continue,
+choice! {
+    /// How an abort affects the device.
+    OnAbort {
+        /// The device is lost, as specified.
+        Lose = "lose",
+        /// The abort is reported, and the device stays usable.
+        Continue = "continue",
+    }
 }
-
-impl Choice for OnAbort {
-    const NAMES: &'static [(&'static str, Self)] = &[("lose", Self::Lose), ("continue", Self::Continue)];
+choice! {
+    /// The memory of messages.
+    Memory {
+        /// The best available memory.
+        Auto = "auto",
+        /// Host memory that the host caches.
+        Cached = "cached",
+        /// Host memory that the host does not cache.
+        Uncached = "uncached",
+        /// Memory that the device does not cache (`VK_AMD_device_coherent_memory`).
+        DeviceCoherent = "device_coherent",
+        /// Device memory.
+        Device = "device",
+    }
 }
-
-/// The memory of messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Memory {
-    /// The best available memory.
-    #[default]
-    Auto,
-    /// Host memory that the host caches.
-    Cached,
-    /// Host memory that the host does not cache.
-    Uncached,
-    /// Memory that the device does not cache (`VK_AMD_device_coherent_memory`).
-    DeviceCoherent,
-    /// Device memory.
-    Device,
+choice! {
+    /// Where the control block (abort flag and counters) is placed.
+    ControlBlock {
+        /// In device memory on a discrete GPU, if that is host-visible; otherwise before the messages.
+        Auto = "auto",
+        /// In device memory.
+        Device = "device",
+        /// Before the messages.
+        Host = "host",
+    }
 }
-
-impl Choice for Memory {
-    const NAMES: &'static [(&'static str, Self)] = &[
-        ("auto", Self::Auto),
-        ("cached", Self::Cached),
-        ("uncached", Self::Uncached),
-        ("device_coherent", Self::DeviceCoherent),
-        ("device", Self::Device),
-    ];
+choice! {
+    /// Severity of a log line. As a setting, the minimum severity that is logged.
+    Level {
+        /// Logs nothing, not even aborts.
+        Off = "off",
+        /// Aborts and failures.
+        Error = "error",
+        /// Degraded operation.
+        Warning = "warning",
+        /// The layer's decisions and their reasons.
+        Info = "info",
+        /// Every rewritten module.
+        Debug = "debug",
+    }
 }
-
-/// Where the control block (abort flag and counters) is placed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ControlBlock {
-    /// In device memory on a discrete GPU, if that is host-visible; otherwise before the messages.
-    #[default]
-    Auto,
-    /// In device memory.
-    Device,
-    /// Before the messages.
-    Host,
+choice! {
+    /// Format of a log line.
+    Format {
+        /// For people.
+        Text = "text",
+        /// One JSON object per line.
+        Json = "json",
+    }
 }
-
-impl Choice for ControlBlock {
-    const NAMES: &'static [(&'static str, Self)] =
-        &[("auto", Self::Auto), ("device", Self::Device), ("host", Self::Host)];
-}
-
-impl Choice for Trap {
-    const NAMES: &'static [(&'static str, Self)] =
-        &[("return", Self::Return), ("fault", Self::Fault), ("hang", Self::Hang)];
-}
-
-impl Choice for LoopPoll {
-    const NAMES: &'static [(&'static str, Self)] = &[("auto", Self::Auto), ("all", Self::All), ("off", Self::Off)];
-}
-
-impl Choice for Level {
-    const NAMES: &'static [(&'static str, Self)] = &Self::NAMES;
-}
-
-impl Choice for Format {
-    const NAMES: &'static [(&'static str, Self)] = &[("text", Self::Text), ("json", Self::Json)];
-}
+choice! { Trap: Return = "return", Fault = "fault", Hang = "hang", }
+choice! { LoopPoll: Auto = "auto", All = "all", Off = "off", }

@@ -13,6 +13,7 @@ use crate::loader::dispatch::{DestroyTable, DeviceTable};
 use crate::loader::handle_map::HandleMap;
 use ash::vk::{self, Handle as _};
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use vkabort_instrument::Options;
 
@@ -32,7 +33,8 @@ pub struct Device {
     pub state: Option<AbortState>,
 }
 
-/// State of a device that uses the extensions.
+/// State of a device that uses the extensions. By default, of one on which the layer emulates nothing.
+#[derive(Default)]
 pub struct AbortState {
     /// Extensions that the application enabled.
     pub enabled: Extensions,
@@ -67,27 +69,6 @@ pub struct AbortState {
 }
 
 impl AbortState {
-    /// State of a device on which the layer emulates nothing.
-    pub fn without_emulation(enabled: Extensions) -> Self {
-        Self {
-            enabled,
-            emulated: Extensions::default(),
-            arena: None,
-            options: Options::default(),
-            loss: Loss::default(),
-            families: Vec::new(),
-            queues: HandleMap::new(),
-            fences: Default::default(),
-            faults: Default::default(),
-            modules: Default::default(),
-            names: Default::default(),
-            ext_fault: false,
-            vendor_binary: false,
-            report_masked: false,
-            deferred: Default::default(),
-        }
-    }
-
     /// Whether some invocation has aborted. Two loads, one of mapped host memory. Stays true when the loops of
     /// `trap = hang` are ended, and when a loss by the driver clears the memory.
     pub fn aborted(&self) -> bool {
@@ -116,7 +97,9 @@ impl Device {
 
     /// The drain timed out: the driver may still use the device's objects, so none of them may be destroyed.
     pub fn is_undrained(&self) -> bool {
-        self.state.as_ref().is_some_and(|state| state.loss.is_undrained())
+        self.state
+            .as_ref()
+            .is_some_and(|state| state.loss.undrained.load(Ordering::Acquire))
     }
 
     /// The state and the arena of a device on which the layer emulates aborts.

@@ -22,9 +22,13 @@ pub struct Loss {
     phase: AtomicU8,
     /// Deadline of the drain in progress. The thread that holds the lock carries the drain on.
     pub drain_deadline: Mutex<Option<Instant>>,
-    undrained: AtomicBool,
-    outcome: OnceLock<Outcome>,
-    reported_units: AtomicU32,
+    /// The drain timed out: the driver may still use the device's objects, so none of them may be destroyed.
+    pub undrained: AtomicBool,
+    /// Set before the device is lost.
+    pub outcome: OnceLock<Outcome>,
+    /// `on_abort = continue`: end of the records that were reported and are still in the arena, in 16-byte units from the start
+    /// of the record area.
+    pub reported_units: AtomicU32,
     fault_groups: AtomicU64,
 }
 
@@ -64,37 +68,6 @@ impl Loss {
     /// The device is lost and its outcome is available.
     pub fn is_lost(&self) -> bool {
         self.has_reached(Phase::Lost)
-    }
-
-    /// The drain timed out: the driver may still use the device's objects, so none of them may be destroyed.
-    pub fn is_undrained(&self) -> bool {
-        self.undrained.load(Ordering::Acquire)
-    }
-
-    /// Sets whether the driver may still use the device's objects.
-    pub fn set_undrained(&self, undrained: bool) {
-        self.undrained.store(undrained, Ordering::Release);
-    }
-
-    /// The remains of the device, once it is lost.
-    pub fn outcome(&self) -> Option<&Outcome> {
-        self.outcome.get()
-    }
-
-    /// Sets the outcome. Later calls have no effect.
-    pub fn set_outcome(&self, outcome: Outcome) {
-        let _ = self.outcome.set(outcome);
-    }
-
-    /// `on_abort = continue`: end of the records that were reported and are still in the arena, in 16-byte units from the
-    /// start of the record area.
-    pub fn reported_units(&self) -> u32 {
-        self.reported_units.load(Ordering::Relaxed)
-    }
-
-    /// Sets the end of the reported records, in 16-byte units.
-    pub fn set_reported_units(&self, units: u32) {
-        self.reported_units.store(units, Ordering::Relaxed);
     }
 
     /// The next `VkDeviceFaultInfoKHR::groupID`, counting from 1.

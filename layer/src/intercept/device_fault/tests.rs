@@ -9,7 +9,8 @@ fn abort_state(vendor_binary: bool) -> AbortState {
         emulated: Extensions::ALL,
         ext_fault: vendor_binary,
         vendor_binary,
-        ..AbortState::without_emulation(Extensions::ALL)
+        enabled: Extensions::ALL,
+        ..AbortState::default()
     }
 }
 
