@@ -79,7 +79,7 @@ pub struct Site {
     pub id: SiteId,
     /// Word offset of the `OpAbortKHR` in the original module.
     pub word_offset: u32,
-    /// The function that contains it: its debug name, else `%id`. For an inlined function the one in the source.
+    /// Debug name of the function that contains it, else `%id`. For inlined code the function in the source.
     pub function: String,
     /// Indices into [`SiteTable::entry_points`] of the entry points that can reach it; empty for dead code.
     pub entry_points: Vec<u32>,

@@ -4,40 +4,26 @@ use Stage::*;
 
 /// A shader stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// `Vertex`
+pub(crate) enum Stage {
     Vertex,
-    /// `TessellationControl`
     TessellationControl,
-    /// `TessellationEvaluation`
     TessellationEvaluation,
-    /// `Geometry`
     Geometry,
-    /// `Fragment`
     Fragment,
-    /// `GLCompute`
     Compute,
-    /// `Kernel`
     Kernel,
-    /// `TaskNV` and `TaskEXT`
     Task,
-    /// `MeshNV` and `MeshEXT`
     Mesh,
-    /// `RayGenerationKHR`
     RayGeneration,
-    /// `IntersectionKHR`
     Intersection,
-    /// `AnyHitKHR`
     AnyHit,
-    /// `ClosestHitKHR`
     ClosestHit,
-    /// `MissKHR`
     Miss,
-    /// `CallableKHR`
     Callable,
 }
 
-/// Execution model ("SPIR-V Specification, Execution Model"), stage and the stage's name in reports.
+/// Execution model ("SPIR-V Specification", Execution Model), stage and the stage's name in reports. Task and mesh have two
+/// models, of `SPV_NV_mesh_shader` and `SPV_EXT_mesh_shader`.
 const STAGES: [(u32, Stage, &str); 17] = [
     (0, Vertex, "vertex"),
     (1, TessellationControl, "tessellation control"),
@@ -60,12 +46,12 @@ const STAGES: [(u32, Stage, &str); 17] = [
 
 impl Stage {
     /// The stage of an execution model.
-    pub fn from_execution_model(model: u32) -> Option<Self> {
+    pub(crate) fn from_execution_model(model: u32) -> Option<Self> {
         STAGES.iter().find(|(number, ..)| *number == model).map(|row| row.1)
     }
 
     /// Whether it is a stage of graphics pipelines.
-    pub fn is_graphics(self) -> bool {
+    pub(crate) fn is_graphics(self) -> bool {
         matches!(
             self,
             Vertex | TessellationControl | TessellationEvaluation | Geometry | Fragment | Task | Mesh
@@ -73,7 +59,7 @@ impl Stage {
     }
 
     /// Whether it is a stage of ray-tracing pipelines.
-    pub fn is_ray_tracing(self) -> bool {
+    pub(crate) fn is_ray_tracing(self) -> bool {
         matches!(
             self,
             RayGeneration | Intersection | AnyHit | ClosestHit | Miss | Callable

@@ -4,7 +4,7 @@
 //! dropped: arguments without a specifier are appended, and a specifier without an argument stays in the text, marked.
 
 use crate::escape::printable;
-use crate::format::printf;
+use crate::format::printf::{self, FieldSpec};
 use crate::format::specifier::{Conversion, Piece, parse};
 use crate::format::value_display::{show, show_named};
 use crate::scalar::{Number, Scalar, sign_extend};
@@ -144,7 +144,12 @@ impl Formatter {
         let (field, ty) = (conversion.field, scalar.ty());
         let pattern = scalar.pattern().unwrap_or(0);
         let is_signed = conversion.letter != 'u';
-        let decimal_field = if is_signed { field } else { field.without_sign() };
+        // C ignores the sign flags in unsigned conversions.
+        let decimal_field = FieldSpec {
+            plus: field.plus && is_signed,
+            space: field.space && is_signed,
+            ..field
+        };
         let text = match (conversion.letter, scalar.number()) {
             ('x' | 'X' | 'o' | 'd' | 'i' | 'u' | 'c' | 'p', Number::Float(_)) => {
                 self.mismatched_scalar(conversion, scalar, "a float")
@@ -212,7 +217,11 @@ impl Formatter {
     /// for another type.
     fn mismatched_scalar(&mut self, conversion: &Conversion<'_>, scalar: Scalar, actual: &str) -> String {
         self.mismatch(conversion, &format!("{actual} ({})", scalar.ty().name()));
-        printf::text(conversion.field.without_precision(), &scalar.to_string())
+        let field = FieldSpec {
+            precision: None,
+            ..conversion.field
+        };
+        printf::text(field, &scalar.to_string())
     }
 
     /// Appends the arguments without a specifier.

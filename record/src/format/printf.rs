@@ -45,23 +45,6 @@ impl FieldSpec {
         }
     }
 
-    /// Without `+` and space, which C ignores for unsigned conversions.
-    pub(crate) fn without_sign(self) -> Self {
-        Self {
-            plus: false,
-            space: false,
-            ..self
-        }
-    }
-
-    /// Without the precision.
-    pub(crate) fn without_precision(self) -> Self {
-        Self {
-            precision: None,
-            ..self
-        }
-    }
-
     fn precision(self) -> Option<usize> {
         self.precision.map(|p| p.min(MAX_FIELD))
     }
