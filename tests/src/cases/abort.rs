@@ -1,6 +1,6 @@
 //! Abort locations: the entry point, called functions and every control-flow path. Also checks the rest of the dispatch.
 
-use super::support::{MARK, marked, run_to_loss, same_set, same_words};
+use super::support::{MARK, incremented, marked, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -20,10 +20,7 @@ fn entry_point(context: &Context) -> Result<()> {
     let (after, payloads) = run_to_loss(context, "abort/entry_point.comp", &words)?;
     let message = |i: u32| Payload::text("word %u is %u").scalar(i).scalar(MARK).bytes();
     same_set(payloads, vec![message(5), message(38), message(63)])?;
-    let expected: Vec<u32> = words
-        .iter()
-        .map(|&word| if word == MARK { MARK } else { word + 1000 })
-        .collect();
+    let expected: Vec<u32> = incremented(&words);
     same_words(&after, &expected)
 }
 

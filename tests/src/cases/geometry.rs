@@ -1,6 +1,6 @@
 //! Aborts in the tessellation and geometry stages.
 
-use super::support::MARK;
+use super::support::{MARK, payloads_if_lost};
 use super::support::{expect_lost, expect_success};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
@@ -79,8 +79,7 @@ fn draw(
     let pass = Pass::with(&device, &stages, &[&buffer], Way::Modules)?;
     let submission = pass.record(&image, push)?;
     let result = submission.run();
-    let lost = result == vk::Result::ERROR_DEVICE_LOST;
-    let payloads = if lost { device.payloads()? } else { Vec::new() };
+    let payloads = payloads_if_lost(&device, result)?;
     check(&image)?;
     Ok((result, buffer.read(), payloads))
 }

@@ -1,6 +1,6 @@
 //! Aborts in task and mesh shaders.
 
-use super::support::{expect_lost, expect_success};
+use super::support::{expect_lost, expect_success, payloads_if_lost};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -47,8 +47,7 @@ fn draw(
     let pass = Pass::with(&device, &stages, &[&buffer], Way::Modules)?;
     let submission = pass.record(&image, push)?;
     let result = submission.run();
-    let lost = result == vk::Result::ERROR_DEVICE_LOST;
-    let payloads = if lost { device.payloads()? } else { Vec::new() };
+    let payloads = payloads_if_lost(&device, result)?;
     check(&image)?;
     Ok((result, buffer.read(), payloads))
 }

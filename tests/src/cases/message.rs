@@ -1,6 +1,6 @@
 //! Exact bytes of messages of each type.
 
-use super::support::{COUNT, GROUPS, MARK, expect_lost, marked, run_to_loss, same_set, same_words};
+use super::support::{COUNT, GROUPS, expect_lost, incremented, marked, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -36,10 +36,7 @@ fn check(context: &Context, shader: &str, message: impl Fn(u32) -> Payload) -> R
     let words = marked(&ABORTING);
     let (after, payloads) = run_to_loss(context, shader, &words)?;
     same_set(payloads, ABORTING.map(|i| message(i as u32).bytes()).to_vec())?;
-    let expected: Vec<u32> = words
-        .iter()
-        .map(|&word| if word == MARK { MARK } else { word + 1000 })
-        .collect();
+    let expected: Vec<u32> = incremented(&words);
     same_words(&after, &expected)
 }
 

@@ -1,10 +1,10 @@
 //! Queries through less common paths: the layer's own list, extension aliases, tools, old instances, several instances.
 
-use super::support::{GROUPS, expect_end, marked};
+use super::support::{GROUPS, expect_end, marked, open_with_extensions};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
-use crate::vk::{Buffer, Chained, Device, Gpu, Kernel, code};
+use crate::vk::{Buffer, Device, Gpu, Kernel, code};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk::{self, ExtendsPhysicalDeviceFeatures2};
 use std::ffi::CStr;
@@ -101,14 +101,7 @@ fn by_extension(gpu: &Gpu) -> ash::khr::get_physical_device_properties2::Instanc
 
 fn aliases(context: &Context) -> Result<()> {
     let names = [ash::khr::get_physical_device_properties2::NAME];
-    let gpu = Gpu::open_with(
-        context,
-        vk::API_VERSION_1_3,
-        &Chained {
-            extensions: &names,
-            ..Chained::default()
-        },
-    )?;
+    let gpu = open_with_extensions(context, vk::API_VERSION_1_3, &names)?;
     let commands = by_extension(&gpu);
     let mut abort = ShaderAbortFeatures::new(false);
     let mut fault = FaultFeatures::new(false);
@@ -139,14 +132,7 @@ fn aliases(context: &Context) -> Result<()> {
 /// The extensions need Vulkan 1.1, so the layer hides them from a Vulkan 1.0 program and changes nothing else.
 fn oldest(context: &Context) -> Result<()> {
     let names = [ash::khr::get_physical_device_properties2::NAME];
-    let gpu = Gpu::open_with(
-        context,
-        vk::API_VERSION_1_0,
-        &Chained {
-            extensions: &names,
-            ..Chained::default()
-        },
-    )?;
+    let gpu = open_with_extensions(context, vk::API_VERSION_1_0, &names)?;
     for name in khr::EXTENSION_NAMES {
         ensure!(!gpu.has_extension(name)?, "{name:?} is listed");
     }

@@ -1,6 +1,8 @@
 //! Paths of a shader to the driver: chained to its stage, in a linked library, in a derived pipeline, in a deferred
 //! operation.
-use super::support::{GROUPS, MARK, expect_end, expect_lost, expect_success, marked, same_set, same_words};
+use super::support::{
+    GROUPS, MARK, expect_end, expect_lost, expect_success, incremented, marked, same_set, same_words,
+};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -115,10 +117,7 @@ fn compute(context: &Context, way: ComputeWay, aborting: &[usize]) -> Result<()>
         let (_submission, result) = kernel.run(GROUPS)?;
         // SAFETY: no submission uses the first pipeline.
         unsafe { device.raw.destroy_pipeline(first, None) };
-        let after: Vec<u32> = words
-            .iter()
-            .map(|&word| if word == MARK { MARK } else { word + 1000 })
-            .collect();
+        let after: Vec<u32> = incremented(&words);
         same_words(&buffer.read(), &after)?;
         expect_end(result, !aborting.is_empty())?;
         if aborting.is_empty() {

@@ -1,9 +1,9 @@
 //! Presentation to a headless surface, before and after the loss.
 
-use super::support::{GROUPS, marked};
+use super::support::{GROUPS, marked, open_with_extensions};
 use crate::case::{Case, Context};
 use crate::glsl;
-use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Kernel, More, Submission, code};
+use crate::vk::{Buffer, Device, DeviceOptions, Kernel, More, Submission, code};
 use anyhow::{Result, ensure};
 use ash::{ext, khr, vk};
 
@@ -19,14 +19,7 @@ const FRAMES: u32 = 5;
 /// Presents [`FRAMES`] frames. The dispatch of frame `aborting` aborts.
 fn frames(context: &Context, aborting: Option<u32>) -> Result<()> {
     let names = [khr::surface::NAME, ext::headless_surface::NAME];
-    let gpu = Gpu::open_with(
-        context,
-        vk::API_VERSION_1_3,
-        &Chained {
-            extensions: &names,
-            ..Chained::default()
-        },
-    )?;
+    let gpu = open_with_extensions(context, vk::API_VERSION_1_3, &names)?;
     gpu.require_extension(khr::swapchain::NAME)?;
     let more = More {
         extensions: vec![khr::swapchain::NAME],

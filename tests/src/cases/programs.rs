@@ -74,7 +74,7 @@ fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Res
         };
         let trigger = Trigger::Due(program.due);
         let planted =
-            plant_except(&program.words, choices, trigger, density, program.main).context("it is no module")?;
+            plant_except(&program.words, choices, trigger, density, program.main).context("the module is malformed")?;
         let subject = Subject {
             words: &planted.words,
             ticks: program.ticks,
@@ -104,7 +104,7 @@ fn generated(context: &Context) -> Result<()> {
             ..GeneratorOptions::default()
         };
         let module = generate(choices, generator_options);
-        let parsed = Module::parse(&module.words).context("it is no module")?;
+        let parsed = Module::parse(&module.words).context("the module is malformed")?;
         if !can_run(&module.words, &missing)? {
             return Ok(Outcome::NotApplicable);
         }
@@ -148,7 +148,7 @@ fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
         Err(error) if error.to_string().contains("in the block of the abort") => return Ok(false),
         Err(error) => return Err(error.into()),
     };
-    let rewritten = Module::parse(&rewritten).context("the rewrite is no module")?;
+    let rewritten = Module::parse(&rewritten).context("the rewrite is malformed")?;
     Ok(!missing.iter().any(|capability| rewritten.has_capability(*capability)))
 }
 

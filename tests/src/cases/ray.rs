@@ -1,6 +1,6 @@
 //! Aborts in the stages of ray tracing pipelines.
 
-use super::support::{expect_lost, expect_success};
+use super::support::{expect_lost, expect_success, payloads_if_lost};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -109,8 +109,7 @@ pub(super) fn trace(
     create(&mut rays)?;
     let submission = rays.record()?;
     let result = submission.run();
-    let lost = result == vk::Result::ERROR_DEVICE_LOST;
-    let payloads = if lost { device.payloads()? } else { Vec::new() };
+    let payloads = payloads_if_lost(device, result)?;
     Ok((result, buffer.read().split_off(2), payloads))
 }
 

@@ -1,7 +1,8 @@
 //! The test program detects messages of the validation layer. Otherwise silence would prove nothing.
 
+use super::support::without_abort;
 use crate::case::{Case, Context};
-use crate::vk::{Device, DeviceOptions, Gpu, code};
+use crate::vk::{Gpu, code};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -9,11 +10,7 @@ pub(super) const CASES: &[Case] = &[Case::new("self_check::a_wrong_call_is_detec
 
 fn wrong_call(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let options = DeviceOptions {
-        abort: false,
-        ..DeviceOptions::default()
-    };
-    let device = Device::with(&gpu, options)?;
+    let device = without_abort(&gpu)?;
     let layers = std::env::var("VK_INSTANCE_LAYERS").unwrap_or_default();
     if !layers.contains("validation") {
         return Ok(());

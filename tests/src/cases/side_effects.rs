@@ -1,6 +1,6 @@
 //! An aborted invocation has no later effect: no store, no atomic, no image write, no pixel.
 
-use super::support::{GROUPS, MARK, expect_end, marked, same_set, same_words};
+use super::support::{GROUPS, expect_end, incremented, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -38,10 +38,7 @@ fn compute(context: &Context, aborting: &[usize]) -> Result<()> {
         let message = |i: &usize| Payload::text("word %u").scalar(*i as u32).bytes();
         same_set(device.payloads()?, aborting.iter().map(message).collect())?;
     }
-    let after: Vec<u32> = words
-        .iter()
-        .map(|&word| if word == MARK { MARK } else { word + 1000 })
-        .collect();
+    let after: Vec<u32> = incremented(&words);
     same_words(&buffer.read(), &after)?;
     let mut written: Vec<u32> = (0..64)
         .map(|i| if aborting.contains(&i) { 0 } else { i as u32 + 1 })

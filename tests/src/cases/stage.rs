@@ -1,6 +1,6 @@
 //! Aborts in the vertex and fragment stages.
 
-use super::support::{expect_lost, expect_success};
+use super::support::{expect_lost, expect_success, payloads_if_lost};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -28,9 +28,7 @@ fn draw(
     let pass = Pass::new(&device, &glsl::compile(vertex)?, &glsl::compile(fragment)?)?;
     let submission = pass.record(&image, push)?;
     let result = submission.run();
-    // The messages of a healthy device must not be queried (VUID-vkGetDeviceFaultDebugInfoKHR-device-12383).
-    let lost = result == vk::Result::ERROR_DEVICE_LOST;
-    let payloads = if lost { device.payloads()? } else { Vec::new() };
+    let payloads = payloads_if_lost(&device, result)?;
     check(result, payloads, &image)
 }
 

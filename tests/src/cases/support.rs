@@ -1,9 +1,10 @@
 //! Helpers for the cases.
 
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Kernel};
 use crate::{case::Context, glsl};
 use anyhow::{Result, ensure};
 use ash::vk;
+use std::ffi::CStr;
 
 /// Words in the storage buffer of most shaders, and invocations of most dispatches.
 pub(super) const COUNT: usize = 64;
@@ -17,6 +18,41 @@ pub(super) fn marked(indices: &[usize]) -> Vec<u32> {
     (0..COUNT)
         .map(|i| if indices.contains(&i) { MARK } else { 100 + i as u32 })
         .collect()
+}
+
+/// Words after the shaders that add 1000 to their word, unless it is [`MARK`].
+pub(super) fn incremented(words: &[u32]) -> Vec<u32> {
+    words
+        .iter()
+        .map(|&word| if word == MARK { MARK } else { word + 1000 })
+        .collect()
+}
+
+/// Opens the driver with instance extensions.
+pub(super) fn open_with_extensions(context: &Context, api_version: u32, extensions: &[&CStr]) -> Result<Gpu> {
+    let chained = Chained {
+        extensions,
+        ..Chained::default()
+    };
+    Gpu::open_with(context, api_version, &chained)
+}
+
+/// Creates a device that does not enable the abort extensions.
+pub(super) fn without_abort(gpu: &Gpu) -> Result<Device<'_>> {
+    let options = DeviceOptions {
+        abort: false,
+        ..DeviceOptions::default()
+    };
+    Device::with(gpu, options)
+}
+
+/// Payloads of a lost device; none of a healthy one, whose messages must not be queried
+/// (VUID-vkGetDeviceFaultDebugInfoKHR-device-12383).
+pub(super) fn payloads_if_lost(device: &Device<'_>, result: vk::Result) -> Result<Vec<Vec<u8>>> {
+    match result {
+        vk::Result::ERROR_DEVICE_LOST => device.payloads(),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Checks that a submission lost the device.

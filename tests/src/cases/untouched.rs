@@ -1,10 +1,10 @@
 //! A device without the extension behaves as without the layer.
 
-use super::support::{GROUPS, expect_success, marked, same_words};
+use super::support::{GROUPS, expect_success, marked, same_words, without_abort};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
 use crate::over_words::OverWords;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
+use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::Result;
 
 pub(super) const CASES: &[Case] = &[
@@ -43,11 +43,7 @@ fn add_on(device: &Device<'_>) -> Result<()> {
 
 fn computes(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let options = DeviceOptions {
-        abort: false,
-        ..DeviceOptions::default()
-    };
-    add_on(&Device::with(&gpu, options)?)
+    add_on(&without_abort(&gpu)?)
 }
 
 fn no_abort(context: &Context) -> Result<()> {

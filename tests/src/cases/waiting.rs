@@ -1,6 +1,6 @@
 //! Loops that wait for another invocation end when it aborts.
 
-use super::support::{GROUPS, MARK, expect_lost, expect_success};
+use super::support::{GROUPS, MARK, expect_lost, expect_success, payloads_if_lost};
 use crate::case::{Case, Context};
 use crate::expected::Payload;
 use crate::glsl;
@@ -49,8 +49,7 @@ fn dispatch(context: &Context, shader: &str, first: u32) -> Result<(vk::Result, 
     let buffer = Buffer::storage(&device, &words)?;
     let kernel = Kernel::new(&device, &glsl::compile(shader)?, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    let lost = result == vk::Result::ERROR_DEVICE_LOST;
-    let payloads = if lost { device.payloads()? } else { Vec::new() };
+    let payloads = payloads_if_lost(&device, result)?;
     Ok((result, buffer.read(), payloads))
 }
 

@@ -3,8 +3,9 @@
 
 use super::support::aborting;
 use crate::case::{Case, Context};
+use crate::cases::support::without_abort;
 use crate::harness::{HAS_DEVICE, HOLD, MAY_END};
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, test_driver};
+use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::path::Path;
@@ -62,11 +63,7 @@ fn of_three_devices(context: &Context) -> Result<()> {
 
 fn beside(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let options = DeviceOptions {
-        abort: false,
-        ..DeviceOptions::default()
-    };
-    let _other = Device::with(&gpu, options)?;
+    let _other = without_abort(&gpu)?;
     print(&Device::new(&gpu)?)
 }
 

@@ -2,8 +2,8 @@
 //! error, and no object leaks.
 
 use crate::case::{Case, Context};
-use crate::cases::support::expect_lost;
-use crate::vk::{Device, DeviceOptions, Gpu, test_driver};
+use crate::cases::support::{expect_lost, without_abort};
+use crate::vk::{Device, Gpu, test_driver};
 use anyhow::{Result, bail, ensure};
 use ash::vk;
 
@@ -60,17 +60,9 @@ pub(super) const CASES: &[Case] = &[
         .validated(),
 ];
 
-fn without(gpu: &Gpu) -> Result<Device<'_>> {
-    let options = DeviceOptions {
-        abort: false,
-        ..DeviceOptions::default()
-    };
-    Device::with(gpu, options)
-}
-
 fn refused(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let witness = without(&gpu)?;
+    let witness = without_abort(&gpu)?;
     let before = test_driver::call_log(&witness)?.live;
     match Device::new(&gpu) {
         Ok(_) => bail!("the device was created"),
@@ -87,7 +79,7 @@ fn refused(context: &Context) -> Result<()> {
     let left = test_driver::call_log(&witness)?.live - before;
     ensure!(left == 0, "the refused device leaks {left} objects");
     // A device without the extensions makes none of these allocations.
-    without(&gpu).map(drop)
+    without_abort(&gpu).map(drop)
 }
 
 fn the_device(context: &Context) -> Result<()> {
@@ -101,7 +93,7 @@ fn the_device(context: &Context) -> Result<()> {
 
 fn fallback(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let witness = without(&gpu)?;
+    let witness = without_abort(&gpu)?;
     let before = test_driver::call_log(&witness)?.live;
     for _ in 0..3 {
         drop(Device::new(&gpu)?);

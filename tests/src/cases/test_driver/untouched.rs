@@ -3,8 +3,9 @@
 
 use super::support::aborting;
 use crate::case::{Case, Context};
+use crate::cases::support::without_abort;
 use crate::pages::Pages;
-use crate::vk::{Device, DeviceOptions, Gpu, khr, test_driver};
+use crate::vk::{Device, Gpu, khr, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::ffi::CString;
@@ -88,17 +89,9 @@ fn compare<'name>(device: &Device<'_>, names: impl Iterator<Item = &'name str>) 
     Ok(found)
 }
 
-fn without<'gpu>(gpu: &'gpu Gpu) -> Result<Device<'gpu>> {
-    let options = DeviceOptions {
-        abort: false,
-        ..DeviceOptions::default()
-    };
-    Device::with(gpu, options)
-}
-
 fn pointers(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let device = without(&gpu)?;
+    let device = without_abort(&gpu)?;
     let device_lost = DEVICE_LOST_COMMANDS
         .lines()
         .filter(|line| !line.starts_with('#') && !line.starts_with("physical"))
