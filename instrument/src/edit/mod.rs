@@ -5,8 +5,8 @@ pub(crate) mod phi;
 pub(crate) mod placeholder;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::Id;
 use crate::spv::words::{BOUND, MAX_BOUND};
+use crate::spv::{Code, Id, Inst};
 use std::ops::Range;
 
 /// Fresh result ids, upwards from a module's bound.
@@ -132,6 +132,16 @@ impl Edits {
     /// Replaces `count` words at `at`. Removed ranges may nest or repeat; they must not be inserted into.
     pub(crate) fn replace(&mut self, at: usize, count: usize, words: &[u32]) {
         self.push(at, Rank::Replacement, count, words);
+    }
+
+    /// Removes an instruction.
+    pub(crate) fn remove_inst(&mut self, inst: &Inst<'_>) {
+        self.remove(inst.offset, inst.words.len());
+    }
+
+    /// Replaces an instruction.
+    pub(crate) fn replace_inst(&mut self, inst: &Inst<'_>, code: &Code) {
+        self.replace(inst.offset, inst.words.len(), &code.words);
     }
 
     /// Makes other edits too.

@@ -101,7 +101,7 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         parts.push(id);
     }
     code.op2(op::ConstantComposite, &[inst.result_type(), inst.result()], &parts);
-    edits.replace(inst.offset, inst.words.len(), &code.words);
+    edits.replace_inst(inst, &code);
     Ok(())
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> 
         }
         let mut code = Code::default();
         code.op2(op::SpecConstantDataKHR, &[inst.result_type(), inst.result()], &words);
-        edits.replace(inst.offset, inst.words.len(), &code.words);
+        edits.replace_inst(inst, &code);
         if let Some(array) = index.def(inst.result_type()) {
             freeze_length(index, array.array_length(), options, &mut frozen, &mut edits);
         }
@@ -176,7 +176,7 @@ fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) 
     for inst in annotations() {
         let first = inst.target();
         if is_spec_id(&inst) && constants.contains(&first) {
-            edits.remove(inst.offset, inst.words.len());
+            edits.remove_inst(&inst);
         }
         if inst.opcode() != op::GroupDecorate {
             continue;
@@ -197,7 +197,7 @@ fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) 
                 code.op2(decorate.opcode(), &[*target], decorate.from(2));
             }
         }
-        edits.replace(inst.offset, inst.words.len(), &code.words);
+        edits.replace_inst(&inst, &code);
     }
 }
 
@@ -224,7 +224,7 @@ fn freeze_length(index: &Index<'_>, length: Id, options: &Options, frozen: &mut 
                     (_, 0) => code.op(op::SpecConstantFalse, &head),
                     _ => code.op(op::SpecConstantTrue, &head),
                 }
-                edits.replace(inst.offset, inst.words.len(), &code.words);
+                edits.replace_inst(&inst, &code);
             }
             _ => {}
         }

@@ -100,7 +100,7 @@ impl Normalizer<'_, '_> {
         let mut code = Code::default();
         if let Some(inst) = index.merge(block) {
             code.copy(&inst);
-            self.edits.remove(inst.offset, inst.words.len());
+            self.edits.remove_inst(&inst);
         }
         code.branch(body);
         code.label(body);
@@ -133,7 +133,7 @@ impl Normalizer<'_, '_> {
         if let Some(merge) = index.merge(header) {
             let mut code = Code::default();
             code.op2(op::LoopMerge, &[merge.merge_block(), next], merge.from(3));
-            self.edits.replace(merge.offset, merge.words.len(), &code.words);
+            self.edits.replace_inst(&merge, &code);
         }
         let mut last = header;
         for block in index.blocks_of(function) {
@@ -146,7 +146,7 @@ impl Normalizer<'_, '_> {
             code.copy_mapped(&branch, index.selector_words(&branch), |id| {
                 if id == header.label { next } else { id }
             });
-            self.edits.replace(branch.offset, branch.words.len(), &code.words);
+            self.edits.replace_inst(&branch, &code);
             self.renames.edge(header.label, block.label, next);
             last = block;
         }

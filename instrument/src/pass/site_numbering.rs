@@ -48,7 +48,7 @@ pub(crate) fn mark(index: &Index<'_>) -> Edits {
         let abort = index.inst(offset);
         let mut code = Code::default();
         code.op(op::AbortKHR, &[abort.message_type(), abort.message(), number]);
-        edits.replace(offset, abort.words.len(), &code.words);
+        edits.replace_inst(&abort, &code);
     }
     edits
 }

@@ -32,7 +32,7 @@ pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, decla
     // Phase 1.
     for inst in index.capabilities.iter().chain(&index.extensions) {
         if lowered::is_removed(inst.opcode(), inst.from(1)) {
-            edits.remove(inst.offset, inst.words.len());
+            edits.remove_inst(inst);
         }
     }
     let has_data = index.has_capability(capability::ConstantDataKHR);
@@ -46,7 +46,7 @@ pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, decla
     // Passes declare no 8-bit types, so the index has all of them.
     if index.byte_types.iter().all(|ty| dead.is_dead(*ty)) {
         let bytes = index.capabilities.iter().filter(|i| i.capability() == capability::Int8);
-        bytes.for_each(|inst| edits.remove(inst.offset, inst.words.len()));
+        bytes.for_each(|inst| edits.remove_inst(inst));
     }
     data.into_iter().any(|i| !dead.is_dead(i.result()))
 }
@@ -188,7 +188,7 @@ impl DeadDefinitions {
 
     fn remove(&self, index: &Index<'_>, edits: &mut Edits) {
         for inst in self.dead_ids().filter_map(|id| index.def(id)) {
-            edits.remove(inst.offset, inst.words.len());
+            edits.remove_inst(&inst);
         }
     }
 }
@@ -213,7 +213,7 @@ fn is_removable(inst: &Inst<'_>) -> bool {
             | op::InBoundsAccessChain
             | op::Undef
     );
-    let load = inst.opcode() == op::Load && inst.word(4) & op::memory_operands::VOLATILE == 0;
+    let load = inst.opcode() == op::Load && inst.load_access() & op::memory_operands::VOLATILE == 0;
     value || load || is_type_or_constant(inst.opcode())
 }
 
@@ -225,7 +225,7 @@ fn remove_annotations(index: &Index<'_>, dead: &DeadDefinitions, edits: &mut Edi
             op::GroupMemberDecorate => 2,
             opcode if is_annotation(opcode) => {
                 if dead.is_dead(inst.target()) || is_utf_encoding(&inst) {
-                    edits.remove(inst.offset, inst.words.len());
+                    edits.remove_inst(&inst);
                 }
                 continue;
             }
@@ -241,7 +241,7 @@ fn remove_annotations(index: &Index<'_>, dead: &DeadDefinitions, edits: &mut Edi
         if kept.len() + 2 < inst.words.len() {
             let mut code = Code::default();
             code.op2(inst.opcode(), &[inst.target()], &kept);
-            edits.replace(inst.offset, inst.words.len(), &code.words);
+            edits.replace_inst(&inst, &code);
         }
     }
 }

@@ -60,6 +60,26 @@ pub(crate) fn writes_no_memory(opcode: u16) -> bool {
     )
 }
 
+/// Instructions that are defined for all operands and have no effect but their result. Excludes division, shifts, dynamic
+/// indexing and float-to-integer conversion, which are undefined for some.
+pub(crate) fn is_total(opcode: u16) -> bool {
+    matches!(
+        opcode,
+        op::VectorShuffle..=op::CopyObject
+            | op::ConvertSToF..=op::FConvert
+            | op::Bitcast
+            | op::SNegate..=op::FMul
+            | op::FDiv
+            | op::VectorTimesScalar..=op::SMulExtended
+            | op::Any..=op::IsInf
+            | op::LogicalEqual..=op::FUnordGreaterThanEqual
+            | op::BitwiseOr..=op::Not
+            | op::Line
+            | op::NoLine
+            | op::CopyLogical
+    )
+}
+
 /// Types and constants that have no effect but their result.
 pub(crate) fn is_type_or_constant(opcode: u16) -> bool {
     matches!(

@@ -142,7 +142,7 @@ fn lower_abort(
         None => Code::default(),
     };
     unwinder.write_exit(&mut code, FlagState::Unset);
-    unwinder.edits.replace(abort.offset, abort.words.len(), &code.words);
+    unwinder.edits.replace_inst(&abort, &code);
     Ok(())
 }
 
@@ -260,6 +260,6 @@ fn declare_physical_addressing(index: &Index<'_>, globals: &mut Globals, edits: 
             op::MemoryModel,
             &[addressing_model::PhysicalStorageBuffer64, model.memory_model()],
         );
-        edits.replace(model.offset, model.words.len(), &code.words);
+        edits.replace_inst(&model, &code);
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn rematerialize_handles(
         if !stale.is_empty() {
             let mut code = Code::default();
             code.copy_mapped(&inst, width, |id| copies.get(&id).copied().unwrap_or(id));
-            edits.replace(inst.offset, inst.words.len(), &code.words);
+            edits.replace_inst(&inst, &code);
         }
         if defines_handle(index, &inst) {
             let definition = Definition {

@@ -165,7 +165,7 @@ impl Unwinder<'_, '_> {
         // OpSelect, not OpLogicalOr: the condition may be undefined, since it may come from the call's placeholder.
         code.op(op::Select, &[bool, condition, aborted, to_header, branch.condition()]);
         code.op2(op::BranchConditional, &[condition], branch.from(2));
-        self.edits.replace(branch.offset, branch.words.len(), &code.words);
+        self.edits.replace_inst(&branch, &code);
     }
 
     /// Inserts the test of a loop between its header and its body: `%header: phis, LoopMerge, Branch %body` gets two blocks
@@ -203,7 +203,7 @@ impl Unwinder<'_, '_> {
         self.write_exit(&mut code, flag_state);
         code.label(go);
         code.branch(body);
-        self.edits.replace(branch.offset, branch.words.len(), &code.words);
+        self.edits.replace_inst(&branch, &code);
         renames.edge(body, header.label, go);
     }
 

@@ -11,6 +11,7 @@ use crate::edit::globals::Globals;
 use crate::error::Result;
 use crate::spv::Code;
 use crate::spv::op::{decoration, storage_class};
+use crate::spv::op_sets::is_untyped_chain;
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
@@ -85,14 +86,10 @@ impl<'w> RegionContext<'_, 'w> {
             | op::PtrAccessChain
             | op::InBoundsPtrAccessChain
             | op::RawAccessChainNV
-            | op::UntypedAccessChainKHR
-            | op::UntypedInBoundsAccessChainKHR
-            | op::UntypedPtrAccessChainKHR
-            | op::UntypedInBoundsPtrAccessChainKHR
             | op::ImageTexelPointer
             | op::UntypedImageTexelPointerEXT
             | op::BufferPointerEXT => self.index.is_logical_pointer(ty),
-            _ => false,
+            opcode => is_untyped_chain(opcode) && self.index.is_logical_pointer(ty),
         }
     }
 

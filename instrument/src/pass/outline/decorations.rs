@@ -57,7 +57,7 @@ impl<'w> DecorationInsts<'w> {
                     | decoration::NoUnsignedWrap
             );
             if is_arithmetic {
-                edits.remove(inst.offset, inst.words.len());
+                edits.remove_inst(inst);
             }
         }
     }

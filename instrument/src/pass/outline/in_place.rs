@@ -8,10 +8,10 @@ use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Decoration, Index};
 use crate::spv::op::{decoration, storage_class};
+use crate::spv::op_sets::is_total;
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
 
 /// Whether the continue construct with `blocks`, of the loop with header `header`, can stay in place. `outlined` holds the
 /// functions made by earlier rounds.
@@ -48,25 +48,9 @@ pub(super) fn can_stay(
         .all(|inst| is_harmless(index, &inst))
 }
 
-/// Whether an instruction is defined for all operands and has no effect but its result, or accesses a variable of the
+/// Whether an instruction is total, and not decorated to be undefined on overflow or NaN, or accesses a variable of the
 /// invocation.
 fn is_harmless(index: &Index<'_>, inst: &Inst<'_>) -> bool {
-    // Excluded: division, shifts, dynamic indexing and float-to-integer conversion, which are undefined for some operands,
-    // and results decorated never to overflow or never to be NaN.
-    const TOTAL: [RangeInclusive<u16>; 12] = [
-        op::VectorShuffle..=op::CopyObject,
-        op::ConvertSToF..=op::FConvert,
-        op::Bitcast..=op::Bitcast,
-        op::SNegate..=op::FMul,
-        op::FDiv..=op::FDiv,
-        op::VectorTimesScalar..=op::SMulExtended,
-        op::Any..=op::IsInf,
-        op::LogicalEqual..=op::FUnordGreaterThanEqual,
-        op::BitwiseOr..=op::Not,
-        op::Line..=op::Line,
-        op::NoLine..=op::NoLine,
-        op::CopyLogical..=op::CopyLogical,
-    ];
     let is_own_variable = |pointer| {
         let variable = index.def(pointer).filter(|def| def.opcode() == op::Variable);
         let class = variable.map(|def| def.storage_class());
@@ -75,14 +59,14 @@ fn is_harmless(index: &Index<'_>, inst: &Inst<'_>) -> bool {
     match inst.opcode() {
         op::Load | op::Store => is_own_variable(inst.pointer()),
         opcode => {
-            let is_total = TOTAL.iter().any(|opcodes| opcodes.contains(&opcode));
             let restricts_operands = |d: &Decoration| {
                 matches!(
                     d.kind,
                     decoration::NoSignedWrap | decoration::NoUnsignedWrap | decoration::FPFastMathMode
                 )
             };
-            is_total && !index.decorations_of(inst.result()).any(restricts_operands) || index.is_debug_info(inst)
+            is_total(opcode) && !index.decorations_of(inst.result()).any(restricts_operands)
+                || index.is_debug_info(inst)
         }
     }
 }

@@ -7,6 +7,7 @@ use super::widening::Widening;
 use crate::analysis::index::Block;
 use crate::edit::phi::{phi, predecessor};
 use crate::error::{Error, ErrorKind, Result};
+use crate::spv::op_sets::is_memory_object;
 use crate::spv::{Code, Id, Inst, op, operands};
 
 /// A parameter of the new function.
@@ -146,10 +147,7 @@ pub(super) fn collect_inputs<'w>(
         let Some(inst) = missing_definition(context, id) else {
             continue;
         };
-        if matches!(
-            inst.opcode(),
-            op::Variable | op::UntypedVariableKHR | op::FunctionParameter
-        ) {
+        if is_memory_object(inst.opcode()) {
             // They dominate every use, and some instructions accept no other operand.
             provide(context, id, inputs)?;
         } else {

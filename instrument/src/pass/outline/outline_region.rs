@@ -66,7 +66,7 @@ pub(super) fn outline_region<'w>(
         edits.remove(block.offset, block.end - block.offset);
     }
     for inst in &outputs.orphaned {
-        edits.remove(inst.offset, inst.words.len());
+        edits.remove_inst(inst);
     }
     edits.insert(blocks.first.offset, &call.words);
     edits.insert(index.words.len(), &function.words);

@@ -65,12 +65,12 @@ pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     // Phases 2 and 3.
     for inst in index.globals() {
         if let Some(code) = lowering.rewrite_global(&inst)? {
-            edits.replace(inst.offset, inst.words.len(), &code.words);
+            edits.replace_inst(&inst, &code);
         }
     }
     for inst in function_insts(index) {
         if let Some(code) = lowering.rewrite_local(&inst)? {
-            edits.replace(inst.offset, inst.words.len(), &code.words);
+            edits.replace_inst(&inst, &code);
         }
     }
     lowering.globals.finish(index, &mut edits);
@@ -92,7 +92,7 @@ fn remove_arithmetic_poison_mode(index: &Index<'_>, edits: &mut Edits) -> bool {
         .iter()
         .filter(|m| m.execution_mode() == execution_mode::ArithmeticPoisonKHR);
     modes.fold(false, |_, mode| {
-        edits.remove(mode.offset, mode.words.len());
+        edits.remove_inst(mode);
         true
     })
 }
@@ -101,7 +101,7 @@ fn drop_wrap_decorations(index: &Index<'_>, edits: &mut Edits) {
     for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
         let wrap = matches!(inst.decoration(), decoration::NoSignedWrap | decoration::NoUnsignedWrap);
         if inst.opcode() == op::Decorate && wrap {
-            edits.remove(inst.offset, inst.words.len());
+            edits.remove_inst(&inst);
         }
     }
 }
