@@ -13,8 +13,7 @@
 //! operands, transitively, less everything that the rest of the module or the inserted words use; (3) they and their
 //! annotations are removed.
 //!
-//! Not handled: what the application left unused stays, as only ids that lost a use are candidates. Definitions with unknown
-//! operands stay too.
+//! Not handled: definitions that the application left unused stay, since only ids that lost a use are candidates.
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
@@ -51,7 +50,7 @@ pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, decla
     data.into_iter().any(|i| !dead.is_dead(i.result()))
 }
 
-/// Definitions that only each other use.
+/// Definitions that only dead definitions use.
 struct DeadDefinitions {
     /// By id.
     is_dead: Vec<bool>,

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! SPIR-V requires sampled images to be defined in the block that uses them (SPIR-V specification 2.16.1, Universal
-//! Validation Rules), and drivers require it of other handles. When
-//! `unwind` splits a block after a call, the handles defined before the call are defined again after it.
+//! Validation Rules), and drivers require it of other handles. When `unwind` splits a block after a call, handles defined
+//! before the call are defined again after it.
 //!
 //! Not handled: handles that a call returns. They cross the split as they are.
 
@@ -43,7 +43,7 @@ pub(super) fn rematerialize_handles(
     splits: &mut [Split],
 ) {
     let mut definitions: HashMap<Id, Definition> = HashMap::default();
-    // Handles by their copies in the current piece.
+    // Copies in the current piece, by handle.
     let mut copies: HashMap<Id, Id> = HashMap::default();
     let mut piece = 0;
     for inst in index.insts(block.offset, block.end).skip(1) {

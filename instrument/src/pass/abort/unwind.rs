@@ -11,13 +11,13 @@
 //! after every call to a function that an invocation may leave by aborting (see [`ExitPlan`]).
 //!
 //! Phases: (1) after checked calls, blocks outside continue constructs are split as above; in a continue construct, where
-//! no block can return, the back edge is taken instead (`outline` has left nothing visible behind such a call). (2) The top
+//! no block can return, the back edge is taken instead (after `outline`, nothing behind such a call has a visible effect). (2) The top
 //! of a loop whose back edge was taken tests the flag; the top of a waiting loop also polls whether any invocation has
 //! aborted. (3) Phis follow the predecessors that moved.
 //!
 //! Handles that a split block defines before the call are defined again after it: `rematerialize_handles`.
 //!
-//! Not handled here: continue constructs with anything visible behind a checked call (`outline`), and loop headers with
+//! Not handled: continue constructs with visible effects behind a checked call (`outline`), and loop headers with
 //! code of their own (`loop_normalize`). Both run before.
 
 use super::rematerialize_handles::{Split, rematerialize_handles};
@@ -56,7 +56,7 @@ struct LoopTest {
     poll: bool,
 }
 
-/// Whether callers learn of the abort from this exit.
+/// Whether the flag is set where an invocation leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlagState {
     /// The abort begins here: the exit has to set the flag.

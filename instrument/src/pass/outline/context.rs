@@ -15,6 +15,7 @@ use crate::spv::op_sets::is_untyped_chain;
 use crate::spv::{Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
+/// What moving one region reads and writes.
 pub(super) struct RegionContext<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) function: &'a Function,
@@ -24,7 +25,7 @@ pub(super) struct RegionContext<'a, 'w> {
     pub(super) limits: &'a TypeLimits,
     pub(super) decorations: &'a DecorationInsts<'w>,
     pub(super) globals: &'a mut Globals,
-    /// Ids of the function by the id that they have in the new function, where it is another one.
+    /// Ids in the new function, by id of the old one, where they differ.
     pub(super) inner_ids: HashMap<Id, Id>,
 }
 
@@ -46,6 +47,7 @@ impl<'w> RegionContext<'_, 'w> {
         code.copy_mapped(inst, self.index.selector_words(inst), |id| self.inner_id(id));
     }
 
+    /// Whether a label is that of a block of the region.
     pub(super) fn is_region_label(&self, label: Id) -> bool {
         self.index
             .block_of_label(self.function, label)

@@ -24,6 +24,7 @@ pub(super) struct Signature {
     pub(super) output_types: Vec<Id>,
 }
 
+/// Declares the types of the function and its id.
 pub(super) fn declare_signature(
     context: &mut RegionContext<'_, '_>,
     inputs: &Inputs<'_>,

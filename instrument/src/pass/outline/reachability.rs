@@ -16,6 +16,7 @@ pub(super) struct ReachableBlocks {
 }
 
 impl ReachableBlocks {
+    /// O(blocks and branches of the function).
     pub(super) fn new(index: &Index<'_>, function: &Function) -> Self {
         let mut is_reachable = vec![false; function.blocks.len()];
         let mut worklist = vec![function.blocks.start];
@@ -40,6 +41,7 @@ impl ReachableBlocks {
         }
     }
 
+    /// Whether a block is reachable.
     pub(super) fn contains(&self, block: BlockIndex) -> bool {
         self.function.offset_of(block).and_then(|at| self.is_reachable.get(at)) == Some(&true)
     }

@@ -51,10 +51,12 @@ impl TypeLimits {
         limits
     }
 
+    /// Whether the module may only load, store and convert values of a type.
     pub(super) fn is_storage_only(&self, ty: Id) -> bool {
         self.storage_only.contains(&ty)
     }
 
+    /// Whether a type is a structure with built-in members, or an array of them.
     pub(super) fn has_built_ins(&self, ty: Id) -> bool {
         self.with_built_ins.contains(&ty)
     }

@@ -29,6 +29,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// `overlaps`: earlier parts of the message may have bytes in its words.
     pub(super) fn new(base: Base, overlaps: bool) -> Self {
         Self {
             base,
@@ -39,6 +40,7 @@ impl Frame {
         }
     }
 
+    /// Whether a word is stored.
     pub(super) fn is_stored(&self, word: u32) -> bool {
         self.stored.iter().any(|range| range.contains(&word))
     }

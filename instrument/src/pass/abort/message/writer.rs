@@ -73,10 +73,12 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         Error::new(kind, "abort", self.offset, message)
     }
 
+    /// The type of 32-bit unsigned integers.
     pub(super) fn uint(&mut self) -> Id {
         self.globals.uint()
     }
 
+    /// A `uint` constant.
     pub(super) fn constant(&mut self, value: u32) -> Id {
         self.globals.constant(value)
     }
@@ -87,6 +89,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         self.emit(opcode, uint, operands)
     }
 
+    /// An instruction with a result of type `ty`.
     pub(super) fn emit(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
         let result = self.globals.fresh();
         self.code.op2(opcode, &[ty, result], operands);

@@ -15,6 +15,7 @@ pub(super) struct OpenFunction<const N: usize> {
 }
 
 impl Runtime {
+    /// Begins a function with the debug name `name`.
     pub(super) fn begin_function<const N: usize>(
         &mut self,
         globals: &mut Globals,
@@ -42,6 +43,7 @@ impl Runtime {
         }
     }
 
+    /// Ends the open function; `code` is its [`OpenFunction::code`].
     pub(super) fn end_function(&mut self, mut code: Code) {
         code.op(op::FunctionEnd, &[]);
         debug_assert!(self.functions.words.is_empty(), "two functions were open at once");

@@ -54,6 +54,7 @@ pub(crate) struct ArenaTypes {
 }
 
 impl Runtime {
+    /// Declares nothing yet.
     pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Self {
         let model = index.inst(index.sections.memory_model).memory_model();
         let uses_vulkan_memory_model = model == memory_model::Vulkan;
@@ -124,6 +125,7 @@ impl Runtime {
         })
     }
 
+    /// The types, declared on first use.
     pub(crate) fn types(&mut self, globals: &mut Globals) -> ArenaTypes {
         *self.types.get_or_insert_with(|| {
             const CLASS: u32 = storage_class::PhysicalStorageBuffer;
