@@ -96,19 +96,11 @@ impl<'w> RegionContext<'_, 'w> {
     }
 
     /// How values of a type cross the border; `None` for those that cross as they are.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`choose_widening`].
     pub(super) fn widening(&mut self, ty: Id, offset: usize) -> Result<Option<Widening>> {
         choose_widening(self.index, self.limits, self.globals, ty, offset)
     }
 
     /// Defines `id` as an undefined value of a type.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`choose_widening`].
     pub(super) fn define_undefined(&mut self, code: &mut Code, ty: Id, id: Id) -> Result<()> {
         let Some(widening) = self.widening(ty, self.function.offset)? else {
             code.op(op::Undef, &[ty, id]);

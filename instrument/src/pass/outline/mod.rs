@@ -32,7 +32,6 @@ mod context;
 mod decorations;
 mod in_place;
 mod inputs;
-mod new_function;
 mod outline_region;
 mod outputs;
 mod reachability;

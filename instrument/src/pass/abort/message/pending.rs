@@ -117,6 +117,15 @@ pub(crate) fn byte_mask(bytes: u8) -> u32 {
 mod tests {
     use super::*;
 
+    fn fragment(value: Id, shift: i32, bytes: u8, needs_mask: bool) -> Fragment {
+        Fragment {
+            value,
+            shift,
+            bytes,
+            needs_mask,
+        }
+    }
+
     #[test]
     fn constant_bytes_fold_into_words_at_any_offset() {
         let mut pending = PendingWords::default();
@@ -124,17 +133,12 @@ mod tests {
             pending.put(3 + i as u32, 1, Bits::Constant((*byte).into()));
         }
         let words = pending.take();
-        assert_eq!(
-            words[0],
-            (
-                0,
-                Word {
-                    constant: u32::from(b't') << 24,
-                    bytes: 0b1000,
-                    ..Word::default()
-                }
-            )
-        );
+        let first = Word {
+            constant: u32::from(b't') << 24,
+            bytes: 0b1000,
+            ..Word::default()
+        };
+        assert_eq!(words[0], (0, first));
         assert_eq!(words[1].1.constant.to_le_bytes(), *b"est\0");
         assert_eq!((words[1].0, words[1].1.bytes), (1, 0b0111));
     }
@@ -144,24 +148,8 @@ mod tests {
         let mut pending = PendingWords::default();
         pending.put(6, 4, Bits::Value(9));
         let words = pending.take();
-        assert_eq!(
-            words[0].1.fragments.as_slice(),
-            [Fragment {
-                value: 9,
-                shift: 16,
-                bytes: 0b1100,
-                needs_mask: false
-            }]
-        );
-        assert_eq!(
-            words[1].1.fragments.as_slice(),
-            [Fragment {
-                value: 9,
-                shift: -16,
-                bytes: 0b0011,
-                needs_mask: false
-            }]
-        );
+        assert_eq!(words[0].1.fragments.as_slice(), [fragment(9, 16, 0b1100, false)]);
+        assert_eq!(words[1].1.fragments.as_slice(), [fragment(9, -16, 0b0011, false)]);
     }
 
     #[test]
@@ -172,23 +160,8 @@ mod tests {
         pending.put(0, 1, Bits::Value(7));
         let (_, word) = &pending.take()[0];
         assert_eq!(word.constant, 0xBEEF_0000);
-        assert_eq!(
-            word.fragments.as_slice(),
-            [
-                Fragment {
-                    value: 9,
-                    shift: 0,
-                    bytes: 0b0010,
-                    needs_mask: true
-                },
-                Fragment {
-                    value: 7,
-                    shift: 0,
-                    bytes: 0b0001,
-                    needs_mask: false
-                }
-            ]
-        );
+        let fragments = [fragment(9, 0, 0b0010, true), fragment(7, 0, 0b0001, false)];
+        assert_eq!(word.fragments.as_slice(), fragments);
         assert_eq!(word.bytes, 0b1111);
     }
 

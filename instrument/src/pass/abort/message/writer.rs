@@ -142,21 +142,13 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
     }
 
     fn units_base(&mut self) -> Id {
-        if let Some(id) = self.bases.units {
-            return id;
-        }
-        let id = self.runtime.units(&mut self.code, self.globals);
-        self.bases.units = Some(id);
-        id
+        let units = &mut self.bases.units;
+        *units.get_or_insert_with(|| self.runtime.units(&mut self.code, self.globals))
     }
 
     fn words_base(&mut self) -> Id {
-        if let Some(id) = self.bases.words {
-            return id;
-        }
-        let id = self.runtime.words(&mut self.code, self.globals);
-        self.bases.words = Some(id);
-        id
+        let words = &mut self.bases.words;
+        *words.get_or_insert_with(|| self.runtime.words(&mut self.code, self.globals))
     }
 
     fn id_of(&mut self, bits: Bits) -> Id {

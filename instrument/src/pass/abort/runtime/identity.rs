@@ -61,7 +61,7 @@ impl IdentityInput {
     }
 }
 
-/// The built-ins that identify an invocation of a stage, as [`Identity`](vkabort_record::layout::Identity) reads them.
+/// The built-ins that identify an invocation of a stage, as `vkabort_record::invocation` reads them.
 fn identity_inputs(execution_model: u32) -> impl Iterator<Item = IdentityInput> {
     let inputs: &[(u32, u32, usize)] = match execution_model {
         model::Vertex => &[(built_in::VertexIndex, 1, 0), (built_in::InstanceIndex, 1, 1)],

@@ -3,7 +3,6 @@
 
 mod functions;
 mod identity;
-mod open_function;
 mod reserve;
 mod state;
 mod trap;

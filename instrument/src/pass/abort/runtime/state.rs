@@ -53,6 +53,16 @@ pub(crate) struct ArenaTypes {
     words_pointer: Id,
 }
 
+/// A function being written. Only one at a time can be open.
+pub(super) struct OpenFunction<const N: usize> {
+    /// The functions written so far and the beginning of this one.
+    pub(super) code: Code,
+    pub(super) function: Id,
+    pub(super) parameters: [Id; N],
+    /// Label of its first block, which is open.
+    pub(super) block: Id,
+}
+
 impl Runtime {
     /// Declares nothing yet.
     pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Self {
@@ -106,10 +116,7 @@ impl Runtime {
     pub(crate) fn stage(&mut self, globals: &mut Globals) -> Id {
         *self.stage.get_or_insert_with(|| {
             let uint = globals.uint();
-            let none = globals.null(uint);
-            let stage = globals.private(uint, none);
-            globals.name(stage, "vkabort_stage");
-            stage
+            private_zero(globals, uint, "vkabort_stage")
         })
     }
 
@@ -118,10 +125,7 @@ impl Runtime {
         *self.identity.get_or_insert_with(|| {
             let uint = globals.uint();
             let uvec4 = globals.vector(uint, 4);
-            let none = globals.null(uvec4);
-            let identity = globals.private(uvec4, none);
-            globals.name(identity, "vkabort_identity");
-            identity
+            private_zero(globals, uvec4, "vkabort_identity")
         })
     }
 
@@ -215,22 +219,12 @@ impl Runtime {
     /// the host watches. They differ where the device has memory of its own: the host cannot poll that without crossing
     /// the bus at every call, and a reset may discard it. Takes the constants of scope, semantics and 1.
     pub(super) fn set_aborted(&mut self, code: &mut Code, globals: &mut Globals, [scope, semantics, one]: [Id; 3]) {
-        let (in_use, for_host) = (self.arena.control, self.arena.before_records());
-        self.set_aborted_at(code, globals, in_use, [scope, semantics, one]);
-        if for_host != in_use {
-            self.set_aborted_at(code, globals, for_host, [scope, semantics, one]);
+        let mut addresses = vec![self.arena.control, self.arena.before_records()];
+        addresses.dedup();
+        for address in addresses {
+            let aborted = self.control_at(code, globals, address, ABORTED);
+            code.op(op::AtomicStore, &[aborted, scope, semantics, one]);
         }
-    }
-
-    fn set_aborted_at(
-        &mut self,
-        code: &mut Code,
-        globals: &mut Globals,
-        address: u64,
-        [scope, semantics, one]: [Id; 3],
-    ) {
-        let aborted = self.control_at(code, globals, address, ABORTED);
-        code.op(op::AtomicStore, &[aborted, scope, semantics, one]);
     }
 
     /// Pointer to unit `record + number` of the record area; `base` is from [`Runtime::units`].
@@ -262,10 +256,53 @@ impl Runtime {
         code.op(op::AccessChain, &[types.uint_pointer, pointer, base, zero, at]);
         pointer
     }
+
+    /// Begins a function with the debug name `name`.
+    pub(super) fn begin_function<const N: usize>(
+        &mut self,
+        globals: &mut Globals,
+        name: &str,
+        result_type: Id,
+        parameter_types: [Id; N],
+    ) -> OpenFunction<N> {
+        let ty = globals.function_type(result_type, &parameter_types);
+        let function = globals.fresh();
+        globals.name(function, name);
+        let mut code = std::mem::take(&mut self.functions);
+        code.op(op::Function, &[result_type, function, 0, ty]);
+        let parameters = parameter_types.map(|ty| {
+            let parameter = globals.fresh();
+            code.op(op::FunctionParameter, &[ty, parameter]);
+            parameter
+        });
+        let block = globals.fresh();
+        code.label(block);
+        OpenFunction {
+            code,
+            function,
+            parameters,
+            block,
+        }
+    }
+
+    /// Ends the open function; `code` is its [`OpenFunction::code`].
+    pub(super) fn end_function(&mut self, mut code: Code) {
+        code.op(op::FunctionEnd, &[]);
+        debug_assert!(self.functions.words.is_empty(), "two functions were open at once");
+        self.functions = code;
+    }
 }
 
 /// The Boolean constant `value`.
 pub(crate) fn bool_constant(globals: &mut Globals, value: bool) -> Id {
     let bool = globals.bool();
     globals.value(if value { op::ConstantTrue } else { op::ConstantFalse }, bool, &[])
+}
+
+/// A Private variable with the initial value zero.
+fn private_zero(globals: &mut Globals, ty: Id, name: &str) -> Id {
+    let zero = globals.null(ty);
+    let variable = globals.private(ty, zero);
+    globals.name(variable, name);
+    variable
 }
