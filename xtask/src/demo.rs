@@ -1,4 +1,4 @@
-//! `cargo xtask demo`: a shader aborts on this machine, and its messages are read back.
+//! `cargo xtask demo` runs the demo on a driver of this machine.
 
 use crate::{debian, provision};
 use anyhow::{Context, Result, bail};
@@ -8,14 +8,14 @@ use vkabort_test_kit::drivers::{self, Driver, Known};
 use vkabort_test_kit::environment::{Environment, Validation};
 use vkabort_test_kit::{layer, process, target};
 
-/// The demo's exit code where there is no Vulkan device.
+/// The demo's exit code when there is no Vulkan device.
 const NO_DEVICE: i32 = 3;
 
-/// Sets up what is missing, builds, and runs the demo. Returns how it ended.
+/// Installs what is missing, builds the demo and runs it. Returns its exit status.
 ///
 /// # Errors
 ///
-/// Something could not be set up or built.
+/// A package cannot be installed, or a build fails.
 pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result<ExitStatus> {
     let chosen = choose(driver)?;
     let mut environment = Environment {
@@ -33,7 +33,7 @@ pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result
     if driver != "auto" || status.code() != Some(NO_DEVICE) {
         return Ok(status);
     }
-    println!("\nThe drivers of this machine have no device; using lavapipe, which runs on the CPU.");
+    println!("\nThis machine's drivers have no device; using lavapipe, which runs on the CPU.");
     environment.driver = choose(Known::Lavapipe.name())?;
     start(&environment, &program)
 }
@@ -45,7 +45,7 @@ fn start(environment: &Environment, program: &Path) -> Result<ExitStatus> {
         .with_context(|| format!("cannot start `{}`", process::shown(&command)))
 }
 
-/// The driver of that name, brought if it is not there; none for the machine's own.
+/// The driver of that name, installed if it is missing. `None` for the machine's own drivers.
 fn choose(name: &str) -> Result<Option<Driver>> {
     if name == "auto" {
         if !drivers::has_loader() || !drivers::has_system_driver() {
@@ -59,7 +59,7 @@ fn choose(name: &str) -> Result<Option<Driver>> {
     let Some(known) = Known::ALL.into_iter().find(|known| known.name() == name) else {
         let names: Vec<_> = Known::ALL.map(Known::name).to_vec();
         bail!(
-            "no driver is called {name}; there are auto, {}, and the paths of driver manifests",
+            "`{name}` is not a driver; use auto, {}, or the path of a driver manifest",
             names.join(", ")
         );
     };

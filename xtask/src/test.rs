@@ -1,7 +1,8 @@
-//! `cargo xtask test` sets up what is missing and runs everything that must hold; `bench` measures.
+//! `cargo xtask test` installs what is missing and runs every check; `cargo xtask bench` runs the benchmarks.
 
-use crate::{debian, provision};
+use crate::{debian, generate, provision};
 use anyhow::{Result, bail};
+use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use vkabort_test_kit::drivers::Known;
@@ -11,7 +12,7 @@ use vkabort_test_kit::{process, root, slang, spirv_tools};
 ///
 /// # Errors
 ///
-/// Something could not be set up, or a check failed.
+/// A package cannot be installed, or a check fails.
 pub fn test() -> Result<()> {
     let mut times = Times::default();
     let result = run_all(&mut times);
@@ -28,7 +29,7 @@ pub fn test() -> Result<()> {
 ///
 /// # Errors
 ///
-/// Something could not be set up, or a benchmark cannot run.
+/// A package cannot be installed, or a benchmark cannot run.
 pub fn bench() -> Result<()> {
     set_up()?;
     process::run(&mut cargo(&["bench", "--workspace", "--bench", "*"]))
@@ -36,6 +37,7 @@ pub fn bench() -> Result<()> {
 
 fn run_all(times: &mut Times) -> Result<()> {
     times.measure("set-up", set_up)?;
+    times.measure("generated sources", || generate::generate(true))?;
     times.measure("format", || process::run(&mut cargo(&["fmt", "--all", "--check"])))?;
     times.measure("clippy", || {
         process::run(&mut cargo(&[
@@ -61,7 +63,7 @@ fn run_all(times: &mut Times) -> Result<()> {
 fn cargo(words: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(words).current_dir(root());
-    // Here a driver that is missing is a failure: they have just been set up.
+    // A missing driver is a failure: all of them have just been installed.
     command.env("VKABORT_REQUIRE_DRIVERS", "1");
     command
 }
@@ -71,14 +73,14 @@ fn set_up() -> Result<()> {
     if !process::exists("c++") {
         debian::install(&["g++"], "building the tests")?;
     }
-    // Programs that know nothing of the layer, and a display for one of them.
+    // Programs that do not use the extension, and a display for one of them.
     for (program, package) in [
         ("vulkaninfo", "vulkan-tools"),
         ("vkcube", "vulkan-tools"),
         ("Xvfb", "xvfb"),
     ] {
         if !process::exists(program) {
-            debian::install(&[package], "running programs that are not ours under `vkabort run`")?;
+            debian::install(&[package], "running other programs under `vkabort run`")?;
         }
     }
     for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
@@ -91,7 +93,7 @@ fn set_up() -> Result<()> {
                     .current_dir(root()),
             )?;
         } else if !present {
-            bail!("the Rust toolchain here has no {component}; install it");
+            bail!("the Rust toolchain has no {component}; install it");
         }
     }
     provision::provision(false)?;
@@ -104,24 +106,45 @@ fn set_up() -> Result<()> {
     Ok(())
 }
 
-/// How long each part took.
+/// Wall and processor time of each step.
 #[derive(Default)]
-struct Times(Vec<(&'static str, Duration)>);
+struct Times(Vec<(&'static str, Duration, Duration)>);
 
 impl Times {
-    fn measure(&mut self, name: &'static str, part: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn measure(&mut self, name: &'static str, step: impl FnOnce() -> Result<()>) -> Result<()> {
         println!("\n== {name}");
-        let start = Instant::now();
-        let result = part();
-        self.0.push((name, start.elapsed()));
+        let (start, used) = (Instant::now(), processor_time());
+        let result = step();
+        self.0
+            .push((name, start.elapsed(), processor_time().saturating_sub(used)));
         result
     }
 
     fn print(&self) {
-        for (name, time) in &self.0 {
-            println!("{:>7.1} s  {name}", time.as_secs_f64());
+        println!("{:>9} {:>11}", "wall", "processor");
+        let all: Duration = self.0.iter().map(|(_, wall, _)| *wall).sum();
+        let processor: Duration = self.0.iter().map(|(.., processor)| *processor).sum();
+        for (name, wall, processor) in self.0.iter().copied().chain([("in all", all, processor)]) {
+            println!(
+                "{:>7.1} s {:>9.1} s  {name}",
+                wall.as_secs_f64(),
+                processor.as_secs_f64()
+            );
         }
-        let total: Duration = self.0.iter().map(|(_, time)| *time).sum();
-        println!("{:>7.1} s  in all", total.as_secs_f64());
     }
+}
+
+/// User and system time of this process's children that have ended, and of their children. Zero where procfs is missing.
+fn processor_time() -> Duration {
+    /// `sysconf(_SC_CLK_TCK)` on Linux.
+    const TICKS_PER_SECOND: u64 = 100;
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // proc(5): the second field, in parentheses, may contain spaces. `cutime` and `cstime` are fields 16 and 17.
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    let ticks: u64 = fields
+        .skip(13)
+        .take(2)
+        .filter_map(|field| field.parse::<u64>().ok())
+        .sum();
+    Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
 }
