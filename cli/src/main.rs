@@ -1,7 +1,6 @@
 //! The command `vkabort`.
 //!
-//! `args` lists the subcommands, `commands` has one file for each with its arguments, and the other modules hold what
-//! several of them share. Results go to standard output, everything else to standard error.
+//! `args` lists the subcommands, `commands` has one file for each with its arguments, and the other modules are shared. Results go to standard output, everything else to standard error.
 #![forbid(unsafe_code)]
 
 mod args;

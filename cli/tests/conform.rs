@@ -1,4 +1,4 @@
-//! `vkabort conform` where nothing works, and what it says about itself. What it finds on a driver is the driver's.
+//! `vkabort conform` without a driver, and its lists. The end-to-end tests run the checks on real drivers.
 
 mod common;
 

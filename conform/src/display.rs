@@ -93,25 +93,7 @@ pub fn document(mode: &str, all: &[CheckResult]) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks;
-    use crate::verdict::Verdict;
-    use std::time::Duration;
-
-    fn results() -> Vec<CheckResult> {
-        Outcome::ALL
-            .into_iter()
-            .zip(checks::all())
-            .map(|(outcome, check)| CheckResult {
-                check,
-                verdict: Verdict {
-                    outcome,
-                    detail: format!("a < {}", outcome.name()),
-                },
-                time: Duration::from_millis(1500),
-                device: None,
-            })
-            .collect()
-    }
+    use crate::runner::one_of_each as results;
 
     #[test]
     fn summaries_count_every_outcome() {

@@ -58,26 +58,11 @@ fn test_case(result: &CheckResult) -> TestCase {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks;
-    use crate::verdict::Verdict;
-    use std::time::Duration;
+    use crate::runner::one_of_each;
 
     #[test]
     fn every_check_is_a_test_case() {
-        let results: Vec<_> = Outcome::ALL
-            .into_iter()
-            .zip(checks::all())
-            .map(|(outcome, check)| CheckResult {
-                check,
-                verdict: Verdict {
-                    outcome,
-                    detail: format!("a < {}", outcome.name()),
-                },
-                time: Duration::from_millis(1500),
-                device: None,
-            })
-            .collect();
-        let xml = document(&results);
+        let xml = document(&one_of_each());
         let counts = "tests=\"6\" skipped=\"1\" errors=\"2\" failures=\"1\" time=\"9.000\"";
         assert!(xml.contains(counts), "{xml}");
         assert_eq!(xml.matches("<testcase ").count(), 6);

@@ -99,7 +99,7 @@ fn device(instance: &ash::Instance, loader: u32, handle: vk::PhysicalDevice, log
         .iter()
         .all(|name| has(name))
         .then(|| create_device(instance, handle));
-    let said = read_lines(log).split_off(lines);
+    let creation_log = read_lines(log).split_off(lines);
     json!({
         "name": text(properties.device_name_as_c_str()),
         "kind": match properties.device_type {
@@ -114,7 +114,7 @@ fn device(instance: &ash::Instance, loader: u32, handle: vk::PhysicalDevice, log
         "vkCreateDevice": created,
         "extensions": EXTENSION_NAMES.iter().filter(|name| has(name)).map(|name| name.to_string_lossy()).collect::<Vec<_>>(),
         "lacks": requirements.iter().filter(|(supported, _)| !supported).map(|(_, name)| *name).collect::<Vec<_>>(),
-        "said": said,
+        "said": creation_log,
     })
 }
 

@@ -157,6 +157,24 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
+/// A result of every outcome.
+#[cfg(test)]
+pub(crate) fn one_of_each() -> Vec<CheckResult> {
+    Outcome::ALL
+        .into_iter()
+        .zip(crate::checks::all())
+        .map(|(outcome, check)| CheckResult {
+            check,
+            verdict: Verdict {
+                outcome,
+                detail: format!("a < {}", outcome.name()),
+            },
+            time: Duration::from_millis(1500),
+            device: None,
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -44,6 +44,22 @@ pub(crate) fn await_loss(device: &Device) -> CheckOutput<Duration> {
     }
 }
 
+/// Checks that a call succeeded.
+pub(crate) fn success(call: &str, result: vk::Result) -> CheckOutput<()> {
+    hold!(result == vk::Result::SUCCESS, "{call} returned {}", show(result));
+    Ok(())
+}
+
+/// Checks that a call returned no reports: `VK_TIMEOUT` and a count of 0.
+pub(crate) fn no_reports(call: &str, (result, count): (vk::Result, u32)) -> CheckOutput<()> {
+    hold!(
+        result == vk::Result::TIMEOUT && count == 0,
+        "{call} returned {} and a count of {count}",
+        show(result)
+    );
+    Ok(())
+}
+
 /// Checks a call on a device with an abort: it succeeds, or reports the loss.
 pub(crate) fn success_or_lost(call: &str, result: vk::Result) -> CheckOutput<()> {
     let allowed = [vk::Result::SUCCESS, vk::Result::ERROR_DEVICE_LOST];
@@ -65,15 +81,26 @@ pub(crate) fn lose(device: &Device, kernel: &Kernel, groups: u32) -> CheckOutput
     Ok(())
 }
 
+/// Creates a device, its buffer, and a kernel in which `invocations` abort with `message`.
+pub(crate) fn prepare(
+    gpu: &'static Gpu,
+    enable: Enable,
+    message: Message,
+    invocations: &[u32],
+) -> CheckOutput<(&'static Device, Buffer, Kernel)> {
+    let device = Device::new(gpu, enable)?;
+    let buffer = Buffer::new(device, &marked(invocations))?;
+    let kernel = Kernel::new(device, &aborting(message), &[buffer], &[], None)?;
+    Ok((device, buffer, kernel))
+}
+
 /// Loses a new device: `invocations` abort with `message`. Returns the device, its fault queries, and its buffer.
 pub(crate) fn lost_by(
     gpu: &'static Gpu,
     message: Message,
     invocations: &[u32],
 ) -> CheckOutput<(&'static Device, Fault, Buffer)> {
-    let device = Device::new(gpu, Enable::ABORT)?;
-    let buffer = Buffer::new(device, &marked(invocations))?;
-    let kernel = Kernel::new(device, &aborting(message), &[buffer], &[], None)?;
+    let (device, buffer, kernel) = prepare(gpu, Enable::ABORT, message, invocations)?;
     lose(device, &kernel, GROUPS)?;
     Ok((device, device.fault()?, buffer))
 }
@@ -81,15 +108,8 @@ pub(crate) fn lost_by(
 /// Submits and waits on a device that must stay healthy.
 pub(crate) fn run_healthy(kernel: &Kernel, groups: u32) -> CheckOutput<()> {
     let submission = kernel.record(groups)?;
-    let result = submission.submit();
-    hold!(result == vk::Result::SUCCESS, "vkQueueSubmit returned {}", show(result));
-    let result = submission.wait();
-    hold!(
-        result == vk::Result::SUCCESS,
-        "vkWaitForFences returned {}",
-        show(result)
-    );
-    Ok(())
+    success("vkQueueSubmit", submission.submit())?;
+    success("vkWaitForFences", submission.wait())
 }
 
 /// Runs a shader whose aborts are not executed, on a device that must stay healthy, and checks its output.

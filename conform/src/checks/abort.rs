@@ -3,8 +3,8 @@
 use crate::check::{Check, LOSES};
 use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel, show};
 use crate::rules;
-use crate::scenario::{GROUPS, await_loss, hex, lose, lost_by, marked, part, run_without_abort};
-use crate::shaders::{COUNT, LOCAL, MARK, Message, aborting, waiting};
+use crate::scenario::{GROUPS, await_loss, hex, lose, lost_by, no_reports, part, prepare, run_without_abort, success};
+use crate::shaders::{COUNT, LOCAL, MARK, Message, waiting};
 use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
 use std::collections::BTreeSet;
@@ -34,18 +34,8 @@ fn not_taken(gpu: &'static Gpu) -> CheckOutput {
     for _ in 0..3 {
         run_without_abort(device)?;
     }
-    let result = device.submit_nothing();
-    hold!(
-        result == vk::Result::SUCCESS,
-        "a submission afterwards returned {}",
-        show(result)
-    );
-    let (result, count) = device.fault()?.count(0);
-    hold!(
-        (result, count) == (vk::Result::TIMEOUT, 0),
-        "vkGetDeviceFaultReportsKHR afterwards returned {} and a count of {count}",
-        show(result)
-    );
+    success("a submission afterwards", device.submit_nothing())?;
+    no_reports("vkGetDeviceFaultReportsKHR afterwards", device.fault()?.count(0))?;
     Ok(String::new())
 }
 
@@ -121,10 +111,8 @@ fn waiting_invocations(gpu: &'static Gpu) -> CheckOutput {
 const STORM: u32 = (1 << 20) / LOCAL;
 
 fn storm(gpu: &'static Gpu) -> CheckOutput {
-    let device = Device::new(gpu, Enable::ABORT)?;
     let everyone: Vec<u32> = (0..COUNT).collect();
-    let buffer = Buffer::new(device, &marked(&everyone))?;
-    let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], None)?;
+    let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Whole, &everyone)?;
     let start = Instant::now();
     lose(device, &kernel, STORM)?;
     let time = start.elapsed();
@@ -158,13 +146,10 @@ fn storm(gpu: &'static Gpu) -> CheckOutput {
 const ROUNDS: usize = 7;
 
 fn time_to_loss(gpu: &'static Gpu) -> CheckOutput {
-    let spirv = aborting(Message::Uint);
     let mut times = [[Duration::ZERO; ROUNDS]; 2];
     for (invocations, times) in [&[][..], &ABORTING[..]].into_iter().zip(&mut times) {
         for time in &mut *times {
-            let device = Device::new(gpu, Enable::ABORT)?;
-            let buffer = Buffer::new(device, &marked(invocations))?;
-            let kernel = Kernel::new(device, &spirv, &[buffer], &[], None)?;
+            let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Uint, invocations)?;
             let submission = kernel.record(GROUPS)?;
             let start = Instant::now();
             let mut result = submission.submit();

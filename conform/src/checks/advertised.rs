@@ -1,9 +1,9 @@
-//! What the physical device advertises, and what a logical device then provides.
+//! The extensions, features and limits that the physical device advertises, and the commands of a logical device.
 
 use crate::check::Check;
 use crate::gpu::{Device, Enable, Gpu, Query, show};
 use crate::rules;
-use crate::scenario::{run_without_abort, skip};
+use crate::scenario::{run_without_abort, skip, success};
 use crate::verdict::{CheckOutput, hold};
 use ash::vk;
 use std::collections::BTreeSet;
@@ -70,11 +70,7 @@ fn listed_once(gpu: &'static Gpu) -> CheckOutput {
 fn enumerate(gpu: &'static Gpu) -> CheckOutput {
     require_any(gpu)?;
     let (result, total, _) = gpu.enumerate(None);
-    hold!(
-        result == vk::Result::SUCCESS,
-        "the call for the count returned {}",
-        show(result)
-    );
+    success("the call for the count", result)?;
     let (_, _, whole) = gpu.enumerate(Some(total));
     for room in [0, 1, total.saturating_sub(1), total, total + 5] {
         let (result, count, names) = gpu.enumerate(Some(room));
@@ -186,12 +182,7 @@ fn features_off(gpu: &'static Gpu) -> CheckOutput {
         ..Enable::ABORT
     };
     let device = Device::new(gpu, off)?;
-    let result = device.wait_idle();
-    hold!(
-        result == vk::Result::SUCCESS,
-        "vkDeviceWaitIdle returned {}",
-        show(result)
-    );
+    success("vkDeviceWaitIdle", device.wait_idle())?;
     let device = Device::new(gpu, Enable::ABORT)?;
     run_without_abort(device)?;
     Ok(String::new())
@@ -206,12 +197,7 @@ fn one_extension(gpu: &'static Gpu) -> CheckOutput {
     ] {
         if gpu.has(name) {
             let device = Device::new(gpu, enable)?;
-            let result = device.submit_nothing();
-            hold!(
-                result == vk::Result::SUCCESS,
-                "an empty submission returned {}",
-                show(result)
-            );
+            success("an empty submission", device.submit_nothing())?;
             devices += 1;
         }
     }

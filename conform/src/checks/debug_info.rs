@@ -3,7 +3,7 @@
 use crate::check::Check;
 use crate::gpu::{Device, Enable, Gpu, NOT_ENOUGH_SPACE, show};
 use crate::rules;
-use crate::scenario::{hex, lost_by, run_without_abort};
+use crate::scenario::{hex, lost_by, run_without_abort, success};
 use crate::shaders::Message;
 use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
@@ -27,21 +27,13 @@ pub(super) const CHECKS: &[Check] = &[
 fn sizing(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (result, size) = fault.message_size();
-    hold!(
-        result == vk::Result::SUCCESS,
-        "the sizing call returned {}",
-        show(result)
-    );
+    success("the sizing call", result)?;
     hold!(
         (20..=24).contains(&size),
         "the size is {size}, but one message of 12 bytes and its size take 20"
     );
     let filled = fault.fill(size as usize);
-    hold!(
-        filled.result == vk::Result::SUCCESS,
-        "with room for {size} bytes the call returned {}",
-        show(filled.result)
-    );
+    success(&format!("with room for {size} bytes the call"), filled.result)?;
     hold!(filled.in_bounds, "the call wrote past the buffer");
     should!(
         filled.size <= size,
@@ -108,8 +100,7 @@ fn short(gpu: &'static Gpu) -> CheckOutput {
 
 fn bare(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
-    let result = fault.bare();
-    hold!(result == vk::Result::SUCCESS, "the call returned {}", show(result));
+    success("the call", fault.bare())?;
     hold!(fault.payloads()?.len() == 1, "the message is no longer available");
     Ok(String::new())
 }
@@ -117,7 +108,7 @@ fn bare(gpu: &'static Gpu) -> CheckOutput {
 fn vendor_binary(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (result, size, untouched) = fault.vendor_binary();
-    hold!(result == vk::Result::SUCCESS, "the call returned {}", show(result));
+    success("the call", result)?;
     hold!(size == 0, "vendorBinarySize is {size}");
     hold!(untouched, "the call wrote to pVendorBinaryData");
     Ok(String::new())

@@ -1,10 +1,10 @@
 //! The commands of a lost device.
 
 use crate::check::Check;
-use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel, Submission, Timeline, show};
+use crate::gpu::{Device, Enable, Gpu, Submission, Timeline, show};
 use crate::rules;
-use crate::scenario::{FINITE, GROUPS, await_loss, marked, skip, success_or_lost};
-use crate::shaders::{Message, aborting};
+use crate::scenario::{FINITE, GROUPS, await_loss, prepare, skip, success_or_lost};
+use crate::shaders::Message;
 use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -29,9 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Submits a dispatch that aborts, on a new device.
 fn submitted(gpu: &'static Gpu, enable: Enable) -> CheckOutput<(&'static Device, Submission)> {
-    let device = Device::new(gpu, enable)?;
-    let buffer = Buffer::new(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
+    let (device, _, kernel) = prepare(gpu, enable, Message::Uint, &[3])?;
     let submission = kernel.record(GROUPS)?;
     let result = submission.submit();
     success_or_lost("vkQueueSubmit", result)?;
@@ -66,12 +64,10 @@ fn query_results(gpu: &'static Gpu) -> CheckOutput {
 }
 
 fn semaphores(gpu: &'static Gpu) -> CheckOutput {
-    let device = Device::new(gpu, Enable::ABORT)?;
+    let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Uint, &[3])?;
     if gpu.api_version() < vk::API_VERSION_1_2 {
         return skip("the device supports only Vulkan 1.1, without timeline semaphores");
     }
-    let buffer = Buffer::new(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
     let submission = kernel.record(GROUPS)?;
     let timeline = Timeline::new(device)?;
     success_or_lost("vkQueueSubmit", submission.submit_with(timeline))?;

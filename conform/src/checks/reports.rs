@@ -1,10 +1,10 @@
 //! `vkGetDeviceFaultReportsKHR`
 
 use crate::check::Check;
-use crate::gpu::{Buffer, Device, Enable, Fault, Gpu, Kernel, show};
+use crate::gpu::{Device, Enable, Fault, Gpu, show};
 use crate::rules;
-use crate::scenario::{FINITE, GROUPS, hex, lose, lost_by, marked};
-use crate::shaders::{Message, aborting};
+use crate::scenario::{FINITE, GROUPS, hex, lose, lost_by, no_reports, prepare};
+use crate::shaders::Message;
 use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
 use std::sync::mpsc;
@@ -44,12 +44,7 @@ fn pending(gpu: &'static Gpu) -> CheckOutput<(Fault, u32)> {
 fn none(gpu: &'static Gpu) -> CheckOutput {
     let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
     let start = Instant::now();
-    let (result, count) = fault.count(0);
-    hold!(
-        result == vk::Result::TIMEOUT && count == 0,
-        "the call returned {} and a count of {count}",
-        show(result)
-    );
+    no_reports("the call", fault.count(0))?;
     let (result, reports) = fault.take(0, 2);
     hold!(
         result == vk::Result::TIMEOUT && reports.is_empty(),
@@ -68,13 +63,9 @@ fn none(gpu: &'static Gpu) -> CheckOutput {
 fn timeout(gpu: &'static Gpu) -> CheckOutput {
     let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
     let start = Instant::now();
-    let (result, count) = fault.count(100_000_000);
+    let answer = fault.count(100_000_000);
     let time = start.elapsed();
-    hold!(
-        result == vk::Result::TIMEOUT && count == 0,
-        "the call returned {} and a count of {count}",
-        show(result)
-    );
+    no_reports("the call", answer)?;
     hold!(
         time >= Duration::from_millis(90),
         "a timeout of 100 ms expired after {time:?}"
@@ -87,9 +78,7 @@ fn timeout(gpu: &'static Gpu) -> CheckOutput {
 }
 
 fn wake(gpu: &'static Gpu) -> CheckOutput {
-    let device = Device::new(gpu, Enable::ABORT)?;
-    let buffer = Buffer::new(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &aborting(Message::Uint), &[buffer], &[], None)?;
+    let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Uint, &[3])?;
     let fault = device.fault()?;
     let (sender, receiver) = mpsc::channel();
     // Not joined: a thread that never wakes must not block the check.
@@ -134,13 +123,8 @@ fn once(gpu: &'static Gpu) -> CheckOutput {
             reports.len()
         );
     }
-    let (result, count_after) = fault.count(0);
-    hold!(
-        result == vk::Result::TIMEOUT && count_after == 0,
-        "after the last report the call returned {} and a count of {count_after}",
-        show(result)
-    );
-    Ok(format!("{count} reports"))
+    no_reports("after the last report the call", fault.count(0))?;
+    Ok(format!("number of reports: {count}"))
 }
 
 fn last(gpu: &'static Gpu) -> CheckOutput {
@@ -161,12 +145,7 @@ fn last(gpu: &'static Gpu) -> CheckOutput {
     }
     let groups: Vec<u64> = reports.iter().map(|report| report.group_id).collect();
     hold!(groups.is_sorted(), "groupID does not increase: {groups:?}");
-    let (result, more) = fault.count(100_000_000);
-    hold!(
-        result == vk::Result::TIMEOUT && more == 0,
-        "after the last report the call returned {} and a count of {more}",
-        show(result)
-    );
+    no_reports("after the last report the call", fault.count(100_000_000))?;
     Ok(String::new())
 }
 

@@ -5,6 +5,7 @@ use crate::verdict::{CheckOutput, Stop, hold};
 use ash::vk;
 use std::ptr;
 use vk_ext::{FaultCommands, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo};
+use vkabort_test_kit::message_data;
 
 /// Fill value of bytes that calls must not write.
 const UNTOUCHED: u8 = 0xCD;
@@ -104,7 +105,7 @@ impl Fault {
             show(filled.result)
         );
         hold!(filled.in_bounds, "the call wrote past the buffer of {size} bytes");
-        split(&filled.bytes).map_err(Stop::Fail)
+        message_data::split(&filled.bytes).map_err(|error| Stop::Fail(error.to_string()))
     }
 
     /// A query with a buffer for the vendor binary, whose feature is disabled. Returns the result, `vendorBinarySize`
@@ -126,50 +127,5 @@ impl Fault {
         info.p_next = ptr::null_mut();
         // SAFETY: the structure outlives the call, and its chain is empty.
         unsafe { (self.commands.get_debug_info)(self.commands.device, &raw mut info) }
-    }
-}
-
-/// Splits message data: pairs of a 64-bit size in host byte order and its payload, each pair aligned to 8 bytes.
-pub fn split(data: &[u8]) -> Result<Vec<Vec<u8>>, String> {
-    let mut payloads = Vec::new();
-    let mut at = 0usize;
-    while at < data.len() {
-        let rest = data.get(at..).unwrap_or_default();
-        let Some((size, rest)) = rest.split_first_chunk::<8>() else {
-            return Err(format!(
-                "{} bytes at offset {at} are too few for a message size",
-                rest.len()
-            ));
-        };
-        let size = u64::from_ne_bytes(*size);
-        let payload = usize::try_from(size).ok().and_then(|size| rest.get(..size));
-        let Some(payload) = payload else {
-            return Err(format!(
-                "the message size at offset {at} is {size}, but only {} bytes follow",
-                rest.len()
-            ));
-        };
-        payloads.push(payload.to_vec());
-        at = (at + 8 + payload.len()).next_multiple_of(8);
-    }
-    Ok(payloads)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pairs_are_aligned_to_eight_bytes() {
-        let pair = |size: u64, bytes: &[u8]| [&size.to_ne_bytes(), bytes].concat();
-        assert_eq!(split(&[]), Ok(vec![]));
-        let two = [pair(1, &[5, 0, 0, 0, 0, 0, 0, 0]), pair(0, &[])].concat();
-        assert_eq!(split(&two), Ok(vec![vec![5], vec![]]));
-        assert_eq!(split(&pair(3, &[1, 2, 3])), Ok(vec![vec![1, 2, 3]]));
-        assert!(split(&pair(3, &[1, 2])).is_err());
-        assert!(split(&pair(u64::MAX, &[1, 2])).is_err());
-        assert!(split(&[0; 7]).is_err());
-        // Without padding, the next size is misaligned.
-        assert!(split(&[pair(1, &[5]), pair(1, &[6])].concat()).is_err());
     }
 }
