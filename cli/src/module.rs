@@ -58,42 +58,33 @@ impl Module {
                 )));
             }
         };
-        let chunks = bytes.chunks_exact(4);
-        if !chunks.remainder().is_empty() {
+        let (chunks, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
             return Err(Failure::input(format!(
                 "{name}: malformed module: {} bytes are not a whole number of 32-bit words; the file ends inside word {}",
                 bytes.len(),
                 bytes.len() / 4
             )));
         }
-        let words = chunks
-            .filter_map(|chunk| chunk.first_chunk::<4>())
-            .map(|word| {
-                if big_endian {
-                    u32::from_be_bytes(*word)
-                } else {
-                    u32::from_le_bytes(*word)
-                }
-            })
-            .collect();
+        let word = if big_endian {
+            u32::from_be_bytes
+        } else {
+            u32::from_le_bytes
+        };
         Ok(Self {
             name,
-            words,
+            words: chunks.iter().map(|bytes| word(*bytes)).collect(),
             big_endian,
         })
     }
 
     /// Converts words to bytes in the byte order of this module's file.
     pub fn bytes_of(&self, words: &[u32]) -> Vec<u8> {
-        words
-            .iter()
-            .flat_map(|word| {
-                if self.big_endian {
-                    word.to_be_bytes()
-                } else {
-                    word.to_le_bytes()
-                }
-            })
-            .collect()
+        let bytes = if self.big_endian {
+            u32::to_be_bytes
+        } else {
+            u32::to_le_bytes
+        };
+        words.iter().flat_map(|word| bytes(*word)).collect()
     }
 }

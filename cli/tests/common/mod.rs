@@ -5,6 +5,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use vkabort_record::message::Message;
+use vkabort_record::report::{Report, Sample, SiteReport};
+use vkabort_spirv_builder::{push, string};
 
 /// Result of a run of the command.
 pub struct Run {
@@ -98,25 +101,49 @@ pub fn folder(name: &str) -> PathBuf {
     path
 }
 
+/// The log of a program with two aborts of one site.
+pub fn report(text: &[u8]) -> String {
+    let mut report = Report::default();
+    report.sites.push(SiteReport {
+        invocations: 2,
+        function: Some("check".into()),
+        samples: vec![Sample {
+            invocation: None,
+            message: Message::untyped(text),
+        }],
+        ..SiteReport::default()
+    });
+    report.summary.invocations = 2;
+    report.json_lines()
+}
+
+/// A folder with a program and an empty file as library, which nothing loads.
+pub fn with_program(name: &str, script: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder(name);
+    std::fs::write(folder.join("libVkLayer_vkabort_shader_abort.so"), b"").expect("written");
+    std::fs::write(folder.join("abort.jsonl"), report(b"bad index")).expect("written");
+    let program = folder.join("app");
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("written");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    folder
+}
+
+/// Runs the program of [`with_program`] under `vkabort run`.
+pub fn run_program(folder: &Path, options: &[&str]) -> Run {
+    let args = [&["run", "--layer", "."], options, &["--", "./app", "one"]].concat();
+    run_in(folder, &args, b"")
+}
+
 /// One instruction.
 fn op(code: u32, operands: &[u32]) -> Vec<u32> {
-    let mut words = vec![(operands.len() as u32 + 1) << 16 | code];
-    words.extend(operands);
+    let mut words = Vec::new();
+    push(&mut words, code as u16, operands);
     words
 }
 
-/// A literal string: NUL-terminated, padded.
-fn text(text: &str) -> Vec<u32> {
-    let mut bytes = text.as_bytes().to_vec();
-    bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
-}
-
-fn op_text(code: u32, operands: &[u32], string: &str, more: &[u32]) -> Vec<u32> {
-    op(code, &[operands, &text(string), more].concat())
+fn op_text(code: u32, operands: &[u32], text: &str, more: &[u32]) -> Vec<u32> {
+    op(code, &[operands, &string(text), more].concat())
 }
 
 fn module(bound: u32, instructions: &[Vec<u32>]) -> Vec<u32> {

@@ -8,9 +8,11 @@ mod fault;
 mod instance;
 mod kernel;
 mod result;
+mod submission;
 
 pub use device::{Device, Enable};
 pub use fault::Fault;
 pub use instance::{Gpu, Query};
-pub use kernel::{Buffer, Cache, Kernel, Submission, Timeline};
+pub use kernel::{Buffer, Cache, Kernel};
 pub use result::{NOT_ENOUGH_SPACE, show};
+pub use submission::{Submission, Timeline};
