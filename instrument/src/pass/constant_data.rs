@@ -48,42 +48,26 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         .and_then(|a| index.def(a.element_type()))
         .filter(|t| t.opcode() == op::TypeInt);
     let (Some(array), Some(element)) = (array, element) else {
-        return fail(
-            ErrorKind::Invalid,
-            "the type of constant data is not an array of integers".into(),
-        );
+        return fail(ErrorKind::Invalid, "constant data is not an array of integers".into());
     };
     let bytes = match element.width() {
         bits @ (8 | 16 | 32 | 64) => bits as usize / 8,
         bits => return fail(ErrorKind::Unsupported, format!("constant data of {bits}-bit integers")),
     };
     // `specialize` has made the specialised lengths the defaults.
-    let Some(count) = index
-        .length(array.array_length(), &Options::default())
-        .map(|l| l.value() as usize)
-    else {
-        return fail(
-            ErrorKind::Invalid,
-            "the length of constant data cannot be evaluated".into(),
-        );
+    let length = index.length(array.array_length(), &Options::default());
+    let Some(count) = length.map(|l| l.value() as usize) else {
+        return fail(ErrorKind::Invalid, "constant data has an unknown length".into());
     };
     let data = inst.from(3);
-    if data.len() != count.saturating_mul(bytes).div_ceil(4) {
-        return fail(
-            ErrorKind::Invalid,
-            format!(
-                "constant data has {} words, which are not {count} elements of {bytes} bytes",
-                data.len()
-            ),
-        );
+    let words = data.len();
+    if words != count.saturating_mul(bytes).div_ceil(4) {
+        let message = format!("constant data has {words} words, not {count} elements of {bytes} bytes");
+        return fail(ErrorKind::Invalid, message);
     }
     if count > MAX_CONSTITUENTS {
-        return fail(
-            ErrorKind::Limit,
-            format!(
-                "constant data has {count} elements; outside messages, at most {MAX_CONSTITUENTS} are supported. Split it"
-            ),
-        );
+        let message = format!("constant data has {count} elements, more than {MAX_CONSTITUENTS}; split it");
+        return fail(ErrorKind::Limit, message);
     }
     let data: Vec<u8> = data.iter().flat_map(|w| w.to_le_bytes()).collect();
     let mut code = Code::default();
@@ -141,16 +125,10 @@ pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> 
             .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
             .collect();
         if words.is_empty() || words.len() > MAX_CONSTITUENTS {
-            return Err(Error::new(
-                ErrorKind::Invalid,
-                PASS,
-                inst.offset as u32,
-                format!(
-                    "specialisation data for SpecId {spec_id} has {} bytes; it must have 1 to {}",
-                    bytes.len(),
-                    MAX_CONSTITUENTS * 4
-                ),
-            ));
+            let (bytes, max) = (bytes.len(), MAX_CONSTITUENTS * 4);
+            let message =
+                format!("specialisation data for SpecId {spec_id} has {bytes} bytes; it must have 1 to {max}");
+            return Err(Error::new(ErrorKind::Invalid, PASS, inst.offset as u32, message));
         }
         let mut code = Code::default();
         code.op2(op::SpecConstantDataKHR, &[inst.result_type(), inst.result()], &words);

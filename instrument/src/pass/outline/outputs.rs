@@ -122,13 +122,9 @@ fn check_returnable(context: &RegionContext<'_, '_>, inst: &Inst<'_>) -> Result<
     } else {
         return Ok(());
     };
-    Err(Error::new(
-        ErrorKind::Unsupported,
-        PASS,
-        inst.offset as u32,
-        format!(
-            "{value} that a continue construct computes is used outside it; not supported where an invocation may abort \
-             in the construct"
-        ),
-    ))
+    let message = format!(
+        "{value} that a continue construct computes is used outside it; not supported where an invocation may abort in the \
+         construct"
+    );
+    Err(Error::new(ErrorKind::Unsupported, PASS, inst.offset as u32, message))
 }

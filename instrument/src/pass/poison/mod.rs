@@ -233,15 +233,11 @@ impl VectorBudget {
             }
             self.components = self.components.saturating_add(count);
             if count > MAX_COMPONENTS || self.components > MAX_TOTAL_COMPONENTS {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    PASS,
-                    inst.offset as u32,
-                    format!(
-                        "%{ty} is a vector of {count} components; under ArithmeticPoisonKHR a vector may have \
-                         {MAX_COMPONENTS} components, and all vector types together {MAX_TOTAL_COMPONENTS}"
-                    ),
-                ));
+                let message = format!(
+                    "%{ty} is a vector of {count} components; under ArithmeticPoisonKHR a vector may have \
+                     {MAX_COMPONENTS}, and all vector types together {MAX_TOTAL_COMPONENTS}"
+                );
+                return Err(Error::new(ErrorKind::Unsupported, PASS, inst.offset as u32, message));
             }
         }
         Ok(())

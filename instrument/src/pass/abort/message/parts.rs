@@ -225,13 +225,8 @@ impl<'w> MessageWriter<'_, 'w> {
 
     fn write_by_loop(&mut self, array: Array<'_>, source: &Source<'w>) -> Result<()> {
         self.flush();
-        let Array {
-            part,
-            length,
-            stride,
-            element,
-        } = array;
-        let count = match length {
+        let (part, stride, element) = (array.part, array.stride, array.element);
+        let count = match array.length {
             Length::Constant(count) => self.constant(count),
             Length::Specialised { .. } => self.element_count(part.ty, stride),
         };

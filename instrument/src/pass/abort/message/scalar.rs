@@ -36,26 +36,17 @@ impl<'w> MessageWriter<'_, 'w> {
             Source::Data { .. } | Source::Parts(_) => {
                 return Err(self.error(ErrorKind::Invalid, "the message does not match its type"));
             }
-            Source::Value {
-                id,
-                path,
-                ty: value_type,
-            } if path.is_empty() => self.convert_to_words(ty, *id, *value_type),
-            Source::Value {
-                id,
-                path,
-                ty: value_type,
-            } => {
-                let value = self.emit_with(op::CompositeExtract, *value_type, *id, path);
-                self.convert_to_words(ty, value, *value_type)
+            &Source::Value { id, ref path, ty: from } => {
+                let value = self.extract(id, path, from);
+                self.convert_to_words(ty, value, from)
             }
-            Source::Memory {
+            &Source::Memory {
                 place,
-                path,
-                ty: value_type,
+                ref path,
+                ty: from,
             } => {
-                let value = self.load_scalar(*place, path, *value_type, size);
-                self.convert_to_words(ty, value, *value_type)
+                let value = self.load_scalar(place, path, from, size);
+                self.convert_to_words(ty, value, from)
             }
         };
         self.put(offset, size.min(4), bits[0]);
@@ -63,6 +54,14 @@ impl<'w> MessageWriter<'_, 'w> {
             self.put(offset + 4, 4, bits[1]);
         }
         Ok(())
+    }
+
+    /// The part of a value at `path`, of type `ty`.
+    pub(super) fn extract(&mut self, id: Id, path: &[u32], ty: Id) -> Id {
+        match path {
+            [] => id,
+            _ => self.emit_with(op::CompositeExtract, ty, id, path),
+        }
     }
 
     /// Loads a scalar of `size` bytes from memory.

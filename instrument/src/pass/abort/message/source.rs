@@ -97,13 +97,7 @@ impl<'w> Sources<'_, 'w> {
                         ty: inst.result_type(),
                     };
                 }
-                _ => {
-                    return Source::Value {
-                        id,
-                        path: Path::new(),
-                        ty: inst.result_type(),
-                    };
-                }
+                _ => return whole_value(&inst),
             }
         }
     }
@@ -142,11 +136,7 @@ impl<'w> Sources<'_, 'w> {
         let parts = inst.from(3);
         let is_nested = |id: &Id| self.index.opcode(self.index.type_of(*id)) == op::TypeVector;
         if is_vector && parts.iter().any(is_nested) {
-            return Source::Value {
-                id: inst.result(),
-                path: Path::new(),
-                ty: inst.result_type(),
-            };
+            return whole_value(inst);
         }
         Source::Parts(parts)
     }
@@ -203,6 +193,11 @@ impl<'w> Sources<'_, 'w> {
     fn is_pure(&self, inst: &Inst<'_>) -> bool {
         writes_no_memory(inst.opcode()) || self.index.is_debug_inst(inst)
     }
+}
+
+fn whole_value<'w>(inst: &Inst<'_>) -> Source<'w> {
+    let (id, ty, path) = (inst.result(), inst.result_type(), Path::new());
+    Source::Value { id, path, ty }
 }
 
 /// A path with one more index.

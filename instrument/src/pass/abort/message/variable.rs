@@ -15,38 +15,29 @@ impl<'w> MessageWriter<'_, 'w> {
     /// Puts an array value into a variable; `None` if that is not possible. The Function storage class does not allow types
     /// with a layout: they are copied to types without one, which needs `OpCopyLogical` of SPIR-V 1.4.
     pub(super) fn store_in_variable(&mut self, source: &Source<'w>) -> Option<Source<'w>> {
-        let Source::Value {
-            id,
-            path,
-            ty: value_type,
-        } = source
-        else {
+        let &Source::Value { id, ref path, ty } = source else {
             return None;
         };
-        let value_type = *value_type;
-        let plain = self.type_without_layout(value_type, MAX_DEPTH, &mut 0)?;
-        if plain != value_type && self.index.version < version(1, 4) {
+        let plain = self.type_without_layout(ty, MAX_DEPTH, &mut 0)?;
+        if plain != ty && self.index.version < version(1, 4) {
             return None;
         }
         let pointer_type = self.globals.pointer(storage_class::Function, plain);
         let variable = self.globals.fresh();
         self.variables.push((pointer_type, variable));
-        if self.index.opcode(self.index.under_arrays(value_type)) == op::TypePointer {
+        if self.index.opcode(self.index.under_arrays(ty)) == op::TypePointer {
             self.globals.decorate(variable, decoration::AliasedPointer, &[]);
         }
-        let mut value = *id;
-        if !path.is_empty() {
-            value = self.emit_with(op::CompositeExtract, value_type, *id, path);
-        }
-        if plain != value_type {
+        let mut value = self.extract(id, path, ty);
+        if plain != ty {
             value = self.emit(op::CopyLogical, plain, &[value]);
         }
         self.code.op(op::Store, &[variable, value]);
-        // `plain` is not in the index, but its scalars are those of `value_type`.
+        // `plain` is not in the index, but its scalars are those of `ty`.
         Some(Source::Memory {
             place: Place::Variable(variable),
             path: Path::new(),
-            ty: value_type,
+            ty,
         })
     }
 
