@@ -28,14 +28,14 @@ fn tells_the_story(ended: &Ended) -> Result<()> {
         "the demo does not see the loss"
     );
     for text in [
-        "vkQueueSubmit of nothing, after that   VK_ERROR_DEVICE_LOST",
+        "empty vkQueueSubmit after that         VK_ERROR_DEVICE_LOST",
         "1 report(s)",
         "288 bytes of messages:",
         "58 00 00 00 00 00 00 00 72 65 73 75 6c 74 73 5b",
         "results[5]: index 16 is outside a table of 16 entries starting with 100",
         "results[38]: index 4000000 is outside a table of 16 entries starting with 100",
         "results[61]: index 99 is outside a table of 16 entries starting with 100",
-        "64 of 64 results are right.",
+        "64 of 64 results are correct.",
     ] {
         ensure!(ended.stdout.contains(text), "the demo does not print {text:?}");
     }

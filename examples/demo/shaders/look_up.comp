@@ -1,7 +1,7 @@
 #version 460
 #extension GL_EXT_abort : require
 
-// results[i] = table[indices[i]], refusing an index that the table does not have.
+// results[i] = table[indices[i]]; aborts on an index beyond the table.
 
 layout(local_size_x = 32) in;
 

@@ -1,12 +1,10 @@
-//! Reads what `vkGetDeviceFaultDebugInfoKHR` returns: the framing that the specification gives the messages, and the
-//! payload that compilers give GLSL's `abortEXT("format", arguments ..)`.
+//! Decodes the messages that `vkGetDeviceFaultDebugInfoKHR` returns from GLSL's `abortEXT("format", arguments ..)`.
 //!
-//! A payload is the format string, its NUL, and the arguments at the offsets of the scalar layout. The types come from
-//! the format's conversions, so this reader is as good as the author of the shader; the layer's own report goes by
-//! the types in the shader instead.
+//! A payload is the format string, its NUL, and the arguments at the offsets of the scalar layout. This decoder takes the
+//! types from the format's conversions; the layer's report uses the types in the shader, which are always right.
 
-/// Splits message data into payloads. Each is a 64-bit size in host order followed by as many bytes; the next size
-/// stands at the next multiple of 8.
+/// Splits message data into payloads. Each is a 64-bit size in bytes, in host byte order, and as many bytes; the next
+/// size is at the next multiple of 8 bytes.
 pub fn split(data: &[u8]) -> Vec<&[u8]> {
     let mut payloads = Vec::new();
     let mut at = 0usize;
@@ -24,8 +22,7 @@ pub fn split(data: &[u8]) -> Vec<&[u8]> {
     payloads
 }
 
-/// The text of one payload: its format string with the arguments put in. Arguments that are missing read `?`; bytes
-/// that are left over follow in hex.
+/// Formats one payload. A missing argument is shown as `?`; bytes that no conversion reads follow in hexadecimal.
 pub fn text(payload: &[u8]) -> String {
     let end = payload.iter().position(|&byte| byte == 0).unwrap_or(payload.len());
     let (format, _) = payload.split_at(end);
@@ -60,7 +57,7 @@ pub fn text(payload: &[u8]) -> String {
     out
 }
 
-/// Bytes as pairs of hex digits.
+/// Formats bytes as pairs of hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
@@ -69,14 +66,14 @@ pub fn hex(bytes: &[u8]) -> String {
         .join(" ")
 }
 
-/// The arguments of one payload, taken one after the other.
+/// Reads the arguments of one payload in order.
 struct Arguments<'a> {
     payload: &'a [u8],
     at: usize,
 }
 
 impl Arguments<'_> {
-    /// Takes what a conversion asks for: a scalar, or for `%vNf` a vector.
+    /// Reads and formats the argument of a conversion: a scalar, or for `%vNf` a vector.
     fn formatted(&mut self, modifiers: &str, letter: char) -> String {
         let wide = modifiers.contains('l');
         let count = modifiers
@@ -112,7 +109,7 @@ impl Arguments<'_> {
         })
     }
 
-    /// The next `N` bytes at a multiple of `N`: the alignment that the scalar layout gives a scalar of `N` bytes.
+    /// Reads `N` bytes at the next multiple of `N`, the alignment of a scalar of `N` bytes in the scalar layout.
     fn take<const N: usize>(&mut self) -> Option<&[u8; N]> {
         let start = self.at.next_multiple_of(N);
         let value = self.payload.get(start..)?.first_chunk::<N>()?;
@@ -126,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_follow_each_other_at_multiples_of_eight() {
+    fn messages_start_at_multiples_of_eight() {
         let mut data = 3u64.to_ne_bytes().to_vec();
         data.extend(b"abc\0\0\0\0\0");
         data.extend(0u64.to_ne_bytes());
@@ -136,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_runs_past_the_end_yields_what_came_before() {
+    fn a_size_beyond_the_end_ends_the_list() {
         let mut data = 1u64.to_ne_bytes().to_vec();
         data.extend(b"a\0\0\0\0\0\0\0");
         data.extend(u64::MAX.to_ne_bytes());
@@ -145,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_stand_at_the_alignment_of_their_type() {
+    fn arguments_are_aligned_to_their_size() {
         let mut payload = b"i %d u %u%% f %f v %v2f\0".to_vec();
         assert_eq!(payload.len() % 4, 0);
         payload.extend((-3i32).to_le_bytes());

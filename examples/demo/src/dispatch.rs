@@ -1,12 +1,12 @@
-//! One dispatch of `look_up.comp` and everything it needs, with the result code of each call that may lose the device.
+//! One dispatch of `look_up.comp`, with the device, pipeline and buffer that it needs.
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::gpu::Gpu;
 use ash::vk;
 
 /// The shader, as `shaders/look_up.comp` compiles.
 const SHADER: &[u8] = include_bytes!("../shaders/look_up.spv");
-/// The same with its text as words, for devices without 8-bit integers.
+/// The same with its text in words, for devices without 8-bit integers.
 const SHADER_WORDS: &[u8] = include_bytes!("../shaders/look_up_words.spv");
 
 /// Invocations of the dispatch.
@@ -37,12 +37,12 @@ pub struct Dispatch {
 
 /// The entry of the table at `index`.
 pub fn table_entry(index: u32) -> f32 {
-    // The table is small, so that the conversion is exact.
+    // Exact: the table is small.
     index as f32 * 0.5 + 100.0
 }
 
 impl Dispatch {
-    /// Creates a device and prepares a dispatch that looks `indices` up.
+    /// Creates a device and prepares a dispatch that looks up `indices`.
     pub fn prepare(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<Self, Failure> {
         let device = gpu.create_device()?;
         // SAFETY: the device was created with one queue of this family.
@@ -77,9 +77,9 @@ impl Dispatch {
         let info = vk::BufferCreateInfo::default()
             .size(BUFFER_BYTES as u64)
             .usage(vk::BufferUsageFlags::STORAGE_BUFFER);
-        let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-        // SAFETY: every handle belongs to this device, every structure is valid for its call; the buffer is bound
-        // before it is used, and the mapping covers it.
+        let required = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+        // SAFETY: every handle belongs to this device and every structure is valid for its call; the mapping covers the
+        // buffer.
         unsafe {
             self.buffer = self.device.create_buffer(&info, None).map_err(Failure::call)?;
             let needs = self.device.get_buffer_memory_requirements(self.buffer);
@@ -88,7 +88,7 @@ impl Dispatch {
                 .memory_types_as_slice()
                 .iter()
                 .zip(0u32..)
-                .find(|(kind, i)| needs.memory_type_bits & (1 << i) != 0 && kind.property_flags.contains(wanted))
+                .find(|(kind, i)| needs.memory_type_bits & (1 << i) != 0 && kind.property_flags.contains(required))
                 .map(|(_, i)| i)
                 .ok_or_else(|| Failure::Unexpected("no host-visible memory".into()))?;
             let allocate = vk::MemoryAllocateInfo::default()
@@ -228,18 +228,18 @@ impl Dispatch {
         calls
     }
 
-    /// An empty submission: what a lost device answers to work that has nothing to do with the abort.
-    pub fn submit_nothing(&self) -> vk::Result {
+    /// Submits nothing. Returns the result, which shows whether the device is lost.
+    pub fn submit_empty(&self) -> vk::Result {
         // SAFETY: the queue belongs to this device.
         unsafe { self.device.queue_submit(self.queue, &[], vk::Fence::null()) }
             .err()
             .unwrap_or(vk::Result::SUCCESS)
     }
 
-    /// What the shader stored.
+    /// The results that the shader stored.
     pub fn results(&self) -> [f32; INVOCATIONS] {
         let mut bits = [0; INVOCATIONS];
-        // SAFETY: the mapping covers the buffer, and the device is not writing it any more.
+        // SAFETY: the mapping covers the buffer, and the device no longer writes to it.
         unsafe {
             self.words
                 .add(RESULTS)
@@ -251,8 +251,8 @@ impl Dispatch {
 
 impl Drop for Dispatch {
     fn drop(&mut self) {
-        // SAFETY: nothing of this device is in use any more: `run` waited, or the device is lost. Null handles are
-        // allowed everywhere here.
+        // SAFETY: no object of this device is in use: `run` has waited, or the device is lost. Destroying a null handle is
+        // allowed.
         unsafe {
             let _ = self.device.device_wait_idle();
             self.device.destroy_fence(self.fence, None);

@@ -1,26 +1,26 @@
-//! Finds a Vulkan device and creates it with the abort extensions enabled: what every application does.
+//! Chooses a physical device and creates a device with the abort extensions enabled.
 
-use crate::Failure;
+use crate::failure::Failure;
 use ash::vk;
 use std::ffi::CStr;
 use vk_ext as khr;
 
-/// An instance and the device that it picked.
+/// An instance and a physical device.
 pub struct Gpu {
-    /// The loader's entry points; the library stays loaded as long as this lives.
+    /// Keeps the loader's library loaded.
     _entry: ash::Entry,
     /// The instance.
     pub instance: ash::Instance,
     /// The physical device.
     pub physical: vk::PhysicalDevice,
-    /// A queue family that computes.
+    /// A queue family that supports compute.
     pub family: u32,
 }
 
 impl Gpu {
-    /// Loads the loader, creates an instance and picks the fastest kind of device that there is.
+    /// Loads the Vulkan loader, creates an instance and chooses a device of the fastest type.
     pub fn open() -> Result<Self, Failure> {
-        // SAFETY: the loader is a library that may be loaded at any time; it stays loaded until the entry drops.
+        // SAFETY: the library is the Vulkan loader, whose initialisation has no preconditions.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| Failure::NoDevice(error.to_string()))?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-demo")
@@ -73,7 +73,7 @@ impl Gpu {
         )
     }
 
-    /// The abort extensions that the device does not have.
+    /// The abort extensions that the device does not support.
     pub fn missing_extensions(&self) -> Result<Vec<&'static CStr>, Failure> {
         let mut missing = Vec::new();
         for name in khr::EXTENSION_NAMES {
@@ -103,7 +103,7 @@ impl Gpu {
         int8.shader_int8 == vk::TRUE && self.has_extension(ash::khr::shader_float16_int8::NAME).unwrap_or(false)
     }
 
-    /// Largest message that a shader may send.
+    /// Size of the largest message, in bytes.
     pub fn max_message_size(&self) -> u64 {
         let mut abort = khr::ShaderAbortProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut abort);
@@ -115,7 +115,7 @@ impl Gpu {
         abort.max_shader_abort_message_size
     }
 
-    /// A device with the three extensions and their features enabled.
+    /// Creates a device with the three extensions and their features enabled.
     pub fn create_device(&self) -> Result<ash::Device, Failure> {
         let mut names = khr::EXTENSION_NAMES.map(CStr::as_ptr).to_vec();
         let priorities = [1.0];
@@ -130,7 +130,7 @@ impl Gpu {
             .push_next(&mut abort)
             .push_next(&mut fault)
             .push_next(&mut data);
-        // The text of GLSL's messages is an array of bytes.
+        // The text of a GLSL message is an array of bytes.
         let mut int8 = vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_int8(true);
         if self.has_int8() {
             names.push(ash::khr::shader_float16_int8::NAME.as_ptr());
@@ -144,7 +144,7 @@ impl Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // SAFETY: devices are destroyed before the instance that they were made from.
+        // SAFETY: every `Dispatch` has destroyed its device before the `Gpu` that it borrows.
         unsafe { self.instance.destroy_instance(None) };
     }
 }

@@ -1,7 +1,7 @@
-//! A shader aborts, the program sees its device lost, asks why, and goes on with a new device.
+//! A program whose shader aborts. It sees the device lost, reads the messages, and goes on with a new device.
 //!
-//! This is the story of `VK_KHR_shader_abort` told with the standard API alone: nothing here knows whether the driver
-//! or a layer implements it.
+//! It uses `VK_KHR_shader_abort` through the standard API only, and works the same whether the driver or a layer
+//! implements the extension.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -10,68 +10,18 @@
 
 mod decode;
 mod dispatch;
+mod failure;
 mod gpu;
 
 use ash::vk;
 use dispatch::{Dispatch, INVOCATIONS, TABLE, table_entry};
+use failure::Failure;
 use gpu::Gpu;
-use std::fmt;
 use std::process::ExitCode;
 use vk_ext as khr;
 
-/// Why the program stopped.
-enum Failure {
-    /// No Vulkan loader, or no device.
-    NoDevice(String),
-    /// The device does not have these extensions.
-    NoExtension(Vec<&'static std::ffi::CStr>),
-    /// A Vulkan call failed that should not.
-    Call(vk::Result),
-    /// Something else than the specification promises happened.
-    Unexpected(String),
-}
-
-impl Failure {
-    fn call(result: vk::Result) -> Self {
-        Self::Call(result)
-    }
-
-    /// 1: an error; 2: the extensions are not there; 3: there is no device.
-    fn exit_code(&self) -> u8 {
-        match self {
-            Self::Call(_) | Self::Unexpected(_) => 1,
-            Self::NoExtension(_) => 2,
-            Self::NoDevice(_) => 3,
-        }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoDevice(reason) => write!(
-                f,
-                "There is no Vulkan device here: {reason}.\n\
-                 Install a driver (on Debian, mesa-vulkan-drivers has one that runs on the CPU) and try again."
-            ),
-            Self::NoExtension(names) => {
-                let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
-                write!(
-                    f,
-                    "This device does not have {}: its driver does not implement shader aborts, and no layer adds \
-                     them.\nInstall the vkabort layer and set VKABORT_ENABLE=1, or run `cargo xtask demo` without \
-                     `--without-layer`.",
-                    names.join(", ")
-                )
-            }
-            Self::Call(result) => write!(f, "A Vulkan call failed: {result:?}."),
-            Self::Unexpected(what) => write!(f, "{what}."),
-        }
-    }
-}
-
 fn main() -> ExitCode {
-    match story() {
+    match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{failure}");
@@ -80,7 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn story() -> Result<(), Failure> {
+fn run() -> Result<(), Failure> {
     let gpu = Gpu::open()?;
     println!("Device: {}", gpu.describe());
     let missing = gpu.missing_extensions()?;
@@ -88,24 +38,26 @@ fn story() -> Result<(), Failure> {
         return Err(Failure::NoExtension(missing));
     }
     println!(
-        "VK_KHR_shader_abort is there, for messages of up to {} bytes.",
+        "VK_KHR_shader_abort is supported, with messages of up to {} bytes.",
         gpu.max_message_size()
     );
 
-    let good: [u32; INVOCATIONS] = std::array::from_fn(|i| (i % TABLE) as u32);
-    let mut bad = good;
+    let valid: [u32; INVOCATIONS] = std::array::from_fn(|i| (i % TABLE) as u32);
+    let mut invalid = valid;
     for (i, index) in [(5, 16), (38, 4_000_000), (61, 99)] {
-        bad[i] = index;
+        invalid[i] = index;
     }
-    abort_and_ask_why(&gpu, &bad)?;
-    recover(&gpu, &good)
+    abort_and_read_messages(&gpu, &invalid)?;
+    recover(&gpu, &valid)
 }
 
-fn abort_and_ask_why(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Failure> {
-    println!("\n1. {INVOCATIONS} invocations look an index up in a table of {TABLE}; three indices are too large.");
+fn abort_and_read_messages(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Failure> {
+    println!(
+        "\n1. {INVOCATIONS} invocations look up an index in a table of {TABLE} entries; three indices are too large."
+    );
     let dispatch = Dispatch::prepare(gpu, indices)?;
     let mut calls = dispatch.run();
-    calls.push(("vkQueueSubmit of nothing, after that", dispatch.submit_nothing()));
+    calls.push(("empty vkQueueSubmit after that", dispatch.submit_empty()));
     for (name, result) in &calls {
         println!("   {name:<38} {}", code_name(*result));
     }
@@ -114,12 +66,12 @@ fn abort_and_ask_why(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Fail
         .is_none_or(|(_, result)| *result != vk::Result::ERROR_DEVICE_LOST)
     {
         return Err(Failure::Unexpected(
-            "The shader aborted and the device is not lost".into(),
+            "The shader aborted, but the device is not lost".into(),
         ));
     }
 
     let commands = khr::FaultCommands::load(&gpu.instance, dispatch.device())
-        .ok_or_else(|| Failure::Unexpected("The device does not have the fault queries".into()))?;
+        .ok_or_else(|| Failure::Unexpected("The device does not have the fault query commands".into()))?;
     println!("\n2. vkGetDeviceFaultReportsKHR");
     let (_, count) = commands.report_count(0);
     let (result, reports) = commands.reports(0, count);
@@ -144,14 +96,14 @@ fn abort_and_ask_why(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Fail
         println!("   {:04x}  {:<48} {text}", line * 16, decode::hex(bytes));
     }
 
-    println!("\n4. The same, as text");
+    println!("\n4. The messages as text");
     let payloads = decode::split(&data);
     for (i, payload) in payloads.iter().enumerate() {
         println!("   message {} of {}: {}", i + 1, payloads.len(), decode::text(payload));
     }
     if payloads.len() != 3 {
         return Err(Failure::Unexpected(format!(
-            "Three invocations aborted and {} messages came",
+            "Three invocations aborted, but there are {} messages",
             payloads.len()
         )));
     }
@@ -159,7 +111,7 @@ fn abort_and_ask_why(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Fail
 }
 
 fn recover(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Failure> {
-    println!("\n5. A new device, the same shader, good indices.");
+    println!("\n5. A new device with the same shader and valid indices");
     let dispatch = Dispatch::prepare(gpu, indices)?;
     let calls = dispatch.run();
     for (name, result) in &calls {
@@ -167,13 +119,13 @@ fn recover(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Failure> {
         result.result().map_err(Failure::call)?;
     }
     let results = dispatch.results();
-    let right = indices
+    let correct = indices
         .iter()
         .zip(results)
         .filter(|(index, result)| table_entry(**index) == *result)
         .count();
-    println!("   {right} of {INVOCATIONS} results are right.");
-    if right != INVOCATIONS {
+    println!("   {correct} of {INVOCATIONS} results are correct.");
+    if correct != INVOCATIONS {
         return Err(Failure::Unexpected("The shader computed wrong results".into()));
     }
     Ok(())
