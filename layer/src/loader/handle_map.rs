@@ -1,8 +1,12 @@
 //! A map from handles to shared values whose readers take no lock.
 //!
 //! Every intercepted call reads a map; creating and destroying objects writes it. Readers probe a few atomic words;
-//! writers take a lock. Removal does not wait for readers: Vulkan forbids calls that use an object while another call
-//! destroys it, and that rule keeps borrowed values valid.
+//! writers take a lock.
+//!
+//! Why no reader needs a lock: a handle reaches other threads only after the call that creates it has returned, and no call
+//! uses an object while another destroys it (Vulkan, "Threading Behavior"). So a key's insertion happens before its reads,
+//! and its reads before its removal. What races is only the insertion and removal of *other* keys. For those a reader
+//! compares key words, and passes on: a slot never becomes free again, so no probe ends early, and segments stay linked.
 
 use crate::locks::lock;
 use std::ptr;
@@ -37,7 +41,7 @@ impl<T> Segment<T> {
     }
 
     fn probe(&self, key: usize) -> impl Iterator<Item = &Slot<T>> {
-        // Handles are aligned addresses or small integers: mix all bits into the six that select a slot.
+        // Handles are aligned addresses or small integers: the product mixes all bits into the six that select a slot.
         let mixed = (key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;
         let (head, tail) = self.slots.split_at(mixed as usize % SLOTS);
         tail.iter().chain(head)
@@ -61,7 +65,7 @@ impl<T> HandleMap<T> {
 
     fn segments(&self) -> impl Iterator<Item = &Segment<T>> {
         std::iter::successors(Some(&self.first), |segment| {
-            // SAFETY: a segment that is linked stays until the map is dropped.
+            // SAFETY: a linked segment stays linked until the map is dropped.
             unsafe { segment.next.load(Ordering::Acquire).as_ref() }
         })
     }
@@ -83,10 +87,9 @@ impl<T> HandleMap<T> {
     /// The value of `key`. Wait-free.
     ///
     /// # Safety
-    /// The entry must not be removed while the value is in use: for Vulkan objects that is a rule of the API, since
-    /// no call may use an object that another call destroys.
+    /// The entry must not be removed or replaced while the value is in use.
     pub unsafe fn get<'a>(&self, key: usize) -> Option<&'a T> {
-        // SAFETY: the pointer came from an `Arc` that the map holds until the entry is removed.
+        // SAFETY: from `Arc::into_raw`; the map owns one count until the entry is removed (the caller's contract).
         self.slot(key)
             .and_then(|slot| unsafe { slot.value.load(Ordering::Acquire).as_ref() })
     }
@@ -102,12 +105,12 @@ impl<T> HandleMap<T> {
         self.add(key, value);
     }
 
-    /// The value of `key`, made and added first if there is none.
+    /// The value of `key`, added by `make` if there is none.
     ///
     /// # Safety
     /// As [`HandleMap::get`].
     pub unsafe fn get_or_insert<'a>(&self, key: usize, make: impl FnOnce() -> Arc<T>) -> Option<&'a T> {
-        // SAFETY: the caller vouches for the entry.
+        // SAFETY: the entry is not removed (the caller's contract).
         if let Some(value) = unsafe { self.get(key) } {
             return Some(value);
         }
@@ -119,7 +122,7 @@ impl<T> HandleMap<T> {
         unsafe { self.get(key) }
     }
 
-    /// Adds an entry that is not there; the caller holds the writers' lock.
+    /// Adds an entry for a new key. The caller holds the writers' lock.
     fn add(&self, key: usize, value: Arc<T>) {
         if key <= REMOVED {
             return;
@@ -140,7 +143,7 @@ impl<T> HandleMap<T> {
                     .next
                     .store(Box::into_raw(Box::new(Segment::new())), Ordering::Release);
             }
-            // SAFETY: just linked, or linked before; never unlinked.
+            // SAFETY: a linked segment stays linked until the map is dropped.
             match unsafe { segment.next.load(Ordering::Acquire).as_ref() } {
                 Some(next) => segment = next,
                 None => return,
@@ -148,13 +151,13 @@ impl<T> HandleMap<T> {
         }
     }
 
-    /// Takes an entry out.
+    /// Removes an entry, and returns its value.
     pub fn remove(&self, key: usize) -> Option<Arc<T>> {
         let _writing = lock(&self.writers);
         let slot = self.slot(key)?;
         slot.key.store(REMOVED, Ordering::Release);
         let value = slot.value.swap(ptr::null_mut(), Ordering::AcqRel);
-        // SAFETY: the pointer came from `Arc::into_raw` in `insert`, and the slot no longer holds it.
+        // SAFETY: from `Arc::into_raw`, and the slot no longer owns its count.
         (!value.is_null()).then(|| unsafe { Arc::from_raw(value) })
     }
 
@@ -207,7 +210,7 @@ impl<T> Drop for HandleMap<T> {
         }
         let mut next = self.first.next.load(Ordering::Acquire);
         while !next.is_null() {
-            // SAFETY: segments come from `Box::into_raw`, and nobody else has the map.
+            // SAFETY: from `Box::into_raw`; the map is borrowed exclusively, so no reader has the segment.
             let segment = unsafe { Box::from_raw(next) };
             for slot in &segment.slots {
                 release(slot.value.load(Ordering::Acquire));
@@ -231,7 +234,7 @@ unsafe fn counted<T>(value: *const T) -> Arc<T> {
 
 fn release<T>(value: *mut T) {
     if !value.is_null() {
-        // SAFETY: the pointer came from `Arc::into_raw` in `insert` and is released once.
+        // SAFETY: from `Arc::into_raw`, and no slot owns the count any more.
         drop(unsafe { Arc::from_raw(value) });
     }
 }
@@ -283,5 +286,25 @@ mod tests {
         map.insert(0, Arc::new(1));
         // SAFETY: nothing is removed.
         assert_eq!(unsafe { map.get(0) }, None);
+    }
+
+    #[test]
+    fn checking_for_entries_takes_no_counted_reference() {
+        let map = HandleMap::new();
+        assert!(map.is_empty());
+        map.insert(16, Arc::new(1));
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    assert!(!map.is_empty());
+                }
+            });
+            for round in 0..10_000usize {
+                map.insert(32, Arc::new(round));
+                assert_eq!(map.remove(32).and_then(Arc::into_inner), Some(round));
+            }
+            done.store(true, Ordering::Relaxed);
+        });
     }
 }

@@ -1,13 +1,13 @@
-//! Keeping libraries in memory. Only for the case that a device could not be drained: a driver whose threads still run
-//! must not be unloaded with the instance.
+//! Keeps libraries loaded, for a device that could not be drained: a driver whose threads still run must not be unloaded with
+//! its instance.
 
-/// Makes every library that is loaded now stay until the process ends.
+/// Keeps every loaded library until the process ends.
 #[cfg(unix)]
 pub fn everything() {
     use std::ffi::{CStr, CString, c_int, c_void};
 
     unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
-        // SAFETY: called by `dl_iterate_phdr` with a valid structure and our own vector.
+        // SAFETY: `dl_iterate_phdr` passes a valid structure and the vector of its caller.
         unsafe {
             if let (Some(info), Some(names)) = (info.as_ref(), names.cast::<Vec<CString>>().as_mut())
                 && !info.dlpi_name.is_null()
@@ -29,6 +29,6 @@ pub fn everything() {
     }
 }
 
-/// Nothing of the kind is needed where libraries count their threads.
+/// Not needed on other systems: the loader keeps a library while a thread runs its code.
 #[cfg(not(unix))]
 pub fn everything() {}
