@@ -13,20 +13,20 @@
 
 use anyhow::{Context as _, Result};
 use std::process::ExitCode;
-use vkabort_test_kit::drivers::Known;
+use vkabort_test_kit::drivers::TestDriver;
 use vkabort_tests::harness::Placement;
-use vkabort_tests::measure::again;
+use vkabort_tests::measure::driver_process;
 use vkabort_tests::measure::large_message::{by_value, create, shader};
 
 fn main() -> ExitCode {
-    again::main(start, measure)
+    driver_process::main(start, measure)
 }
 
 fn start() -> Result<()> {
-    let layer = vkabort_test_kit::layer::build()?;
-    for known in [Known::Lavapipe, Known::LavapipeBackports] {
+    let layer = vkabort_test_kit::cargo::build_layer()?;
+    for known in [TestDriver::Lavapipe, TestDriver::LavapipeBackports] {
         match known.find() {
-            Ok(driver) => again::again(&driver, &layer, Placement::Alone, &[])?,
+            Ok(driver) => driver_process::run(&driver, &layer, Placement::Alone, &[])?,
             Err(reason) => eprintln!("skipped: {reason}"),
         }
     }

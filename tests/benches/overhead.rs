@@ -12,21 +12,21 @@
 use anyhow::{Context as _, Result};
 use criterion::{BenchmarkId, Criterion};
 use std::process::ExitCode;
-use vkabort_test_kit::drivers::Known;
+use vkabort_test_kit::drivers::TestDriver;
 use vkabort_tests::harness::Placement;
-use vkabort_tests::measure::again;
 use vkabort_tests::measure::calls::{Calls, WAYS, shaders};
+use vkabort_tests::measure::driver_process;
 
 fn main() -> ExitCode {
-    again::main(start, measure)
+    driver_process::main(start, measure)
 }
 
 /// Runs this program again for each driver, with the layer where the loader finds it and nothing activates it.
 fn start() -> Result<()> {
-    let layer = vkabort_test_kit::layer::build()?;
-    let mut drivers = vec![vkabort_test_kit::layer::build_driver()?];
+    let layer = vkabort_test_kit::cargo::build_layer()?;
+    let mut drivers = vec![vkabort_test_kit::cargo::build_test_driver()?];
     drivers.extend(
-        Known::Lavapipe
+        TestDriver::Lavapipe
             .find()
             .inspect_err(|reason| eprintln!("skipped: {reason}"))
             .ok(),
@@ -34,7 +34,7 @@ fn start() -> Result<()> {
     // A process each: lavapipe is several times slower for every device but the first that a process makes.
     for driver in &drivers {
         for way in 0..WAYS.len() {
-            again::again(driver, &layer, Placement::WithoutLayer, &[(WAY, way.to_string())])?;
+            driver_process::run(driver, &layer, Placement::WithoutLayer, &[(WAY, way.to_string())])?;
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 use vkabort_instrument::{Options, instrument};
 use vkabort_oracle::words::without_extensions;
 use vkabort_tests::glsl::compile;
-use vkabort_tests::large::shader;
+use vkabort_tests::large_shader::shader;
 
 /// SPIRV-Tools' C interface, as its `libspirv.h` declares it.
 mod spirv_tools {

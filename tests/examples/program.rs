@@ -4,7 +4,7 @@
 
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
-use vkabort_tests::large::shader;
+use vkabort_tests::large_shader::shader;
 use vkabort_tests::program::{Language, Program};
 
 fn write(path: &str, words: &[u32]) -> anyhow::Result<()> {

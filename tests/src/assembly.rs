@@ -5,8 +5,8 @@
 //! an instruction with a variable number of operands for one more of them; they are written with a known instruction
 //! of the same form, and the opcode is replaced afterwards.
 
-use crate::expected::Payload;
 use crate::files;
+use crate::payload::Payload;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use vkabort_test_kit::spirv_tools::{self, TargetEnv};

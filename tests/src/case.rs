@@ -1,4 +1,4 @@
-//! What a case is, and how the process that runs it ends.
+//! Declaration of a case, and the exit code of the process that runs it.
 
 use anyhow::Result;
 use std::time::Duration;
@@ -7,49 +7,59 @@ pub use vkabort_test_kit::context::{Context, Skip};
 /// One end-to-end test.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// `file::what_holds`.
+    /// `file::claim`.
     pub name: &'static str,
-    /// Does it.
+    /// The test.
     pub run: fn(&Context) -> Result<()>,
-    /// Which layers it runs with.
+    /// Layers that it runs with.
     pub layers: Layers,
-    /// What the process writes to stderr.
+    /// Expected content of stderr.
     pub log: Log,
-    /// How long it may take.
+    /// Time limit.
     pub limit: Duration,
-    /// Settings of the layer, by key, that the environment gives it.
+    /// Settings of the layer, by key, passed in the environment.
     pub settings: &'static [(&'static str, &'static str)],
-    /// How the process ends.
+    /// Expected end of the process.
     pub ends: Ends,
-    /// What the tests' own driver is to do, for cases that run on it and on nothing else.
+    /// Settings of the test driver, for cases that run on no other driver.
     pub driver: Option<&'static str>,
-    /// Variables of its process.
+    /// Environment variables.
     pub variables: &'static [(&'static str, &'static str)],
-    /// When it runs at all.
-    pub only: Only,
+    /// When it runs.
+    pub schedule: Schedule,
+    /// Whether it may share a process.
+    pub process: Process,
 }
 
-/// When a case runs at all.
+/// When a case runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Only {
-    /// With all the others.
+pub enum Schedule {
+    /// In every run.
     Always,
-    /// It makes the driver lose the device for good: when a person has asked for it, on hardware.
-    WhenAsked,
+    /// On request, on hardware: it makes the driver lose the device.
+    OnRequest,
 }
 
-/// How a process whose case holds ends.
+/// Expected end of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// It exits.
     Exits,
-    /// It kills itself (`SIGABRT`), without tidying up.
+    /// It kills itself (`SIGABRT`).
     KillsItself,
 }
 
+/// Whether a case may run in a process with other cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Process {
+    /// It may, if it needs no environment of its own.
+    Shared,
+    /// It must not: it changes its environment, starts itself again, or tests the state of a fresh process.
+    Own,
+}
+
 impl Case {
-    /// A case that runs with our layer, alone and with the validation layer on either side, and whose log does not
-    /// matter.
+    /// A case that runs with our layer, alone and with the validation layer on either side. Its log is not checked.
     pub const fn new(name: &'static str, run: fn(&Context) -> Result<()>) -> Self {
         Self {
             name,
@@ -61,12 +71,13 @@ impl Case {
             ends: Ends::Exits,
             driver: None,
             variables: &[],
-            only: Only::Always,
+            schedule: Schedule::Always,
+            process: Process::Shared,
         }
     }
 
-    /// The same on the tests' own driver alone, which does what `settings` say (`driver/src/settings.rs` explains the
-    /// words), without the validation layer: what such cases look at, or do, it has no eye for.
+    /// Runs only on the test driver, configured by `settings` (see `tests/driver/src/settings.rs`), without the
+    /// validation layer.
     pub const fn on_driver(self, settings: &'static str) -> Self {
         Self {
             layers: Layers::OursAlone,
@@ -75,7 +86,7 @@ impl Case {
         }
     }
 
-    /// The same with the validation layer too, on either side of ours.
+    /// Adds the validation layer, on either side of ours.
     pub const fn validated(self) -> Self {
         Self {
             layers: Layers::Ours,
@@ -83,12 +94,12 @@ impl Case {
         }
     }
 
-    /// The same with these variables.
+    /// Sets environment variables.
     pub const fn with(self, variables: &'static [(&'static str, &'static str)]) -> Self {
         Self { variables, ..self }
     }
 
-    /// The same without our layer.
+    /// Removes our layer.
     pub const fn without_layer(self) -> Self {
         Self {
             layers: Layers::None,
@@ -96,7 +107,7 @@ impl Case {
         }
     }
 
-    /// The same without the validation layer above ours: it does not survive what the case does.
+    /// Excludes the validation layer above ours, which crashes on this case.
     pub const fn on_top(self) -> Self {
         Self {
             layers: Layers::OursOnTop,
@@ -104,7 +115,7 @@ impl Case {
         }
     }
 
-    /// The same without the validation layer: it does not survive what the case does.
+    /// Excludes the validation layer, which crashes on this case.
     pub const fn alone(self) -> Self {
         Self {
             layers: Layers::OursAlone,
@@ -112,7 +123,7 @@ impl Case {
         }
     }
 
-    /// The same, and each text must stand in the log.
+    /// Expects each text in the log.
     pub const fn logs(self, texts: &'static [&'static str]) -> Self {
         Self {
             log: Log::Contains(texts),
@@ -120,7 +131,7 @@ impl Case {
         }
     }
 
-    /// The same, and nothing may stand in the log.
+    /// Expects an empty log.
     pub const fn silent(self) -> Self {
         Self {
             log: Log::Silent,
@@ -128,8 +139,8 @@ impl Case {
         }
     }
 
-    /// The same, and the log is exactly the file `reports/<name>.txt`: with `log_format = json` the lines of
-    /// `reports/<name>.jsonl`, which say the same.
+    /// Expects the log to equal the file `reports/<name>.txt`, or with `log_format = json` the file
+    /// `reports/<name>.jsonl`.
     pub const fn reports(self, name: &'static str) -> Self {
         Self {
             log: Log::Report(name),
@@ -137,12 +148,12 @@ impl Case {
         }
     }
 
-    /// The same with settings of the layer, by key.
+    /// Sets settings of the layer, by key.
     pub const fn set(self, settings: &'static [(&'static str, &'static str)]) -> Self {
         Self { settings, ..self }
     }
 
-    /// The same on a driver that has the extensions itself: a second copy of our layer plays it.
+    /// Runs on a driver with the extensions, played by a second copy of our layer.
     pub const fn on_native(self) -> Self {
         Self {
             layers: Layers::OursOnNative,
@@ -150,7 +161,7 @@ impl Case {
         }
     }
 
-    /// The same, and the process kills itself.
+    /// Expects the process to kill itself.
     pub const fn kills_itself(self) -> Self {
         Self {
             ends: Ends::KillsItself,
@@ -158,84 +169,100 @@ impl Case {
         }
     }
 
-    /// The same when a person asks for it, and not with the others.
-    pub const fn when_asked(self) -> Self {
+    /// Runs only on request.
+    pub const fn on_request(self) -> Self {
         Self {
-            only: Only::WhenAsked,
+            schedule: Schedule::OnRequest,
             ..self
         }
     }
 
-    /// The same with another time limit.
+    /// Runs in a process of its own.
+    pub const fn in_own_process(self) -> Self {
+        Self {
+            process: Process::Own,
+            ..self
+        }
+    }
+
+    /// Sets the time limit, in seconds.
     pub const fn within(self, seconds: u64) -> Self {
         Self {
             limit: Duration::from_secs(seconds),
             ..self
         }
     }
+
+    /// Whether it can run in a process with other cases: everything in which processes of cases differ has its default.
+    pub fn can_share_process(&self) -> bool {
+        self.process == Process::Shared
+            && self.schedule == Schedule::Always
+            && self.ends == Ends::Exits
+            && self.settings.is_empty()
+            && self.variables.is_empty()
+            && self.driver.is_none()
+    }
 }
 
-/// Which layers a case runs with.
+/// Layers that a case runs with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layers {
-    /// Ours: alone, with the validation layer below it, with the validation layer above it.
+    /// Ours: alone, below the validation layer, and above it.
     Ours,
-    /// Ours: alone, with the validation layer below it.
+    /// Ours: alone, and above the validation layer.
     OursOnTop,
     /// Ours alone.
     OursAlone,
-    /// Ours alone, on a driver that has the extensions itself.
+    /// Ours alone, on a driver with the extensions.
     OursOnNative,
     /// None.
     None,
 }
 
-/// What the process writes to stderr.
+/// Expected content of stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
-    /// Whatever it likes.
+    /// Not checked.
     Any,
-    /// Nothing.
+    /// Empty.
     Silent,
-    /// Each of these texts.
+    /// Contains each of these texts.
     Contains(&'static [&'static str]),
-    /// Exactly the report in a file.
+    /// Equals the report in a file.
     Report(&'static str),
 }
 
-/// Variable that says which share of a long list of inputs a process takes: `1/3` the second third. Without it, all.
+/// Environment variable with a process's share of long lists of inputs: `1/3` is the second third. Default: all inputs.
 pub const SHARE: &str = "VKABORT_SHARE";
-/// Variable that says for how many seconds inputs of such a list are begun. Without it, until its end.
+/// Environment variable with the seconds after which no further input of such a list is started. Default: no limit.
 pub const SECONDS: &str = "VKABORT_SECONDS";
 
-/// Exit code of a process whose case held.
+/// Exit code of a process whose case passed.
 pub const PASSED: u8 = 0;
 /// Exit code of a process whose case failed.
 pub const FAILED: u8 = 1;
 /// Exit code of a process whose case does not apply to the device.
 pub const SKIPPED: u8 = 77;
 
-/// Runs a case in this process. Prints why it failed or does not apply, and returns the exit code.
+/// Runs a case in this process. Prints the reason of a failure or skip. Returns the exit code.
 pub fn run_here(case: &Case) -> u8 {
     let context = Context::default();
     let result = (case.run)(&context);
-    let said = context.messages.take();
-    match result {
+    let messages = context.messages.take();
+    let code = match result {
         Err(error) if error.is::<Skip>() => {
             println!("{error}");
-            SKIPPED
+            return SKIPPED;
         }
         Err(error) => {
             println!("{error:#}");
-            said.iter()
-                .for_each(|message| println!("the validation layer said: {message}"));
             FAILED
         }
-        Ok(()) if said.is_empty() => PASSED,
-        Ok(()) => {
-            said.iter()
-                .for_each(|message| println!("the validation layer said: {message}"));
-            FAILED
-        }
+        Ok(()) if messages.is_empty() => PASSED,
+        Ok(()) => FAILED,
+    };
+    for message in messages {
+        println!("message of the validation layer: {message}");
     }
+    code
 }

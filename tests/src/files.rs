@@ -1,23 +1,22 @@
-//! The files that cases read: shaders and expected reports. They stand in the repository, or where the bundle has unpacked
-//! them.
+//! Files that cases read, in the repository or in the folder that the on-machine runner unpacked.
 
 use std::path::{Path, PathBuf};
 
-/// The variable that names the folder with `shaders` and `reports`, on machines without the repository.
+/// Environment variable with the folder of `shaders` and `reports`, on machines without the repository.
 pub const VARIABLE: &str = "VKABORT_TEST_FILES";
 
-/// The folders of the tests whose files cases read.
+/// Names of the folders.
 pub const FOLDERS: [&str; 2] = ["shaders", "reports"];
 
-/// Whether this machine has not the repository, but what the bundle brought.
-pub fn are_carried() -> bool {
+/// Whether the on-machine runner unpacked the files.
+pub fn are_unpacked() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }
 
-/// The folder of that name.
+/// Path of a folder.
 pub fn folder(name: &str) -> PathBuf {
-    let carried = std::env::var_os(VARIABLE).map(PathBuf::from);
-    carried
+    let unpacked = std::env::var_os(VARIABLE).map(PathBuf::from);
+    unpacked
         .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf())
         .join(name)
 }

@@ -1,4 +1,4 @@
-//! Compiles the shaders of `shaders/` at run time, so that no SPIR-V is checked in for tests.
+//! Compiles the shaders of `shaders/` at run time. Processes of one test run share the results.
 
 use crate::files;
 use anyhow::{Context, Result, bail};
@@ -6,9 +6,14 @@ use glslang::{
     Compiler, CompilerOptions, ShaderInput, ShaderMessage, ShaderSource, ShaderStage, SourceLanguage, SpirvVersion,
     Target, VulkanVersion,
 };
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// The folder of the tests' shaders.
+/// Environment variable with the folder of compiled shaders. Without it, every call compiles.
+pub const CACHE: &str = "VKABORT_SHADER_CACHE";
+
+/// Folder of the tests' shaders.
 pub fn folder() -> PathBuf {
     files::folder("shaders")
 }
@@ -17,18 +22,18 @@ pub fn folder() -> PathBuf {
 ///
 /// # Errors
 ///
-/// The file is not there or does not compile.
+/// The file does not exist or does not compile.
 pub fn compile(name: &str) -> Result<Vec<u32>> {
     compile_file(&folder().join(name), VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
 }
 
-/// Compiles a file, whose extension says the stage.
+/// Compiles a file. Its extension selects the stage.
 ///
 /// # Errors
 ///
-/// The file is not there or does not compile.
+/// The file does not exist or does not compile.
 pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVersion) -> Result<Vec<u32>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let stage = match path.extension().and_then(|extension| extension.to_str()) {
         Some("comp") => ShaderStage::Compute,
         Some("vert") => ShaderStage::Vertex,
@@ -44,27 +49,36 @@ pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVer
         Some("rchit") => ShaderStage::ClosestHit,
         Some("rmiss") => ShaderStage::Miss,
         Some("rcall") => ShaderStage::Callable,
-        _ => bail!("{} does not say its stage", path.display()),
+        _ => bail!("{} has no extension of a shader stage", path.display()),
     };
     let words = compile_text(&text, stage, version, spirv_version)?;
     if words.is_empty() {
-        bail!("glslang made no SPIR-V of {}", path.display());
+        bail!("glslang returned no SPIR-V for {}", path.display());
     }
     Ok(words)
 }
 
-/// Compiles a text.
+/// Compiles GLSL.
 ///
 /// # Errors
 ///
-/// It does not compile.
+/// The text does not compile.
 pub fn compile_text(
     text: &str,
     stage: ShaderStage,
     version: VulkanVersion,
     spirv_version: SpirvVersion,
 ) -> Result<Vec<u32>> {
-    let compiler = Compiler::acquire().context("glslang did not start")?;
+    let cache = std::env::var_os(CACHE).map(|folder| {
+        let mut hasher = DefaultHasher::new();
+        format!("{stage:?} {version:?} {spirv_version:?} {text}").hash(&mut hasher);
+        Path::new(&folder).join(format!("{:016x}.spv", hasher.finish()))
+    });
+    if let Some(bytes) = cache.as_ref().and_then(|path| fs::read(path).ok()) {
+        let (words, _) = bytes.as_chunks::<4>();
+        return Ok(words.iter().map(|word| u32::from_ne_bytes(*word)).collect());
+    }
+    let compiler = Compiler::acquire().context("glslang cannot be initialized")?;
     let source = ShaderSource::from(text.to_owned());
     let options = CompilerOptions {
         source_language: SourceLanguage::GLSL,
@@ -73,5 +87,15 @@ pub fn compile_text(
         messages: ShaderMessage::DEFAULT | ShaderMessage::SPV_RULES | ShaderMessage::VULKAN_RULES,
     };
     let input = ShaderInput::new(&source, stage, &options, None::<&[(&str, Option<&str>)]>, None)?;
-    Ok(compiler.create_shader(input)?.compile()?)
+    let words = compiler.create_shader(input)?.compile()?;
+    if let Some(path) = cache {
+        // Renamed into place, since other processes read the folder.
+        let staged = path.with_extension(format!("{}.new", std::process::id()));
+        fs::write(
+            &staged,
+            words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<_>>(),
+        )?;
+        fs::rename(&staged, &path)?;
+    }
+    Ok(words)
 }

@@ -1,12 +1,13 @@
-//! `vkabort-e2e CASE` runs one case in this process, against whatever the environment sets up. Without a case it lists
-//! them.
+//! `vkabort-e2e CASE` runs one case in this process, in the environment that it is started in. `vkabort-e2e --serve` runs
+//! the cases that standard input names. Without arguments it lists all cases.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "test programs report what they found"
+    reason = "test programs print their results"
 )]
 
 use std::process::ExitCode;
+use vkabort_tests::harness::{SERVE, serve};
 use vkabort_tests::{case, cases};
 
 fn main() -> ExitCode {
@@ -15,10 +16,19 @@ fn main() -> ExitCode {
         all.iter().for_each(|case| println!("{}", case.name));
         return ExitCode::SUCCESS;
     };
+    if name == SERVE {
+        return match serve(&all) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error:#}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     match all.iter().find(|case| case.name == name) {
         Some(case) => ExitCode::from(case::run_here(case)),
         None => {
-            eprintln!("there is no case {name}");
+            eprintln!("no case is named {name}");
             ExitCode::from(case::FAILED)
         }
     }

@@ -1,6 +1,4 @@
-//! The Slang compiler, loaded from the library that the set-up brings.
-//!
-//! It is called through its C functions, which take what the command line `slangc` takes.
+//! The Slang compiler, through the C functions of its library. They take the arguments of `slangc`.
 
 use crate::case::Skip;
 use crate::files;
@@ -37,10 +35,10 @@ impl Slang {
     ///
     /// # Errors
     ///
-    /// It is not there, or is not what is expected; the text says how to get it.
+    /// The library is not installed or lacks a function; the text names the command that installs it.
     pub fn load() -> Result<Self> {
-        if files::are_carried() {
-            return Err(Skip("the Slang compiler is not carried along".into()).into());
+        if files::are_unpacked() {
+            return Err(Skip("the Slang compiler is not part of the bundle".into()).into());
         }
         let path = vkabort_test_kit::slang::find().map_err(anyhow::Error::msg)?;
         // SAFETY: the library's initialisers need nothing, and the signatures are those of its header `slang.h`.
@@ -60,7 +58,7 @@ impl Slang {
                 code: *library.get(b"spGetCompileRequestCode\0")?,
             };
             let session = create_session(std::ptr::null());
-            ensure!(!session.is_null(), "{} did not start", path.display());
+            ensure!(!session.is_null(), "{} cannot be initialized", path.display());
             Ok(Self {
                 session,
                 functions,
@@ -69,12 +67,12 @@ impl Slang {
         }
     }
 
-    /// Compiles a source whose entry points have `shader` attributes. `file` is the name that debug information and errors
-    /// give it, `arguments` are those of `slangc`, for example `-g2`.
+    /// Compiles a source whose entry points have `shader` attributes. `file` is its name in debug information and errors;
+    /// `arguments` are those of `slangc`, for example `-g2`.
     ///
     /// # Errors
     ///
-    /// It does not compile: the text has the compiler's messages.
+    /// The source does not compile; the text has the compiler's diagnostics.
     pub fn compile(&self, file: &str, source: &str, arguments: &[&str]) -> Result<Vec<u32>> {
         let arguments: Vec<CString> = ["-target", "spirv"]
             .iter()
@@ -84,19 +82,24 @@ impl Slang {
         let arguments: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         let (file, source) = (CString::new(file)?, CString::new(source)?);
         let functions = &self.functions;
-        // SAFETY: the session lives, the strings outlive the calls, and the code is copied before its request goes.
+        // SAFETY: the session is alive, the strings outlive the calls, and the code is copied before its request is
+        // destroyed.
         unsafe {
             let request = Request(self, (functions.create_request)(self.session));
             let result = (functions.arguments)(request.1, arguments.as_ptr(), c_int::try_from(arguments.len())?);
-            ensure!(result >= 0, "Slang refuses its arguments: {}", request.said());
+            ensure!(result >= 0, "Slang rejects its arguments: {}", request.diagnostics());
             let unit = (functions.add_unit)(request.1, SLANG, std::ptr::null());
             (functions.add_source)(request.1, unit, file.as_ptr(), source.as_ptr());
             if (functions.compile)(request.1) < 0 {
-                bail!("{}", request.said());
+                bail!("{}", request.diagnostics());
             }
             let mut size = 0;
             let code = (functions.code)(request.1, &mut size).cast::<u8>();
-            ensure!(!code.is_null() && size != 0, "Slang made no SPIR-V: {}", request.said());
+            ensure!(
+                !code.is_null() && size != 0,
+                "Slang returned no SPIR-V: {}",
+                request.diagnostics()
+            );
             let bytes = std::slice::from_raw_parts(code, size);
             Ok(bytes
                 .chunks_exact(4)
@@ -108,7 +111,7 @@ impl Slang {
 
 impl Drop for Slang {
     fn drop(&mut self) {
-        // SAFETY: the session lives, and its requests are gone.
+        // SAFETY: the session is alive, and requests borrow it, so none is left.
         unsafe { (self.functions.destroy_session)(self.session) };
     }
 }
@@ -117,8 +120,8 @@ impl Drop for Slang {
 struct Request<'a>(&'a Slang, *mut c_void);
 
 impl Request<'_> {
-    fn said(&self) -> String {
-        // SAFETY: the request lives and gives a string that ends in NUL, or nothing.
+    fn diagnostics(&self) -> String {
+        // SAFETY: the request is alive and returns a NUL-terminated string or null.
         let text = unsafe {
             let text = (self.0.functions.diagnostics)(self.1);
             if text.is_null() { c"" } else { CStr::from_ptr(text) }
@@ -129,7 +132,7 @@ impl Request<'_> {
 
 impl Drop for Request<'_> {
     fn drop(&mut self) {
-        // SAFETY: the request lives.
+        // SAFETY: the request is alive.
         unsafe { (self.0.functions.destroy_request)(self.1) };
     }
 }

@@ -6,38 +6,38 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use vkabort_record::report::Report;
-use vkabort_tests::command::{Stand, code, drivers};
+use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
 use vkabort_tests::harness::{Placement, environment};
-use vkabort_tests::logged;
+use vkabort_tests::report_files;
 
 const E2E: &str = env!("CARGO_BIN_EXE_vkabort-e2e");
 const CASE: &str = "report::of_glsl_with_lines";
 
 fn text_of_case() -> Result<String> {
-    Ok(fs::read_to_string(logged::file("glsl_lines", "txt"))?)
+    Ok(fs::read_to_string(report_files::file("glsl_lines", "txt"))?)
 }
 
 #[test]
 fn a_program_that_aborts_is_reported_and_fails() -> Result<()> {
-    let stand = Stand::new()?;
+    let test = CommandTest::new()?;
     for driver in drivers() {
-        let mut command = stand.run(
+        let mut command = test.run(
             &driver,
             &["--report", "kept.jsonl", "--junit", "result.xml"],
             &[E2E, CASE],
         )?;
-        let ended = stand.end(&mut command)?;
-        ensure!(code(&ended)? == 90, "{}\n{}", driver.name, ended.said());
+        let ended = test.finish(&mut command)?;
+        ensure!(exit_code(&ended)? == 90, "{}\n{}", driver.name, ended.output_tail());
         let expected = format!("{}vkabort: {E2E}: 1 shader invocation aborted\n", text_of_case()?);
-        ensure!(ended.stderr == expected, "{}\n{}", driver.name, ended.said());
+        ensure!(ended.stderr == expected, "{}\n{}", driver.name, ended.output_tail());
         // The log has lines of what the layer decided before the report: the strict reader knows them too.
-        let kept = fs::read_to_string(stand.home().join("kept.jsonl"))?;
+        let kept = fs::read_to_string(test.home().join("kept.jsonl"))?;
         let reports = Report::read_json_lines(&kept)?;
         ensure!(
             reports.len() == 1 && reports[0].text(false) == text_of_case()?,
             "{kept}"
         );
-        let junit = fs::read_to_string(stand.home().join("result.xml"))?;
+        let junit = fs::read_to_string(test.home().join("result.xml"))?;
         for part in [
             "<testsuite name=\"vkabort\" tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"1\"",
             "<testcase name=\"report/bounds.comp:13\" classname=\"vkabort.shader\">",
@@ -51,24 +51,24 @@ fn a_program_that_aborts_is_reported_and_fails() -> Result<()> {
 
 #[test]
 fn reports_as_json_settings_and_filters_reach_the_layer() -> Result<()> {
-    let stand = Stand::new()?;
+    let test = CommandTest::new()?;
     for driver in drivers() {
-        let ended = stand.end(&mut stand.run(&driver, &["--json"], &[E2E, CASE])?)?;
-        ensure!(code(&ended)? == 90, "{}", ended.said());
-        let expected = fs::read_to_string(logged::file("glsl_lines", "jsonl"))?;
-        ensure!(ended.stderr.starts_with(&expected), "{}", ended.said());
+        let ended = test.finish(&mut test.run(&driver, &["--json"], &[E2E, CASE])?)?;
+        ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
+        let expected = fs::read_to_string(report_files::file("glsl_lines", "jsonl"))?;
+        ensure!(ended.stderr.starts_with(&expected), "{}", ended.output_tail());
         // The case fails if the device lives: so does the run, with the program's own code.
         let options = ["--set", "emulation=off"];
-        let ended = stand.end(&mut stand.run(&driver, &options, &[E2E, CASE])?)?;
-        ensure!(code(&ended)? == 1, "{}", ended.said());
-        ensure!(!ended.stderr.contains("aborted"), "{}", ended.said());
+        let ended = test.finish(&mut test.run(&driver, &options, &[E2E, CASE])?)?;
+        ensure!(exit_code(&ended)? == 1, "{}", ended.output_tail());
+        ensure!(!ended.stderr.contains("aborted"), "{}", ended.output_tail());
         let options = ["--filter", "ignore file=bounds.comp:13"];
-        let ended = stand.end(&mut stand.run(&driver, &options, &[E2E, CASE])?)?;
-        ensure!(code(&ended)? == 0, "{}", ended.said());
+        let ended = test.finish(&mut test.run(&driver, &options, &[E2E, CASE])?)?;
+        ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
         ensure!(
             ended.stderr == "vkabort: 1 invocation aborted at sites that the filter ignores\n",
             "{}",
-            ended.said()
+            ended.output_tail()
         );
     }
     Ok(())
@@ -76,22 +76,22 @@ fn reports_as_json_settings_and_filters_reach_the_layer() -> Result<()> {
 
 #[test]
 fn a_dump_is_decoded_anywhere_later() -> Result<()> {
-    let stand = Stand::new()?;
+    let test = CommandTest::new()?;
     let driver = drivers().into_iter().next().context("there is no driver")?;
-    let ended = stand.end(&mut stand.run(&driver, &["--set", "dump_dir=dumps"], &[E2E, CASE])?)?;
-    ensure!(code(&ended)? == 90, "{}", ended.said());
-    let dump = fs::read_dir(stand.home().join("dumps"))?
+    let ended = test.finish(&mut test.run(&driver, &["--set", "dump_dir=dumps"], &[E2E, CASE])?)?;
+    ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
+    let dump = fs::read_dir(test.home().join("dumps"))?
         .next()
         .context("no dump")??
         .path();
-    let elsewhere = stand.scratch.0.join("elsewhere");
+    let elsewhere = test.scratch.path().join("elsewhere");
     fs::rename(dump, &elsewhere)?;
     let decode = |words: &[&str]| -> Result<String> {
         // Without any driver, layer or loader.
-        let mut command = Command::new(&stand.command);
+        let mut command = Command::new(&test.command);
         command.arg("decode").args(words).current_dir(&elsewhere).env_clear();
-        let ended = stand.end(&mut command)?;
-        ensure!(code(&ended)? == 0, "{}", ended.said());
+        let ended = test.finish(&mut command)?;
+        ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
         Ok(ended.stdout)
     };
     ensure!(decode(&["."])? == text_of_case()?);
@@ -128,19 +128,19 @@ fn a_dump_is_decoded_anywhere_later() -> Result<()> {
 
 #[test]
 fn a_log_on_a_terminal_has_colours() -> Result<()> {
-    let stand = Stand::new()?;
+    let test = CommandTest::new()?;
     let driver = drivers().into_iter().next().context("there is no driver")?;
     for (variable, coloured) in [("NONE", true), ("NO_COLOR", false)] {
         let mut command =
-            environment(&driver, &stand.layer, Placement::Alone, &stand.scratch.0)?.command(Path::new("script"))?;
+            environment(&driver, &test.layer, Placement::Alone, test.scratch.path())?.command(Path::new("script"))?;
         let line = format!("{E2E} {CASE}");
         command
             .args(["--quiet", "--return", "--command", &line, "/dev/null"])
             .env("TERM", "xterm")
             .env_remove("NO_COLOR")
             .env(variable, "1");
-        let ended = stand.end(&mut command)?;
-        ensure!(code(&ended)? == 0, "{}", ended.said());
+        let ended = test.finish(&mut command)?;
+        ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
         let painted = "\x1b[1;31mvkabort: shader aborted\x1b[0m";
         let plain = "vkabort: shader aborted: index 4000";
         let expected = if coloured { painted } else { plain };

@@ -2,24 +2,27 @@
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
-use vkabort_test_kit::drivers::Known;
-use vkabort_tests::harness::{Ended, Placement, Scratch, environment, run_within};
+use vkabort_test_kit::cargo;
+use vkabort_test_kit::drivers::TestDriver;
+use vkabort_test_kit::scratch;
+use vkabort_test_kit::supervise::{Finished, run_with_limit};
+use vkabort_tests::harness::{Placement, environment};
 
 /// Runs the demo on each driver that is there.
-fn on_every_driver(placement: Placement, check: fn(&Ended) -> Result<()>) -> Result<()> {
-    let layer = vkabort_test_kit::layer::build()?;
-    let program = vkabort_test_kit::layer::build_demo()?;
-    for known in Known::ALL {
+fn on_every_driver(placement: Placement, check: fn(&Finished) -> Result<()>) -> Result<()> {
+    let layer = cargo::build_layer()?;
+    let program = cargo::build_demo()?;
+    for known in TestDriver::ALL {
         let Ok(driver) = known.find() else { continue };
-        let scratch = Scratch::new()?;
-        let mut command = environment(&driver, &layer, placement, &scratch.0)?.command(&program)?;
-        let ended = run_within(&mut command, Duration::from_secs(60), &scratch.0)?;
-        check(&ended).map_err(|error| error.context(format!("{}\n{}", driver.name, ended.said())))?;
+        let scratch = scratch::folder()?;
+        let mut command = environment(&driver, &layer, placement, scratch.path())?.command(&program)?;
+        let ended = run_with_limit(&mut command, Duration::from_secs(60), scratch.path())?;
+        check(&ended).map_err(|error| error.context(format!("{}\n{}", driver.name, ended.output_tail())))?;
     }
     Ok(())
 }
 
-fn tells_the_story(ended: &Ended) -> Result<()> {
+fn tells_the_story(ended: &Finished) -> Result<()> {
     ensure!(ended.status.success(), "the demo ended with {}", ended.status);
     // A driver that is quick, or a machine that is busy, has run the shader before vkQueueSubmit returns.
     let lost = ["vkQueueSubmit ", "vkWaitForFences "].map(|call| format!("   {call:<38} VK_ERROR_DEVICE_LOST"));

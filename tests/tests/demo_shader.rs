@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use glslang::{SpirvVersion, VulkanVersion};
 use std::path::Path;
 use vkabort_tests::glsl;
-use vkabort_tests::word_text::word_text;
+use vkabort_tests::word_strings::with_word_strings;
 
 /// Set to write the SPIR-V instead of comparing it.
 const BLESS: &str = "VKABORT_BLESS";
@@ -16,7 +16,7 @@ fn the_demos_spirv_is_what_its_glsl_compiles_to() -> Result<()> {
     let source = folder.join("look_up.comp");
     let words = glsl::compile_file(&source, VulkanVersion::Vulkan1_1, SpirvVersion::SPIRV1_3)?;
     compare(&folder.join("look_up.spv"), &words)?;
-    compare(&folder.join("look_up_words.spv"), &word_text(&words)?)
+    compare(&folder.join("look_up_words.spv"), &with_word_strings(&words)?)
 }
 
 fn compare(path: &Path, words: &[u32]) -> Result<()> {

@@ -1,31 +1,38 @@
-//! Every case on every driver, each in a process of its own.
-#![allow(clippy::print_stderr, reason = "a test harness says why it cannot run")]
+//! Every case on every driver.
+#![allow(clippy::print_stderr, reason = "a test harness prints its errors")]
 
+use anyhow::Result;
 use libtest_mimic::Arguments;
-use std::path::Path;
 use std::process::ExitCode;
-use vkabort_tests::{cases, harness};
+use vkabort_test_kit::{cargo, scratch};
+use vkabort_tests::cases;
+use vkabort_tests::harness::{self, Target};
 
 fn main() -> ExitCode {
+    run().unwrap_or_else(|error| {
+        eprintln!("{error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run() -> Result<ExitCode> {
     let arguments = Arguments::from_args();
-    let built =
-        vkabort_test_kit::layer::build().and_then(|layer| Ok((layer, vkabort_test_kit::layer::build_driver()?)));
-    let (layer, own) = match built {
-        Ok(built) => built,
-        Err(error) => {
-            eprintln!("{error:#}");
-            return ExitCode::FAILURE;
-        }
+    let shader_cache = scratch::folder()?;
+    let target = Target {
+        driver: None,
+        device: None,
+        layer: cargo::build_layer()?,
+        program: (env!("CARGO_BIN_EXE_vkabort-e2e").into(), Vec::new()),
+        folder: None,
+        shader_cache: Some(shader_cache.path().to_path_buf()),
+        settings: Vec::new(),
+        share: (0, 1),
+        seconds: None,
     };
-    let trials = harness::trials(
-        &cases::all(),
-        &layer,
-        &own,
-        Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")),
-    );
+    let trials = harness::trials(&cases::all(), &cargo::build_test_driver()?, &target);
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
-        harness::print_skipped();
+        harness::finish()?;
     }
-    conclusion.exit_code()
+    Ok(conclusion.exit_code())
 }

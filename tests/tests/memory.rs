@@ -4,7 +4,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vkabort_instrument::{Options, Outcome, instrument};
-use vkabort_tests::large::shader;
+use vkabort_tests::large_shader::shader;
 
 /// The system's allocator, counting.
 struct Counting;

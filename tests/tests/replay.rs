@@ -6,7 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use vkabort_tests::harness::{DRIVER_SETTINGS, HAS_DEVICE, HOLD, MAY_END, Placement, Scratch, environment, run_within};
+use vkabort_test_kit::cargo;
+use vkabort_test_kit::scratch;
+use vkabort_test_kit::scratch::TempDir;
+use vkabort_test_kit::supervise::run_with_limit;
+use vkabort_tests::harness::{DRIVER_SETTINGS, HAS_DEVICE, HOLD, MAY_END, Placement, environment};
 
 const ONE: &str = "test_driver_binaries::pipeline_cache_data";
 const THREE: &str = "test_driver_binaries::of_three_devices";
@@ -14,25 +18,22 @@ const BESIDE: &str = "test_driver_binaries::beside_another_device";
 const HELD: &str = "test_driver_binaries::while_other_processes_run";
 
 /// A home that processes share.
-struct Home(Scratch);
+struct Home(TempDir);
 
 impl Home {
     fn new() -> Result<Self> {
-        Ok(Self(Scratch::new()?))
+        Ok(Self(scratch::folder()?))
     }
 
     fn cache(&self) -> PathBuf {
-        self.0.0.join("home/.cache")
+        self.0.path().join("home/.cache")
     }
 
     /// Runs a case on a driver with these settings, in a folder of its own. What it prints, and its log.
     fn say(&self, case: &str, settings: &str, more: impl FnOnce(&mut Command)) -> Result<(String, String)> {
-        let (layer, driver) = (
-            vkabort_test_kit::layer::build()?,
-            vkabort_test_kit::layer::build_driver()?,
-        );
-        let own = Scratch::new()?;
-        let environment = environment(&driver, &layer, Placement::Alone, &own.0)?;
+        let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
+        let own = scratch::folder()?;
+        let environment = environment(&driver, &layer, Placement::Alone, own.path())?;
         let mut command = environment.command(Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")))?;
         command
             .arg(case)
@@ -40,9 +41,9 @@ impl Home {
             .env("VK_SHADER_ABORT_LOG_LEVEL", "info")
             .env("XDG_CACHE_HOME", self.cache());
         more(&mut command);
-        let ended = run_within(&mut command, Duration::from_secs(60), &own.0)?;
-        ensure!(ended.status.success(), "{}\n{}", ended.status, ended.said());
-        ensure!(ended.stdout.starts_with("cache "), "{}", ended.said());
+        let ended = run_with_limit(&mut command, Duration::from_secs(60), own.path())?;
+        ensure!(ended.status.success(), "{}\n{}", ended.status, ended.output_tail());
+        ensure!(ended.stdout.starts_with("cache "), "{}", ended.output_tail());
         Ok((ended.stdout, ended.stderr))
     }
 
@@ -127,21 +128,24 @@ fn an_address_that_another_device_may_have_is_left_to_it_and_given_up_at_last() 
 fn an_address_that_another_process_has_is_left_to_it() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
-    let folder = Scratch::new()?;
+    let folder = scratch::folder()?;
     std::thread::scope(|scope| {
         let holds = scope.spawn(|| {
             home.say(HELD, "replay", |command| {
-                command.env(HOLD, "1").current_dir(&folder.0);
+                command.env(HOLD, "1").current_dir(folder.path());
             })
         });
         let began = Instant::now();
-        while !folder.0.join(HAS_DEVICE).exists() && !holds.is_finished() && began.elapsed() < Duration::from_secs(30) {
+        while !folder.path().join(HAS_DEVICE).exists()
+            && !holds.is_finished()
+            && began.elapsed() < Duration::from_secs(30)
+        {
             std::thread::sleep(Duration::from_millis(2));
         }
         // Where processes have address spaces of their own, both have the address.
         let same = home.run(ONE, "replay");
         let refused = home.say(ONE, "replay_refused", |_| {});
-        fs::write(folder.0.join(MAY_END), "")?;
+        fs::write(folder.path().join(MAY_END), "")?;
         let (held, _) = holds.join().expect("no panic")?;
         ensure!(held == first && same? == first, "not all have the address");
         let (other, log) = refused?;
@@ -233,7 +237,7 @@ fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
 #[test]
 fn without_a_folder_the_address_is_not_kept_and_that_is_said() -> Result<()> {
     let home = Home::new()?;
-    let file = home.0.0.join("a file");
+    let file = home.0.path().join("a file");
     fs::write(&file, "")?;
     let (first, log) = home.say(ONE, "replay", |command| {
         command.env("XDG_CACHE_HOME", &file);

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_test_kit::bundle::{Files, files};
-use vkabort_test_kit::{archive, layer, portability, process, target};
+use vkabort_test_kit::{archive, cargo, portability, process, target};
 
 /// What the program may weigh.
 const LARGEST: u64 = 40 << 20;
@@ -19,20 +19,20 @@ const LARGEST: u64 = 40 << 20;
 /// A build fails, or the result is too large or would not run elsewhere.
 pub fn bundle() -> Result<()> {
     for (program, package) in [("c++", "g++"), ("objdump", "binutils"), ("strip", "binutils")] {
-        if !process::exists(program) {
+        if !process::is_on_path(program) {
             debian::install(&[package], "building the bundle")?;
         }
     }
     // With the profile of the tests, whose C++ is there if they have been built: what is measured is the layer, which is
     // built in release, and nothing of the program itself has to be fast.
-    let built = layer::built(&["--workspace", "--bin", "vkabort-bundle"], "vkabort-bundle")?;
+    let built = cargo::build_target(&["--workspace", "--bin", "vkabort-bundle"], "vkabort-bundle")?;
     let folder = target().join("bundle");
     let stripped = folder.join("stripped");
     fs::create_dir_all(&stripped)?;
     let strip = |file: &Path| -> Result<PathBuf> {
         let to = stripped.join(file.file_name().context("a file without a name")?);
         process::run(Command::new("strip").arg("-o").args([&to, file]))?;
-        let newest = portability::check(&to)?;
+        let newest = portability::required_glibc(&to)?;
         println!("{} needs glibc {newest}", to.display());
         Ok(to)
     };

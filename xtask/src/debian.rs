@@ -16,7 +16,7 @@ use vkabort_test_kit::process;
 /// There is no apt, this process is not root (the text gives the command to run), or apt fails.
 pub fn install(packages: &[&str], purpose: &str) -> Result<()> {
     let names = packages.join(" ");
-    if !process::exists("apt-get") {
+    if !process::is_on_path("apt-get") {
         bail!("{purpose} needs Debian's {names}; install the equivalent with this system's package manager");
     }
     if !process::is_root() {
@@ -53,7 +53,7 @@ impl Archive {
     ///
     /// The system is not Debian, or apt's sources are missing or cannot be reached.
     pub fn open(state: &Path) -> Result<Self> {
-        if !process::exists("apt-get") || !process::exists("dpkg-deb") {
+        if !process::is_on_path("apt-get") || !process::is_on_path("dpkg-deb") {
             bail!("drivers are unpacked from Debian packages, which needs apt-get and dpkg-deb");
         }
         let release = fs::read_to_string("/etc/os-release").context("cannot read /etc/os-release")?;

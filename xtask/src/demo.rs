@@ -4,9 +4,9 @@ use crate::{debian, provision};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::ExitStatus;
-use vkabort_test_kit::drivers::{self, Driver, Known};
+use vkabort_test_kit::drivers::{self, Driver, TestDriver};
 use vkabort_test_kit::environment::{Environment, Validation};
-use vkabort_test_kit::{layer, process, target};
+use vkabort_test_kit::{cargo, process, target};
 
 /// The demo's exit code when there is no Vulkan device.
 const NO_DEVICE: i32 = 3;
@@ -20,7 +20,11 @@ pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result
     let chosen = choose(driver)?;
     let mut environment = Environment {
         native: false,
-        layer: if without_layer { None } else { Some(layer::build()?) },
+        layer: if without_layer {
+            None
+        } else {
+            Some(cargo::build_layer()?)
+        },
         validation: match validation {
             Validation::Off => None,
             place => Some((place, validation_folder(chosen.as_ref())?)),
@@ -28,13 +32,13 @@ pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result
         driver: chosen,
         scratch: target().join("vkabort/demo"),
     };
-    let program = layer::build_demo()?;
+    let program = cargo::build_demo()?;
     let status = start(&environment, &program)?;
     if driver != "auto" || status.code() != Some(NO_DEVICE) {
         return Ok(status);
     }
     println!("\nThis machine's drivers have no device; using lavapipe, which runs on the CPU.");
-    environment.driver = choose(Known::Lavapipe.name())?;
+    environment.driver = choose(TestDriver::Lavapipe.name())?;
     start(&environment, &program)
 }
 
@@ -42,7 +46,7 @@ fn start(environment: &Environment, program: &Path) -> Result<ExitStatus> {
     let mut command = environment.command(program)?;
     command
         .status()
-        .with_context(|| format!("cannot start `{}`", process::shown(&command)))
+        .with_context(|| format!("cannot start `{}`", process::command_line(&command)))
 }
 
 /// The driver of that name, installed if it is missing. `None` for the machine's own drivers.
@@ -56,8 +60,8 @@ fn choose(name: &str) -> Result<Option<Driver>> {
     if Path::new(name).is_file() {
         return Ok(Some(Driver::of_manifest(&Path::new(name).canonicalize()?)));
     }
-    let Some(known) = Known::ALL.into_iter().find(|known| known.name() == name) else {
-        let names: Vec<_> = Known::ALL.map(Known::name).to_vec();
+    let Some(known) = TestDriver::ALL.into_iter().find(|known| known.name() == name) else {
+        let names: Vec<_> = TestDriver::ALL.map(TestDriver::name).to_vec();
         bail!(
             "`{name}` is not a driver; use auto, {}, or the path of a driver manifest",
             names.join(", ")
@@ -69,7 +73,7 @@ fn choose(name: &str) -> Result<Option<Driver>> {
 
 fn validation_folder(driver: Option<&Driver>) -> Result<std::path::PathBuf> {
     if drivers::validation_layer(driver).is_err() {
-        provision::bring(Known::SwiftShader, &mut None)?;
+        provision::bring(TestDriver::SwiftShader, &mut None)?;
     }
     drivers::validation_layer(driver).map_err(anyhow::Error::msg)
 }

@@ -18,7 +18,7 @@ mod wheel;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
-use vkabort_test_kit::{environment, layer};
+use vkabort_test_kit::{cargo, environment, layer};
 
 /// The commands of the vkabort repository.
 #[derive(Parser)]
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
                 ExitCode::from(code.unwrap_or(1))
             })
         }
-        Task::Layer => layer::build().map(|layer| {
+        Task::Layer => cargo::build_layer().map(|layer| {
             println!("# As an explicit layer, which the program's environment names:");
             println!(
                 "VK_ADD_LAYER_PATH={} VK_INSTANCE_LAYERS={} PROGRAM",
@@ -106,7 +106,7 @@ fn main() -> ExitCode {
             println!(
                 "VK_ADD_IMPLICIT_LAYER_PATH={}/vulkan/implicit_layer.d {}=1 PROGRAM",
                 layer.implicit.display(),
-                layer::ENABLE
+                layer::ENABLE_VARIABLE
             );
             ExitCode::SUCCESS
         }),

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use vkabort_test_kit::drivers::{self, Known, has_loader};
+use vkabort_test_kit::drivers::{self, TestDriver, has_loader};
 use vkabort_test_kit::{process, slang, spirv_tools, store};
 
 /// Installs everything that the tests need, unless it is there; with `newest`, also Debian unstable's drivers.
@@ -17,8 +17,8 @@ use vkabort_test_kit::{process, slang, spirv_tools, store};
 /// A package cannot be downloaded, unpacked or installed.
 pub fn provision(newest: bool) -> Result<()> {
     let mut archive = None;
-    for known in Known::ALL {
-        if known == Known::Newest && !newest {
+    for known in TestDriver::ALL {
+        if known == TestDriver::Newest && !newest {
             continue;
         }
         bring(known, &mut archive)?;
@@ -32,11 +32,11 @@ pub fn provision(newest: bool) -> Result<()> {
 /// # Errors
 ///
 /// As [`provision`].
-pub fn bring(known: Known, archive: &mut Option<Archive>) -> Result<()> {
+pub fn bring(known: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
     if known.find().is_ok() {
         return Ok(());
     }
-    if known == Known::Lavapipe {
+    if known == TestDriver::Lavapipe {
         return debian::install(&["libvulkan1", "mesa-vulkan-drivers"], "running Vulkan programs");
     }
     let archive = match archive {
@@ -50,10 +50,10 @@ pub fn bring(known: Known, archive: &mut Option<Archive>) -> Result<()> {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&fresh)?;
     let version = match known {
-        Known::Lavapipe => bail!("lavapipe is installed, not unpacked"),
-        Known::LavapipeBackports => unpack_lavapipe(archive, &fresh, &folder)?,
-        Known::SwiftShader => unpack_swiftshader(archive, &fresh, &folder)?,
-        Known::Newest => bootstrap_newest(archive, &fresh, &folder)?,
+        TestDriver::Lavapipe => bail!("lavapipe is installed, not unpacked"),
+        TestDriver::LavapipeBackports => unpack_lavapipe(archive, &fresh, &folder)?,
+        TestDriver::SwiftShader => unpack_swiftshader(archive, &fresh, &folder)?,
+        TestDriver::Newest => bootstrap_newest(archive, &fresh, &folder)?,
     };
     fs::write(fresh.join("version"), &version)?;
     fs::rename(&fresh, &folder)?;
@@ -97,7 +97,7 @@ fn unpack_swiftshader(archive: &Archive, fresh: &Path, folder: &Path) -> Result<
 
 /// Bootstraps Debian unstable into a folder. Programs run with its libraries through its dynamic linker.
 fn bootstrap_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
-    if !process::exists("debootstrap") && !Path::new("/usr/sbin/debootstrap").is_file() {
+    if !process::is_on_path("debootstrap") && !Path::new("/usr/sbin/debootstrap").is_file() {
         debian::install(&["debootstrap"], "installing Debian unstable into a folder")?;
     }
     let packages = "mesa-vulkan-drivers,libvulkan1,vulkan-validationlayers,vulkan-tools,spirv-tools,glslang-tools";
@@ -151,7 +151,7 @@ fn write_validation_manifest(folder: &Path, library: &Path) -> Result<()> {
 /// Prints which drivers and tools are installed.
 pub fn report() {
     println!("loader: {}", if has_loader() { "installed" } else { "not installed" });
-    for known in Known::ALL {
+    for known in TestDriver::ALL {
         match known.find() {
             Ok(driver) if driver.version.is_empty() => println!("{}: {}", known.name(), driver.manifest.display()),
             Ok(driver) => println!("{}: {} ({})", known.name(), driver.manifest.display(), driver.version),

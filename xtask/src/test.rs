@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use vkabort_test_kit::drivers::Known;
+use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::{process, root, slang, spirv_tools};
 
 /// Runs every check. Stops at the first that fails.
@@ -70,7 +70,7 @@ fn cargo(words: &[&str]) -> Command {
 
 fn set_up() -> Result<()> {
     // glslang, which compiles the tests' shaders, is C++.
-    if !process::exists("c++") {
+    if !process::is_on_path("c++") {
         debian::install(&["g++"], "building the tests")?;
     }
     // Programs that do not use the extension, and a display for one of them.
@@ -79,13 +79,13 @@ fn set_up() -> Result<()> {
         ("vkcube", "vulkan-tools"),
         ("Xvfb", "xvfb"),
     ] {
-        if !process::exists(program) {
+        if !process::is_on_path(program) {
             debian::install(&[package], "running other programs under `vkabort run`")?;
         }
     }
     for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
         let present = process::output(&mut cargo(&[&program["cargo-".len()..], "--version"])).is_ok();
-        if !present && process::exists("rustup") {
+        if !present && process::is_on_path("rustup") {
             println!("Adding {component} to the Rust toolchain.");
             process::output(
                 Command::new("rustup")
@@ -97,7 +97,7 @@ fn set_up() -> Result<()> {
         }
     }
     provision::provision(false)?;
-    for known in Known::ALL.into_iter().filter(|known| known.is_required()) {
+    for known in TestDriver::ALL.into_iter().filter(|known| known.is_required()) {
         known.find().map_err(anyhow::Error::msg)?;
     }
     slang::find().map_err(anyhow::Error::msg)?;

@@ -1,22 +1,21 @@
 //! The files that `vkabort-bundle` carries.
 
-use crate::archive::Carried;
-use crate::layer::{self, LIBRARY};
-use crate::{process, root, spirv_tools};
+use crate::archive::CarriedFile;
+use crate::layer::LIBRARY_FILE;
+use crate::{cargo, process, root, spirv_tools};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The tests' own driver, where it is unpacked.
+/// Path of the test driver among the unpacked files.
 pub const DRIVER: &str = "libvkabort_driver.so";
-/// The command `vkabort`, where it is unpacked.
+/// Path of the command `vkabort` among the unpacked files.
 pub const COMMAND: &str = "vkabort";
-
-/// The folder of SPIRV-Tools' programs, where they are unpacked.
+/// Folder of the SPIRV-Tools programs among the unpacked files.
 pub const SPIRV_TOOLS: &str = "spirv-tools";
 
-/// The files that the program carries, as they were built.
+/// Built files that the program carries.
 pub struct Files {
     /// The layer.
     pub layer: PathBuf,
@@ -26,59 +25,59 @@ pub struct Files {
     pub command: PathBuf,
 }
 
-/// Builds what the program carries.
+/// Builds the files that the program carries.
 ///
 /// # Errors
 ///
 /// A build fails.
 pub fn files() -> Result<Files> {
     Ok(Files {
-        layer: layer::build()?.library,
-        driver: layer::build_driver_library()?,
-        command: layer::build_command()?,
+        layer: cargo::build_layer()?.library,
+        driver: cargo::build_test_driver_library()?,
+        command: cargo::build_command()?,
     })
 }
 
 impl Files {
-    /// Their contents, and what stands in the repository.
+    /// Their contents, with manifests, shaders and expected reports.
     ///
     /// # Errors
     ///
-    /// One cannot be read.
-    pub fn carried(&self) -> Result<Vec<Carried>> {
+    /// A file cannot be read.
+    pub fn carried(&self) -> Result<Vec<CarriedFile>> {
         let mut carried = Vec::new();
-        for (name, path, program) in [
-            (LIBRARY, &self.layer, false),
+        for (name, path, is_program) in [
+            (LIBRARY_FILE, &self.layer, false),
             (DRIVER, &self.driver, false),
             (COMMAND, &self.command, true),
         ] {
-            carried.push(Carried {
+            carried.push(CarriedFile {
                 path: name.into(),
                 bytes: fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
-                program,
+                is_program,
             });
         }
         for program in spirv_tools::PROGRAMS {
             let path = spirv_tools::find(program).map_err(anyhow::Error::msg)?;
-            carried.push(Carried {
+            carried.push(CarriedFile {
                 path: format!("{SPIRV_TOOLS}/{program}"),
                 bytes: fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?,
-                program: true,
+                is_program: true,
             });
         }
-        carried.push(Carried {
+        carried.push(CarriedFile {
             path: "about".into(),
             bytes: about().into_bytes(),
-            program: false,
+            is_program: false,
         });
         for (folder, to) in [("tests/shaders", "files/shaders"), ("tests/reports", "files/reports")] {
-            tree(&root().join(folder), to, &mut carried)?;
+            add_folder(&root().join(folder), to, &mut carried)?;
         }
         Ok(carried)
     }
 }
 
-/// Of which version and commit the program is.
+/// Version and commit of the program.
 fn about() -> String {
     let git = |words: &[&str]| process::output(Command::new("git").args(words).current_dir(root())).ok();
     let mut about = format!("vkabort {}", env!("CARGO_PKG_VERSION"));
@@ -91,8 +90,8 @@ fn about() -> String {
     about
 }
 
-/// Every file below a folder, in the order of their names.
-fn tree(folder: &Path, to: &str, carried: &mut Vec<Carried>) -> Result<()> {
+/// Adds every file below a folder, in the order of names.
+fn add_folder(folder: &Path, to: &str, carried: &mut Vec<CarriedFile>) -> Result<()> {
     let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     paths.sort();
@@ -100,12 +99,12 @@ fn tree(folder: &Path, to: &str, carried: &mut Vec<Carried>) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let to = format!("{to}/{name}");
         if path.is_dir() {
-            tree(&path, &to, carried)?;
+            add_folder(&path, &to, carried)?;
         } else {
-            carried.push(Carried {
+            carried.push(CarriedFile {
                 path: to,
                 bytes: fs::read(&path)?,
-                program: false,
+                is_program: false,
             });
         }
     }

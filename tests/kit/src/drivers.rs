@@ -1,15 +1,18 @@
-//! The Vulkan drivers to test on, and where they are on this machine.
+//! The Vulkan drivers that the tests run on, and their paths on this machine.
 
+use crate::layer::write_if_changed;
 use crate::store;
+use anyhow::Result;
+use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The drivers that the project tests on. All of them run on the CPU.
+/// Drivers that the project tests on. All of them run on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// Mesa's lavapipe as this system has it.
+pub enum TestDriver {
+    /// Mesa's lavapipe, as installed on this system.
     Lavapipe,
-    /// Mesa's lavapipe from the release's backports, unpacked.
+    /// Mesa's lavapipe from Debian's backports, unpacked.
     LavapipeBackports,
     /// SwiftShader from Debian's Chromium, unpacked, with the newer Vulkan loader of that package.
     SwiftShader,
@@ -17,11 +20,11 @@ pub enum Known {
     Newest,
 }
 
-impl Known {
-    /// All of them, in the order in which they are reported.
+impl TestDriver {
+    /// Every driver, in the order of reports.
     pub const ALL: [Self; 4] = [Self::Lavapipe, Self::LavapipeBackports, Self::SwiftShader, Self::Newest];
 
-    /// The name that commands and test names use.
+    /// Its name in commands and test names.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lavapipe => "lavapipe",
@@ -31,25 +34,25 @@ impl Known {
         }
     }
 
-    /// Whether tests fail without it where drivers are required.
+    /// Whether its absence is a failure where drivers are required.
     pub fn is_required(self) -> bool {
         self != Self::Newest
     }
 
-    /// Where the unpacked driver is kept.
+    /// Folder of the unpacked driver.
     pub fn folder(self) -> PathBuf {
         store().join("drivers").join(self.name())
     }
 
-    /// Looks for the driver.
+    /// Finds the driver on this machine.
     ///
     /// # Errors
     ///
-    /// It is not there: the text says what was looked for and which command brings it.
-    pub fn find(self) -> Result<Driver, String> {
-        let missing = |what: &str| {
+    /// The driver is not installed; the text names the missing part and the command that installs it.
+    pub fn find(self) -> std::result::Result<Driver, String> {
+        let missing = |part: &str| {
             let flag = if self == Self::Newest { " --newest" } else { "" };
-            format!("{what}; `cargo xtask drivers{flag}` brings it")
+            format!("{part}; `cargo xtask drivers{flag}` installs it")
         };
         let folder = self.folder();
         let (manifest, libraries, interpreter) = match self {
@@ -73,7 +76,7 @@ impl Known {
             }
         };
         if !manifest.is_file() {
-            return Err(missing(&format!("{} is not there", manifest.display())));
+            return Err(missing(&format!("{} does not exist", manifest.display())));
         }
         let version = fs::read_to_string(folder.join("version")).unwrap_or_default();
         Ok(Driver {
@@ -91,18 +94,18 @@ impl Known {
 pub struct Driver {
     /// Its name in commands and test names.
     pub name: String,
-    /// Package and version that it was unpacked from, if it was.
+    /// Package and version that it was unpacked from; empty for installed drivers.
     pub version: String,
-    /// The manifest that the loader reads.
+    /// Its manifest.
     pub manifest: PathBuf,
-    /// Folders whose libraries it needs before the system's.
+    /// Folders with libraries that precede the system's.
     pub libraries: Vec<PathBuf>,
-    /// The dynamic linker that programs must be started with, where the driver needs another C library.
+    /// The dynamic linker that starts programs, for a driver with another C library.
     pub interpreter: Option<PathBuf>,
 }
 
 impl Driver {
-    /// A driver that a person names by its manifest.
+    /// A driver with this manifest, named after the file.
     pub fn of_manifest(manifest: &Path) -> Self {
         let name = manifest
             .file_stem()
@@ -117,33 +120,47 @@ impl Driver {
     }
 }
 
-/// The folder with the validation layer's manifest and nothing else.
+/// Writes the manifest of the test driver.
 ///
 /// # Errors
 ///
-/// It is not there.
-pub fn validation_layer(driver: Option<&Driver>) -> Result<PathBuf, String> {
-    let known = if driver.is_some_and(|driver| driver.interpreter.is_some()) {
-        Known::Newest
+/// The manifest cannot be written.
+pub fn write_manifest(library: &Path, manifest: &Path) -> Result<Driver> {
+    let text = serde_json::to_string_pretty(&json!({
+        "file_format_version": "1.0.0",
+        "ICD": { "library_path": library, "api_version": "1.3.0" },
+    }))?;
+    write_if_changed(manifest, &text)?;
+    Ok(Driver::of_manifest(manifest))
+}
+
+/// The folder that holds only the validation layer's manifest, for programs on `driver`.
+///
+/// # Errors
+///
+/// The validation layer is not installed.
+pub fn validation_layer(driver: Option<&Driver>) -> std::result::Result<PathBuf, String> {
+    let carrier = if driver.is_some_and(|driver| driver.interpreter.is_some()) {
+        TestDriver::Newest
     } else {
-        Known::SwiftShader
+        TestDriver::SwiftShader
     };
-    let folder = known.folder().join("validation");
+    let folder = carrier.folder().join("validation");
     if folder.join("VkLayer_khronos_validation.json").is_file() {
         Ok(folder)
     } else {
-        Err("the validation layer is not there; `cargo xtask drivers` brings it".into())
+        Err("the validation layer is not installed; `cargo xtask drivers` installs it".into())
     }
 }
 
-/// The folders in which the system keeps driver manifests.
+/// System folders of driver manifests.
 fn system_folders() -> Vec<PathBuf> {
     ["/usr/local/etc", "/usr/local/share", "/etc", "/usr/share"]
         .map(|base| Path::new(base).join("vulkan/icd.d"))
         .to_vec()
 }
 
-/// A manifest of the system whose file name starts with `stem`.
+/// The first system manifest whose file name starts with `stem`.
 fn system_manifest(stem: &str) -> Option<PathBuf> {
     let mut found: Vec<PathBuf> = system_folders()
         .iter()
@@ -160,12 +177,12 @@ fn system_manifest(stem: &str) -> Option<PathBuf> {
     found.into_iter().next()
 }
 
-/// Whether the system has any Vulkan driver.
+/// Whether a Vulkan driver is installed.
 pub fn has_system_driver() -> bool {
     system_manifest("").is_some()
 }
 
-/// Whether the system has the Vulkan loader.
+/// Whether the Vulkan loader is installed.
 pub fn has_loader() -> bool {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",

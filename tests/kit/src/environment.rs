@@ -1,9 +1,8 @@
-//! The environment in which a program meets exactly the driver and the layers that it should.
+//! The environment that shows a program exactly one driver and the chosen layers.
 //!
-//! It works with every loader since 1.3.207. Old loaders cannot be told where implicit layers are except by
-//! `XDG_DATA_DIRS`, and order explicit layers by the folders of `VK_LAYER_PATH`; new ones order them by
-//! `VK_INSTANCE_LAYERS`. Folders of the person who runs the program are replaced by empty ones, so that neither other
-//! layers nor settings files leak in.
+//! It works with every loader since 1.3.207. Old loaders find implicit layers only through `XDG_DATA_DIRS`, and order
+//! explicit layers by the folders of `VK_LAYER_PATH`; new ones order them by `VK_INSTANCE_LAYERS`. Empty folders replace
+//! those of the user, so that neither other layers nor settings files leak in.
 
 use crate::drivers::Driver;
 use crate::layer::{self, Layer};
@@ -13,8 +12,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What says which drivers the machine has. The last is for the tests' own driver, if it is one of them.
-const MACHINE: [&str; 7] = [
+/// Variables that select the machine's drivers. The last configures the test driver, which may be one of them.
+const DRIVER_VARIABLES: [&str; 7] = [
     "VK_DRIVER_FILES",
     "VK_ADD_DRIVER_FILES",
     "VK_ICD_FILENAMES",
@@ -24,38 +23,38 @@ const MACHINE: [&str; 7] = [
     "VKABORT_TEST_DRIVER",
 ];
 
-/// Where the validation layer stands.
+/// Position of the validation layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validation {
-    /// Nowhere.
+    /// Not loaded.
     Off,
-    /// Between our layer and the driver: it checks what the driver gets.
+    /// Between our layer and the driver: checks calls that the driver receives.
     Below,
-    /// Between the application and our layer: it checks what applications see.
+    /// Between the application and our layer: checks results that applications receive.
     Above,
 }
 
 /// The environment of one program.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    /// The driver, or whatever the machine has.
+    /// The driver; without one, the machine's drivers.
     pub driver: Option<Driver>,
-    /// The layer, if it is to be there.
+    /// The layer, if it is loaded.
     pub layer: Option<Layer>,
-    /// A copy of the layer stands below it and plays a driver that has the extensions itself.
+    /// A copy of the layer below it plays a driver with the extensions.
     pub native: bool,
-    /// Where the validation layer stands, and the folder that has it.
+    /// Position of the validation layer, and the folder with its manifest.
     pub validation: Option<(Validation, PathBuf)>,
-    /// A folder for the program: its home, settings and data.
+    /// A folder for the program's home, settings and data.
     pub scratch: PathBuf,
 }
 
 impl Environment {
-    /// A command that runs `program` in this environment. Nothing else of ours is set.
+    /// A command that runs `program` in this environment.
     ///
     /// # Errors
     ///
-    /// The scratch folder cannot be made.
+    /// A folder cannot be created.
     pub fn command(&self, program: &Path) -> Result<Command> {
         let mut command = match self.driver.as_ref().and_then(|driver| driver.interpreter.as_ref()) {
             None => Command::new(program),
@@ -70,11 +69,11 @@ impl Environment {
         };
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
-            let kept = self.driver.is_none() && MACHINE.contains(&&*name_text);
-            if !kept
+            let is_kept = self.driver.is_none() && DRIVER_VARIABLES.contains(&&*name_text);
+            if !is_kept
                 && ["VK_", "VKABORT_", "XDG_", "LD_", "MESA_", "LIBGL_"]
                     .iter()
-                    .any(|ours| name_text.starts_with(ours))
+                    .any(|prefix| name_text.starts_with(prefix))
             {
                 command.env_remove(&name);
             }
@@ -82,7 +81,7 @@ impl Environment {
         let home = self.scratch.join("home");
         let empty = self.scratch.join("empty");
         for folder in [&home, &empty] {
-            fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         }
         command.env("HOME", &home).current_dir(&home);
         for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME"] {
@@ -114,23 +113,23 @@ impl Environment {
             names.push("VK_LAYER_KHRONOS_validation");
         }
         match &self.layer {
-            // Implicit layers always stand above explicit ones: to be below, ours is explicit too.
+            // Implicit layers are always above explicit ones, so ours is explicit here.
             Some(layer) if above => {
                 folders.push(layer.explicit.clone());
                 names.push(layer::NAME);
             }
             Some(layer) => {
                 data = vec![layer.implicit.clone()];
-                command.env(layer::ENABLE, "1");
+                command.env(layer::ENABLE_VARIABLE, "1");
                 if self.native {
                     folders.push(layer.native.clone());
-                    names.push(layer::NATIVE);
+                    names.push(layer::NATIVE_NAME);
                 }
             }
             None => {}
         }
         if self.driver.is_none() {
-            // The machine's own drivers are found through the same variable.
+            // The loader finds the machine's drivers through the same variable.
             data.extend(["/usr/local/share", "/usr/share"].map(PathBuf::from));
         }
         command.env("XDG_DATA_DIRS", joined(&data)?);
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_the_layer_is_implicit_and_nothing_is_explicit() -> Result<()> {
+    fn the_layer_alone_is_implicit() -> Result<()> {
         let set = variables(None, true)?;
         assert_eq!(set["XDG_DATA_DIRS"], "/l/implicit");
         assert_eq!(set["VKABORT_ENABLE"], "1");

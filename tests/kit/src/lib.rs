@@ -6,6 +6,7 @@
 pub mod archive;
 pub mod bundle;
 pub mod call_log;
+pub mod cargo;
 pub mod context;
 pub mod device_choice;
 pub mod drivers;
@@ -15,8 +16,10 @@ pub mod message_data;
 pub mod messages;
 pub mod portability;
 pub mod process;
+pub mod scratch;
 pub mod slang;
 pub mod spirv_tools;
+pub mod supervise;
 pub mod vk;
 
 use std::path::{Path, PathBuf};

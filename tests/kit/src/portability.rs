@@ -1,4 +1,4 @@
-//! Whether a program runs on another distribution: what it takes from the C library, and which libraries it needs.
+//! Checks that a program runs on other distributions: its libraries, and the glibc version that it needs.
 
 use crate::process;
 use anyhow::{Result, bail};
@@ -16,10 +16,10 @@ const EVERYWHERE: [&str; 7] = [
     "ld-linux-x86-64.so.2",
 ];
 
-/// The newest C library that may be asked for: RHEL 9 has it, Ubuntu 22.04 and Debian 12 have newer ones.
+/// Newest glibc that a program may need: that of RHEL 9; Ubuntu 22.04 and Debian 12 have newer ones.
 const GLIBC: Version = Version(2, 34);
 
-/// A version of the C library.
+/// A glibc version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version(u32, u32);
 
@@ -29,19 +29,19 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// Checks a program or library. Returns the newest C library that it asks for.
+/// Newest glibc that a program or library needs.
 ///
 /// # Errors
 ///
-/// It needs a library that other distributions do not have, or a newer C library.
-pub fn check(file: &Path) -> Result<Version> {
-    let said = process::output(Command::new("objdump").arg("-p").arg(file))?;
-    judge(&said).map_err(|reason| anyhow::anyhow!("{} would not run elsewhere: {reason}", file.display()))
+/// It needs a library that other distributions lack, or a newer glibc than they have.
+pub fn required_glibc(file: &Path) -> Result<Version> {
+    let dump = process::output(Command::new("objdump").arg("-p").arg(file))?;
+    parse(&dump).map_err(|reason| anyhow::anyhow!("{} does not run on other distributions: {reason}", file.display()))
 }
 
-/// Reads what `objdump -p` says.
-fn judge(said: &str) -> Result<Version> {
-    let lines = || said.lines().map(str::split_whitespace);
+/// Reads the output of `objdump -p`.
+fn parse(dump: &str) -> Result<Version> {
+    let lines = || dump.lines().map(str::split_whitespace);
     let needed = lines().filter_map(|mut words| words.next().filter(|word| *word == "NEEDED").and(words.next()));
     let others: Vec<&str> = needed.filter(|name| !EVERYWHERE.contains(name)).collect();
     if !others.is_empty() {
@@ -49,10 +49,10 @@ fn judge(said: &str) -> Result<Version> {
     }
     let versions = lines().filter_map(|words| version(words.last()?));
     let Some(newest) = versions.max() else {
-        bail!("nothing says which C library it needs");
+        bail!("it names no glibc version");
     };
     if newest > GLIBC {
-        bail!("it needs glibc {newest}, and {GLIBC} has to do");
+        bail!("it needs glibc {newest}, and {GLIBC} is the newest allowed");
     }
     Ok(newest)
 }
@@ -67,22 +67,22 @@ fn version(word: &str) -> Option<Version> {
 mod tests {
     use super::*;
 
-    const SAID: &str = "Dynamic Section:\n  NEEDED               libgcc_s.so.1\n  NEEDED               libc.so.6\n\
+    const DUMP: &str = "Dynamic Section:\n  NEEDED               libgcc_s.so.1\n  NEEDED               libc.so.6\n\
                         Version References:\n  required from libc.so.6:\n    0x069691b4 0x00 02 GLIBC_2.34\n    \
                         0x09691a75 0x00 20 GLIBC_2.2.5\n";
 
     #[test]
-    fn libraries_and_versions_decide() {
-        assert_eq!(judge(SAID).ok(), Some(Version(2, 34)));
-        let refused = |said: &str| judge(said).err().map(|error| error.to_string());
+    fn reads_libraries_and_versions() {
+        assert_eq!(parse(DUMP).ok(), Some(Version(2, 34)));
+        let error = |dump: &str| parse(dump).err().map(|error| error.to_string());
         assert_eq!(
-            refused(&SAID.replace("libgcc_s.so.1", "libstdc++.so.6")),
+            error(&DUMP.replace("libgcc_s.so.1", "libstdc++.so.6")),
             Some("it needs libstdc++.so.6".into())
         );
         assert_eq!(
-            refused(&SAID.replace("GLIBC_2.34", "GLIBC_2.100")),
-            Some("it needs glibc 2.100, and 2.34 has to do".into())
+            error(&DUMP.replace("GLIBC_2.34", "GLIBC_2.100")),
+            Some("it needs glibc 2.100, and 2.34 is the newest allowed".into())
         );
-        assert!(refused("").is_some());
+        assert!(error("").is_some());
     }
 }

@@ -1,10 +1,10 @@
-//! Running other programs, with errors that say which one failed and how to see it again.
+//! Runs other programs; errors show the command line to repeat.
 
 use anyhow::{Context, Result, bail};
 use std::process::{Command, Stdio};
 
-/// The command as a person would type it.
-pub fn shown(command: &Command) -> String {
+/// The command as typed in a shell.
+pub fn command_line(command: &Command) -> String {
     std::iter::once(command.get_program())
         .chain(command.get_args())
         .map(|word| {
@@ -23,40 +23,45 @@ pub fn shown(command: &Command) -> String {
 ///
 /// # Errors
 ///
-/// The command could not be started, or did not succeed.
+/// The command cannot be started or fails.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
-        .with_context(|| format!("cannot start `{}`", shown(command)))?;
+        .with_context(|| format!("cannot start `{}`", command_line(command)))?;
     if !status.success() {
-        bail!("`{}` failed ({status})", shown(command));
+        bail!("`{}` failed ({status})", command_line(command));
     }
     Ok(())
 }
 
-/// Runs a command and returns what it prints.
+/// Runs a command and returns its standard output.
 ///
 /// # Errors
 ///
-/// The command could not be started, or did not succeed: the error carries what it wrote to stderr.
+/// The command cannot be started or fails; the error quotes its stderr.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
         .output()
-        .with_context(|| format!("cannot start `{}`", shown(command)))?;
+        .with_context(|| format!("cannot start `{}`", command_line(command)))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("`{}` failed ({}):\n{}", shown(command), output.status, said.trim_end());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        bail!(
+            "`{}` failed ({}):\n{}",
+            command_line(command),
+            output.status,
+            stderr.trim_end()
+        );
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Whether a program of this name is on the `PATH`.
-pub fn exists(program: &str) -> bool {
+pub fn is_on_path(program: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
 }
 
-/// Whether this process may install packages.
+/// Whether this process runs as root.
 pub fn is_root() -> bool {
     output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }

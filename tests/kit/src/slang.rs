@@ -28,7 +28,7 @@ pub fn find() -> Result<PathBuf, String> {
     found.sort();
     let missing = || {
         format!(
-            "there is no Slang compiler in {}; `cargo xtask drivers` brings it",
+            "the Slang compiler is not in {}; `cargo xtask drivers` installs it",
             folder().display()
         )
     };

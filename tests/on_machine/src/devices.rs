@@ -6,9 +6,11 @@ use ash::vk;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use vkabort_test_kit::device_choice::{Candidate, choose, label};
-use vkabort_tests::harness::{Placement, Scratch, environment, run_within};
+use vkabort_test_kit::scratch;
+use vkabort_test_kit::supervise::run_with_limit;
+use vkabort_tests::harness::{Placement, environment};
 
-use crate::carried::Carried;
+use crate::unpacked::Unpacked;
 
 /// How long it may take to find the devices.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -63,19 +65,23 @@ impl Devices {
     /// # Errors
     ///
     /// There is no loader or no driver, or the child does not answer.
-    pub fn find(carried: &Carried) -> Result<Self> {
-        let scratch = Scratch::below(&carried.processes())?;
-        let environment = environment(None, &carried.layer, Placement::WithoutLayer, &scratch.0)?;
-        let mut command = environment.command(&carried.program)?;
-        let ended =
-            run_within(command.args(["--child", "devices"]), LIMIT, &scratch.0).context("finding the devices")?;
-        let line = ended.stdout.lines().find(|line| line.starts_with('['));
-        let Some(line) = line.filter(|_| ended.status.success()) else {
-            let said = ended.stderr.trim();
-            if ended.status.code().is_some() && !said.is_empty() {
+    pub fn find(unpacked: &Unpacked) -> Result<Self> {
+        let scratch = scratch::folder_in(&unpacked.processes())?;
+        let environment = environment(None, &unpacked.layer, Placement::WithoutLayer, scratch.path())?;
+        let mut command = environment.command(&unpacked.program)?;
+        let finished = run_with_limit(command.args(["--child", "devices"]), LIMIT, scratch.path())
+            .context("finding the devices")?;
+        let line = finished.stdout.lines().find(|line| line.starts_with('['));
+        let Some(line) = line.filter(|_| finished.status.success()) else {
+            let said = finished.stderr.trim();
+            if finished.status.code().is_some() && !said.is_empty() {
                 bail!("{said}");
             }
-            bail!("finding the devices ended with {}\n{}", ended.status, ended.said());
+            bail!(
+                "finding the devices finished with {}\n{}",
+                finished.status,
+                finished.output_tail()
+            );
         };
         let all: Vec<Device> = serde_json::from_str(line).context("finding the devices")?;
         let candidates = all.iter().map(|device| Candidate {

@@ -1,17 +1,16 @@
-//! `vkabort-bundle`: the end-to-end tests and the benchmarks, carried to a machine without toolchain, network or
+//! `vkabort-bundle`: the end-to-end tests and the benchmarks, unpacked to a machine without toolchain, network or
 //! repository. It prints a table.
 //!
 //! The program carries the layer, the command `vkabort`, the tests' own driver and the shaders behind its own bytes and
-//! unpacks them into a private folder (`private`, `carried`). This process never touches Vulkan: each part (`parts`) is a
-//! child of it (`inner`) with a time limit (`supervise`), in which each case is a child again, so that a driver that
+//! unpacks them into a private folder (`private`, `unpacked`). This process never touches Vulkan: each part (`parts`) is a
+//! child of it (`child`) with a time limit (`supervise`), in which each case is a child again, so that a driver that
 //! hangs or crashes costs a row of the table (`table`) and not the others.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
 mod args;
-mod carried;
+mod child;
 mod devices;
 mod facts;
-mod inner;
 mod interrupt;
 mod parts;
 mod private;
@@ -20,6 +19,7 @@ mod results;
 mod run;
 mod supervise;
 mod table;
+mod unpacked;
 
 use args::Args;
 use clap::Parser;
@@ -31,7 +31,7 @@ const CANNOT: u8 = 2;
 fn main() -> ExitCode {
     let args = Args::parse();
     let result = match &args.child {
-        Some(child) => inner::run(child, &args),
+        Some(child) => child::run(child, &args),
         None => run::run(&args),
     };
     result.unwrap_or_else(|error| {

@@ -1,7 +1,7 @@
 //! The parts, in the order in which they run: what can do harm comes last.
 
 use anyhow::{Result, bail};
-use vkabort_tests::case::{Case, Only};
+use vkabort_tests::case::{Case, Schedule};
 use vkabort_tests::cases;
 
 /// A part.
@@ -9,13 +9,13 @@ use vkabort_tests::cases;
 pub struct Part {
     /// Its name: of its group, or the group's, a colon and more.
     pub name: String,
-    /// What it does.
-    pub what: What,
+    /// PartKind it does.
+    pub kind: PartKind,
 }
 
-/// What a part does.
+/// PartKind a part does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum PartKind {
     /// Says what there is.
     Facts,
     /// The checks of `vkabort conform` whose names start so, of the layer.
@@ -36,7 +36,7 @@ pub enum What {
     Misbehave(Misbehaviour),
 }
 
-/// What is measured.
+/// PartKind is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bench {
     /// Calls that have nothing to do with an abort.
@@ -88,23 +88,23 @@ pub fn family(case: &Case) -> &'static str {
 
 /// All parts that a person does not have to name.
 pub fn all(traps: bool) -> Vec<Part> {
-    let mut parts = vec![part("facts", What::Facts)];
+    let mut parts = vec![part("facts", PartKind::Facts)];
     for group in CHECKS {
-        parts.push(part(&format!("conform:{group}"), What::Conform(group)));
+        parts.push(part(&format!("conform:{group}"), PartKind::Conform(group)));
     }
-    parts.push(part("conform:native", What::Native));
+    parts.push(part("conform:native", PartKind::Native));
     let cases = cases::all();
     let families = |wanted: &dyn Fn(&Case) -> bool| {
         let mut found: Vec<&'static str> = cases.iter().filter(|case| wanted(case)).map(family).collect();
         found.dedup();
         found
     };
-    for family in families(&|case| case.driver.is_none() && case.only == Only::Always) {
-        parts.push(part(&format!("e2e:{family}"), What::Cases(family)));
+    for family in families(&|case| case.driver.is_none() && case.schedule == Schedule::Always) {
+        parts.push(part(&format!("e2e:{family}"), PartKind::Cases(family)));
     }
     for family in families(&|case| case.driver.is_some()) {
         let short = family.strip_prefix("test_driver_").unwrap_or(family);
-        parts.push(part(&format!("own:{short}"), What::Own(family)));
+        parts.push(part(&format!("own:{short}"), PartKind::Own(family)));
     }
     for (name, bench) in [
         ("bench:calls", Bench::Calls),
@@ -113,13 +113,13 @@ pub fn all(traps: bool) -> Vec<Part> {
         ("bench:storm", Bench::Storm),
         ("bench:message", Bench::Message),
     ] {
-        parts.push(part(name, What::Bench(bench)));
+        parts.push(part(name, PartKind::Bench(bench)));
     }
     if traps {
         // A hang is the last thing that happens to a machine, or should be.
-        parts.push(part("fault", What::Trap("real_fault")));
-        parts.push(part("hang", What::Trap("real_hang")));
-        parts.push(part("after", What::After));
+        parts.push(part("fault", PartKind::Trap("real_fault")));
+        parts.push(part("hang", PartKind::Trap("real_hang")));
+        parts.push(part("after", PartKind::After));
     }
     parts
 }
@@ -132,14 +132,14 @@ fn hidden() -> Vec<Part> {
         ("self:crashes", Misbehaviour::Crashes),
         ("self:fails", Misbehaviour::Fails),
     ]
-    .map(|(name, how)| part(name, What::Misbehave(how)))
+    .map(|(name, how)| part(name, PartKind::Misbehave(how)))
     .to_vec()
 }
 
-fn part(name: &str, what: What) -> Part {
+fn part(name: &str, kind: PartKind) -> Part {
     Part {
         name: name.to_owned(),
-        what,
+        kind,
     }
 }
 
@@ -185,10 +185,12 @@ mod tests {
         let names: BTreeSet<&str> = parts.iter().map(|part| part.name.as_str()).collect();
         assert_eq!(names.len(), parts.len(), "two parts have the same name");
         for case in cases::all() {
-            let has = |part: &&Part| match part.what {
-                What::Cases(prefix) => prefix == family(&case) && case.driver.is_none() && case.only == Only::Always,
-                What::Own(prefix) => prefix == family(&case) && case.driver.is_some(),
-                What::Trap(prefix) => prefix == family(&case) && case.only == Only::WhenAsked,
+            let has = |part: &&Part| match part.kind {
+                PartKind::Cases(prefix) => {
+                    prefix == family(&case) && case.driver.is_none() && case.schedule == Schedule::Always
+                }
+                PartKind::Own(prefix) => prefix == family(&case) && case.driver.is_some(),
+                PartKind::Trap(prefix) => prefix == family(&case) && case.schedule == Schedule::OnRequest,
                 _ => false,
             };
             assert_eq!(parts.iter().filter(has).count(), 1, "{}", case.name);

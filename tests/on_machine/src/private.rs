@@ -1,116 +1,85 @@
-//! A folder of this program's own: nobody else looks into it, libraries in it can be loaded, and it goes at the end.
+//! The folder of the unpacked files: private to this user, on a file system that can run programs, and removed at the end.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use std::ffi::CString;
-use std::fs::{self, DirBuilder};
-use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use vkabort_test_kit::scratch::{self, TempDir};
 
-/// The folder.
-pub struct Private {
-    path: PathBuf,
-    keep: bool,
-}
-
-impl Private {
-    /// Makes the folder where files may be written and programs be run: on servers `/tmp` is not always such a place.
-    ///
-    /// # Errors
-    ///
-    /// There is no such place. The text says what is wrong with each.
-    pub fn new(keep: bool) -> Result<Self> {
-        let mut wrong = Vec::new();
-        for base in bases() {
-            match make(&base) {
-                Ok(path) => return Ok(Self { path, keep }),
-                Err(reason) => wrong.push(format!("{}: {reason}", base.display())),
+/// Creates the folder in the first place that allows it; on servers, `/tmp` may not. `keep` leaves it behind.
+///
+/// # Errors
+///
+/// No place allows it. The text has the reason for each.
+pub fn folder(keep: bool) -> Result<TempDir> {
+    let mut errors = Vec::new();
+    for base in places() {
+        match folder_in(&base) {
+            Ok(mut folder) => {
+                folder.disable_cleanup(keep);
+                return Ok(folder);
             }
-        }
-        bail!(
-            "there is no folder for temporary files (TMPDIR may name one): {}",
-            wrong.join("; ")
-        )
-    }
-
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for Private {
-    fn drop(&mut self) {
-        if self.keep {
-            eprintln!("The unpacked files are in {}", self.path.display());
-        } else if let Err(error) = fs::remove_dir_all(&self.path) {
-            eprintln!("{} cannot be removed: {error}", self.path.display());
+            Err(error) => errors.push(format!("{error:#}")),
         }
     }
+    bail!(
+        "no folder for temporary files (set TMPDIR to one): {}",
+        errors.join("; ")
+    )
 }
 
-fn bases() -> Vec<PathBuf> {
-    let named = |name| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
+fn places() -> Vec<PathBuf> {
+    let variable = |name| {
+        let value = std::env::var_os(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
     };
-    let here = std::env::current_dir().ok();
     let fixed = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
-    let mut bases: Vec<PathBuf> = named("TMPDIR").into_iter().chain(fixed).collect();
-    bases.extend(named("XDG_RUNTIME_DIR").into_iter().chain(here));
-    // Paths are handed to processes that stand in other folders.
-    bases.retain(|base| base.is_absolute());
-    bases
+    let mut places: Vec<PathBuf> = variable("TMPDIR").into_iter().chain(fixed).collect();
+    places.extend(
+        variable("XDG_RUNTIME_DIR")
+            .into_iter()
+            .chain(std::env::current_dir().ok()),
+    );
+    // Child processes have other working directories.
+    places.retain(|place| place.is_absolute());
+    places
 }
 
-fn make(base: &Path) -> Result<PathBuf, String> {
-    for attempt in 0..1000 {
-        let path = base.join(format!("vkabort-bundle-{}-{attempt}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) if may_run_programs(&path) => return Ok(path),
-            Ok(()) => {
-                let _ = fs::remove_dir(&path);
-                return Err("programs there may not be run (mounted noexec)".into());
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error.to_string()),
-        }
-    }
-    Err("no name is free".into())
-}
-
-fn may_run_programs(path: &Path) -> bool {
-    let Ok(name) = CString::new(path.as_os_str().as_bytes()) else {
-        return false;
-    };
-    // SAFETY: a structure of integers, for which zero is valid.
-    let mut about: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the name ends in NUL, and the structure is ours. Where it cannot be told, it is tried.
-    let told = unsafe { libc::statvfs(name.as_ptr(), &raw mut about) } == 0;
-    !told || about.f_flag & libc::ST_NOEXEC == 0
+fn folder_in(base: &Path) -> Result<TempDir> {
+    let name = CString::new(base.as_os_str().as_bytes())?;
+    // SAFETY: `statvfs` consists of integers, for which zero is valid.
+    let mut stat: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the path is NUL-terminated, and `stat` is writable.
+    let is_read = unsafe { libc::statvfs(name.as_ptr(), &raw mut stat) } == 0;
+    ensure!(
+        !is_read || stat.f_flag & libc::ST_NOEXEC == 0,
+        "{} is mounted noexec",
+        base.display()
+    );
+    ensure!(base.is_dir(), "{} is not a folder", base.display());
+    scratch::folder_in(base)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn the_folder_is_private_and_goes() -> Result<()> {
-        let private = Private::new(false)?;
-        let path = private.path().to_path_buf();
+    fn the_folder_is_private_and_removed() -> Result<()> {
+        let folder = folder(false)?;
+        let path = folder.path().to_path_buf();
         fs::write(path.join("file"), "text")?;
         assert_eq!(fs::metadata(&path)?.permissions().mode() & 0o777, 0o700);
-        drop(private);
+        drop(folder);
         assert!(!path.exists());
         Ok(())
     }
 
     #[test]
     fn a_place_that_cannot_be_written_is_named() {
-        let refused = make(Path::new("/proc"));
-        assert!(refused.is_err());
+        let error = folder_in(Path::new("/proc")).err();
+        assert!(error.is_some_and(|error| error.to_string().contains("/proc")));
     }
 }

@@ -1,12 +1,11 @@
 //! The run: unpacks, chooses the device, starts the parts one after the other, and prints what comes out.
 
 use crate::args::Args;
-use crate::carried::Carried;
 use crate::devices::Devices;
-use crate::private::Private;
 use crate::report::{self, Out};
 use crate::supervise::{self, Row};
-use crate::{interrupt, parts, table};
+use crate::unpacked::Unpacked;
+use crate::{interrupt, parts, private, table};
 use anyhow::Result;
 use serde_json::json;
 use std::io::Write;
@@ -21,8 +20,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub fn run(args: &Args) -> Result<ExitCode> {
     let chosen = parts::choose(&args.only, args.traps)?;
     interrupt::catch();
-    let private = Private::new(args.keep)?;
-    let carried = Carried::unpack(private.path())?;
+    let folder = private::folder(args.keep)?;
+    let unpacked = Unpacked::unpack(folder.path())?;
     let mut screen = Screen::default();
     if args.parts {
         for part in &chosen {
@@ -30,7 +29,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let devices = Devices::find(&carried)?;
+    let devices = Devices::find(&unpacked)?;
     if args.list {
         screen.say(&devices.list());
         return Ok(ExitCode::SUCCESS);
@@ -40,7 +39,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let out = Out(args.out.as_deref());
     out.prepare()?;
 
-    let (about, date) = (carried.about(), date());
+    let (about, date) = (unpacked.about(), date());
     screen.say(&format!(
         "{about}, {date}\n{} ({})\n  {}, Vulkan {}, {}\n",
         on.label,
@@ -64,13 +63,16 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     screen.say(&format!("\n{}", table::head()));
     let mut rows: Vec<Row> = Vec::new();
     for part in &chosen {
-        let row = supervise::run(part, &carried, &on, Duration::from_secs(args.limit))?;
+        let row = supervise::run(part, &unpacked, &on, Duration::from_secs(args.limit))?;
         screen.say(&table::row(&row));
         out.log(&row)?;
         rows.push(row);
         if interrupt::arrived().is_some() {
             break;
         }
+    }
+    if args.keep {
+        eprintln!("The unpacked files are in {}", folder.path().display());
     }
     finish(&mut screen, &rows, args.traps);
     out.tables(&screen.0, &report::json(&head, &rows))?;

@@ -73,7 +73,7 @@ fn parts_that_hang_crash_or_fail_are_rows_and_the_table_goes_on() -> Result<()> 
     ran.says(
         1,
         &[
-            "not over after 2 s: killed",
+            "killed after 2 s",
             "the process died of SIGABRT",
             "as it should",
             "   1  nothing to do",
@@ -99,10 +99,7 @@ fn parts_that_hang_crash_or_fail_are_rows_and_the_table_goes_on() -> Result<()> 
     );
     let json: Json = serde_json::from_str(&fs::read_to_string(out.join("table.json"))?)?;
     ensure!(json["about"]["device"] == "vkabort test driver", "{json}");
-    ensure!(
-        json["parts"][1]["failed"][0]["text"] == "not over after 2 s: killed",
-        "{json}"
-    );
+    ensure!(json["parts"][1]["failed"][0]["text"] == "killed after 2 s", "{json}");
     Ok(())
 }
 
@@ -149,7 +146,7 @@ fn an_interrupt_ends_children_and_leaves_nothing() -> Result<()> {
 #[test]
 fn without_a_loader_or_a_driver_it_says_so() -> Result<()> {
     let mut machine = Machine::with_own("")?;
-    let folder = machine.scratch.0.join("libraries");
+    let folder = machine.scratch.path().join("libraries");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("libvulkan.so.1"), "no library")?;
     let ran = Ran(machine.command(&["--list"])?.env("LD_LIBRARY_PATH", &folder).output()?);
@@ -173,11 +170,12 @@ fn where_temporary_files_cannot_be_it_goes_elsewhere() -> Result<()> {
 fn other_distributions_have_all_libraries_that_it_needs() -> Result<()> {
     for file in [
         Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")),
-        &vkabort_test_kit::layer::build()?.library,
-        &vkabort_test_kit::layer::build_driver_library()?,
-        &vkabort_test_kit::layer::build_command()?,
+        &vkabort_test_kit::cargo::build_layer()?.library,
+        &vkabort_test_kit::cargo::build_test_driver_library()?,
+        &vkabort_test_kit::cargo::build_command()?,
     ] {
-        let said = vkabort_test_kit::portability::check(file).map_or_else(|error| error.to_string(), |_| String::new());
+        let said = vkabort_test_kit::portability::required_glibc(file)
+            .map_or_else(|error| error.to_string(), |_| String::new());
         ensure!(said.is_empty() || said.contains("it needs glibc"), "{said}");
     }
     Ok(())
@@ -190,6 +188,6 @@ fn a_program_that_carries_nothing_says_so() -> Result<()> {
         .output()?);
     ran.says(
         2,
-        &["carries no files: `cargo xtask bundle` makes the program that does"],
+        &["carries no files; `cargo xtask bundle` builds the program that does"],
     )
 }

@@ -59,7 +59,7 @@ fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
 fn every_check_of_conform_is_in_a_part() -> Result<()> {
     let machine = Machine::with_own("")?;
     let ran = machine.run(&["--parts"])?;
-    let command = vkabort_test_kit::layer::build_command()?;
+    let command = vkabort_test_kit::cargo::build_command()?;
     let list = Command::new(command).args(["conform", "--list", "--json"]).output()?;
     let list: Vec<Json> = serde_json::from_slice(&list.stdout)?;
     for name in list.iter().filter_map(|check| check["name"].as_str()) {
@@ -76,7 +76,7 @@ fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
     let Some(machine) = Machine::with_lavapipe("")? else {
         return Ok(());
     };
-    let program = machine.scratch.0.join("damaged");
+    let program = machine.scratch.path().join("damaged");
     with_damage(
         &["files/reports/bare.txt", "files/shaders/stage/fragment.frag"],
         &program,
@@ -88,7 +88,7 @@ fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
         &[
             "FAILED report::without_debug_info_and_names (e2e:report)\n    the log is not",
             "FAILED report::of_a_pixel (e2e:report)\n",
-            "   2  the Slang compiler is not carried along",
+            "   2  the Slang compiler is not part of the bundle",
         ],
     )?;
     ensure!(ran.row("e2e:report")?[1..] == [2, 2], "{}", ran.out());

@@ -4,14 +4,16 @@
 use super::shader_binary::{aligned, compute_info};
 use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::case::{Case, Context};
-use crate::expected::Payload;
+use crate::payload::Payload;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission, stage};
-use crate::{glsl, itself};
+use crate::{glsl, respawn};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("binaries::pipeline_caches_are_the_same_in_two_processes", caches).within(120),
+    Case::new("binaries::pipeline_caches_are_the_same_in_two_processes", caches)
+        .in_own_process()
+        .within(120),
     Case::new("binaries::a_pipeline_created_with_a_cache_aborts", cached),
     Case::new("binaries::shader_objects_abort", |context| {
         shader_object(context, false, &[5, 38])
@@ -29,6 +31,7 @@ pub(super) const CASES: &[Case] = &[
         "binaries::shader_binaries_of_another_process_are_the_same_and_abort",
         shader_binaries,
     )
+    .in_own_process()
     .within(120),
 ];
 
@@ -39,7 +42,7 @@ const LINE: &str = "bytes ";
 
 /// Runs this case again in a child process and returns the bytes that it prints.
 fn run_child() -> Result<Vec<Vec<u8>>> {
-    let output = itself::again()?
+    let output = respawn::command()?
         .env(CHILD, "1")
         .output()
         .context("cannot start the child")?;

@@ -4,8 +4,8 @@
 use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
-use crate::over_words::OverWords;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::word_shader::WordShader;
 use anyhow::Result;
 use ash::vk;
 use std::fmt::Write;
@@ -22,7 +22,7 @@ pub(super) const CASES: &[Case] = &[
 
 /// Assembly of a compute shader over a buffer of words: `%i` is the invocation and `%value` its word.
 pub(super) fn shader(head: &str, decorations: &str, types: &str, variables: &str, body: &str) -> String {
-    OverWords {
+    WordShader {
         needs: &format!(
             "OpCapability ConstantDataKHR
              {head}
@@ -44,7 +44,7 @@ pub(super) fn shader(head: &str, decorations: &str, types: &str, variables: &str
              %value = OpLoad %uint %pointer
              {body}"
         ),
-        ..OverWords::default()
+        ..WordShader::default()
     }
     .text()
 }

@@ -2,7 +2,7 @@
 
 use super::support::{COUNT, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
-use crate::expected::Payload;
+use crate::payload::Payload;
 use anyhow::Result;
 
 pub(super) const CASES: &[Case] = &[

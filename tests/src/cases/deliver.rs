@@ -4,7 +4,7 @@ use super::support::expect_lost;
 use super::support::marked;
 use crate::case::{Case, Context};
 use crate::glsl_debug::{self, Form};
-use crate::logged;
+use crate::report_files;
 use crate::vk::{Buffer, Chained, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -136,7 +136,7 @@ fn messengers(context: &Context) -> Result<()> {
                 "in round {round} they received {received:?}"
             );
             for text in received.iter().flatten() {
-                let log = std::fs::read_to_string(logged::file("glsl_lines", "txt"))?;
+                let log = std::fs::read_to_string(report_files::file("glsl_lines", "txt"))?;
                 ensure!(*text == log, "a messenger received\n{text}\ninstead of\n{log}");
             }
             // A query does not deliver the report again.
@@ -163,7 +163,7 @@ fn dies(context: &Context) -> Result<()> {
 
 fn log_file(context: &Context) -> Result<()> {
     abort_on(&Gpu::open(context)?, |_| {
-        logged::check(
+        report_files::check(
             "glsl_lines",
             &std::fs::read_to_string("layer.log").context("there is no log")?,
         )
@@ -180,7 +180,7 @@ fn native_messenger(context: &Context) -> Result<()> {
     let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
     abort_on(&gpu, |_| {
         let texts = received.take();
-        let text = std::fs::read_to_string(logged::file("native_lines", "txt"))?;
+        let text = std::fs::read_to_string(report_files::file("native_lines", "txt"))?;
         ensure!(texts.len() == 2 && texts[1] == text, "{texts:?}");
         Ok(())
     })
@@ -231,7 +231,7 @@ fn check_dump(device: &Device<'_>, text: &str) -> Result<(PathBuf, String)> {
 
 fn dump(context: &Context) -> Result<()> {
     abort_on(&Gpu::open(context)?, |device| {
-        let text = std::fs::read_to_string(logged::file("glsl_lines", "txt"))?;
+        let text = std::fs::read_to_string(report_files::file("glsl_lines", "txt"))?;
         let (folder, hash) = check_dump(device, &text)?;
         let rewritten = words(&folder.join(format!("{hash}.rewritten.spv")))?;
         validate(&rewritten, TargetEnv::Vulkan1_2).context("the rewritten module is not valid")?;
@@ -244,7 +244,7 @@ fn dump(context: &Context) -> Result<()> {
 /// A native driver gets the original module, and its report has no invocation.
 fn native_dump(context: &Context) -> Result<()> {
     abort_on(&Gpu::open(context)?, |device| {
-        let text = std::fs::read_to_string(logged::file("native_lines", "txt"))?;
+        let text = std::fs::read_to_string(report_files::file("native_lines", "txt"))?;
         let (folder, _) = check_dump(device, &text)?;
         let files = std::fs::read_dir(&folder)?.count();
         ensure!(files == 5, "{files} files");

@@ -3,8 +3,8 @@
 use super::support::{MARK, payloads_if_lost};
 use super::support::{expect_lost, expect_success};
 use crate::case::{Case, Context};
-use crate::expected::Payload;
 use crate::glsl;
+use crate::payload::Payload;
 use crate::vk::{Buffer, Device, Gpu, Image, Pass, Stage, Way};
 use anyhow::{Result, ensure};
 use ash::vk;

@@ -3,15 +3,15 @@
 use super::support::{GROUPS, MARK, expect_lost, marked, same_set};
 use crate::assembly::assemble;
 use crate::case::Context;
-use crate::over_words::OverWords;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::word_shader::WordShader;
 use anyhow::Result;
 use ash::vk;
 
 /// Assembly of a shader in which invocations whose word is [`MARK`] abort with `%message` of type `%type`. `types`
 /// declares the type and its constants; `body` computes the message from `%i`, the invocation, and `%f`, `%i` as a float.
 pub(super) fn shader(decorations: &str, types: &str, body: &str) -> String {
-    OverWords {
+    WordShader {
         needs: "OpCapability AbortKHR
                 OpExtension \"SPV_KHR_abort\"",
         decorations,
@@ -34,7 +34,7 @@ pub(super) fn shader(decorations: &str, types: &str, body: &str) -> String {
              OpAbortKHR %type %message
              %end = OpLabel"
         ),
-        ..OverWords::default()
+        ..WordShader::default()
     }
     .text()
 }

@@ -2,8 +2,8 @@
 
 use super::support::{COUNT, GROUPS, expect_lost, incremented, marked, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
-use crate::expected::Payload;
 use crate::glsl;
+use crate::payload::Payload;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 

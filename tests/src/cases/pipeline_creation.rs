@@ -4,8 +4,8 @@ use super::support::{
     GROUPS, MARK, expect_end, expect_lost, expect_success, incremented, marked, same_set, same_words,
 };
 use crate::case::{Case, Context};
-use crate::expected::Payload;
 use crate::glsl;
+use crate::payload::Payload;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Image, Kernel, More, Pass, Stage, Way, stage};
 use anyhow::{Result, ensure};
 use ash::vk;

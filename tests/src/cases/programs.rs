@@ -22,9 +22,12 @@ use vkabort_oracle::op::{capability, execution_model};
 use vkabort_oracle::plant::{Density, Trigger, plant_except};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("programs::glsl", glsl).alone().within(600),
-    Case::new("programs::slang", slang).alone().within(600),
-    Case::new("programs::generated", generated).alone().within(600),
+    Case::new("programs::glsl", glsl).in_own_process().alone().within(600),
+    Case::new("programs::slang", slang).in_own_process().alone().within(600),
+    Case::new("programs::generated", generated)
+        .in_own_process()
+        .alone()
+        .within(600),
 ];
 
 /// Number of programs of each kind, over all drivers.

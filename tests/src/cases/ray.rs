@@ -2,8 +2,8 @@
 
 use super::support::{expect_lost, expect_success, payloads_if_lost};
 use crate::case::{Case, Context};
-use crate::expected::Payload;
 use crate::glsl;
+use crate::payload::Payload;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, More, RAY_STAGES, Rays, Scene, Stage, groups};
 use anyhow::{Result, ensure};
 use ash::vk;

@@ -3,7 +3,7 @@
 use super::ray;
 use super::support::{expect_lost, expect_success};
 use crate::case::{Case, Context, Skip};
-use crate::expected::Payload;
+use crate::payload::Payload;
 use crate::vk::{Device, RAY_STAGES, Rays, groups};
 use anyhow::{Result, ensure};
 use ash::vk::{self, Handle};

@@ -3,16 +3,16 @@
 
 use super::support::{GROUPS, MARK, expect_lost, expect_success, marked};
 use crate::case::{Case, Context, Skip};
-use crate::expected::Payload;
-use crate::harness::die_with_parent;
+use crate::payload::Payload;
 use crate::vk::khr::{FaultInfo, fault_flags};
 use crate::vk::{Buffer, Device, Gpu, Kernel};
-use crate::{glsl, itself};
+use crate::{glsl, respawn};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
+use vkabort_test_kit::supervise;
 
 /// Settings for a fault.
 const FAULT: &[(&str, &str)] = &[("trap", "fault"), ("trap_timeout_ms", "8000"), ("log_file", LOG)];
@@ -33,23 +33,23 @@ pub(super) const CASES: &[Case] = &[
     Case::new("real_fault::loses_the_device_and_keeps_the_message", loses)
         .alone()
         .set(FAULT)
-        .when_asked(),
+        .on_request(),
     Case::new("real_fault::a_new_device_works_afterwards", works_afterwards)
         .alone()
         .set(FAULT)
-        .when_asked(),
+        .on_request(),
     Case::new("real_fault::another_process_is_not_affected", another_process)
         .alone()
         .set(FAULT)
-        .when_asked(),
+        .on_request(),
     Case::new("real_hang::loses_the_device_and_keeps_the_message", loses)
         .alone()
         .set(HANG)
-        .when_asked(),
+        .on_request(),
     Case::new("real_hang::a_new_device_works_afterwards", works_afterwards)
         .alone()
         .set(HANG)
-        .when_asked(),
+        .on_request(),
     Case::new(
         "test_driver_trap::a_fault_loses_the_device_and_keeps_the_message",
         simulated,
@@ -203,9 +203,9 @@ fn another_process(context: &Context) -> Result<()> {
         }
         return Ok(());
     }
-    let mut command = itself::again()?;
+    let mut command = respawn::command()?;
     command.env(BYSTANDER, "1").stdout(Stdio::piped());
-    die_with_parent(&mut command);
+    supervise::prepare(&mut command);
     let mut bystander = command.spawn().context("cannot start the bystander")?;
     let mut output = BufReader::new(bystander.stdout.take().context("the bystander has no output")?);
     let mut line = String::new();

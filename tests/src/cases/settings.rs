@@ -10,6 +10,7 @@ use std::fs;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("settings::the_environment_overrides_the_file_which_overrides_the_application", precedence)
+        .in_own_process()
         .alone()
         .silent(),
     Case::new("settings::an_invalid_value_is_reported_and_ignored", wrong_value)

@@ -3,8 +3,8 @@
 use super::shader_binary::{aligned, destroy};
 use super::support::{expect_lost, expect_success};
 use crate::case::{Case, Context};
-use crate::expected::Payload;
 use crate::glsl;
+use crate::payload::Payload;
 use crate::vk::{Device, DeviceOptions, Gpu, Image, More};
 use anyhow::{Result, ensure};
 use ash::{ext, vk};

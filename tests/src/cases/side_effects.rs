@@ -2,8 +2,8 @@
 
 use super::support::{GROUPS, expect_end, incremented, marked, same_set, same_words};
 use crate::case::{Case, Context};
-use crate::expected::Payload;
 use crate::glsl;
+use crate::payload::Payload;
 use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, Stage, Way};
 use anyhow::{Result, ensure};
 use ash::vk;

@@ -13,9 +13,15 @@ const REFUSED: &[&str] = &[
 ];
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("trap::fault_is_refused_on_a_cpu", |context| run(context, "fault", true)).logs(REFUSED),
-    Case::new("trap::hang_is_refused_on_a_cpu", |context| run(context, "hang", true)).logs(REFUSED),
-    Case::new("trap::return_logs_nothing", |context| run(context, "return", false)).silent(),
+    Case::new("trap::fault_is_refused_on_a_cpu", |context| run(context, "fault", true))
+        .in_own_process()
+        .logs(REFUSED),
+    Case::new("trap::hang_is_refused_on_a_cpu", |context| run(context, "hang", true))
+        .in_own_process()
+        .logs(REFUSED),
+    Case::new("trap::return_logs_nothing", |context| run(context, "return", false))
+        .in_own_process()
+        .silent(),
 ];
 
 fn run(context: &Context, trap: &str, aborts: bool) -> Result<()> {

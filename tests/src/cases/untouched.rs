@@ -3,8 +3,8 @@
 use super::support::{GROUPS, expect_success, marked, same_words, without_abort};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
-use crate::over_words::OverWords;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::word_shader::WordShader;
 use anyhow::Result;
 
 pub(super) const CASES: &[Case] = &[
@@ -18,13 +18,13 @@ pub(super) const CASES: &[Case] = &[
 
 /// Assembly of a shader that adds 1000 to its word.
 fn add() -> String {
-    OverWords {
+    WordShader {
         types: "%thousand = OpConstant %uint 1000",
         code: "%pointer = OpAccessChain %element %words %zero %i
                %value = OpLoad %uint %pointer
                %sum = OpIAdd %uint %value %thousand
                OpStore %pointer %sum",
-        ..OverWords::default()
+        ..WordShader::default()
     }
     .text()
 }

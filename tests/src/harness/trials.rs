@@ -1,88 +1,97 @@
-//! The tests of `cargo test`: each case on every driver of the repository's, in every placement.
+//! The tests of `cargo test`: each case on every driver of this repository, in each of its placements.
 
-use super::{Job, Outcome, Placement, Stand};
-use crate::case::{Case, Only};
+use super::{Job, Outcome, Placement, Target, WorkerPool};
+use crate::case::{Case, Schedule};
 use libtest_mimic::{Failed, Trial};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use vkabort_test_kit::drivers::{Driver, Known};
-use vkabort_test_kit::layer::Layer;
+use vkabort_test_kit::drivers::{Driver, TestDriver};
 
-/// Cases that did not apply, with the reason.
+/// Names of skipped cases, with their reasons.
 static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// The processes of cases that can share one.
+static WORKERS: WorkerPool = WorkerPool::new();
 
-/// Whether a driver that is missing is a failure: on CI and under `cargo xtask test`.
+/// Whether a missing driver is a failure: on CI and under `cargo xtask test`.
 pub fn drivers_are_required() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false");
     set("CI") || set("VKABORT_REQUIRE_DRIVERS")
 }
 
-/// One test for each case, driver and placement. `own` is the tests' own driver, `program` is `vkabort-e2e`.
-pub fn trials(cases: &[Case], layer: &Layer, own: &Driver, program: &Path) -> Vec<Trial> {
+/// One test for each case, driver and placement, in the order of drivers and placements. `target` has the fields that do
+/// not depend on the driver.
+pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Trial> {
     let mut trials = Vec::new();
-    let required = Known::ALL.into_iter().filter(|known| known.is_required()).count();
-    let add = |trials: &mut Vec<Trial>, driver: &Driver, number: usize, case: Case| {
-        for &placement in Placement::all_for(case.layers) {
+    let required = TestDriver::ALL.iter().filter(|driver| driver.is_required()).count();
+    let mut add = |driver: &Driver, index: usize, selected: &dyn Fn(&Case) -> bool| {
+        let mut jobs: Vec<_> = cases.iter().filter(|case| selected(case)).collect();
+        let mut jobs: Vec<(Placement, &Case)> = jobs
+            .drain(..)
+            .flat_map(|case| {
+                Placement::all_for(case.layers)
+                    .iter()
+                    .map(move |placement| (*placement, case))
+            })
+            .collect();
+        jobs.sort_by_key(|(placement, _)| placement.name());
+        for (placement, case) in jobs {
             let job = Job {
-                case,
+                case: *case,
                 placement,
-                stand: Stand {
+                target: Target {
                     driver: Some(driver.clone()),
-                    device: None,
-                    layer: layer.clone(),
-                    program: (program.to_path_buf(), Vec::new()),
-                    folder: None,
-                    settings: Vec::new(),
-                    share: (number % required, required),
-                    seconds: None,
+                    share: (index % required, required),
+                    ..target.clone()
                 },
             };
             let name = format!("{} [{}, {}]", case.name, driver.name, placement.name());
             trials.push(Trial::test(name.clone(), move || run(&job, &name)));
         }
     };
-    for case in cases.iter().filter(|case| case.driver.is_some()) {
-        add(&mut trials, own, 0, *case);
-    }
-    for (number, known) in (0..).zip(Known::ALL) {
-        let driver = match known.find() {
-            Ok(driver) => driver,
-            Err(reason) if known.is_required() && drivers_are_required() => {
-                trials.push(Trial::test(format!("driver {}", known.name()), move || {
-                    Err(Failed::from(reason))
-                }));
-                continue;
+    add(test_driver, 0, &|case| case.driver.is_some());
+    let mut missing = Vec::new();
+    for (index, driver) in TestDriver::ALL.into_iter().enumerate() {
+        match driver.find() {
+            Ok(driver) => add(&driver, index, &|case| {
+                case.driver.is_none() && case.schedule == Schedule::Always
+            }),
+            Err(reason) if driver.is_required() && drivers_are_required() => {
+                let name = format!("driver {}", driver.name());
+                missing.push(Trial::test(name, move || Err(Failed::from(reason))));
             }
-            Err(reason) => {
-                eprintln!("skipped: every case on {}: {reason}", known.name());
-                continue;
-            }
-        };
-        let everywhere = |case: &&Case| case.driver.is_none() && case.only == Only::Always;
-        for case in cases.iter().filter(everywhere) {
-            add(&mut trials, &driver, number, *case);
+            Err(reason) => eprintln!("skipped: every case on {}: {reason}", driver.name()),
         }
     }
+    trials.extend(missing);
     trials
 }
 
 fn run(job: &Job, name: &str) -> Result<(), Failed> {
-    match job.run(job.case.limit) {
+    let outcome = if job.case.can_share_process() {
+        WORKERS.run(job)
+    } else {
+        job.run(job.case.limit)
+    };
+    match outcome {
         Ok(Outcome::Passed(_)) => Ok(()),
         Ok(Outcome::Skipped(reason)) => {
-            let mut list = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
-            list.push(format!("{name}: skipped: {reason}"));
+            let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+            skipped.push(format!("{name}: skipped: {reason}"));
             Ok(())
         }
         Err(error) => Err(format!("{error:#}").into()),
     }
 }
 
-/// Prints the cases that did not apply, each with its reason, and how many there were.
-pub fn print_skipped() {
+/// Ends the processes that cases shared, and prints the skipped cases with their reasons.
+///
+/// # Errors
+///
+/// A process did not exit with success after its last case.
+pub fn finish() -> anyhow::Result<()> {
     let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
     for line in skipped.iter() {
         println!("{line}");
     }
     println!("skipped cases: {}", skipped.len());
+    WORKERS.finish()
 }

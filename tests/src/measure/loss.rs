@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// Losses of each kind: each with a device, and a pipeline that the driver compiles.
 const SAMPLES: usize = 7;
 
-/// What is dispatched.
+/// Dispatch is dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Dispatch {
     /// One of 64 invocations aborts.
     One,
     /// A million invocations abort.
@@ -23,9 +23,9 @@ pub enum What {
     Waiting,
 }
 
-impl What {
+impl Dispatch {
     /// The shader, the workgroups, and the words without an abort and with it.
-    fn dispatch(self) -> (&'static str, u32, Vec<u32>, Vec<u32>) {
+    fn parameters(self) -> (&'static str, u32, Vec<u32>, Vec<u32>) {
         let marked = |length: usize| {
             let mut words = vec![1; length];
             words[0] = 7;
@@ -37,7 +37,7 @@ impl What {
             Self::Waiting => ("waiting/flag.comp", 2, vec![1; 34], marked(34)),
         };
         if self == Self::Waiting {
-            // The flag that is waited for.
+            // The flag that the workgroup waits for.
             plain[1] = 0;
             aborting[1] = 0;
         }
@@ -50,8 +50,8 @@ impl What {
 /// # Errors
 ///
 /// A call fails, or the device is lost or not lost where it should be otherwise.
-pub fn to_loss(what: What) -> Result<(Duration, Duration)> {
-    let (shader, groups, plain, aborting) = what.dispatch();
+pub fn to_loss(dispatch: Dispatch) -> Result<(Duration, Duration)> {
+    let (shader, groups, plain, aborting) = dispatch.parameters();
     let spirv = glsl::compile(shader)?;
     medians(
         SAMPLES,

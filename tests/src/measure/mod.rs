@@ -1,7 +1,7 @@
 //! What benchmarks measure, each comparison in one run: ratios mean something, times of different machines do not.
 
-pub mod again;
 pub mod calls;
+pub mod driver_process;
 pub mod kernel;
 pub mod large_message;
 pub mod loss;

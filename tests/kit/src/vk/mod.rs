@@ -9,6 +9,7 @@ mod graphics;
 mod image;
 mod ray;
 mod scene;
+pub mod test_driver;
 
 pub use buffer::Buffer;
 pub use compute::{Kernel, Submission, stage};

@@ -6,8 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use vkabort_test_kit::drivers::Known;
-use vkabort_tests::harness::{DRIVER_SETTINGS, Scratch, drivers_are_required};
+use vkabort_test_kit::cargo;
+use vkabort_test_kit::drivers::TestDriver;
+use vkabort_test_kit::scratch;
+use vkabort_test_kit::scratch::TempDir;
+use vkabort_tests::harness::{DRIVER_SETTINGS, drivers_are_required};
 
 /// The program with the files that it carries, as `cargo xtask bundle` packs them.
 pub fn bundle() -> Result<&'static Path> {
@@ -36,7 +39,7 @@ pub fn with_damage(paths: &[&str], out: &Path) -> Result<()> {
 /// The machine that the program is carried to: it has these drivers, and a folder for temporary files.
 pub struct Machine {
     /// Its folder.
-    pub scratch: Scratch,
+    pub scratch: TempDir,
     /// The manifests of its drivers.
     pub drivers: Vec<PathBuf>,
     own: &'static str,
@@ -46,8 +49,8 @@ impl Machine {
     /// With our own driver, which does what the settings say.
     pub fn with_own(settings: &'static str) -> Result<Self> {
         let machine = Self {
-            scratch: Scratch::new()?,
-            drivers: vec![vkabort_test_kit::layer::build_driver()?.manifest],
+            scratch: scratch::folder()?,
+            drivers: vec![cargo::build_test_driver()?.manifest],
             own: settings,
         };
         fs::create_dir_all(machine.temporary())?;
@@ -58,7 +61,7 @@ impl Machine {
     /// With lavapipe beside it. None, if lavapipe is not there and does not have to be.
     pub fn with_lavapipe(settings: &'static str) -> Result<Option<Self>> {
         let mut machine = Self::with_own(settings)?;
-        match Known::Lavapipe.find() {
+        match TestDriver::Lavapipe.find() {
             Ok(driver) => machine.drivers.push(driver.manifest),
             Err(reason) if drivers_are_required() => bail!("{reason}"),
             Err(_) => return Ok(None),
@@ -67,11 +70,11 @@ impl Machine {
     }
 
     pub fn temporary(&self) -> PathBuf {
-        self.scratch.0.join("temporary")
+        self.scratch.path().join("temporary")
     }
 
     pub fn out(&self) -> PathBuf {
-        self.scratch.0.join("out")
+        self.scratch.path().join("out")
     }
 
     pub fn command(&self, words: &[&str]) -> Result<Command> {

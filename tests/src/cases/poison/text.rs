@@ -1,6 +1,6 @@
 //! Generates SPIR-V assembly of shaders over a buffer of words.
 
-use crate::over_words::OverWords;
+use crate::word_shader::WordShader;
 use std::fmt::Write;
 
 /// The variable parts of a shader.
@@ -17,7 +17,7 @@ pub(super) fn shader(body: &Body, mode: bool) -> String {
     } else {
         ""
     };
-    OverWords {
+    WordShader {
         needs: &format!(
             "OpCapability PoisonFreezeKHR
              {}
@@ -33,7 +33,7 @@ pub(super) fn shader(body: &Body, mode: bool) -> String {
             body.types
         ),
         code: &body.code,
-        ..OverWords::default()
+        ..WordShader::default()
     }
     .text()
 }

@@ -4,7 +4,7 @@
 use super::support::aborting;
 use crate::case::{Case, Context};
 use crate::cases::support::without_abort;
-use crate::pages::Pages;
+use crate::read_only_pages::ReadOnlyPages;
 use crate::vk::{Device, Gpu, khr, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -154,7 +154,7 @@ enum Chain {
 /// Creates a device from structures in read-only pages.
 fn read_only(context: &Context, chain: Chain) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let pages = Pages::new(1 << 20)?;
+    let pages = ReadOnlyPages::new(1 << 20)?;
     let mut head = ptr::null_mut::<std::ffi::c_void>();
     macro_rules! chained {
         ($($structure:ident { $($field:ident: $value:expr),* }),*) => {
@@ -229,7 +229,7 @@ fn read_only(context: &Context, chain: Chain) -> Result<()> {
 
 /// Creates a pipeline with a chained module and submits it, from structures in read-only pages.
 fn run_read_only(device: &Device<'_>) -> Result<()> {
-    let pages = Pages::new(1 << 20)?;
+    let pages = ReadOnlyPages::new(1 << 20)?;
     let spirv = aborting()?;
     let module = pages.put(&[vk::ShaderModuleCreateInfo {
         code_size: size_of_val(spirv.as_slice()),

@@ -4,31 +4,32 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use vkabort_tests::harness::{DRIVER_SETTINGS, Placement, Scratch, environment, run_within};
+use vkabort_test_kit::cargo;
+use vkabort_test_kit::scratch;
+use vkabort_test_kit::scratch::TempDir;
+use vkabort_test_kit::supervise::run_with_limit;
+use vkabort_tests::harness::{DRIVER_SETTINGS, Placement, environment};
 
 const CACHE_DATA: &str = "test_driver_binaries::pipeline_cache_data";
 
 /// Runs a case in `scratch`, whose home it shares with others that do. What it prints.
-fn run(scratch: &Scratch, settings: &str) -> Result<String> {
-    let (layer, driver) = (
-        vkabort_test_kit::layer::build()?,
-        vkabort_test_kit::layer::build_driver()?,
-    );
-    let environment = environment(&driver, &layer, Placement::Alone, &scratch.0)?;
+fn run(scratch: &TempDir, settings: &str) -> Result<String> {
+    let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
+    let environment = environment(&driver, &layer, Placement::Alone, scratch.path())?;
     let mut command = environment.command(Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")))?;
     command.arg(CACHE_DATA).env(DRIVER_SETTINGS, settings);
-    let ended = run_within(&mut command, Duration::from_secs(60), &scratch.0)?;
-    ensure!(ended.status.success(), "{}\n{}", ended.status, ended.said());
-    ensure!(ended.stdout.starts_with("cache "), "{}", ended.said());
+    let ended = run_with_limit(&mut command, Duration::from_secs(60), scratch.path())?;
+    ensure!(ended.status.success(), "{}\n{}", ended.status, ended.output_tail());
+    ensure!(ended.stdout.starts_with("cache "), "{}", ended.output_tail());
     Ok(ended.stdout)
 }
 
 #[test]
 fn cpu_drivers_have_a_fixed_address() -> Result<()> {
     for settings in ["kind=cpu,import", "kind=cpu", "kind=cpu,import,refuse=import:*"] {
-        let first = run(&Scratch::new()?, settings)?;
+        let first = run(&scratch::folder()?, settings)?;
         ensure!(
-            run(&Scratch::new()?, settings)? == first,
+            run(&scratch::folder()?, settings)? == first,
             "other binaries with {settings}"
         );
     }
@@ -37,7 +38,7 @@ fn cpu_drivers_have_a_fixed_address() -> Result<()> {
 
 /// The layer's library, as its manifest names it.
 fn library() -> Result<PathBuf> {
-    let folder = vkabort_test_kit::layer::build()?.explicit;
+    let folder = cargo::build_layer()?.explicit;
     let manifest = fs::read_to_string(folder.join(format!("{}.json", vkabort_test_kit::layer::NAME)))?;
     let after = manifest.split("\"library_path\": \"").nth(1).context("no library")?;
     Ok(after.split('"').next().context("no library")?.into())
@@ -45,18 +46,15 @@ fn library() -> Result<PathBuf> {
 
 /// What `vkabort doctor` says of the driver.
 fn doctor(settings: &str) -> Result<String> {
-    let scratch = Scratch::new()?;
-    let (layer, driver) = (
-        vkabort_test_kit::layer::build()?,
-        vkabort_test_kit::layer::build_driver()?,
-    );
-    let environment = environment(&driver, &layer, Placement::WithoutLayer, &scratch.0)?;
-    let mut command = environment.command(&vkabort_test_kit::layer::build_command()?)?;
+    let scratch = scratch::folder()?;
+    let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
+    let environment = environment(&driver, &layer, Placement::WithoutLayer, scratch.path())?;
+    let mut command = environment.command(&cargo::build_command()?)?;
     command
         .args(["doctor", "--layer"])
         .arg(library()?)
         .env(DRIVER_SETTINGS, settings);
-    Ok(run_within(&mut command, Duration::from_secs(60), &scratch.0)?.stdout)
+    Ok(run_with_limit(&mut command, Duration::from_secs(60), scratch.path())?.stdout)
 }
 
 #[test]

@@ -1,19 +1,19 @@
-//! This program once more.
+//! Starts this program again.
 
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// A command that starts this process's program again, with the same arguments.
+/// A command with the program and arguments of this process.
 ///
 /// # Errors
 ///
 /// The command line cannot be read.
-pub fn again() -> Result<Command> {
-    // Not the executable's own path: a driver with a C library of its own has the program started by its linker.
+pub fn command() -> Result<Command> {
+    // Not `current_exe`: for a driver with its own C library, the command line starts that library's dynamic linker.
     let line = std::fs::read("/proc/self/cmdline").context("cannot read the command line")?;
     let mut words = line.split(|&byte| byte == 0).filter(|word| !word.is_empty());
     let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut command = Command::new(words.next().map(word).context("no program")?);
+    let mut command = Command::new(words.next().map(word).context("an empty command line")?);
     command.args(words.map(word));
     Ok(command)
 }

@@ -1,21 +1,23 @@
 //! The benchmarks that need a device: each measurement in a process of its own, both sides of each comparison in one run.
 
-use super::Inner;
-use super::clock::OVER;
+use super::PartContext;
+use super::time_budget::OUT_OF_TIME;
 use crate::parts::Bench;
 use crate::results::{Comparison, Line, Reach, Time};
 use anyhow::{Context, Result, bail, ensure};
 use std::time::Duration;
 use vkabort_test_kit::bundle::SPIRV_TOOLS;
-use vkabort_test_kit::layer::VARIABLES;
+use vkabort_test_kit::layer::VARIABLE_PREFIX;
+use vkabort_test_kit::scratch;
 use vkabort_test_kit::spirv_tools;
+use vkabort_test_kit::supervise::run_with_limit;
 use vkabort_test_kit::vk::DEVICE_VARIABLE;
 use vkabort_tests::files;
-use vkabort_tests::harness::{Placement, Scratch, environment, run_within};
+use vkabort_tests::harness::{Placement, environment};
 use vkabort_tests::measure::calls::{self, WAYS};
 use vkabort_tests::measure::kernel::{self, Place};
 use vkabort_tests::measure::large_message;
-use vkabort_tests::measure::loss::{self, What};
+use vkabort_tests::measure::loss::{self, Dispatch};
 
 /// What a measurement may take.
 const LIMIT: Duration = Duration::from_secs(25);
@@ -27,36 +29,41 @@ const ROUNDS: usize = 4;
 /// Seconds by name, in the order in which they were measured.
 type Times = Vec<(String, f64)>;
 
-pub(super) fn run(inner: &mut Inner, bench: Bench) -> Result<()> {
+pub(super) fn run(context: &mut PartContext, bench: Bench) -> Result<()> {
     match bench {
-        Bench::Calls => all_calls(inner),
+        Bench::Calls => all_calls(context),
         Bench::Kernel => {
             pair(
-                inner,
+                context,
                 "kernel:loop",
                 "kernel with a check in its loop",
                 Reach::Ratio(1.02),
             )?;
             pair(
-                inner,
+                context,
                 "kernel:after",
                 "kernel with a check after its loop",
                 Reach::Ratio(1.02),
             )
         }
         Bench::Loss => {
-            pair(inner, "loss:one", "dispatch to VK_ERROR_DEVICE_LOST", Reach::Plus(1e-3))?;
             pair(
-                inner,
+                context,
+                "loss:one",
+                "dispatch to VK_ERROR_DEVICE_LOST",
+                Reach::Plus(1e-3),
+            )?;
+            pair(
+                context,
                 "loss:waiting",
                 "the same, others wait in a loop",
                 Reach::AtMost(50e-3),
             )
         }
-        Bench::Storm => pair(inner, "loss:million", "1M invocations that abort", Reach::Ratio(1.5)),
+        Bench::Storm => pair(context, "loss:million", "1M invocations that abort", Reach::Ratio(1.5)),
         Bench::Message => {
-            message(inner, 8, Reach::Nothing)?;
-            message(inner, 64, Reach::AtMost(50e-3))
+            message(context, 8, Reach::Nothing)?;
+            message(context, 64, Reach::AtMost(50e-3))
         }
     }
 }
@@ -78,9 +85,9 @@ pub(super) fn measure(name: &str) -> Result<()> {
         }
         ("kernel", "loop") => both(kernel::never_taken(Place::InALoop)?),
         ("kernel", "after") => both(kernel::never_taken(Place::AfterALoop)?),
-        ("loss", "one") => both(loss::to_loss(What::One)?),
-        ("loss", "waiting") => both(loss::to_loss(What::Waiting)?),
-        ("loss", "million") => both(loss::to_loss(What::Million)?),
+        ("loss", "one") => both(loss::to_loss(Dispatch::One)?),
+        ("loss", "waiting") => both(loss::to_loss(Dispatch::Waiting)?),
+        ("loss", "million") => both(loss::to_loss(Dispatch::Million)?),
         ("value", kib) => {
             let words = large_message::shader(kib.parse()?)?;
             let words = large_message::by_value(&words).context("the module has no load of the array")?;
@@ -93,30 +100,30 @@ pub(super) fn measure(name: &str) -> Result<()> {
 }
 
 /// Measures in a process of its own.
-fn times(inner: &Inner, name: &str, placement: Placement, limit: Duration) -> Result<Times> {
-    let carried = &inner.carried;
-    let scratch = Scratch::below(&carried.processes())?;
-    let mut command = environment(None, &carried.layer, placement, &scratch.0)?.command(&carried.program)?;
+fn times(context: &PartContext, name: &str, placement: Placement, limit: Duration) -> Result<Times> {
+    let unpacked = &context.unpacked;
+    let scratch = scratch::folder_in(&unpacked.processes())?;
+    let mut command = environment(None, &unpacked.layer, placement, scratch.path())?.command(&unpacked.program)?;
     command
         .args(["--child", "measure", name])
-        .env(DEVICE_VARIABLE, &inner.device)
-        .env(files::VARIABLE, carried.folder.join("files"))
-        .env(spirv_tools::VARIABLE, carried.folder.join(SPIRV_TOOLS))
-        .envs(inner.settings.iter().map(|(key, value)| {
+        .env(DEVICE_VARIABLE, &context.device)
+        .env(files::VARIABLE, unpacked.folder.join("files"))
+        .env(spirv_tools::VARIABLE, unpacked.folder.join(SPIRV_TOOLS))
+        .envs(context.settings.iter().map(|(key, value)| {
             let key = key.to_uppercase();
-            (format!("{VARIABLES}{key}"), value)
+            (format!("{VARIABLE_PREFIX}{key}"), value)
         }))
         // Where the loader finds the layer for those who name it.
-        .env("VK_LAYER_PATH", &carried.layer.explicit);
-    let ended = run_within(&mut command, limit, &scratch.0)?;
+        .env("VK_LAYER_PATH", &unpacked.layer.explicit);
+    let finished = run_with_limit(&mut command, limit, scratch.path())?;
     ensure!(
-        ended.status.success(),
+        finished.status.success(),
         "it ended with {}\n{}",
-        ended.status,
-        ended.said()
+        finished.status,
+        finished.output_tail()
     );
     let mut times = Times::new();
-    for line in ended.stdout.lines() {
+    for line in finished.stdout.lines() {
         let words = line.strip_prefix("time ").and_then(|rest| rest.split_once(' '));
         if let Some((seconds, name)) = words {
             times.push((name.to_owned(), seconds.parse()?));
@@ -131,9 +138,9 @@ fn found(times: &Times, name: &str) -> Time {
 }
 
 /// A measurement with two times.
-fn pair(inner: &mut Inner, name: &str, what: &str, reach: Reach) -> Result<()> {
-    one(inner, what, |inner, limit| {
-        let times = times(inner, name, Placement::Alone, limit)?;
+fn pair(context: &mut PartContext, name: &str, what: &str, reach: Reach) -> Result<()> {
+    one(context, what, |context, limit| {
+        let times = times(context, name, Placement::Alone, limit)?;
         ensure!(times.len() == 2, "there are {} times", times.len());
         Ok(vec![Comparison {
             what: what.to_owned(),
@@ -145,27 +152,31 @@ fn pair(inner: &mut Inner, name: &str, what: &str, reach: Reach) -> Result<()> {
 }
 
 /// Measures, if there is time for it.
-fn one(inner: &mut Inner, what: &str, measure: impl FnOnce(&Inner, Duration) -> Result<Vec<Comparison>>) -> Result<()> {
-    let Some(limit) = inner.clock.share(LIMIT) else {
-        return inner.end(&Line::Skipped(what.to_owned(), OVER.to_owned()));
+fn one(
+    context: &mut PartContext,
+    what: &str,
+    measure: impl FnOnce(&PartContext, Duration) -> Result<Vec<Comparison>>,
+) -> Result<()> {
+    let Some(limit) = context.budget.share(LIMIT) else {
+        return context.end(&Line::Skipped(what.to_owned(), OUT_OF_TIME.to_owned()));
     };
-    inner.start(what)?;
-    match measure(inner, limit) {
+    context.start(what)?;
+    match measure(context, limit) {
         Ok(all) => all
             .into_iter()
-            .try_for_each(|compared| inner.end(&Line::Compared(compared))),
-        Err(error) => inner.end(&Line::Failed(what.to_owned(), format!("{error:#}"))),
+            .try_for_each(|compared| context.end(&Line::Compared(compared))),
+        Err(error) => context.end(&Line::Failed(what.to_owned(), format!("{error:#}"))),
     }
 }
 
 /// The calls without the layer, and with it in both ways.
-fn all_calls(inner: &mut Inner) -> Result<()> {
-    one(inner, "calls", |inner, _| {
+fn all_calls(context: &mut PartContext) -> Result<()> {
+    one(context, "calls", |context, _| {
         let mut best: [Times; WAYS.len()] = Default::default();
         for _ in 0..ROUNDS {
             for (number, best) in best.iter_mut().enumerate() {
-                let limit = inner.clock.share(LIMIT).context(OVER)?;
-                for (name, time) in times(inner, &format!("calls:{number}"), Placement::WithoutLayer, limit)? {
+                let limit = context.budget.share(LIMIT).context(OUT_OF_TIME)?;
+                for (name, time) in times(context, &format!("calls:{number}"), Placement::WithoutLayer, limit)? {
                     match best.iter_mut().find(|(known, _)| *known == name) {
                         Some((_, known)) => *known = known.min(time),
                         None => best.push((name, time)),
@@ -193,14 +204,14 @@ fn all_calls(inner: &mut Inner) -> Result<()> {
 }
 
 /// Module and pipeline of a shader with a large message: read in place, against the value that the module loads.
-fn message(inner: &mut Inner, kib: u32, reach: Reach) -> Result<()> {
+fn message(context: &mut PartContext, kib: u32, reach: Reach) -> Result<()> {
     let what = format!("{kib} KiB message: by value, in place");
-    one(inner, &what, |inner, limit| {
-        let place = times(inner, &format!("place:{kib}"), Placement::Alone, limit)?;
-        let patience = inner.clock.share(PATIENCE).context(OVER)?;
-        let value = match times(inner, &format!("value:{kib}"), Placement::Alone, patience) {
+    one(context, &what, |context, limit| {
+        let place = times(context, &format!("place:{kib}"), Placement::Alone, limit)?;
+        let patience = context.budget.share(PATIENCE).context(OUT_OF_TIME)?;
+        let value = match times(context, &format!("value:{kib}"), Placement::Alone, patience) {
             Ok(times) => found(&times, "value"),
-            Err(error) if error.to_string().starts_with("not over") => Time::MoreThan(patience.as_secs_f64()),
+            Err(error) if error.to_string().starts_with("killed after") => Time::MoreThan(patience.as_secs_f64()),
             Err(error) => return Err(error),
         };
         Ok(vec![Comparison {

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use vkabort_tests::command::{Stand, code, drivers};
+use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
 use vkabort_tests::harness::drivers_are_required;
 
 /// A program of a package, or none with the reason said.
@@ -64,11 +64,16 @@ fn vulkaninfo_says_the_same_and_the_extensions_besides() -> Result<()> {
         return Ok(());
     };
     let program = program.to_string_lossy();
-    let stand = Stand::new()?;
+    let test = CommandTest::new()?;
     for driver in drivers() {
-        let without = stand.end(&mut stand.program(&driver, Path::new(&*program))?)?;
-        let with = stand.end(&mut stand.run(&driver, &[], &[&program])?)?;
-        ensure!(code(&with)? == code(&without)?, "{}\n{}", driver.name, with.said());
+        let without = test.finish(&mut test.program(&driver, Path::new(&*program))?)?;
+        let with = test.finish(&mut test.run(&driver, &[], &[&program])?)?;
+        ensure!(
+            exit_code(&with)? == exit_code(&without)?,
+            "{}\n{}",
+            driver.name,
+            with.output_tail()
+        );
         ensure!(
             without_notes(&with.stderr) == without.stderr,
             "{}\n{}\n{}",
@@ -76,11 +81,11 @@ fn vulkaninfo_says_the_same_and_the_extensions_besides() -> Result<()> {
             without.stderr,
             with.stderr
         );
-        if code(&without)? != 0 {
+        if exit_code(&without)? != 0 {
             println!("skipped: {} does not run vulkaninfo: {}", driver.name, without.stderr);
             continue;
         }
-        ensure!(without.stdout.lines().count() > 500, "{}", without.said());
+        ensure!(without.stdout.lines().count() > 500, "{}", without.output_tail());
         ensure!(
             with.stdout.contains("VK_KHR_shader_abort") && !without.stdout.contains("VK_KHR_shader_abort"),
             "{}: the layer is not there, or its extension without it",
@@ -132,23 +137,23 @@ fn vkcube_draws_its_frames() -> Result<()> {
         return Ok(());
     };
     let program = program.to_string_lossy();
-    let stand = Stand::new()?;
+    let test = CommandTest::new()?;
     let display = Display::open(&server)?;
     let arguments = ["--c", "5", "--suppress_popups"];
     for driver in drivers() {
-        let mut command = stand.program(&driver, Path::new(&*program))?;
-        let without = stand.end(command.args(arguments).env("DISPLAY", &display.name))?;
-        ensure!(code(&without)? == 0, "{}: {}", driver.name, without.said());
+        let mut command = test.program(&driver, Path::new(&*program))?;
+        let without = test.finish(command.args(arguments).env("DISPLAY", &display.name))?;
+        ensure!(exit_code(&without)? == 0, "{}: {}", driver.name, without.output_tail());
         let around = [&[&*program], &arguments[..]].concat();
-        let mut command = stand.run(&driver, &[], &around)?;
-        let with = stand.end(command.env("DISPLAY", &display.name))?;
-        ensure!(code(&with)? == 0, "{}: {}", driver.name, with.said());
+        let mut command = test.run(&driver, &[], &around)?;
+        let with = test.finish(command.env("DISPLAY", &display.name))?;
+        ensure!(exit_code(&with)? == 0, "{}: {}", driver.name, with.output_tail());
         // It asks for Vulkan 1.0, for which the layer can do nothing: `vkabort run` says so beside what the program says.
         ensure!(
             with.stdout == without.stdout && without_notes(&with.stderr) == without.stderr,
             "{}\n{}",
-            with.said(),
-            without.said()
+            with.output_tail(),
+            without.output_tail()
         );
     }
     Ok(())

@@ -1,42 +1,42 @@
-//! What children of this program do: a part, or a single thing for one.
+//! PartKind children of this program do: a part, or a single thing for one.
 
 mod bench;
 mod cases;
-mod clock;
 mod conform;
 mod machine;
 mod misbehave;
 mod single;
+mod time_budget;
 
 use crate::args::Args;
-use crate::carried::Carried;
-use crate::parts::{self, What};
+use crate::parts::{self, PartKind};
 use crate::results::{Line, Results};
+use crate::unpacked::Unpacked;
 use anyhow::{Context, Result};
-use clock::Clock;
 use std::process::ExitCode;
 use std::time::Duration;
+use time_budget::TimeBudget;
 
-/// What a part works with.
-struct Inner {
-    carried: Carried,
+/// PartKind a part works with.
+struct PartContext {
+    unpacked: Unpacked,
     device: String,
     /// Whether the driver has the extension itself.
     native: bool,
     /// Settings that every case on the device has.
     settings: Vec<(&'static str, &'static str)>,
-    clock: Clock,
+    budget: TimeBudget,
     results: Results,
     failed: bool,
 }
 
-impl Inner {
+impl PartContext {
     /// Says that something begins.
     fn start(&mut self, name: &str) -> Result<()> {
         self.results.add(&Line::Started(name.to_owned()))
     }
 
-    /// Says how it ended.
+    /// Says how it finished.
     fn end(&mut self, line: &Line) -> Result<()> {
         self.failed |= matches!(line, Line::Failed(..));
         self.results.add(line)
@@ -67,25 +67,25 @@ pub fn run(child: &str, args: &Args) -> Result<ExitCode> {
         return Ok(code);
     }
     let part = parts::find(child).with_context(|| format!("there is no part {child}"))?;
-    let mut inner = Inner {
-        carried: Carried::find(args.folder.as_deref().context("a part needs --folder")?)?,
+    let mut context = PartContext {
+        unpacked: Unpacked::find(args.folder.as_deref().context("a part needs --folder")?)?,
         device: args.device.clone().context("a part needs --device")?,
         native: args.force,
         settings: Vec::from_iter(args.force.then_some(("emulation", "force"))),
-        clock: Clock::new(Duration::from_secs(args.limit)),
+        budget: TimeBudget::new(Duration::from_secs(args.limit)),
         results: Results::open(args.results.as_deref().context("a part needs --results")?)?,
         failed: false,
     };
-    match part.what {
-        What::Facts => machine::run(&mut inner)?,
-        What::Conform(group) => conform::of_the_layer(&mut inner, group)?,
-        What::Native => conform::of_the_driver(&mut inner)?,
-        What::Cases(family) => cases::on_the_machine(&mut inner, family)?,
-        What::Own(family) => cases::on_the_own_driver(&mut inner, family)?,
-        What::Trap(family) => cases::traps(&mut inner, family)?,
-        What::After => cases::on_the_machine(&mut inner, "abort")?,
-        What::Bench(bench) => bench::run(&mut inner, bench)?,
-        What::Misbehave(how) => misbehave::run(&mut inner, how)?,
+    match part.kind {
+        PartKind::Facts => machine::run(&mut context)?,
+        PartKind::Conform(group) => conform::of_the_layer(&mut context, group)?,
+        PartKind::Native => conform::of_the_driver(&mut context)?,
+        PartKind::Cases(family) => cases::on_the_machine(&mut context, family)?,
+        PartKind::Own(family) => cases::on_the_own_driver(&mut context, family)?,
+        PartKind::Trap(family) => cases::traps(&mut context, family)?,
+        PartKind::After => cases::on_the_machine(&mut context, "abort")?,
+        PartKind::Bench(bench) => bench::run(&mut context, bench)?,
+        PartKind::Misbehave(how) => misbehave::run(&mut context, how)?,
     }
-    Ok(ExitCode::from(u8::from(inner.failed)))
+    Ok(ExitCode::from(u8::from(context.failed)))
 }

@@ -1,4 +1,4 @@
-//! What the program carries, unpacked.
+//! The unpacked files.
 
 use anyhow::{Context, Result};
 use serde_json::Value as Json;
@@ -7,28 +7,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use vkabort_test_kit::archive;
 use vkabort_test_kit::bundle::{COMMAND, DRIVER};
-use vkabort_test_kit::drivers::Driver;
-use vkabort_test_kit::layer::{self, LIBRARY, Layer};
-use vkabort_tests::harness::Stand;
+use vkabort_test_kit::drivers::{self, Driver};
+use vkabort_test_kit::layer::{self, LIBRARY_FILE, Layer};
+use vkabort_tests::harness::Target;
 
 /// The unpacked files.
-pub struct Carried {
+pub struct Unpacked {
     /// The folder.
     pub folder: PathBuf,
     /// The layer.
     pub layer: Layer,
-    /// The tests' own driver.
-    pub own: Driver,
+    /// The test driver.
+    pub test_driver: Driver,
     /// This program.
     pub program: PathBuf,
 }
 
-impl Carried {
-    /// Unpacks them, from this program's file.
+impl Unpacked {
+    /// Unpacks the files that this program carries.
     ///
     /// # Errors
     ///
-    /// The file is damaged, or there is no room.
+    /// The program is damaged, or a file cannot be written.
     pub fn unpack(folder: &Path) -> Result<Self> {
         archive::unpack(&std::env::current_exe()?, folder)?;
         for name in ["logs", "processes", "temporary"] {
@@ -37,17 +37,17 @@ impl Carried {
         Self::find(folder)
     }
 
-    /// The files that the parent of this process has unpacked.
+    /// The files that this process's parent unpacked.
     ///
     /// # Errors
     ///
-    /// They are not there.
+    /// A file is missing.
     pub fn find(folder: &Path) -> Result<Self> {
-        let library = folder.join(LIBRARY);
+        let library = folder.join(LIBRARY_FILE);
         Ok(Self {
-            layer: layer::describe(&library, &folder.join("layer"))?,
-            own: layer::describe_driver(&folder.join(DRIVER), &folder.join("own.json"))?,
-            program: std::env::current_exe().context("this program's own file is not known")?,
+            layer: layer::write_manifests(&library, &folder.join("layer"))?,
+            test_driver: drivers::write_manifest(&folder.join(DRIVER), &folder.join("own.json"))?,
+            program: std::env::current_exe().context("cannot find the path of this program")?,
             folder: folder.to_path_buf(),
         })
     }
@@ -57,11 +57,11 @@ impl Carried {
         self.folder.join(COMMAND)
     }
 
-    /// The names of the layer's settings. A trap whose bound the layer does not know would have none.
+    /// Names of the layer's settings. A trap without a limit that this layer supports must not run.
     ///
     /// # Errors
     ///
-    /// The manifest is damaged.
+    /// The manifest is missing or malformed.
     pub fn settings(&self) -> Result<BTreeSet<String>> {
         let manifest = self.layer.explicit.join(format!("{}.json", layer::NAME));
         let manifest: Json = serde_json::from_str(&fs::read_to_string(manifest)?)?;
@@ -73,27 +73,28 @@ impl Carried {
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Of which version and commit this is.
+    /// Version and commit of the program.
     pub fn about(&self) -> String {
         let text = fs::read_to_string(self.folder.join("about"));
         text.map_or_else(|_| "unknown".into(), |text| text.trim().to_owned())
     }
 
-    /// Where folders of processes are.
+    /// Folder for the scratch folders of processes.
     pub fn processes(&self) -> PathBuf {
         self.folder.join("processes")
     }
 
-    /// Where cases run: on the machine's driver and that device, or on the tests' own driver.
-    pub fn stand(&self, device: Option<&str>, settings: &[(&'static str, &'static str)]) -> Stand {
-        Stand {
-            driver: device.is_none().then(|| self.own.clone()),
+    /// Where cases run: on `device` of the machine's driver, or on the test driver.
+    pub fn target(&self, device: Option<&str>, settings: &[(&'static str, &'static str)]) -> Target {
+        Target {
+            driver: device.is_none().then(|| self.test_driver.clone()),
             device: device.map(str::to_owned),
             layer: self.layer.clone(),
             program: (self.program.clone(), vec!["--child".into(), "case".into()]),
             folder: Some(self.processes()),
+            shader_cache: None,
             settings: settings.to_vec(),
-            // Of random programs as many as fit into a part: there are three cases of them.
+            // Three cases run random programs; together they fit into one part.
             share: (0, 1),
             seconds: Some(12),
         }

@@ -1,22 +1,22 @@
 //! Parts that misbehave, for testing what becomes of such.
 
-use super::Inner;
+use super::PartContext;
 use crate::parts::Misbehaviour;
 use crate::results::Line;
 use anyhow::Result;
 use std::process::Command;
 use std::time::Duration;
 
-pub(super) fn run(inner: &mut Inner, how: Misbehaviour) -> Result<()> {
-    inner.start("self::before")?;
-    inner.end(&Line::Passed("self::before".to_owned()))?;
-    inner.start("self::it")?;
+pub(super) fn run(context: &mut PartContext, how: Misbehaviour) -> Result<()> {
+    context.start("self::before")?;
+    context.end(&Line::Passed("self::before".to_owned()))?;
+    context.start("self::it")?;
     match how {
-        Misbehaviour::None => inner.end(&Line::Skipped("self::it".to_owned(), "nothing to do".to_owned())),
-        Misbehaviour::Fails => inner.end(&Line::Failed("self::it".to_owned(), "as it should".to_owned())),
+        Misbehaviour::None => context.end(&Line::Skipped("self::it".to_owned(), "nothing to do".to_owned())),
+        Misbehaviour::Fails => context.end(&Line::Failed("self::it".to_owned(), "as it should".to_owned())),
         Misbehaviour::Crashes => std::process::abort(),
         Misbehaviour::Hangs => {
-            let child = Command::new(&inner.carried.program)
+            let child = Command::new(&context.unpacked.program)
                 .args(["--child", "sleep"])
                 .spawn()?;
             // So that a test can see what becomes of it.

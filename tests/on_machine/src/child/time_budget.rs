@@ -9,15 +9,15 @@ const EACH: Duration = Duration::from_secs(25);
 const END: Duration = Duration::from_secs(2);
 
 /// Why something was not begun.
-pub const OVER: &str = "not begun: the part's time was over";
+pub const OUT_OF_TIME: &str = "not begun: the part's time was over";
 
 /// The time of a part.
-pub struct Clock {
+pub struct TimeBudget {
     start: Instant,
     limit: Duration,
 }
 
-impl Clock {
+impl TimeBudget {
     /// It begins now.
     pub fn new(limit: Duration) -> Self {
         Self {
@@ -39,14 +39,14 @@ mod tests {
 
     #[test]
     fn nothing_is_begun_towards_the_end() {
-        let clock = |limit| Clock::new(Duration::from_secs(limit));
-        assert_eq!(clock(60).share(Duration::from_secs(600)), Some(EACH));
-        assert_eq!(clock(60).share(Duration::from_secs(3)), Some(Duration::from_secs(3)));
+        let budget = |limit| TimeBudget::new(Duration::from_secs(limit));
+        assert_eq!(budget(60).share(Duration::from_secs(600)), Some(EACH));
+        assert_eq!(budget(60).share(Duration::from_secs(3)), Some(Duration::from_secs(3)));
         assert!(
-            clock(10)
+            budget(10)
                 .share(EACH)
                 .is_some_and(|share| share < Duration::from_secs(8))
         );
-        assert_eq!(clock(2).share(EACH), None);
+        assert_eq!(budget(2).share(EACH), None);
     }
 }

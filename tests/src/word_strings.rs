@@ -22,7 +22,7 @@ const BOUND: usize = 3;
 /// # Errors
 ///
 /// The module uses bytes for something other than strings that are padded to whole words.
-pub fn word_text(words: &[u32]) -> Result<Vec<u32>> {
+pub fn with_word_strings(words: &[u32]) -> Result<Vec<u32>> {
     let instructions = split(words.get(HEADER..).context("no header")?)?;
     let int = |bits| {
         let of_width = |i: &&&[u32]| opcode(i) == TYPE_INT && i[2] == bits;

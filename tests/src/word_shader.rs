@@ -3,7 +3,7 @@
 /// The parts of a shader that are its own, as assembly. The rest declares `%void`, `%bool`, `%uint`, `%uvec3` and `%zero`,
 /// the buffer `%words` with pointers `%element` to its words, and gives the invocation's number as `%i`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OverWords<'t> {
+pub struct WordShader<'t> {
     /// Capabilities and extensions.
     pub needs: &'t str,
     /// Execution modes of `%main`.
@@ -18,7 +18,7 @@ pub struct OverWords<'t> {
     pub code: &'t str,
 }
 
-impl OverWords<'_> {
+impl WordShader<'_> {
     /// The whole shader.
     #[must_use]
     pub fn text(&self) -> String {

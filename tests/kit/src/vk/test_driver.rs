@@ -1,11 +1,11 @@
 //! Commands of the test driver that return what reached it (`call_log.rs` of the driver).
 
 use super::Device;
+use crate::call_log::CallLog;
 use anyhow::{Context, Result, ensure};
 use ash::vk;
 use std::ffi::CStr;
 use std::mem::transmute;
-use vkabort_test_kit::call_log::CallLog;
 
 type GetCallLog = unsafe extern "system" fn(vk::Device, *mut CallLog);
 type GetWords = unsafe extern "system" fn(vk::Device, vk::Pipeline, u32, *mut u32, *mut u32) -> vk::Result;

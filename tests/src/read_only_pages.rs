@@ -4,14 +4,14 @@ use anyhow::{Result, ensure};
 use std::cell::Cell;
 use std::ptr;
 
-/// Pages, written in turn and then made read-only.
-pub struct Pages {
+/// ReadOnlyPages, written in turn and then made read-only.
+pub struct ReadOnlyPages {
     base: *mut u8,
     bytes: usize,
     used: Cell<usize>,
 }
 
-impl Pages {
+impl ReadOnlyPages {
     /// So many bytes.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Pages {
     }
 }
 
-impl Drop for Pages {
+impl Drop for ReadOnlyPages {
     fn drop(&mut self) {
         // SAFETY: exactly the mapping; calls that used it are over.
         unsafe { libc::munmap(self.base.cast(), self.bytes) };

@@ -1,0 +1,96 @@
+//! Builds of the project's packages by Cargo.
+
+use crate::drivers::{self, Driver};
+use crate::layer::{self, Layer};
+use crate::{process, root, target};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Builds the layer in release and writes its manifests into the target folder.
+///
+/// # Errors
+///
+/// The build fails, or a file cannot be written.
+pub fn build_layer() -> Result<Layer> {
+    let library = release("vkabort-layer", "VkLayer_vkabort_shader_abort")?;
+    layer::write_manifests(&library, &target().join("vkabort"))
+}
+
+/// Builds the demo in release. Returns its path.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_demo() -> Result<PathBuf> {
+    release("vkabort-demo", "vkabort-demo")
+}
+
+/// Builds the test driver in release and writes its manifest into the target folder.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_test_driver() -> Result<Driver> {
+    drivers::write_manifest(
+        &build_test_driver_library()?,
+        &target().join("vkabort/test-driver.json"),
+    )
+}
+
+/// Builds the test driver in release. Returns its library.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_test_driver_library() -> Result<PathBuf> {
+    release("vkabort-driver", "vkabort_driver")
+}
+
+/// Builds the command `vkabort` in release. Returns its path.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_command() -> Result<PathBuf> {
+    release("vkabort-cli", "vkabort")
+}
+
+fn release(package: &str, name: &str) -> Result<PathBuf> {
+    build_target(&["--release", "--package", package], name)
+}
+
+/// Runs `cargo build` with `arguments`. Returns the library or program of the target `name`.
+///
+/// # Errors
+///
+/// The build fails, or has no such target.
+pub fn build_target(arguments: &[&str], name: &str) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args(["build", "--quiet"])
+        .args(arguments)
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(root())
+        .stderr(Stdio::inherit());
+    let output = command
+        .output()
+        .with_context(|| format!("cannot start `{}`", process::command_line(&command)))?;
+    if !output.status.success() {
+        bail!("`{}` failed ({})", process::command_line(&command), output.status);
+    }
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["reason"] == "compiler-artifact" && message["target"]["name"] == name)
+        .filter_map(|message| {
+            let executable = message["executable"].as_str();
+            executable
+                .or_else(|| message["filenames"][0].as_str())
+                .map(PathBuf::from)
+        })
+        .find(|path| path.extension().is_none_or(|extension| extension != "rlib"))
+        .with_context(|| format!("cargo built no target {name}"))
+}

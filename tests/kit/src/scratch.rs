@@ -1,0 +1,27 @@
+//! Scratch folders: private to this user, and removed on drop.
+
+use crate::target;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+pub use tempfile::TempDir;
+
+/// Creates a scratch folder in Cargo's target folder.
+///
+/// # Errors
+///
+/// The folder cannot be created.
+pub fn folder() -> Result<TempDir> {
+    folder_in(&target().join("vkabort/e2e"))
+}
+
+/// Creates a scratch folder in another folder.
+///
+/// # Errors
+///
+/// The folder cannot be created.
+pub fn folder_in(base: &Path) -> Result<TempDir> {
+    fs::create_dir_all(base)
+        .and_then(|()| tempfile::Builder::new().prefix("scratch-").tempdir_in(base))
+        .with_context(|| format!("cannot create a folder in {}", base.display()))
+}

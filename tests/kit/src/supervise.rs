@@ -1,0 +1,202 @@
+//! Child processes with a time limit. Each child leads a process group, and the whole group is killed at its end.
+
+use anyhow::{Context, Result, bail};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Interval between two looks at a child.
+const POLL: Duration = Duration::from_millis(5);
+/// Time that a killed child may take to die. One that waits in a kernel driver may never die.
+const GRACE: Duration = Duration::from_secs(5);
+/// Lines of each stream that an error quotes.
+const QUOTED_LINES: usize = 40;
+
+/// End of a supervised child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It exited, or a signal ended it.
+    Exited(ExitStatus),
+    /// It exceeded its limit and was killed. `is_dead` is false if it survived the kill.
+    TimedOut {
+        /// The kernel reaped it.
+        is_dead: bool,
+    },
+    /// The caller's interrupt ended it.
+    Interrupted,
+}
+
+/// Makes the command's child the leader of a process group, and lets the kernel kill it when the thread that starts it
+/// ends. Call [`wait`] from that thread.
+pub fn prepare(command: &mut Command) {
+    command.process_group(0);
+    // SAFETY: between fork and exec the closure only makes the system call `prctl`.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+}
+
+/// Waits for a child that leads a process group until it ends, exceeds `limit`, or `is_interrupted` returns true. Kills
+/// what remains of its group.
+///
+/// # Errors
+///
+/// The child cannot be waited for.
+pub fn wait(child: &mut Child, limit: Duration, is_interrupted: impl Fn() -> bool) -> io::Result<End> {
+    let start = Instant::now();
+    while !has_ended(child) {
+        let interrupted = is_interrupted();
+        if interrupted || start.elapsed() >= limit {
+            let is_dead = kill(child)?;
+            return Ok(if interrupted {
+                End::Interrupted
+            } else {
+                End::TimedOut { is_dead }
+            });
+        }
+        sleep(POLL);
+    }
+    kill_group(child);
+    Ok(End::Exited(child.wait()?))
+}
+
+/// Kills a child and its group. Returns whether it died in time.
+///
+/// # Errors
+///
+/// The child cannot be waited for.
+pub fn kill(child: &mut Child) -> io::Result<bool> {
+    kill_group(child);
+    let start = Instant::now();
+    while !has_ended(child) && start.elapsed() < GRACE {
+        sleep(POLL);
+    }
+    let is_dead = has_ended(child);
+    if is_dead {
+        child.wait()?;
+    }
+    Ok(is_dead)
+}
+
+/// Whether the child has ended. Does not reap it, so its process id and group id stay reserved.
+fn has_ended(child: &Child) -> bool {
+    // SAFETY: `siginfo_t` consists of integers and pointers, for which zero is valid.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: `info` is writable for the call.
+    let result = unsafe { libc::waitid(libc::P_PID, child.id(), &raw mut info, options) };
+    // SAFETY: `waitid` sets `si_pid`, or leaves it 0 while the child runs.
+    result == 0 && unsafe { info.si_pid() } != 0
+}
+
+fn kill_group(child: &Child) {
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: the child is not reaped yet, so the id still names its group.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+    }
+}
+
+/// Exit status and output of a process.
+#[derive(Debug)]
+pub struct Finished {
+    /// Exit status.
+    pub status: ExitStatus,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Finished {
+    /// Reads the files `stdout` and `stderr` of a folder.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read.
+    pub fn read(status: ExitStatus, folder: &Path) -> Result<Self> {
+        let read = |name: &str| fs::read(folder.join(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(Self {
+            status,
+            stdout: read("stdout")?,
+            stderr: read("stderr")?,
+        })
+    }
+
+    /// The last lines of both streams, for error messages.
+    pub fn output_tail(&self) -> String {
+        format!("stdout:\n{}\nstderr:\n{}", tail(&self.stdout), tail(&self.stderr))
+    }
+}
+
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let quoted = lines.get(lines.len().saturating_sub(QUOTED_LINES)..);
+    quoted.unwrap_or_default().join("\n")
+}
+
+/// Runs a process for `limit` at most. Its output goes to the files `stdout` and `stderr` in `folder`.
+///
+/// # Errors
+///
+/// The process cannot be started or exceeds its limit.
+pub fn run_with_limit(command: &mut Command, limit: Duration, folder: &Path) -> Result<Finished> {
+    command
+        .stdin(Stdio::null())
+        .stdout(File::create(folder.join("stdout"))?)
+        .stderr(File::create(folder.join("stderr"))?);
+    prepare(command);
+    let mut child = command.spawn().context("cannot start the process")?;
+    match wait(&mut child, limit, || false)? {
+        End::Exited(status) => Finished::read(status, folder),
+        end => bail!(timeout_message(limit, end, folder)?),
+    }
+}
+
+/// Error text of a process that exceeded its limit.
+///
+/// # Errors
+///
+/// Its output cannot be read.
+pub fn timeout_message(limit: Duration, end: End, folder: &Path) -> Result<String> {
+    let survived = if end == (End::TimedOut { is_dead: false }) {
+        ", and it survived SIGKILL"
+    } else {
+        ""
+    };
+    let output = Finished::read(ExitStatus::from_raw(libc::SIGKILL), folder)?.output_tail();
+    Ok(format!("killed after {limit:?}{survived}\n{output}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, limit: Duration) -> Result<Finished> {
+        let folder = tempfile::tempdir()?;
+        run_with_limit(Command::new("sh").args(["-c", script]), limit, folder.path())
+    }
+
+    #[test]
+    fn returns_status_and_output() -> Result<()> {
+        let finished = shell("echo out; echo err >&2; exit 3", Duration::from_secs(20))?;
+        assert_eq!(finished.status.code(), Some(3));
+        assert_eq!(finished.output_tail(), "stdout:\nout\nstderr:\nerr");
+        Ok(())
+    }
+
+    #[test]
+    fn kills_a_process_at_its_limit() {
+        let start = Instant::now();
+        let error = shell("echo begun; exec sleep 60", Duration::from_millis(300)).err();
+        let message = error.map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(message, "killed after 300ms\nstdout:\nbegun\nstderr:\n");
+        assert!(start.elapsed() < GRACE, "{:?}", start.elapsed());
+    }
+}

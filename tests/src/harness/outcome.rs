@@ -1,0 +1,59 @@
+//! Decides from a process's status, output and log whether its case passed.
+
+use crate::case::{self, Case, Ends, Log};
+use crate::report_files;
+use anyhow::{Result, bail};
+use std::os::unix::process::ExitStatusExt;
+use vkabort_test_kit::supervise::Finished;
+
+/// Result of a case that did not fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It passed. Its standard output.
+    Passed(String),
+    /// It does not apply, for this reason.
+    Skipped(String),
+}
+
+/// Outcome of a case whose process logged `log`.
+///
+/// # Errors
+///
+/// The case failed.
+pub(super) fn outcome(case: &Case, finished: &Finished, log: &str) -> Result<Outcome> {
+    let ends = match finished.status.code() {
+        Some(code) if code == i32::from(case::SKIPPED) => {
+            let reason = finished.stdout.trim();
+            return Ok(Outcome::Skipped(
+                reason.strip_prefix("skipped: ").unwrap_or(reason).to_owned(),
+            ));
+        }
+        Some(code) => (code == i32::from(case::PASSED)).then_some(Ends::Exits),
+        None => (finished.status.signal() == Some(libc::SIGABRT)).then_some(Ends::KillsItself),
+    };
+    if ends != Some(case.ends) {
+        bail!("the process ended with {}\n{}", finished.status, finished.output_tail());
+    }
+    if let Err(error) = check_log(case, finished, log) {
+        bail!("{error:#}\n{}\nlog:\n{log}", finished.output_tail());
+    }
+    Ok(Outcome::Passed(finished.stdout.clone()))
+}
+
+fn check_log(case: &Case, finished: &Finished, log: &str) -> Result<()> {
+    for stream in [&finished.stdout, &finished.stderr] {
+        if stream.contains("Validation Error") || stream.contains("panicked at") {
+            bail!("the output reports an error");
+        }
+    }
+    match case.log {
+        Log::Any => Ok(()),
+        Log::Silent if log.trim().is_empty() => Ok(()),
+        Log::Report(name) => report_files::check(name, log),
+        Log::Silent => bail!("the log must be empty"),
+        Log::Contains(texts) => match texts.iter().find(|text| !log.contains(*text)) {
+            Some(text) => bail!("the log does not contain {text:?}"),
+            None => Ok(()),
+        },
+    }
+}
