@@ -29,8 +29,7 @@ const MAX_CONSTITUENTS: usize = MAX_INST_WORDS - 3;
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Invalid`] if data does not match its array type, [`ErrorKind::Unsupported`] for other element types than
-/// above, [`ErrorKind::Limit`] for tables that are too large.
+/// Data that does not match its array type, an element type that is not handled, or too large a table.
 pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut ids = Ids::new(index.bound);

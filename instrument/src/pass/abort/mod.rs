@@ -61,8 +61,7 @@ pub(crate) struct Lowered {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Invalid`] if a message does not match its type, [`ErrorKind::Unsupported`] for parts of a message that no
-/// code can write, [`ErrorKind::Limit`] if an interface gets too long.
+/// A message that does not match its type or that no code can write, or too long an interface.
 pub(crate) fn lower(
     index: &Index<'_>,
     plan: &ExitPlan,

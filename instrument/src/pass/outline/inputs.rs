@@ -99,8 +99,7 @@ pub(super) fn split_phis<'w>(
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Unsupported`] for an instruction with unknown operands, and the errors of
-/// [`choose_widening`](super::widening::choose_widening).
+/// An instruction with unknown operands, or a value that cannot cross the border.
 pub(super) fn collect_inputs<'w>(
     context: &mut RegionContext<'_, 'w>,
     blocks: &[Block],

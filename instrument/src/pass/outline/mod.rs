@@ -68,9 +68,7 @@ pub(crate) fn is_needed(index: &Index<'_>, plan: &ExitPlan) -> bool {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) for invalid control flow,
-/// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) and [`ErrorKind::Limit`](crate::ErrorKind::Limit) for regions
-/// that cannot move.
+/// Invalid control flow, or a region that cannot move.
 pub(crate) fn outline(index: &Index<'_>, plan: &ExitPlan, outlined: &mut HashSet<Id>) -> Result<Edits> {
     let mut edits = Edits::default();
     // What all regions share, collected for the first of them.

@@ -35,8 +35,7 @@ struct Signature {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Invalid`] if the region is not a continue construct of valid control flow, [`ErrorKind::Limit`] if the
-/// function would have too many inputs or outputs, [`ErrorKind::Unsupported`] for values that cannot cross the border.
+/// Invalid control flow, too many inputs or outputs, or values that cannot cross the border.
 pub(super) fn outline_region<'w>(
     mut context: RegionContext<'_, 'w>,
     renames: &mut PhiRenames,

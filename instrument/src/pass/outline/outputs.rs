@@ -49,8 +49,7 @@ impl Outputs<'_> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Unsupported`] for a value that no function can return and no instruction can repeat outside, and the errors
-/// of [`choose_widening`](super::widening::choose_widening).
+/// A value that can neither be returned nor repeated outside.
 pub(super) fn collect_outputs<'w>(context: &mut RegionContext<'_, 'w>) -> Result<Outputs<'w>> {
     let index = context.index;
     // A phi of the continue target that stays outside as a whole has an id inside already: no other value of the region has.

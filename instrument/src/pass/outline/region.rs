@@ -48,8 +48,7 @@ impl Region {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Invalid`] if the continue target is not a block of the function, or not exactly one block leaves the
-    /// region.
+    /// The continue target is not a block of the function, or not exactly one block leaves the region.
     pub(super) fn order_blocks(&self, index: &Index<'_>) -> Result<RegionBlocks> {
         let invalid = |message: &str| Err(self.error(index, ErrorKind::Invalid, message));
         let blocks = self.blocks.iter().filter_map(|b| index.blocks.get(*b));

@@ -70,8 +70,7 @@ impl<'w> MessageWriter<'_, 'w> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Invalid`] if the message does not match its type, [`ErrorKind::Unsupported`] if a part comes from an
-    /// unknown instruction or is a large array value that no variable can hold.
+    /// The message does not match its type, or a part of it cannot be read.
     pub(crate) fn write_message(&mut self, record: Id, layout: &Type, ty: Id, message: Id) -> Result<()> {
         self.record = record;
         self.frames.push(Frame::new(Base::Payload, false));

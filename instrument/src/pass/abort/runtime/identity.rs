@@ -18,7 +18,7 @@ use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::globals::Globals;
 use crate::edit::{Edits, Rank};
 use crate::spv::op::{built_in, decoration, execution_model as model, storage_class};
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Inst, op};
 use smallvec::SmallVec;
 
 /// STAGE of a function that is the entry point of several execution models.
@@ -190,23 +190,20 @@ fn find_shared_variable<'e>(
 }
 
 fn find_variable(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Option<Id> {
-    entry.interface().iter().copied().find(|id| {
-        index.decoration(*id, decoration::BuiltIn) == Some(built_in)
-            && index
-                .def(*id)
-                .is_some_and(|i| i.opcode() == op::Variable && i.storage_class() == storage_class::Input)
-    })
+    let mut inputs = input_variables(index, entry).map(|variable| variable.result());
+    inputs.find(|id| index.decoration(*id, decoration::BuiltIn) == Some(built_in))
+}
+
+fn input_variables<'i>(index: &'i Index<'i>, entry: &EntryPoint<'i>) -> impl Iterator<Item = Inst<'i>> {
+    let variables = entry.interface().iter().filter_map(|id| index.def(*id));
+    variables.filter(|inst| inst.opcode() == op::Variable && inst.storage_class() == storage_class::Input)
 }
 
 /// Whether an entry point has a built-in as a member of an input block.
 fn is_block_member(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> bool {
-    let variables = || entry.interface().iter().filter_map(|id| index.def(*id));
     let is_input_block = |block: Id| {
-        variables().any(|variable| {
-            let is_input = variable.opcode() == op::Variable && variable.storage_class() == storage_class::Input;
-            let pointer = index.def(variable.result_type()).filter(|_| is_input);
-            pointer.is_some_and(|pointer| index.under_arrays(pointer.pointee()) == block)
-        })
+        let mut pointers = input_variables(index, entry).filter_map(|variable| index.def(variable.result_type()));
+        pointers.any(|pointer| index.under_arrays(pointer.pointee()) == block)
     };
     let mut members = index.decorations.iter().filter(|d| d.member.is_some());
     members.any(|d| d.kind == decoration::BuiltIn && d.value == built_in && is_input_block(d.target))
