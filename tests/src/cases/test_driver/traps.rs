@@ -116,7 +116,7 @@ pub(super) const CASES: &[Case] = &[
         .on_driver("abort=1")
         .set(&[("trap", "hang"), ("on_abort", "continue")])
         .logs(&[
-            "trap = fault and trap = hang are refused with on_abort = continue",
+            "trap = fault and trap = hang are not supported with on_abort = continue",
             "message 0",
         ]),
     Case::new("test_driver_traps::a_bounded_wait_keeps_its_timeout", bounded)
