@@ -9,6 +9,7 @@ const SOURCES: &[&str] = &[
     "instrument/src",
     "vk-ext/src",
     "layer/src",
+    "manifest/src",
     "cli/src",
     "conform/src",
     "examples/demo/src",
@@ -32,7 +33,28 @@ fn no_crate_has_an_import_circle() -> Result<()> {
     Ok(())
 }
 
-/// Writes a crate of the files given and finds its circles.
+#[test]
+fn every_identifier_names_its_thing() -> Result<()> {
+    let mut found = Vec::new();
+    for folder in [
+        "record",
+        "instrument",
+        "vk-ext",
+        "layer",
+        "manifest",
+        "cli",
+        "conform",
+        "examples",
+        "tests",
+        "xtask",
+    ] {
+        found.extend(identifiers::refused(&root().join(folder))?);
+    }
+    ensure!(found.is_empty(), "rename:\n{}", found.join("\n"));
+    Ok(())
+}
+
+/// Writes a crate of these files and finds its circles.
 fn circles_of(files: &[(&str, &str)]) -> Result<Vec<Vec<String>>> {
     let folder = tempfile::tempdir()?;
     for (name, text) in files {

@@ -1,0 +1,43 @@
+//! Finds identifiers that say nothing about the thing that they name.
+
+use anyhow::{Context, Result, anyhow};
+use proc_macro2::{TokenStream, TokenTree};
+use std::fs;
+use std::path::Path;
+
+/// Words that are not names: use the noun or verb of the thing.
+const REFUSED: &[&str] = &["asked", "given", "known", "made", "stand", "told", "what"];
+
+/// Every use of a refused identifier below `folder`, as `file:line: identifier`.
+///
+/// # Errors
+///
+/// A file cannot be read or is not Rust.
+pub fn refused(folder: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        if path.is_dir() && !path.ends_with("target") {
+            found.extend(refused(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path)?;
+            let tokens: TokenStream = text.parse().map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            visit(tokens, &mut |identifier, line| {
+                if REFUSED.contains(&identifier.to_lowercase().as_str()) {
+                    found.push(format!("{}:{line}: {identifier}", path.display()));
+                }
+            });
+        }
+    }
+    Ok(found)
+}
+
+fn visit(tokens: TokenStream, found: &mut impl FnMut(String, usize)) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => visit(group.stream(), found),
+            TokenTree::Ident(identifier) => found(identifier.to_string(), identifier.span().start().line),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
