@@ -159,9 +159,8 @@ fn messages(name: &str, bytes: &[u8], modules: &[ModuleInfo], options: &ReportOp
     let messages = split(bytes);
     if messages.payloads.is_empty() && !bytes.is_empty() {
         return Err(Failure::input(format!(
-            "{name}: not abort message data: the first 8 bytes are not a message size in {} bytes; \
-             pass --input-format payload for one message without its size, or arena for a dump of an arena",
-            bytes.len()
+            "{name}: not abort message data: the first 8 bytes are not a message size; \
+             pass --input-format payload for one message without its size, or arena for a dump of an arena"
         )));
     }
     if !messages.rest.is_empty() {
