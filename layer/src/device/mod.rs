@@ -1,4 +1,4 @@
-//! What a physical device supports, how a device is created, and what the layer keeps for it.
+//! Physical devices and devices: capabilities, creation, and the layer's state.
 
 pub mod activate;
 pub mod create_info;

@@ -1,4 +1,4 @@
-//! Probes a physical device: what it supports, which extensions its driver supports, and which ones the layer emulates.
+//! Probes the capabilities of a physical device, and selects the extensions that the layer emulates on it.
 
 use crate::arena;
 use crate::device::state::{Extensions, Instance, PhysicalDevice};

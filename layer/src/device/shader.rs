@@ -9,7 +9,7 @@ use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{Feature, LoweredFeatures, Options, Outcome, instrument, scan, sites};
 
-/// What the driver gets for a module.
+/// The code that the driver gets for a module.
 pub enum Rewritten {
     /// The application's words.
     Unchanged,

@@ -72,7 +72,7 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
 pub struct Editor<'a> {
     device: &'a Device,
     state: &'a AbortState,
-    /// What edited create-infos point to.
+    /// The data that edited create-infos point to.
     pub storage: EditStorage,
     /// Whether the next layer needs the edited create-infos. If not, the application's own will do.
     pub changed: bool,

@@ -62,7 +62,7 @@ pub unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
 }
 
 /// Waits by a fence first, in slices: the driver's own wait cannot be interrupted, and does not end while a shader hangs.
-/// The driver's wait then ends soon; it also waits for what fences do not, such as presentation.
+/// The driver's wait then ends soon; it also covers operations without a fence, such as presentation.
 pub unsafe extern "system" fn wait_idle(handle: vk::Queue) -> vk::Result {
     command(|| {
         // SAFETY: valid usage: the queue is live.

@@ -1,4 +1,4 @@
-//! Every command that the layer intercepts: whom it belongs to, and the policy that it follows.
+//! Every command that the layer intercepts, with its owner and its policy.
 //!
 //! Device commands have their type in [`DeviceTable`]. To intercept another one, add it there and add its row here; only a
 //! command that no policy fits needs code, by `custom (file::function)`. Commands that destroy one object are listed in
@@ -15,7 +15,7 @@ use ash::vk;
 use std::ffi::{CStr, c_void};
 use vk_ext::PresentWait2Info;
 
-/// What a command belongs to, and on which devices the layer's entry point is returned for it.
+/// The owner of a command, and the devices for which the layer's entry point is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An instance, or none.

@@ -1,6 +1,6 @@
 //! Tables of the next layer's functions.
 //!
-//! Every entry is optional: a driver may lack any of them, and the caller decides what a missing function means.
+//! Every entry is optional: a driver may lack any function, and callers handle that.
 
 use ash::vk;
 use std::ffi::CStr;

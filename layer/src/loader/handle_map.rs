@@ -5,8 +5,8 @@
 //!
 //! Why no reader needs a lock: a handle reaches other threads only after the call that creates it has returned, and no call
 //! uses an object while another destroys it (Vulkan, "Threading Behavior"). So a key's insertion happens before its reads,
-//! and its reads before its removal. What races is only the insertion and removal of *other* keys. For those a reader
-//! compares key words, and passes on: a slot never becomes free again, so no probe ends early, and segments stay linked.
+//! and its reads before its removal. Only the insertion and removal of *other* keys race with a read. The reader then
+//! compares key words and passes on: a slot never becomes free again, so no probe ends early, and segments stay linked.
 
 use crate::locks::lock;
 use std::ptr;

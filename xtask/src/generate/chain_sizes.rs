@@ -12,7 +12,7 @@ const EXTENDED: [&str; 2] = ["VkDeviceCreateInfo", "VkPipelineShaderStageCreateI
 /// The table, as `layer/src/loader/chain/sizes.rs` has it, not formatted.
 ///
 /// # Errors
-/// A member has a type whose size is not known here.
+/// A member has a type of unknown size.
 pub fn generate(registry: &Registry<'_>) -> Result<String> {
     let structure_types = structure_types(registry)?;
     let categories = categories(registry);

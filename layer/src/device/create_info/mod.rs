@@ -1,4 +1,4 @@
-//! The edited copy of a device's create-info: without the emulated extensions and features, and with what the layer needs.
+//! The edited copy of a device's create-info: without the emulated extensions, and with the features that the layer needs.
 //! The application's own structures are only read.
 
 mod refusal;
@@ -15,7 +15,7 @@ use std::ffi::{CStr, c_char};
 use std::slice;
 use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 
-/// An edited copy of a device's create-info, and what it enables.
+/// An edited copy of a device's create-info, and the features that it enables.
 pub struct EditedCreateInfo {
     chain: ChainCopy,
     extensions: Vec<*const c_char>,
@@ -93,7 +93,7 @@ fn is_emulated(emulated: Extensions, s_type: StructureType) -> bool {
 }
 
 impl EditedCreateInfo {
-    /// Edits a create-info: leaves out the emulated extensions and features, and enables what the layer needs.
+    /// Edits a create-info: leaves out the emulated extensions and features, and enables the features that the layer needs.
     ///
     /// # Errors
     /// The application enables an unsupported feature, or its chain cannot be edited.

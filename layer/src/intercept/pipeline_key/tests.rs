@@ -5,11 +5,11 @@ use std::cell::Cell;
 use std::ptr;
 
 thread_local! {
-    /// What the next layer was given: the `VkPipelineCreateInfoKHR`, and the words of the chained module.
+    /// The address of the `VkPipelineCreateInfoKHR` that the next layer got, and the words of its chained module.
     static RECORDED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Records what the next layer is given.
+/// Records the create-info that the next layer gets.
 unsafe fn record(info: *const PipelineCreateInfo) {
     // SAFETY: a create-info of a compute pipeline with a chained module.
     let words = unsafe {

@@ -23,7 +23,7 @@ pub(super) fn size_of_node(s_type: StructureType) -> Option<usize> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownNode(pub StructureType);
 
-/// What a copy does with a node.
+/// How a copy treats a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
     /// Keeps it.

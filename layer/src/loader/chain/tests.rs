@@ -51,7 +51,7 @@ fn removing_a_node_copies_what_precedes_it_and_shares_what_follows() {
     let chain = Chain::new();
     let edit = |t| if t == MULTIVIEW { Edit::Remove } else { Edit::Keep };
     // SAFETY: as above.
-    let copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("known nodes");
+    let copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("nodes of listed sizes");
     assert_eq!(types(copy.head()), [MAINTENANCE4.as_raw(), VULKAN_1_2.as_raw()]);
     // SAFETY: as above.
     let last = unsafe { nodes(copy.head()) }.last().expect("two nodes");
@@ -64,10 +64,10 @@ fn removing_the_only_or_first_node_leaves_the_rest() {
     let chain = Chain::new();
     let edit = |t| if t == MAINTENANCE4 { Edit::Remove } else { Edit::Keep };
     // SAFETY: as above.
-    let copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("known nodes");
+    let copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("nodes of listed sizes");
     assert_eq!(types(copy.head()), [MULTIVIEW.as_raw(), VULKAN_1_2.as_raw()]);
     // SAFETY: as above.
-    let none = unsafe { ChainCopy::new(chain.head(), |_| Edit::Remove) }.expect("known nodes");
+    let none = unsafe { ChainCopy::new(chain.head(), |_| Edit::Remove) }.expect("nodes of listed sizes");
     assert!(none.head().is_null());
 }
 
@@ -76,7 +76,7 @@ fn a_changed_node_is_changed_in_the_copy_only() {
     let chain = Chain::new();
     let edit = |t| if t == VULKAN_1_2 { Edit::Change } else { Edit::Keep };
     // SAFETY: as above.
-    let mut copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("known nodes");
+    let mut copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("nodes of listed sizes");
     let node = copy.copied::<vk::PhysicalDeviceVulkan12Features<'_>>().expect("a copy");
     assert_eq!(node.shader_int8, vk::TRUE);
     node.buffer_device_address = vk::TRUE;
