@@ -105,7 +105,7 @@ fn doctor_says_why_a_device_cannot_have_the_extension() -> Result<()> {
         ("no_addresses", "the driver lacks bufferDeviceAddress"),
         (
             "refuse=memory:*",
-            "VK_KHR_shader_abort cannot be emulated: vkAllocateMemory failed",
+            "cannot emulate VK_KHR_shader_abort: vkAllocateMemory failed",
         ),
         ("native=abort+fault+data", "native"),
     ] {

@@ -77,7 +77,7 @@ fn refuse_cpu(gpu: &Gpu) -> Result<()> {
     }
     let _device = Device::new(gpu)?;
     let log = std::fs::read_to_string(LOG).context("the layer logged no reason")?;
-    let reason = log.lines().find(|line| line.contains("refused"));
+    let reason = log.lines().find(|line| line.contains("not supported"));
     let reason = reason.context("the layer does not refuse the trap")?;
     let reason = reason.rsplit_once("error: ").map_or(reason, |(_, reason)| reason);
     Err(Skip(reason.to_owned()).into())
@@ -160,7 +160,7 @@ fn refused(context: &Context) -> Result<()> {
     ensure!(
         reason
             .to_string()
-            .contains("trap = fault and trap = hang are refused on a CPU driver"),
+            .contains("trap = fault and trap = hang are not supported on a CPU driver"),
         "{reason:#}"
     );
     Ok(())
