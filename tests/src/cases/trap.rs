@@ -9,7 +9,7 @@ use ash::vk;
 
 const REFUSED: &[&str] = &[
     "vkabort: error",
-    "trap = fault and trap = hang are refused on a CPU driver",
+    "trap = fault and trap = hang are not supported on a CPU driver",
 ];
 
 pub(super) const CASES: &[Case] = &[
