@@ -11,7 +11,6 @@
 //!
 //! ```
 //! use vkabort_instrument::{Feature, Options, Outcome, instrument, scan};
-//! use vkabort_record::site::Type;
 //!
 //! // An instruction is its length and opcode in one word, then its operands.
 //! let module: Vec<u32> = [
@@ -40,7 +39,7 @@
 //! let [site] = new.sites.sites.as_slice() else {
 //!     panic!("the module has one abort");
 //! };
-//! assert_eq!(site.message, Type::Int { bits: 32, signed: false });
+//! assert_eq!(site.message.size(), 4);
 //! assert_eq!(new.sites.entry_points[0].name, "main");
 //! # Ok::<(), vkabort_instrument::Error>(())
 //! ```
