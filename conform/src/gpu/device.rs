@@ -181,10 +181,6 @@ impl Device {
     }
 
     /// Binary of a shader object from the SPIR-V of a compute shader with one storage buffer.
-    ///
-    /// # Errors
-    ///
-    /// Fails the check if a call fails.
     pub fn shader_binary(&self, spirv: &[u32]) -> CheckOutput<Vec<u8>> {
         let objects = ash::ext::shader_object::Device::new(&self.gpu.instance, &self.raw);
         let bindings = [vk::DescriptorSetLayoutBinding::default()

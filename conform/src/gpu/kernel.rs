@@ -76,10 +76,6 @@ pub struct Cache {
 
 impl Cache {
     /// Creates a cache with initial `data`.
-    ///
-    /// # Errors
-    ///
-    /// Fails the check if the call fails.
     pub fn new(device: &'static Device, data: &[u8]) -> CheckOutput<Self> {
         let info = vk::PipelineCacheCreateInfo::default().initial_data(data);
         // SAFETY: the structure is valid for the call.
@@ -89,10 +85,6 @@ impl Cache {
     }
 
     /// `vkGetPipelineCacheData`
-    ///
-    /// # Errors
-    ///
-    /// Fails the check if the call fails.
     pub fn data(&self) -> CheckOutput<Vec<u8>> {
         // SAFETY: the cache belongs to the device.
         unsafe { self.device.raw.get_pipeline_cache_data(self.raw) }.named("vkGetPipelineCacheData")
@@ -112,10 +104,6 @@ pub struct Kernel {
 
 impl Kernel {
     /// Creates a pipeline from SPIR-V.
-    ///
-    /// # Errors
-    ///
-    /// Fails the check if a call fails.
     pub fn new(
         device: &'static Device,
         spirv: &[u32],
@@ -207,10 +195,6 @@ impl Kernel {
     }
 
     /// Records a dispatch of `groups` workgroups.
-    ///
-    /// # Errors
-    ///
-    /// Fails the check if a call fails.
     pub fn record(&self, groups: u32) -> CheckOutput<Submission> {
         let device = self.device;
         let raw = &device.raw;

@@ -2,6 +2,8 @@
 //!
 //! A check destroys nothing unless it calls [`Device::destroy`]: a driver that crashes in a destruction would hide the
 //! verdict. Every check is a process of its own, whose end releases everything.
+//!
+//! A function that returns `CheckOutput` fails the check if a Vulkan call fails, unless its documentation says otherwise.
 
 mod device;
 mod fault;

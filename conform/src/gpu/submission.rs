@@ -73,10 +73,6 @@ pub struct Timeline {
 
 impl Timeline {
     /// Creates a semaphore with value 0.
-    ///
-    /// # Errors
-    ///
-    /// Fails the check if the call fails.
     pub fn new(device: &'static Device) -> CheckOutput<Self> {
         let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
