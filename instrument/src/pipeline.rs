@@ -103,20 +103,19 @@ impl Pipeline<'_> {
             let plan = ExitPlan::new(&index, options, &waiting_loops);
             let edits = loop_normalize::normalize(&index, &plan);
             if !edits.is_empty() {
-                words = self.apply_within("loop_normalize", edits, words)?;
+                drop((index, plan));
+                words = self.apply("loop_normalize", edits, &words)?;
                 continue;
             }
             let edits = outline::outline(&index, &plan, &mut outlined).map_err(without_offset)?;
             if !edits.is_empty() {
-                words = self.apply_within("outline", edits, words)?;
+                drop((index, plan));
+                words = self.apply("outline", edits, &words)?;
                 continue;
             }
             let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
             drop((index, plan));
-            return Ok((
-                self.apply_within("abort", lowered.edits, words)?,
-                lowered.uses_constant_data,
-            ));
+            return Ok((self.apply("abort", lowered.edits, &words)?, lowered.uses_constant_data));
         }
         Err(Error::new(
             ErrorKind::Limit,
@@ -128,13 +127,6 @@ impl Pipeline<'_> {
 
     fn apply(&mut self, pass: &'static str, edits: Edits, words: &[u32]) -> Result<Vec<u32>> {
         let words = edits.apply(words, pass)?;
-        (self.after_pass)(pass, &words);
-        Ok(words)
-    }
-
-    /// The same in the memory of `words`, if possible.
-    fn apply_within(&mut self, pass: &'static str, edits: Edits, words: Vec<u32>) -> Result<Vec<u32>> {
-        let words = edits.apply_within(words, pass)?;
         (self.after_pass)(pass, &words);
         Ok(words)
     }

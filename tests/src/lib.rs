@@ -25,7 +25,6 @@ pub mod read_only_pages;
 pub mod report_files;
 pub mod respawn;
 pub mod slang;
-pub mod stand_ins;
 pub mod word_shader;
 pub mod word_strings;
 

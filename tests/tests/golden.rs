@@ -8,19 +8,19 @@
 //! assembly of the output, without those functions that every rewritten module shares which `show=` does not name
 //! ```
 //!
-//! or `;; error` and the error's text, or with `; options: output=sites` `;; sites` and what the site table says of places. `VKABORT_BLESS=1` writes what came out. Inputs stand in for whole modules: lines
-//! that belong into an earlier section (capabilities, entry points, decorations) go there, after those of the prelude that
+//! or `;; error` and the error's text, or with `; options: output=sites` `;; sites` and the places in the site table.
+//! `VKABORT_BLESS=1` rewrites the expected part. Inputs stand in for whole modules: lines that belong into an earlier section (capabilities, entry points, decorations) go there, after those of the prelude that
 //! `; options: prelude=` names (default `compute`). Every output must pass the validator, and so must
-//! the module after each pass of a valid input, with stand-ins for the instructions that the validator does not know.
+//! the module after each pass of a valid input, with core instructions in place of the lowered extensions.
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{LoopPoll, Options, Outcome, Trap, instrument, instrument_with, sites};
+use vkabort_oracle::words::without_extensions;
 use vkabort_record::site::{Location, SiteTable};
 use vkabort_test_kit::spirv_tools::{TargetEnv, disassemble, validate};
 use vkabort_tests::assembly::assemble_for;
-use vkabort_tests::stand_ins::with_stand_ins;
 
 /// Fewer files than this and the folder is not what it should be.
 const MIN_FILES: usize = 25;
@@ -81,9 +81,10 @@ fn check(path: &Path) -> Result<()> {
     let mut after_pass = |pass, words: &[u32]| after_passes.push((pass, words.to_vec()));
     match instrument_with(&words, &case.options, &mut after_pass) {
         Ok(Outcome::Instrumented(out)) => {
-            let input_is_valid = validate(&with_stand_ins(&words), case.env).is_ok();
+            let to_core = |words| without_extensions(words).context("not a module");
+            let input_is_valid = validate(&to_core(&words)?, case.env).is_ok();
             for (pass, words) in after_passes.iter().filter(|_| input_is_valid) {
-                let words = with_stand_ins(words);
+                let words = to_core(words)?;
                 if let Err(error) = validate(&words, case.env) {
                     bail!(
                         "the module is not valid after {pass}: {error}
