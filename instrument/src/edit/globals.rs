@@ -1,83 +1,37 @@
 //! Declarations that a pass adds: types, constants, variables, decorations, names, capabilities, extensions.
 //!
-//! Types that must be unique in a module are found before they are added, and so are constants.
+//! Types that must be unique in a module are looked up before they are added, and so are constants.
 
 use super::{Edits, Ids};
 use crate::analysis::index::Index;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::MAX_BOUND;
 use crate::spv::{Code, Id, op};
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
-use std::hash::Hasher;
+use std::collections::hash_map::Entry;
 use std::iter;
 
-/// Constants that are found without a look into the table.
+/// Constants below this are cached in an array.
 const SMALL: usize = 64;
 
-/// Declarations that are shared: opcode, type (0 if there is none) and operands, to id.
-#[derive(Debug, Default)]
-struct Known {
-    table: HashTable<Entry>,
-    /// The words of all keys: a vector each would be an allocation each.
-    keys: Vec<u32>,
-}
+/// A shared declaration: opcode, type (0 for types) and operands.
+type Key = (u16, Id, SmallVec<[u32; 4]>);
 
-#[derive(Debug)]
-struct Entry {
-    hash: u32,
-    start: u32,
-    end: u32,
-    id: Id,
-}
-
-impl Known {
-    /// The id of a declaration; `id` if nothing has declared it yet. Says which.
-    fn find_or_insert(&mut self, opcode: u16, ty: Id, operands: &[u32], id: Id) -> (Id, bool) {
-        let mut hasher = FxHasher::default();
-        hasher.write_u64(u64::from(ty) << 32 | u64::from(opcode));
-        operands.iter().for_each(|word| hasher.write_u32(*word));
-        let hash = (hasher.finish() >> 32) as u32;
-        let keys = &self.keys;
-        let is_it = |entry: &Entry| {
-            entry.hash == hash
-                && matches!(keys.get(entry.start as usize..entry.end as usize),
-                    Some([first, second, rest @ ..])
-                        if *first == u32::from(opcode) && *second == ty && rest == operands)
-        };
-        if let Some(entry) = self.table.find(spread(hash), is_it) {
-            return (entry.id, false);
-        }
-        let start = self.keys.len() as u32;
-        self.keys.extend([opcode.into(), ty]);
-        self.keys.extend(operands);
-        let end = self.keys.len() as u32;
-        let entry = Entry { hash, start, end, id };
-        self.table
-            .insert_unique(spread(hash), entry, |entry| spread(entry.hash));
-        (id, true)
-    }
-}
-
-/// The table takes its place from the low bits of a hash and its tag from the top ones.
-fn spread(hash: u32) -> u64 {
-    u64::from(hash) << 32 | u64::from(hash)
-}
-
-/// Declarations found and added. [`Globals::finish`] turns the added ones into edits.
+/// Declarations of a module and added ones. [`Globals::finish`] turns the added ones into edits.
 #[derive(Debug)]
 pub(crate) struct Globals {
     ids: Ids,
-    known: Known,
+    /// Types and constants of the module and added ones.
+    shared: HashMap<Key, Id>,
     /// Ids of the module that were reused, some of them more than once.
     reused: Vec<Id>,
     /// Ids from here on are new.
     bound: Id,
-    /// Types that are asked for again and again, once they are known; else 0.
+    /// Frequent types, 0 until they are declared.
     void: Id,
     bool: Id,
-    /// The 32-bit unsigned integer type, and its constants below [`SMALL`], likewise.
+    /// The 32-bit unsigned integer type and its constants below [`SMALL`], 0 until they are declared.
     uint: Id,
     small: [Id; SMALL],
     declarations: Code,
@@ -89,12 +43,10 @@ pub(crate) struct Globals {
 
 impl Globals {
     pub(crate) fn new(index: &Index<'_>) -> Self {
-        let mut known = Known {
-            table: HashTable::with_capacity(96),
-            keys: Vec::with_capacity(512),
-        };
+        let mut shared = HashMap::default();
+        shared.reserve(96);
         for inst in index.globals() {
-            match (inst.opcode(), inst.words) {
+            let (ty, id, operands) = match (inst.opcode(), inst.words) {
                 (
                     op::TypeVoid
                     | op::TypeBool
@@ -104,17 +56,19 @@ impl Globals {
                     | op::TypePointer
                     | op::TypeFunction,
                     [_, id, operands @ ..],
-                ) => known.find_or_insert(inst.opcode(), 0, operands, *id),
+                ) => (0, *id, operands),
                 (
                     op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull,
                     [_, ty, id, operands @ ..],
-                ) => known.find_or_insert(inst.opcode(), *ty, operands, *id),
+                ) => (*ty, *id, operands),
                 _ => continue,
             };
+            let key = (inst.opcode(), ty, SmallVec::from_slice(operands));
+            shared.entry(key).or_insert(id);
         }
         Self {
             ids: Ids::new(index.bound),
-            known,
+            shared,
             reused: Vec::with_capacity(32),
             bound: index.bound,
             void: 0,
@@ -134,22 +88,24 @@ impl Globals {
         self.ids.fresh()
     }
 
-    /// Whether more ids were given out than a module may have: its edits will be refused, and whoever may be asked for
-    /// any number of copies can stop.
+    /// Whether more ids were taken than a module may have. Its edits will be rejected, so a pass that makes many copies
+    /// can stop.
     pub(crate) fn is_out_of_ids(&self) -> bool {
         self.ids.next > MAX_BOUND
     }
 
-    /// The declaration of an opcode with these operands, those of values with their type, of types with 0.
+    /// The id of a declaration; declares it if the module does not. `ty` is 0 for types.
     fn find_or_declare(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
-        let (id, is_new) = self.known.find_or_insert(opcode, ty, operands, self.ids.next);
-        if !is_new {
-            if id < self.bound {
-                self.reused.push(id);
+        let id = match self.shared.entry((opcode, ty, SmallVec::from_slice(operands))) {
+            Entry::Occupied(entry) => {
+                let id = *entry.get();
+                if id < self.bound {
+                    self.reused.push(id);
+                }
+                return id;
             }
-            return id;
-        }
-        self.ids.fresh();
+            Entry::Vacant(entry) => *entry.insert(self.ids.fresh()),
+        };
         let head = [ty, id];
         self.declarations
             .op2(opcode, if ty == 0 { &head[1..] } else { &head }, operands);
@@ -269,7 +225,7 @@ impl Globals {
         self.annotations.op2(op::Decorate, &[target, decoration], literals);
     }
 
-    /// Decorates new ids `NonUniform` if what they are made of is.
+    /// Decorates new ids `NonUniform` if the value that they derive from is.
     pub(crate) fn inherit_non_uniform(&mut self, index: &Index<'_>, from: Id, to: &[Id]) {
         let mut decorations = index.decorations_of(from);
         if decorations.any(|d| d.kind == decoration::NonUniform) {
@@ -312,7 +268,7 @@ impl Globals {
     /// Adds the declarations to a module.
     pub(crate) fn finish(self, index: &Index<'_>, edits: &mut Edits) {
         let at = &index.sections;
-        // Extensions may stand at the same offset as capabilities and come after them.
+        // Extensions may have the same offset as capabilities and come after them.
         edits.insert(at.capabilities, &self.capabilities.words);
         edits.insert(at.extensions, &self.extensions.words);
         edits.insert(at.names, &self.names.words);

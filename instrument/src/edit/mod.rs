@@ -1,4 +1,4 @@
-//! Edits keyed by offset, and the module that they make.
+//! Edits of a module, keyed by word offset.
 
 pub(crate) mod globals;
 pub(crate) mod phi;
@@ -20,7 +20,7 @@ impl Ids {
         Self { next: bound }
     }
 
-    /// A new id. Past the limit on ids this still gives distinct numbers; [`Edits::apply`] then reports the overflow.
+    /// A new id. [`Edits::apply`] reports ids beyond the limit.
     pub(crate) fn fresh(&mut self) -> Id {
         let id = self.next;
         self.next = self.next.saturating_add(1);
@@ -28,27 +28,27 @@ impl Ids {
     }
 }
 
-/// What comes first among edits at the same offset.
+/// Order of edits at the same offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// Variables of a function, before all else in it.
+    /// Variables of a function.
     Variables,
-    /// What runs first in an entry point.
+    /// Code at the start of an entry point.
     Entry,
-    /// Other insertions, in the order in which they were made.
+    /// Other insertions, in the order of the calls.
     Insertion,
-    /// What takes the place of the instruction at the offset.
+    /// The replacement of the instruction at the offset.
     Replacement,
 }
 
 /// One change.
 #[derive(Clone, Copy, Debug)]
 struct Edit {
-    /// Offset, rank, and where what is inserted starts in the pool: in this order edits take effect, since what was made
-    /// first starts first.
+    /// Offset (30 bits), rank (2), start of the inserted words in the pool (32): edits take effect in this order, since
+    /// earlier edits start earlier in the pool.
     key: u64,
     remove: u32,
-    /// Where what is inserted ends in the pool.
+    /// End of the inserted words in the pool.
     end: u32,
 }
 
@@ -65,7 +65,7 @@ impl Edit {
         self.key as u32
     }
 
-    /// Offset after what is removed.
+    /// Offset after the removed words.
     fn until(&self) -> usize {
         self.at() + self.remove as usize
     }
@@ -74,8 +74,8 @@ impl Edit {
         pool.get(self.start() as usize..self.end as usize).unwrap_or(&[])
     }
 
-    /// The same with what is inserted further behind in the pool.
-    fn behind(&self, words: u32) -> Self {
+    /// The same edit of a pool that has `words` words more at its front.
+    fn shifted(&self, words: u32) -> Self {
         Self {
             key: self.key + u64::from(words),
             end: self.end + words,
@@ -89,12 +89,12 @@ impl Edit {
 pub(crate) struct Edits {
     edits: Vec<Edit>,
     pool: Vec<u32>,
-    /// The new bound, if ids were added.
+    /// The new id bound, 0 if no ids were added.
     bound: u32,
 }
 
 impl Edits {
-    /// Room for so many words: growing beyond it takes, for a moment, three times what was there.
+    /// With room for `words` inserted words: growth would copy them.
     pub(crate) fn with_room(words: usize) -> Self {
         Self {
             edits: Vec::with_capacity(64),
@@ -144,20 +144,20 @@ impl Edits {
         self.replace(inst.offset, inst.words.len(), &code.words);
     }
 
-    /// Makes other edits too.
+    /// Adds other edits.
     pub(crate) fn append(&mut self, other: &Self) {
         let before = self.pool.len() as u32;
         self.pool.extend_from_slice(&other.pool);
-        self.edits.extend(other.edits.iter().map(|edit| edit.behind(before)));
+        self.edits.extend(other.edits.iter().map(|edit| edit.shifted(before)));
         self.bound = self.bound.max(other.bound);
     }
 
-    /// All words that are inserted: whole instructions, wherever they go.
+    /// All inserted words: whole instructions, in no particular order.
     pub(crate) fn inserted(&self) -> &[u32] {
         &self.pool
     }
 
-    /// What is removed or replaced, by offset. The ranges may overlap.
+    /// Removed and replaced ranges in words, sorted by start. They may overlap.
     pub(crate) fn removed(&self) -> Vec<Range<u32>> {
         let ranges = self.edits.iter().filter(|edit| edit.remove != 0);
         let mut ranges: Vec<Range<u32>> = ranges.map(|edit| edit.at() as u32..edit.until() as u32).collect();
@@ -175,7 +175,11 @@ impl Edits {
         });
     }
 
-    /// The module with all edits made.
+    /// Makes the edits: returns the new module.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Limit`] if the id bound exceeds [`MAX_BOUND`].
     pub(crate) fn apply(mut self, words: &[u32], pass: &'static str) -> Result<Vec<u32>> {
         self.check_bound(pass)?;
         self.sort();
