@@ -1,15 +1,15 @@
-//! The one error of the crate.
+//! The error type of the crate.
 
 use std::fmt;
 
-/// What kind of thing went wrong.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The words are not a SPIR-V module: cut short, wrong magic, an instruction that runs past the end.
     Malformed,
     /// The module breaks a rule that the rewrite relies on.
     Invalid,
-    /// The module is valid and uses something that this version does not rewrite.
+    /// The module uses a feature that this version does not rewrite.
     Unsupported,
     /// A limit is exceeded: message size, ids, nesting.
     Limit,
@@ -18,13 +18,13 @@ pub enum ErrorKind {
 /// Why a module was not rewritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What kind.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// The step that found it: `scan`, `index`, `layout`, or a pass.
+    /// The step that failed: `scan`, `index`, `layout`, or a pass.
     pub pass: &'static str,
-    /// Word offset of the instruction concerned in the module as given.
+    /// Word offset of the instruction in the original module.
     pub offset: Option<u32>,
-    /// What is wrong and what to do about it, one sentence.
+    /// The problem and its remedy, in one sentence.
     pub message: String,
 }
 
@@ -61,5 +61,5 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Result of the crate's functions.
+/// The result type of the crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,4 +1,4 @@
-//! The one table of what is lowered: capability, extension and the instructions that must be gone afterwards.
+//! The table of lowered extensions, and the scan for them.
 
 use crate::spv::op::capability;
 use crate::spv::words::{HEADER_WORDS, Insts};
@@ -30,7 +30,7 @@ pub struct LoweredExtension {
     pub opcodes: &'static [u16],
 }
 
-/// What is lowered. A rewritten module declares none of these capabilities and extensions and has none of these opcodes.
+/// The lowered extensions. A rewritten module contains none of these capabilities, extensions and opcodes.
 pub const LOWERED: [LoweredExtension; 3] = [
     LoweredExtension {
         feature: Feature::Abort,

@@ -1,4 +1,4 @@
-//! What a rewrite depends on besides the words: the same words and options give the same output everywhere.
+//! Options of a rewrite. The same words and options give the same output on every machine.
 
 use std::collections::BTreeMap;
 use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTES, minimum_capacity};
@@ -7,25 +7,25 @@ use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTE
 /// after some seconds.
 pub const DEFAULT_HANG_ITERATIONS: u32 = 1 << 26;
 
-/// Everything that a rewrite depends on besides the module.
+/// Options of a rewrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Where the device's arena is.
+    /// Addresses and size of the device's arena.
     pub arena: Arena,
-    /// What ends an invocation once its message is written.
+    /// How an invocation ends once its message is written.
     pub trap: Trap,
-    /// How often the loop of [`Trap::Hang`] goes round at most.
+    /// Maximum number of iterations of the loop of [`Trap::Hang`].
     pub hang_iterations: u32,
-    /// Which loops watch for aborts of other invocations.
+    /// Which loops poll for aborts of other invocations.
     pub loop_poll: LoopPoll,
-    /// Largest message in bytes (`maxShaderAbortMessageSize`); a module with a larger one is refused.
+    /// Largest message in bytes (`maxShaderAbortMessageSize`); a module with a larger one is rejected.
     pub max_message_bytes: u32,
-    /// Rewrites only the first so many aborts, in module order; the others end their invocations without a message, and
-    /// without a loss. A bisect switch.
+    /// Number of aborts, in module order, that send a message and lose the device. The others only end their invocations: to
+    /// find an abort by bisection.
     pub max_sites: Option<u32>,
-    /// Orders a record's words by memory barriers. Not for CPU drivers, which have no need of it: when the host reads, the
-    /// work has come to rest, and memory is the host's own. Mesa's llvmpipe 22.3 makes a control barrier of a memory
-    /// barrier, and then loses what invocations that have diverged still had to do.
+    /// Orders a record's words by memory barriers. CPU drivers do not need them: the work is complete when the host reads, in
+    /// its own memory. Mesa 22.3 (llvmpipe) turns a memory barrier into a control barrier and drops the remaining work of
+    /// diverged invocations.
     pub memory_barriers: bool,
     /// Specialisation data by `SpecId`, for modules in which `OpSpecConstantDataKHR` has one.
     pub specialization: BTreeMap<u32, Vec<u8>>,
@@ -44,7 +44,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// An arena of `bytes` bytes at `address`, which begins with its control block.
+    /// An arena of `bytes` bytes at `address` that starts with its control block.
     pub fn at(address: u64, bytes: u32) -> Self {
         Self {
             control: address,
@@ -53,7 +53,7 @@ impl Arena {
         }
     }
 
-    /// The same arena, but for a control block in use that is at `control`.
+    /// The arena with its control block at `control`.
     #[must_use]
     pub fn with_control(self, control: u64) -> Self {
         Self { control, ..self }
@@ -64,25 +64,25 @@ impl Arena {
         self.records.wrapping_sub(u64::from(CONTROL_BYTES))
     }
 
-    /// Bytes that an arena needs at least for messages of up to `max_message_bytes`.
+    /// Minimum size of an arena in bytes, for messages of up to `max_message_bytes`.
     pub fn minimum_bytes(max_message_bytes: u32) -> u32 {
         CONTROL_BYTES + minimum_capacity(max_message_bytes) * UNIT_BYTES
     }
 }
 
-/// What ends an aborting invocation.
+/// How an aborting invocation ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trap {
     /// It returns; the layer reports the loss.
     #[default]
     Return,
-    /// It stores to an address that is never mapped, so that the driver itself loses the device.
+    /// It stores to an unmapped address, so that the driver loses the device.
     Fault,
-    /// It loops, so that the driver's watchdog loses the device.
+    /// It loops until the driver's watchdog resets the device.
     Hang,
 }
 
-/// Which loops test the arena's ABORTED word.
+/// Which loops poll the arena's ABORTED word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopPoll {
     /// Loops that read memory which other invocations write, and loops without an exit.
@@ -95,7 +95,7 @@ pub enum LoopPoll {
 }
 
 impl Default for Options {
-    /// An arena of 1 MiB at an address that no driver hands out: for looking at output, not for running it.
+    /// An arena of 1 MiB at an address that no driver returns: to inspect output, not to execute it.
     fn default() -> Self {
         Self {
             arena: Arena::at(0x4142_4F52_5400, 1 << 20),

@@ -2,10 +2,10 @@
 
 use vkabort_record::site::{ModuleHash, SiteTable};
 
-/// What became of a module.
+/// The result of a rewrite.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The module declares none of the capabilities that are lowered: pass it on as it is.
+    /// The module declares none of the lowered capabilities. Use it unchanged.
     Unchanged,
     /// The module was rewritten.
     Instrumented(Instrumented),
@@ -16,11 +16,11 @@ pub enum Outcome {
 pub struct Instrumented {
     /// The new module.
     pub words: Vec<u32>,
-    /// Hash of the module as given, as it stands in records.
+    /// Hash of the original module, as in records.
     pub module_hash: ModuleHash,
     /// Its abort sites.
     pub sites: SiteTable,
-    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module: if a pipeline specialises one of them, the module has to
-    /// be rewritten again with that data in [`Options::specialization`].
+    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module. A pipeline that specialises one of them needs another rewrite
+    /// with the data in `Options::specialization`.
     pub data_spec_ids: Vec<u32>,
 }

@@ -41,7 +41,7 @@ impl<'a> Index<'a> {
         (block.merge != 0).then(|| self.inst(block.merge))
     }
 
-    /// The instruction at an offset that this index knows to hold one.
+    /// The instruction at an offset taken from this index.
     pub(crate) fn inst(&self, offset: usize) -> Inst<'a> {
         Insts::new(self.words, offset)
             .next()
@@ -88,7 +88,7 @@ impl<'a> Index<'a> {
         let is_variable = |i: &Inst<'_>| matches!(i.opcode(), op::Variable | op::UntypedVariableKHR);
         let is_header =
             |i: &Inst<'_>| is_variable(i) || matches!(i.opcode(), op::Line | op::NoLine) || self.is_debug_inst(i);
-        // Debug instructions between and after the variables stay with them; what follows is code.
+        // Debug instructions between variables stay with them; code follows the last variable.
         let last = self.body(first).take_while(is_header).filter(is_variable).last();
         Some(last.map_or(first.offset + 2, |i| i.end()))
     }

@@ -1,8 +1,8 @@
-//! Layout of message types: offsets and strides from decorations, liberally.
+//! Layout of message types, from the decorations of offsets and strides; lenient where producers deviate.
 //!
 //! Real producers leave gaps. An array without `ArrayStride` is tightly packed (glslang's strings); a structure whose
 //! members have no `Offset` and a matrix without `MatrixStride` have scalar layout (modules without `Shader`); members may
-//! overlap and stand at odd offsets (glslang before 16.6).
+//! overlap and have odd offsets (glslang before 16.6).
 
 use crate::analysis::index::Index;
 use crate::analysis::index::constant;
@@ -15,11 +15,11 @@ use vkabort_record::message_type::{Length, Member, Type};
 use vkabort_record::scalar_type::ScalarType;
 
 const PASS: &str = "layout";
-/// Nesting deeper than this is refused: no compiler comes near, and recursion stays bounded.
+/// Limit on nesting, which bounds recursion. Compilers stay far below it.
 const MAX_DEPTH: u32 = 64;
-/// Types with more parts than this are refused: a message of the default size with a part per byte fits.
+/// Limit on the parts of a type. A message of the default size with a part per byte fits.
 const MAX_PARTS: u32 = 1 << 17;
-/// Structures, arrays and scalars that may come on each byte of the largest message.
+/// Limit on structures, arrays and scalars for each byte of the largest message.
 const STEPS_OF_A_BYTE: u32 = 16;
 
 /// Lays out message types.
@@ -69,7 +69,7 @@ impl Layouts<'_, '_> {
     }
 
     fn lay_out(&self, id: Id, inherited: Inherited, depth: u32, parts: &mut u32) -> Result<Type> {
-        let fail = |kind, what: String| Err(Error::new(kind, PASS, None, what));
+        let fail = |kind, message: String| Err(Error::new(kind, PASS, None, message));
         *parts += 1;
         let Some(depth) = depth.checked_sub(1).filter(|_| *parts <= MAX_PARTS) else {
             return fail(
@@ -80,7 +80,7 @@ impl Layouts<'_, '_> {
         let Some(inst) = self.index.def(id) else {
             return fail(ErrorKind::Invalid, format!("message type %{id} is not defined"));
         };
-        let unsupported = |what: &str| fail(ErrorKind::Unsupported, format!("message type %{id} contains {what}"));
+        let unsupported = |part: &str| fail(ErrorKind::Unsupported, format!("message type %{id} contains {part}"));
         Ok(match inst.opcode() {
             op::TypeBool => ScalarType::Bool.into(),
             op::TypeInt => match ScalarType::from_spirv_int(inst.width(), inst.is_signed_int()) {
@@ -183,7 +183,7 @@ impl Layouts<'_, '_> {
     }
 }
 
-/// Elements of an array for which code is made: for one even where there are none until a pipeline says so.
+/// Elements of an array that code is generated for. At least one if specialisation sets the length.
 fn elements(length: Length) -> u32 {
     match length {
         Length::Constant(count) => count,
@@ -191,7 +191,7 @@ fn elements(length: Length) -> u32 {
     }
 }
 
-/// Bytes that parts of a type stand in, wherever code is made for them. At least [`Type::size`].
+/// Bytes of a type that code is generated for. At least [`Type::size`].
 fn largest(ty: &Type) -> u32 {
     match ty {
         Type::Array {
@@ -211,7 +211,7 @@ fn largest(ty: &Type) -> u32 {
     }
 }
 
-/// Whether there is anything to write in a part of a message.
+/// Whether a part of a message contains a scalar.
 pub(crate) fn holds_scalar(ty: &Type) -> bool {
     match ty {
         Type::Array { element, .. } => holds_scalar(element),
@@ -220,14 +220,14 @@ pub(crate) fn holds_scalar(ty: &Type) -> bool {
     }
 }
 
-/// What writing a part takes at most, where everything is written one by one.
+/// Upper bound on the work of writing a part.
 struct Work {
     scalars: u64,
-    /// Scalars and what holds them.
+    /// Scalars, and the structures and arrays that hold them.
     steps: u64,
 }
 
-/// Where strides are too small, or 0, there may be very many scalars in few bytes.
+/// With strides that are too small, or 0, few bytes may hold very many scalars.
 fn work(ty: &Type) -> Work {
     let of_scalars = |scalars| Work {
         scalars,
@@ -237,7 +237,7 @@ fn work(ty: &Type) -> Work {
         Type::Scalar(_) => of_scalars(1),
         Type::Vector { count, .. } => of_scalars((*count).into()),
         Type::Matrix { columns, rows, .. } => of_scalars(u64::from(*columns) * u64::from(*rows)),
-        // Elements without scalars are passed over.
+        // Elements without scalars are skipped.
         Type::Array { length, element, .. } => match (work(element), u64::from(elements(*length))) {
             (Work { scalars: 0, .. }, _) => of_scalars(0),
             (Work { scalars, steps }, count) => Work {

@@ -1,4 +1,4 @@
-//! The leading string of a message, where the module knows it.
+//! The leading string of a message, if it is constant.
 
 use crate::analysis::index::Index;
 use crate::spv::{Id, op};

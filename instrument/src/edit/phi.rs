@@ -1,11 +1,11 @@
-//! `OpPhi`: what belongs to which predecessor, and keeping it right when a predecessor changes its label.
+//! `OpPhi`: predecessors of its operands, and updates when a predecessor changes its label.
 
 use crate::analysis::index::{Function, Index};
 use crate::edit::Edits;
 use crate::spv::{Code, Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
 
-/// For an edge into a block (first) from a predecessor (second): the predecessor's new label.
+/// New labels of predecessors, by edge: (block, predecessor).
 #[derive(Debug, Default)]
 pub(crate) struct PhiRenames {
     renames: HashMap<(Id, Id), Id>,
@@ -24,7 +24,7 @@ impl PhiRenames {
         }
     }
 
-    /// `phi`, of the block `block`, with its predecessors renamed; `None` if it stays as it is.
+    /// The words of `phi` in `block` with renamed predecessors. `None` if none changes.
     fn renamed(&self, block: Id, phi: &Inst<'_>) -> Option<Vec<u32>> {
         let mut words = phi.words.to_vec();
         let mut changed = false;

@@ -9,21 +9,21 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// With room for so many words.
+    /// With room for `words` words.
     pub(crate) fn with_room(words: usize) -> Self {
         Self {
             words: Vec::with_capacity(words),
         }
     }
 
-    /// An instruction whose number of operands is known here: cheaper than [`Code::op2`] several hundred times a module.
+    /// Adds an instruction with a fixed number of operands. Cheaper than [`Code::op2`], and frequent.
     pub(crate) fn op<const N: usize>(&mut self, opcode: u16, operands: &[u32; N]) {
         self.words.reserve(N + 1);
         self.words.push((N as u32 + 1) << 16 | u32::from(opcode));
         self.words.extend_from_slice(operands);
     }
 
-    /// An instruction whose operands come in two runs.
+    /// Adds an instruction whose operands are `operands`, then `more`.
     pub(crate) fn op2(&mut self, opcode: u16, operands: &[u32], more: &[u32]) {
         let length = (operands.len() + more.len() + 1) as u32;
         debug_assert!(
@@ -35,7 +35,7 @@ impl Code {
         self.words.extend_from_slice(more);
     }
 
-    /// An instruction that ends in a string.
+    /// Adds an instruction that ends in a string.
     pub(crate) fn text(&mut self, opcode: u16, operands: &[u32], text: &str) {
         let words = literal::words(text);
         let length = (operands.len() + words.clone().count() + 1) as u32;
@@ -52,7 +52,7 @@ impl Code {
         self.op(op::Branch, &[target]);
     }
 
-    /// Ends a block: to `yes` if `condition`, else to `no`, meeting again at `merge`.
+    /// Adds a selection: branches to `yes` if `condition`, else to `no`; both meet at `merge`.
     pub(crate) fn branch_if(&mut self, condition: Id, yes: Id, no: Id, merge: Id) {
         self.op(op::SelectionMerge, &[merge, 0]);
         self.op(op::BranchConditional, &[condition, yes, no]);

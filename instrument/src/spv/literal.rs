@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_survive_the_way_through_words() {
+    fn strings_survive_packing_into_words() {
         for text in ["", "a", "abc", "abcd", "GLSL.std.450", "größer"] {
             let packed: Vec<u32> = words(text).collect();
             assert!(text.len() < 4 || begins(&packed, &text[..4]) && !begins(&packed, "no"));

@@ -1,5 +1,5 @@
 //! Opcodes and enumerants by their SPIR-V names: from the `spirv` crate where it has them, ours for the three new
-//! extensions. Constants rather than enums: any number may stand in a module, and they go into patterns.
+//! extensions. Constants rather than enums: a module may contain any number, and constants work in patterns.
 
 #![allow(non_upper_case_globals)]
 

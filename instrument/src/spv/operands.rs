@@ -5,15 +5,15 @@ use super::operand_table::TABLE;
 use super::patterns::{BY_OPCODE, pattern};
 use super::{Inst, literal};
 
-/// Most instructions have nothing but ids and single literals, and perhaps a run of either at the end: their ids are known
-/// without reading the pattern letter by letter.
+/// A precomputed pattern. Most instructions consist of ids and single literals, perhaps with a run of either at the end, so
+/// their ids are found without decoding letters.
 #[derive(Clone, Copy)]
 struct Shape {
     /// Bit `i`: word `i` is an id.
     ids: u16,
     /// Words that `ids` covers.
     covered: u8,
-    /// What follows them.
+    /// The operands that follow them.
     rest: Rest,
 }
 
@@ -21,7 +21,7 @@ struct Shape {
 enum Rest {
     Ids,
     Literals,
-    /// As the letters say.
+    /// By the letters of the pattern.
     Letters,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn visit_ids(inst: &Inst<'_>, selector_words: usize, mut visit: impl 
     true
 }
 
-/// The same, by the letters of the pattern.
+/// The same, decoding the pattern.
 fn visit_letters(inst: &Inst<'_>, selector_words: usize, mut visit: impl FnMut(usize)) {
     let end = inst.words.len();
     let mut at = 1;
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_told_from_literals() {
+    fn ids_are_distinguished_from_literals() {
         assert_eq!(ids(&inst(op::Load, &[10, 11, 12, 0x2 | 0x10, 16, 13])), [10, 12, 13]);
         assert_eq!(ids(&inst(op::Switch, &[10, 11, 5, 12, 6, 13])), [10, 11, 12, 13]);
         assert_eq!(ids(&inst(op::CompositeExtract, &[10, 11, 12, 3, 4])), [10, 12]);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_opcode_is_said_to_be_unknown() {
+    fn an_unknown_opcode_is_reported() {
         let words = inst(7999, &[1, 2]);
         assert!(!visit_ids(
             &Inst {

@@ -3,7 +3,7 @@
 use super::patterns;
 use crate::error::{Error, ErrorKind, Result};
 
-/// A result id. Zero is no id.
+/// A result id. Zero is not an id.
 pub(crate) type Id = u32;
 
 /// Words of a module's header.
@@ -31,8 +31,7 @@ impl<'a> Inst<'a> {
         self.words.first().map_or(0, |w| *w as u16)
     }
 
-    /// Word `index` of the instruction, 0 where it is too short: an instruction without its operands then refers to
-    /// no id.
+    /// Word `index` of the instruction, 0 past its end: a missing operand then is not an id.
     pub(crate) fn word(&self, index: usize) -> u32 {
         self.words.get(index).copied().unwrap_or(0)
     }
@@ -77,7 +76,7 @@ impl<'a> Insts<'a> {
         self.at
     }
 
-    /// Goes on to the instruction that the word at an offset belongs to, which is not before the next one.
+    /// Advances to the instruction that holds the word at `offset`, which must not be before the next instruction.
     pub(crate) fn holding(&mut self, offset: usize) -> Option<Inst<'a>> {
         while let Some(word) = self.words.get(self.at) {
             let end = self.at + (word >> 16) as usize;
@@ -100,7 +99,7 @@ impl<'a> Iterator for Insts<'a> {
     }
 }
 
-/// The instruction at a word offset, if a whole one stands there.
+/// The instruction at a word offset. `None` if it is not whole.
 pub(crate) fn inst_at(words: &[u32], offset: usize) -> Option<Inst<'_>> {
     let length = (*words.get(offset)? >> 16) as usize;
     if length == 0 {
@@ -112,7 +111,11 @@ pub(crate) fn inst_at(words: &[u32], offset: usize) -> Option<Inst<'_>> {
     })
 }
 
-/// Checks the header and gives version and bound.
+/// Checks the header. Returns version and id bound.
+///
+/// # Errors
+///
+/// [`ErrorKind::Malformed`] or, for the id bound, [`ErrorKind::Limit`].
 pub(crate) fn header(words: &[u32]) -> Result<(u32, u32)> {
     let malformed = |message: &str| Error::new(ErrorKind::Malformed, "scan", 0, message);
     let &[magic, version, _, bound, _, ..] = words else {
@@ -137,7 +140,7 @@ pub(crate) fn header(words: &[u32]) -> Result<(u32, u32)> {
     Ok((version, bound))
 }
 
-/// SPIR-V version number as it stands in a header.
+/// The version word of a header.
 pub(crate) const fn version(major: u32, minor: u32) -> u32 {
     major << 16 | minor << 8
 }

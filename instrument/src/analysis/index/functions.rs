@@ -8,7 +8,7 @@ use crate::spv::words::Insts;
 
 impl<'a> Index<'a> {
     pub(super) fn read_functions(&mut self, insts: &mut Insts<'a>) -> Result<()> {
-        let invalid = |offset: usize, what: &str| Error::new(ErrorKind::Invalid, PASS, offset as u32, what);
+        let invalid = |offset: usize, message: &str| Error::new(ErrorKind::Invalid, PASS, offset as u32, message);
         let mut function: Option<Function> = None;
         let mut block: Option<Block> = None;
         loop {
@@ -20,7 +20,7 @@ impl<'a> Index<'a> {
                 break;
             };
             Self::define(&mut self.defs, &inst)?;
-            // Passes insert behind these: they must end where everybody thinks that they do.
+            // Passes insert code after these instructions, so their lengths must be exact.
             let exact = match inst.opcode() {
                 op::Label => 2,
                 op::Function => 5,

@@ -41,7 +41,7 @@ impl Names {
         self.find(index, structure, member)
     }
 
-    /// A function's name as people know it: `OpName` without glslang's parameter mangling, else `%id`.
+    /// A function's name in its source: `OpName` without glslang's parameter mangling, else `%id`.
     pub(crate) fn function(&self, index: &Index<'_>, id: Id) -> String {
         match self.name(index, id) {
             Some(name) => name

@@ -100,7 +100,7 @@ impl<'a> Index<'a> {
         Ok(())
     }
 
-    /// Finds the places for names and annotations in modules that lack them.
+    /// Sets the offsets of names and annotations in modules that lack them.
     fn close_debug_sections(&mut self, layout_end: usize) {
         let first_after = |stop: &dyn Fn(u16) -> bool| {
             Insts::new(self.words, self.sections.memory_model)
@@ -128,7 +128,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// Gives the targets of decoration groups their decorations.
+    /// Copies the decorations of groups to their targets.
     fn expand_groups(&mut self, groups: &[Inst<'a>]) {
         for inst in groups {
             let group = inst.target();

@@ -1,4 +1,4 @@
-//! Source texts that were looked up, so that many positions in one file cost no more than reading it once.
+//! Cache of source texts: each is split into lines once.
 
 use crate::spv::Id;
 use rustc_hash::FxHashMap as HashMap;
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap as HashMap;
 #[derive(Debug)]
 struct Text {
     text: String,
-    /// Where each line ends.
+    /// End of each line in bytes.
     ends: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ impl Text {
         Self { text, ends }
     }
 
-    /// A line, counted from 1, without the white space at its end.
+    /// Line `number`, counted from 1, without trailing white space.
     fn line(&self, number: u32) -> Option<String> {
         let at = (number as usize).checked_sub(1)?;
         let start = match at.checked_sub(1) {
@@ -37,13 +37,13 @@ impl Text {
 /// Texts by the id of their file or of their `DebugSource`; `None` where there is none.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
-    known: HashMap<Id, Option<Text>>,
+    by_id: HashMap<Id, Option<Text>>,
 }
 
 impl Texts {
-    /// Line `number` of a text, which `read` reads if nobody has before.
+    /// Line `number` of a text. Calls `read` on the first request for `id`.
     pub(super) fn line(&mut self, id: Id, number: u32, read: impl FnOnce() -> Option<String>) -> Option<String> {
-        let text = self.known.entry(id).or_insert_with(|| read().map(Text::new));
+        let text = self.by_id.entry(id).or_insert_with(|| read().map(Text::new));
         text.as_ref()?.line(number)
     }
 }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_counted_from_1_and_end_anyhow() {
+    fn lines_are_counted_from_1_with_any_line_ending() {
         let text = Text::new("a\r\n\n b \nc".into());
         let lines: Vec<_> = (0..6).map(|number| text.line(number)).collect();
         let expected = [None, Some("a"), Some(""), Some(" b"), Some("c"), None];

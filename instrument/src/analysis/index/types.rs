@@ -1,4 +1,4 @@
-//! Questions about types.
+//! Queries about types.
 
 use super::Index;
 use crate::spv::op::storage_class;
@@ -22,7 +22,7 @@ impl Index<'_> {
             .is_some_and(|class| class != storage_class::PhysicalStorageBuffer)
     }
 
-    /// Whether values of a type are handles to images, samplers and the like, which must be made in the block that
+    /// Whether values of a type are handles of images, samplers and the like, which must be defined in the block that
     /// uses them.
     pub(crate) fn is_opaque(&self, ty: Id) -> bool {
         matches!(
