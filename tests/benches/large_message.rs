@@ -24,8 +24,8 @@ fn main() -> ExitCode {
 
 fn start() -> Result<()> {
     let layer = vkabort_test_kit::cargo::build_layer()?;
-    for known in [TestDriver::Lavapipe, TestDriver::LavapipeBackports] {
-        match known.find() {
+    for driver in [TestDriver::Lavapipe, TestDriver::LavapipeBackports] {
+        match driver.find() {
             Ok(driver) => driver_process::run(&driver, &layer, Placement::Alone, &[])?,
             Err(reason) => eprintln!("skipped: {reason}"),
         }

@@ -61,16 +61,16 @@ fn measure(driver: &str) -> Result<()> {
     });
     group.finish();
     let mut group = criterion.benchmark_group(format!("{driver}/vkCreateShaderModule"));
-    for (what, spirv) in &shaders(way)? {
-        group.bench_function(BenchmarkId::new(way.name, what), |b| {
+    for (shader, spirv) in &shaders(way)? {
+        group.bench_function(BenchmarkId::new(way.name, shader), |b| {
             b.iter(|| calls.make_module(spirv).unwrap());
         });
     }
     group.finish();
     let mut group = criterion.benchmark_group(format!("{driver}/vkCreateComputePipelines"));
-    for (what, spirv) in &shaders(way)? {
+    for (shader, spirv) in &shaders(way)? {
         let module = calls.module(spirv)?;
-        group.bench_function(BenchmarkId::new(way.name, what), |b| {
+        group.bench_function(BenchmarkId::new(way.name, shader), |b| {
             b.iter(|| calls.make_pipeline(module).unwrap());
         });
     }

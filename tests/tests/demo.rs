@@ -12,8 +12,8 @@ use vkabort_tests::harness::{Placement, environment};
 fn on_every_driver(placement: Placement, check: fn(&Finished) -> Result<()>) -> Result<()> {
     let layer = cargo::build_layer()?;
     let program = cargo::build_demo()?;
-    for known in TestDriver::ALL {
-        let Ok(driver) = known.find() else { continue };
+    for driver in TestDriver::ALL {
+        let Ok(driver) = driver.find() else { continue };
         let scratch = scratch::folder()?;
         let mut command = environment(&driver, &layer, placement, scratch.path())?.command(&program)?;
         let ended = run_with_limit(&mut command, Duration::from_secs(60), scratch.path())?;

@@ -106,11 +106,11 @@ mod tests {
     use super::*;
 
     fn devices(all: &[(&str, vk::PhysicalDeviceType)]) -> Vec<Candidate> {
-        let made = all.iter().map(|(name, kind)| Candidate {
+        let candidates = all.iter().map(|(name, kind)| Candidate {
             name: (*name).to_owned(),
             kind: *kind,
         });
-        made.collect()
+        candidates.collect()
     }
 
     fn some() -> Vec<Candidate> {

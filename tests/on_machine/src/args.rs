@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long)]
     pub keep: bool,
     /// What a child of this program does
-    #[arg(long, value_name = "WHAT", hide = true)]
+    #[arg(long, value_name = "TASK", hide = true)]
     pub child: Option<String>,
     /// The case, for a child
     #[arg(hide = true)]

@@ -51,6 +51,6 @@ pub fn name(signal: c_int) -> String {
         (libc::SIGTERM, "SIGTERM"),
         (libc::SIGSYS, "SIGSYS"),
     ];
-    let known = names.iter().find(|(number, _)| *number == signal);
-    known.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+    let name = names.iter().find(|(number, _)| *number == signal);
+    name.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
 }

@@ -9,11 +9,11 @@ use vkabort_tests::cases;
 pub struct Part {
     /// Its name: of its group, or the group's, a colon and more.
     pub name: String,
-    /// PartKind it does.
+    /// Its task.
     pub kind: PartKind,
 }
 
-/// PartKind a part does.
+/// Task of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
     /// Says what there is.
@@ -36,7 +36,7 @@ pub enum PartKind {
     Misbehave(Misbehaviour),
 }
 
-/// PartKind is measured.
+/// A group of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bench {
     /// Calls that have nothing to do with an abort.

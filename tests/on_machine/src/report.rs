@@ -69,7 +69,7 @@ pub fn json(head: &Json, rows: &[Row]) -> Json {
     };
     let compared = |compared: &Comparison| {
         json!({
-            "what": compared.what,
+            "what": compared.name,
             "without": compared.without,
             "with": compared.with,
             "ratio": compared.ratio(),

@@ -29,7 +29,7 @@ pub enum Line {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// What was measured.
-    pub what: String,
+    pub name: String,
     /// Seconds without what it costs, if that can be had.
     pub without: Time,
     /// Seconds with it.
@@ -140,7 +140,7 @@ mod tests {
 
     fn compared(without: Time, with: f64, reach: Reach) -> Comparison {
         Comparison {
-            what: "x".into(),
+            name: "x".into(),
             without,
             with: Time::Seconds(with),
             reach,

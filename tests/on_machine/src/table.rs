@@ -62,7 +62,7 @@ pub fn benchmarks(rows: &[Row]) -> String {
         let _ = writeln!(
             out,
             "{:<52} {:>9} {:>9} {ratio:>8} {:>14}{missed}",
-            compared.what,
+            compared.name,
             time(compared.without),
             time(compared.with),
             reach(compared.reach)
@@ -196,7 +196,7 @@ mod tests {
                 ("c".into(), "x".repeat(150)),
             ],
             compared: vec![Comparison {
-                what: "vkCreateComputePipelines without aborts, not enabled".into(),
+                name: "vkCreateComputePipelines without aborts, not enabled".into(),
                 without: Time::MoreThan(15.0),
                 with: Time::Seconds(123.4e-6),
                 reach: Reach::Plus(50e-9),

@@ -161,7 +161,7 @@ impl Calls {
     /// The call fails.
     pub fn make_module(&self, spirv: &[u32]) -> Result<()> {
         let module = self.module(spirv)?;
-        // SAFETY: the module is of this device, and nothing was made from it.
+        // SAFETY: the module is of this device, and nothing was created from it.
         unsafe { self.raw.destroy_shader_module(module, None) };
         Ok(())
     }
@@ -192,11 +192,12 @@ impl Calls {
             .layout(self.layout);
         // SAFETY: the handles are of this device.
         unsafe {
-            let made = self
+            let created = self
                 .raw
                 .create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
-            let made = made.map_err(|(_, result)| result)?;
-            made.into_iter()
+            let created = created.map_err(|(_, result)| result)?;
+            created
+                .into_iter()
                 .for_each(|pipeline| self.raw.destroy_pipeline(pipeline, None));
         }
         Ok(())

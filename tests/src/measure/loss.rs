@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Losses of each kind: each with a device, and a pipeline that the driver compiles.
 const SAMPLES: usize = 7;
 
-/// Dispatch is dispatched.
+/// A dispatch to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dispatch {
     /// One of 64 invocations aborts.

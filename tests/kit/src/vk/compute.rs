@@ -146,9 +146,9 @@ impl<'device> Kernel<'device> {
         // SAFETY: the handles belong to this device and the structures are valid.
         unsafe {
             let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(spirv), None)?;
-            let made = self.create_from(stage(module), vk::PipelineCache::null());
+            let created = self.create_from(stage(module), vk::PipelineCache::null());
             raw.destroy_shader_module(module, None);
-            made
+            created
         }
     }
 
@@ -166,8 +166,8 @@ impl<'device> Kernel<'device> {
             .stage(stage)
             .layout(self.layout);
         // SAFETY: the handles belong to this device and the structures are valid.
-        let made = unsafe { self.device.raw.create_compute_pipelines(cache, &[info], None) };
-        self.pipeline = made.map_err(|(_, result)| result)?[0];
+        let created = unsafe { self.device.raw.create_compute_pipelines(cache, &[info], None) };
+        self.pipeline = created.map_err(|(_, result)| result)?[0];
         Ok(())
     }
 

@@ -202,10 +202,10 @@ impl Gpu {
     /// # Errors
     ///
     /// [`Skip`], if `has` is 0.
-    pub fn require(&self, has: vk::Bool32, what: &str) -> Result<()> {
+    pub fn require(&self, has: vk::Bool32, feature: &str) -> Result<()> {
         if has == vk::FALSE {
             let name = self.properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy();
-            return Err(Skip(format!("{name} has no {what}")).into());
+            return Err(Skip(format!("{name} has no {feature}")).into());
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! Graphics pipelines of any stages, made in each of the ways that there are, that draw one triangle into an image.
+//! Graphics pipelines of any stages, created_pipelines in each of the ways that there are, that draw one triangle into an image.
 
-use super::image::{EXTENT, FORMAT};
+use super::image::{EXTENT, FORMAT, area};
 use super::{Buffer, Device, Image, Kernel, Submission};
 use anyhow::Result;
 use ash::prelude::VkResult;
@@ -130,7 +130,7 @@ impl<'device> Pass<'device> {
             Way::Libraries | Way::InlineLibraries => self.create_linked(&created),
         };
         for module in modules {
-            // SAFETY: pipelines do not need their modules once they are made.
+            // SAFETY: pipelines do not need their modules once they are created_pipelines.
             unsafe { raw.destroy_shader_module(module, None) };
         }
         result
@@ -153,12 +153,12 @@ impl<'device> Pass<'device> {
             .layout(self.layout)
             .push_next(&mut linked);
         // SAFETY: the handles belong to this device and the structures are valid.
-        let made = unsafe {
+        let created_pipelines = unsafe {
             self.device
                 .raw
                 .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
         };
-        self.pipelines.push(made.map_err(|(_, result)| result)?[0]);
+        self.pipelines.push(created_pipelines.map_err(|(_, result)| result)?[0]);
         Ok(())
     }
 
@@ -224,12 +224,12 @@ impl<'device> Pass<'device> {
             info = info.base_pipeline_handle(self.pipelines.last().copied().unwrap_or_default());
         }
         // SAFETY: the handles belong to this device and the structures are valid.
-        let made = unsafe {
+        let created_pipelines = unsafe {
             self.device
                 .raw
                 .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
         };
-        self.pipelines.push(made.map_err(|(_, result)| result)?[0]);
+        self.pipelines.push(created_pipelines.map_err(|(_, result)| result)?[0]);
         Ok(())
     }
 
@@ -255,16 +255,6 @@ impl<'device> Pass<'device> {
                 }
             }
         })
-    }
-}
-
-pub(super) fn area() -> vk::Rect2D {
-    vk::Rect2D {
-        extent: vk::Extent2D {
-            width: EXTENT,
-            height: EXTENT,
-        },
-        ..Default::default()
     }
 }
 

@@ -1,6 +1,5 @@
 //! A small colour image and its texels.
 
-use super::graphics::area;
 use super::{Buffer, Device, Submission};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -9,6 +8,17 @@ use ash::vk;
 pub(super) const EXTENT: u32 = 64;
 /// 8 bits each of red, green, blue and alpha.
 pub(super) const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+/// The whole image.
+pub(super) fn area() -> vk::Rect2D {
+    vk::Rect2D {
+        extent: vk::Extent2D {
+            width: EXTENT,
+            height: EXTENT,
+        },
+        ..Default::default()
+    }
+}
 
 /// A colour image with a buffer that its texels are copied to.
 pub struct Image<'device> {

@@ -88,7 +88,7 @@ impl<'device> Rays<'device> {
     ///
     /// # Errors
     ///
-    /// A module cannot be made.
+    /// A module cannot be created.
     pub fn stages(&mut self, stages: &[Stage<'_>]) -> VkResult<Vec<vk::PipelineShaderStageCreateInfo<'static>>> {
         let mut created = Vec::new();
         for stage in stages {
@@ -115,11 +115,11 @@ impl<'device> Rays<'device> {
         let info = info.layout(self.layout).max_pipeline_ray_recursion_depth(1);
         let none = vk::DeferredOperationKHR::null();
         // SAFETY: the handles belong to this device and the structures are valid.
-        let made = unsafe {
+        let created = unsafe {
             self.commands
                 .create_ray_tracing_pipelines(none, vk::PipelineCache::null(), &[info], None)
         };
-        self.pipelines.push(made.map_err(|(_, result)| result)?[0]);
+        self.pipelines.push(created.map_err(|(_, result)| result)?[0]);
         Ok(())
     }
 

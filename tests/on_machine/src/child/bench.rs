@@ -1,6 +1,6 @@
 //! The benchmarks that need a device: each measurement in a process of its own, both sides of each comparison in one run.
 
-use super::PartContext;
+use super::context::PartContext;
 use super::time_budget::OUT_OF_TIME;
 use crate::parts::Bench;
 use crate::results::{Comparison, Line, Reach, Time};
@@ -133,17 +133,17 @@ fn times(context: &PartContext, name: &str, placement: Placement, limit: Duratio
 }
 
 fn found(times: &Times, name: &str) -> Time {
-    let found = times.iter().find(|(known, _)| known == name);
+    let found = times.iter().find(|(other, _)| other == name);
     found.map_or(Time::None, |(_, seconds)| Time::Seconds(*seconds))
 }
 
 /// A measurement with two times.
-fn pair(context: &mut PartContext, name: &str, what: &str, reach: Reach) -> Result<()> {
-    one(context, what, |context, limit| {
+fn pair(context: &mut PartContext, name: &str, title: &str, reach: Reach) -> Result<()> {
+    one(context, title, |context, limit| {
         let times = times(context, name, Placement::Alone, limit)?;
         ensure!(times.len() == 2, "there are {} times", times.len());
         Ok(vec![Comparison {
-            what: what.to_owned(),
+            name: title.to_owned(),
             without: found(&times, "without"),
             with: found(&times, "with"),
             reach,
@@ -154,18 +154,18 @@ fn pair(context: &mut PartContext, name: &str, what: &str, reach: Reach) -> Resu
 /// Measures, if there is time for it.
 fn one(
     context: &mut PartContext,
-    what: &str,
+    title: &str,
     measure: impl FnOnce(&PartContext, Duration) -> Result<Vec<Comparison>>,
 ) -> Result<()> {
     let Some(limit) = context.budget.share(LIMIT) else {
-        return context.end(&Line::Skipped(what.to_owned(), OUT_OF_TIME.to_owned()));
+        return context.end(&Line::Skipped(title.to_owned(), OUT_OF_TIME.to_owned()));
     };
-    context.start(what)?;
+    context.start(title)?;
     match measure(context, limit) {
         Ok(all) => all
             .into_iter()
             .try_for_each(|compared| context.end(&Line::Compared(compared))),
-        Err(error) => context.end(&Line::Failed(what.to_owned(), format!("{error:#}"))),
+        Err(error) => context.end(&Line::Failed(title.to_owned(), format!("{error:#}"))),
     }
 }
 
@@ -177,8 +177,8 @@ fn all_calls(context: &mut PartContext) -> Result<()> {
             for (number, best) in best.iter_mut().enumerate() {
                 let limit = context.budget.share(LIMIT).context(OUT_OF_TIME)?;
                 for (name, time) in times(context, &format!("calls:{number}"), Placement::WithoutLayer, limit)? {
-                    match best.iter_mut().find(|(known, _)| *known == name) {
-                        Some((_, known)) => *known = known.min(time),
+                    match best.iter_mut().find(|(other, _)| *other == name) {
+                        Some((_, fastest)) => *fastest = fastest.min(time),
                         None => best.push((name, time)),
                     }
                 }
@@ -189,7 +189,7 @@ fn all_calls(context: &mut PartContext) -> Result<()> {
         for (times, how) in [(idle, "not enabled"), (enabled, "enabled")] {
             for (name, _) in times {
                 compared.push(Comparison {
-                    what: format!("{name}, {how}"),
+                    name: format!("{name}, {how}"),
                     without: found(without, name),
                     with: found(times, name),
                     reach: match (name.as_str(), how) {
@@ -205,8 +205,8 @@ fn all_calls(context: &mut PartContext) -> Result<()> {
 
 /// Module and pipeline of a shader with a large message: read in place, against the value that the module loads.
 fn message(context: &mut PartContext, kib: u32, reach: Reach) -> Result<()> {
-    let what = format!("{kib} KiB message: by value, in place");
-    one(context, &what, |context, limit| {
+    let title = format!("{kib} KiB message: by value, in place");
+    one(context, &title, |context, limit| {
         let place = times(context, &format!("place:{kib}"), Placement::Alone, limit)?;
         let patience = context.budget.share(PATIENCE).context(OUT_OF_TIME)?;
         let value = match times(context, &format!("value:{kib}"), Placement::Alone, patience) {
@@ -215,7 +215,7 @@ fn message(context: &mut PartContext, kib: u32, reach: Reach) -> Result<()> {
             Err(error) => return Err(error),
         };
         Ok(vec![Comparison {
-            what: what.clone(),
+            name: title.clone(),
             without: value,
             with: found(&place, "place"),
             reach,

@@ -1,6 +1,6 @@
 //! Cases of the end-to-end suite, one after the other: two at a time would share a GPU that one of them loses.
 
-use super::PartContext;
+use super::context::PartContext;
 use super::time_budget::OUT_OF_TIME;
 use crate::parts::family;
 use crate::results::Line;
@@ -30,14 +30,14 @@ pub(super) fn traps(context: &mut PartContext, wanted: &str) -> Result<()> {
 }
 
 fn run(context: &mut PartContext, target: &Target, wanted: impl Fn(&Case) -> bool) -> Result<()> {
-    let known = context.unpacked.settings()?;
+    let supported = context.unpacked.settings()?;
     for case in cases::all().into_iter().filter(wanted) {
         let name = case.name.to_owned();
         let Some(limit) = context.budget.share(case.limit) else {
             context.end(&Line::Skipped(name, OUT_OF_TIME.to_owned()))?;
             continue;
         };
-        if let Some(missing) = case.settings.iter().find(|(key, _)| !known.contains(*key)) {
+        if let Some(missing) = case.settings.iter().find(|(key, _)| !supported.contains(*key)) {
             let reason = format!("the layer has no setting {}", missing.0);
             context.end(&Line::Skipped(name, reason))?;
             continue;

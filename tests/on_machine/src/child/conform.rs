@@ -1,6 +1,6 @@
 //! `vkabort conform`, check by check, so that what was checked counts when the time is over.
 
-use super::PartContext;
+use super::context::PartContext;
 use super::time_budget::OUT_OF_TIME;
 use crate::results::Line;
 use anyhow::{Context, Result, ensure};

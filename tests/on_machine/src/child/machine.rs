@@ -1,6 +1,6 @@
 //! The facts: the system, the device, and what `vkabort doctor` says.
 
-use super::PartContext;
+use super::context::PartContext;
 use crate::facts;
 use anyhow::{Context, Result, ensure};
 use std::ffi::CStr;

@@ -1,6 +1,6 @@
 //! Parts that misbehave, for testing what becomes of such.
 
-use super::PartContext;
+use super::context::PartContext;
 use crate::parts::Misbehaviour;
 use crate::results::Line;
 use anyhow::Result;

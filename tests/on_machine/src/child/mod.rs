@@ -1,8 +1,9 @@
-//! PartKind children of this program do: a part, or a single thing for one.
+//! Tasks of child processes: a part, or a single case or measurement of one.
 
 mod bench;
 mod cases;
 mod conform;
+mod context;
 mod machine;
 mod misbehave;
 mod single;
@@ -10,52 +11,13 @@ mod time_budget;
 
 use crate::args::Args;
 use crate::parts::{self, PartKind};
-use crate::results::{Line, Results};
+use crate::results::Results;
 use crate::unpacked::Unpacked;
 use anyhow::{Context, Result};
+use context::PartContext;
 use std::process::ExitCode;
 use std::time::Duration;
 use time_budget::TimeBudget;
-
-/// PartKind a part works with.
-struct PartContext {
-    unpacked: Unpacked,
-    device: String,
-    /// Whether the driver has the extension itself.
-    native: bool,
-    /// Settings that every case on the device has.
-    settings: Vec<(&'static str, &'static str)>,
-    budget: TimeBudget,
-    results: Results,
-    failed: bool,
-}
-
-impl PartContext {
-    /// Says that something begins.
-    fn start(&mut self, name: &str) -> Result<()> {
-        self.results.add(&Line::Started(name.to_owned()))
-    }
-
-    /// Says how it finished.
-    fn end(&mut self, line: &Line) -> Result<()> {
-        self.failed |= matches!(line, Line::Failed(..));
-        self.results.add(line)
-    }
-
-    /// Does something that holds if it returns.
-    fn check(&mut self, name: &str, check: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        self.start(name)?;
-        let line = match check(self) {
-            Ok(()) => Line::Passed(name.to_owned()),
-            Err(error) => Line::Failed(name.to_owned(), format!("{error:#}")),
-        };
-        self.end(&line)
-    }
-
-    fn fact(&mut self, text: impl Into<String>) -> Result<()> {
-        self.results.add(&Line::Fact(text.into()))
-    }
-}
 
 /// Does what a child is started for.
 ///
