@@ -28,10 +28,7 @@ impl<'a> Index<'a> {
                 _ => inst.words.len(),
             };
             if inst.words.len() != exact {
-                return Err(invalid(
-                    offset,
-                    "an instruction of this kind does not have so many words",
-                ));
+                return Err(invalid(offset, "the instruction has the wrong number of words"));
             }
             match inst.opcode() {
                 op::Function => {

@@ -71,7 +71,7 @@ fn waits(annotations: &Code, types: &Code, header: &Code) -> bool {
     marks.values().contains(&true)
 }
 
-/// Adds `LONG` copies of a pointer and gives the last one.
+/// Adds `LONG` copies of a pointer. Returns the last one.
 fn copies(code: &mut Code, ty: Id, pointer: Id, first: Id) -> Id {
     for copy in 0..LONG {
         let source = if copy == 0 { pointer } else { first + copy - 1 };
@@ -167,37 +167,30 @@ fn a_coherent_block_is_found_in_deep_arrays() {
     assert!(waits(&annotations, &types, &header));
 }
 
+/// An untyped variable with `BLOCK` in it.
+const UNTYPED: Id = FREE + 101;
+
+/// Whether a load through an untyped access chain into `UNTYPED` waits.
+fn waits_untyped(annotations: &Code, chain: u16) -> bool {
+    let pointer = FREE + 100;
+    let (mut types, mut header) = (Code::default(), Code::default());
+    types.op(op::TypeUntypedPointerKHR, &[pointer, storage_class::StorageBuffer]);
+    let variable = [pointer, UNTYPED, storage_class::StorageBuffer, BLOCK];
+    types.op(op::UntypedVariableKHR, &variable);
+    header.op(chain, &[pointer, FREE + 102, BLOCK, UNTYPED, ZERO]);
+    compare_load(&mut header, FREE + 102);
+    waits(annotations, &types, &header)
+}
+
 #[test]
 fn a_coherent_variable_is_found_through_untyped_pointers() {
-    let mut types = Code::default();
-    let (pointer, variable) = (FREE + 100, FREE + 101);
-    types.op(op::TypeUntypedPointerKHR, &[pointer, storage_class::StorageBuffer]);
-    types.op(
-        op::UntypedVariableKHR,
-        &[pointer, variable, storage_class::StorageBuffer, BLOCK],
-    );
-    let mut header = Code::default();
-    header.op(op::UntypedAccessChainKHR, &[pointer, FREE + 102, BLOCK, variable, ZERO]);
-    compare_load(&mut header, FREE + 102);
-    assert!(waits(&coherent(variable), &types, &header));
+    assert!(!waits_untyped(&empty(), op::UntypedAccessChainKHR));
+    assert!(waits_untyped(&coherent(UNTYPED), op::UntypedAccessChainKHR));
 }
 
 #[test]
 fn a_coherent_member_is_found_through_untyped_pointers() {
-    let mut types = Code::default();
-    let (pointer, variable) = (FREE + 100, FREE + 101);
-    types.op(op::TypeUntypedPointerKHR, &[pointer, storage_class::StorageBuffer]);
-    types.op(
-        op::UntypedVariableKHR,
-        &[pointer, variable, storage_class::StorageBuffer, BLOCK],
-    );
     let mut annotations = Code::default();
     annotations.op(op::MemberDecorate, &[BLOCK, 0, decoration::Coherent]);
-    let mut header = Code::default();
-    header.op(
-        op::UntypedInBoundsAccessChainKHR,
-        &[pointer, FREE + 102, BLOCK, variable, ZERO],
-    );
-    compare_load(&mut header, FREE + 102);
-    assert!(waits(&annotations, &types, &header));
+    assert!(waits_untyped(&annotations, op::UntypedInBoundsAccessChainKHR));
 }
