@@ -139,7 +139,7 @@ fn literal_words(data: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Whether an instruction with these words stands in the module.
+    /// Whether the module contains an instruction with these words.
     fn contains(words: &[u32], opcode: u32, operands: &[u32]) -> bool {
         let first = ((operands.len() as u32 + 1) << 16) | opcode;
         let instruction: Vec<u32> = std::iter::once(first).chain(operands.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! Memory that a program fills and then cannot write any more: whoever does gets the signal.
+//! Memory that a program fills and then makes read-only: later writes raise SIGSEGV.
 
 use anyhow::{Result, ensure};
 use std::cell::Cell;
@@ -53,7 +53,7 @@ impl ReadOnlyPages {
     ///
     /// The system says no.
     pub fn freeze(&self) -> Result<()> {
-        // SAFETY: exactly the mapping; nobody holds a reference to it.
+        // SAFETY: the range is exactly the mapping, and no reference into it exists.
         let result = unsafe { libc::mprotect(self.base.cast(), self.bytes, libc::PROT_READ) };
         ensure!(result == 0, "the pages stay writable");
         Ok(())

@@ -98,7 +98,7 @@ fn vulkaninfo_says_the_same_and_the_extensions_besides() -> Result<()> {
     Ok(())
 }
 
-/// A display that nobody sees.
+/// A virtual display.
 struct Display {
     server: Child,
     name: String,

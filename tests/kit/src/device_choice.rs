@@ -43,7 +43,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The place of a kind of device when nobody says which to take: 0 is taken first.
+/// Rank of a kind of device; without a name, the lowest rank is chosen.
 pub fn rank(kind: vk::PhysicalDeviceType) -> u32 {
     match kind {
         vk::PhysicalDeviceType::DISCRETE_GPU => 0,

@@ -81,7 +81,7 @@ const CHECKS: [&str; 12] = [
     "cache",
 ];
 
-/// The module of a case: what stands before the two colons.
+/// Module of a case: the part of its name before `::`.
 pub fn family(case: &Case) -> &'static str {
     case.name.split_once("::").map_or(case.name, |(family, _)| family)
 }

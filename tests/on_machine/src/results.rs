@@ -73,7 +73,7 @@ impl Comparison {
         }
     }
 
-    /// Whether the goal is reached, if there is one and it can be told.
+    /// Whether the goal is reached; `None` without a goal, or without a time to compare with.
     pub fn reached(&self) -> Option<bool> {
         let Time::Seconds(with) = self.with else {
             return (self.reach != Reach::Nothing).then_some(false);

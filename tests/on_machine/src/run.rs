@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     Ok(code(&rows))
 }
 
-/// What stands under the rows.
+/// Prints the summary below the rows.
 fn finish(screen: &mut Screen, rows: &[Row], traps: bool) {
     screen.say(&table::sums(rows));
     screen.say(&table::benchmarks(rows));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Lines of a failure that stand under the table; the log has all.
+/// Lines of a failure below the table; the log has all.
 const LINES: usize = 8;
 /// How wide they may be.
 const WIDTH: usize = 96;
@@ -32,7 +32,7 @@ pub fn row(row: &Row) -> String {
     )
 }
 
-/// What stands under the rows: the sums.
+/// The sums below the rows.
 pub fn sums(rows: &[Row]) -> String {
     let sum = |count: fn(&Row) -> usize| rows.iter().map(count).sum::<usize>();
     let time: Duration = rows.iter().map(|row| row.time).sum();

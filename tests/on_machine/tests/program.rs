@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Whether a process with this number is alive.
 fn lives(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // A zombie is dead, whoever is to wait for it.
+    // A zombie is dead, whether or not it was reaped.
     !stat.is_empty() && !stat.contains(") Z ")
 }
 
@@ -113,7 +113,7 @@ fn an_interrupt_ends_children_and_leaves_nothing() -> Result<()> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // The log stands in the private folder while the part runs.
+    // The log is in the private folder while the part runs.
     let start = Instant::now();
     let sleeper = loop {
         ensure!(start.elapsed() < Duration::from_secs(30), "the part does not begin");

@@ -131,7 +131,7 @@ impl Calls {
             // SAFETY: the command buffer may be pending more than once.
             unsafe { self.raw.queue_submit(self.queue, &infos, vk::Fence::null()) }?;
         }
-        // SAFETY: nobody else uses the queue.
+        // SAFETY: this thread alone uses the queue.
         Ok(unsafe { self.raw.queue_wait_idle(self.queue) }?)
     }
 
@@ -149,7 +149,7 @@ impl Calls {
             unsafe { self.raw.queue_submit(self.queue, &infos, vk::Fence::null()) }?;
         }
         let time = start.elapsed() / rounds;
-        // SAFETY: nobody else uses the queue.
+        // SAFETY: this thread alone uses the queue.
         unsafe { self.raw.queue_wait_idle(self.queue) }?;
         Ok(time)
     }

@@ -16,7 +16,7 @@ const LONG_ENOUGH: Duration = Duration::from_millis(8);
 /// Samples of each kernel.
 const SAMPLES: usize = 21;
 
-/// Where the abort stands.
+/// Position of the abort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a loop, as a check of bounds does.

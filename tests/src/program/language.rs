@@ -19,7 +19,7 @@ const DUE: &str = "bool due() {
 ";
 
 impl Language {
-    /// What stands before the functions.
+    /// Text before the functions.
     pub(super) fn head(self, aborts: bool) -> String {
         let buffers = [
             (OUT, "Out", "result"),

@@ -148,7 +148,7 @@ impl<'gpu> Device<'gpu> {
         let raw = unsafe { gpu.instance.create_device(gpu.physical, info, None) }.context("vkCreateDevice")?;
         // SAFETY: the device has this queue.
         let queue = unsafe { raw.get_device_queue(family, 0) };
-        // A loader may hand out pointers to commands that nobody implements: only the extension says whether they are.
+        // A loader may return pointers to commands without an implementation, so the extension list decides.
         // SAFETY: the slice of names is valid as `info` is, and names are NUL-terminated.
         let enabled = unsafe {
             let names = info.pp_enabled_extension_names;

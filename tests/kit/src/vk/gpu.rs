@@ -26,7 +26,7 @@ pub struct Gpu {
     pub messages: Arc<Messages>,
 }
 
-/// What else stands in an instance's create-info.
+/// Further parts of an instance's create-info.
 #[derive(Clone, Copy, Default)]
 pub struct Chained<'a> {
     /// A messenger, instead of the one that collects what the validation layer says.
@@ -86,7 +86,7 @@ impl Gpu {
         }
         let mut extensions = vec![ash::ext::debug_utils::NAME.as_ptr()];
         extensions.extend(more.extensions.iter().map(|name| name.as_ptr()));
-        // A structure may stand in a chain once.
+        // A chain may contain a structure once.
         let mut chained = more.messenger.unwrap_or_else(|| context.messages.messenger());
         let mut settings = vk::LayerSettingsCreateInfoEXT::default().settings(more.settings);
         let mut info = vk::InstanceCreateInfo::default()

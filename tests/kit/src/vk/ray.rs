@@ -148,7 +148,7 @@ impl<'device> Rays<'device> {
             self.commands
                 .get_ray_tracing_shader_group_handles(pipeline, 0, count as u32, count * size)
         }?;
-        // Each group has its own place; the hit groups stand one behind the other.
+        // Each group has its own region; the hit groups are contiguous.
         let stride = base;
         let mut bytes = vec![0u8; (count as u64 * stride + base) as usize];
         let empty = vec![0; bytes.len() / 4];
