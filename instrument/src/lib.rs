@@ -11,6 +11,7 @@
 //!
 //! ```
 //! use vkabort_instrument::{Feature, Options, Outcome, instrument, scan};
+//! use vkabort_record::scalar_type::ScalarType;
 //!
 //! // An instruction is its length and opcode in one word, then its operands.
 //! let module: Vec<u32> = [
@@ -39,7 +40,7 @@
 //! let [site] = new.sites.sites.as_slice() else {
 //!     panic!("the module has one abort");
 //! };
-//! assert_eq!(site.message.size(), 4);
+//! assert_eq!(site.message, ScalarType::U32.into());
 //! assert_eq!(new.sites.entry_points[0].name, "main");
 //! # Ok::<(), vkabort_instrument::Error>(())
 //! ```

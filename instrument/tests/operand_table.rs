@@ -1,8 +1,14 @@
 //! Keeps `src/spv/operand_table.rs` equal to what rspirv's grammar says, with the instructions of our three
 //! extensions and those of newer grammars added. `VKABORT_BLESS=1` rewrites the file.
 
-use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind, OperandQuantifier};
+use rspirv::grammar::{INSTRUCTION_TABLE, Instruction, OperandKind, OperandQuantifier};
+use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// Longest line of the table.
+const MAX_LINE: usize = 120;
+/// Columns that continuation lines are indented by.
+const INDENT: usize = 8;
 
 /// Instructions that rspirv's grammar lacks or that have changed since: (opcode, name, pattern).
 const ADDED: &[(u16, &str, &str)] = &[
@@ -25,21 +31,17 @@ const ADDED: &[(u16, &str, &str)] = &[
     (6918, "FDot4MixAcc32VALVE", "triii"),
 ];
 
-fn pattern(opcode: u16) -> Option<(String, String)> {
-    let inst = INSTRUCTION_TABLE.iter().find(|i| i.opcode as u16 == opcode)?;
+fn pattern(inst: &Instruction<'_>) -> String {
     let mut codes = String::new();
     for operand in inst.operands {
-        let many = operand.quantifier == OperandQuantifier::ZeroOrMore;
+        let either = |one, many| match operand.quantifier {
+            OperandQuantifier::ZeroOrMore => many,
+            _ => one,
+        };
         let code = match operand.kind {
             OperandKind::IdResultType => 't',
             OperandKind::IdResult => 'r',
-            OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics => {
-                if many {
-                    'I'
-                } else {
-                    'i'
-                }
-            }
+            OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics => either('i', 'I'),
             OperandKind::PairIdRefIdRef => 'I',
             OperandKind::PairIdRefLiteralInteger => 'P',
             OperandKind::PairLiteralIntegerIdRef => 'S',
@@ -54,41 +56,46 @@ fn pattern(opcode: u16) -> Option<(String, String)> {
                 codes.push('l');
                 if inst.opname.ends_with("Id") { 'I' } else { 'L' }
             }
-            _ => {
-                if many {
-                    'L'
-                } else {
-                    'l'
-                }
-            }
+            _ => either('l', 'L'),
         };
         codes.push(code);
     }
-    Some((inst.opname.to_string(), codes))
+    codes
 }
 
 fn table() -> String {
-    let mut rows: Vec<(u16, String, String)> = ADDED
-        .iter()
-        .map(|&(opcode, name, codes)| (opcode, name.into(), codes.into()))
-        .collect();
+    let added = ADDED.iter().map(|&(opcode, _, codes)| (opcode, codes.into()));
+    let mut rows: Vec<(u16, String)> = added.collect();
     for inst in INSTRUCTION_TABLE.iter() {
         let opcode = inst.opcode as u16;
         if rows.iter().all(|row| row.0 != opcode) {
-            let (name, codes) = pattern(opcode).expect("listed");
-            rows.push((opcode, name, codes));
+            rows.push((opcode, pattern(inst)));
         }
     }
+    let mut opcodes_by_pattern: BTreeMap<String, Vec<u16>> = BTreeMap::new();
     rows.sort();
+    for (opcode, codes) in rows {
+        opcodes_by_pattern.entry(codes).or_default().push(opcode);
+    }
     let mut text = String::from(
         "//! Generated from rspirv's grammar by `tests/operand_table.rs`; do not edit. `VKABORT_BLESS=1` rewrites it.\n\
          //! The letters are explained in `operands.rs`.\n\n\
-         /// (opcode, operand pattern), by opcode.\n\
+         /// Operand patterns, each with the opcodes of the instructions that have it.\n\
          #[rustfmt::skip]\n\
-         pub(crate) static TABLE: &[(u16, &str)] = &[\n",
+         pub(crate) static TABLE: &[(&str, &[u16])] = &[\n",
     );
-    for (opcode, name, codes) in rows {
-        writeln!(text, "    ({opcode}, \"{codes}\"), // Op{name}").expect("written to a string");
+    for (codes, opcodes) in opcodes_by_pattern {
+        let numbers: Vec<String> = opcodes.iter().map(u16::to_string).collect();
+        let row = format!("    (\"{codes}\", &[{}]),\n", numbers.join(", "));
+        if row.len() <= MAX_LINE {
+            text.push_str(&row);
+            continue;
+        }
+        writeln!(text, "    (\"{codes}\", &[").expect("written to a string");
+        for line in numbers.chunks((MAX_LINE - INDENT) / "1234, ".len()) {
+            writeln!(text, "{:INDENT$}{},", "", line.join(", ")).expect("written to a string");
+        }
+        text.push_str("    ]),\n");
     }
     text.push_str("];\n");
     text

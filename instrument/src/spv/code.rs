@@ -1,6 +1,6 @@
 //! Words of instructions to insert.
 
-use super::{Id, Inst, literal, op, operands, patterns};
+use super::{Id, Inst, literal, op, operands};
 
 /// Instructions being written.
 #[derive(Clone, Debug, Default)]
@@ -75,7 +75,7 @@ impl Code {
                 *word = map(*word);
             }
         });
-        if let Some(word) = patterns::result_index(inst.opcode()).and_then(|i| copy.get_mut(i)) {
+        if let Some(word) = operands::result_index(inst.opcode()).and_then(|i| copy.get_mut(i)) {
             *word = map(*word);
         }
     }

@@ -8,7 +8,6 @@ pub(crate) mod op;
 pub(crate) mod op_sets;
 mod operand_table;
 pub(crate) mod operands;
-pub(crate) mod patterns;
 pub(crate) mod words;
 
 pub(crate) use code::Code;

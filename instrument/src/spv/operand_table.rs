@@ -1,883 +1,157 @@
 //! Generated from rspirv's grammar by `tests/operand_table.rs`; do not edit. `VKABORT_BLESS=1` rewrites it.
 //! The letters are explained in `operands.rs`.
 
-/// (opcode, operand pattern), by opcode.
+/// Operand patterns, each with the opcodes of the instructions that have it.
 #[rustfmt::skip]
-pub(crate) static TABLE: &[(u16, &str)] = &[
-    (0, ""), // OpNop
-    (1, "tr"), // OpUndef
-    (2, "s"), // OpSourceContinued
-    (3, "llis"), // OpSource
-    (4, "s"), // OpSourceExtension
-    (5, "is"), // OpName
-    (6, "ils"), // OpMemberName
-    (7, "rs"), // OpString
-    (8, "ill"), // OpLine
-    (10, "s"), // OpExtension
-    (11, "rs"), // OpExtInstImport
-    (12, "trilI"), // OpExtInst
-    (14, "ll"), // OpMemoryModel
-    (15, "lisI"), // OpEntryPoint
-    (16, "ilL"), // OpExecutionMode
-    (17, "l"), // OpCapability
-    (19, "r"), // OpTypeVoid
-    (20, "r"), // OpTypeBool
-    (21, "rll"), // OpTypeInt
-    (22, "rll"), // OpTypeFloat
-    (23, "ril"), // OpTypeVector
-    (24, "ril"), // OpTypeMatrix
-    (25, "rilllllll"), // OpTypeImage
-    (26, "r"), // OpTypeSampler
-    (27, "ri"), // OpTypeSampledImage
-    (28, "rii"), // OpTypeArray
-    (29, "ri"), // OpTypeRuntimeArray
-    (30, "rI"), // OpTypeStruct
-    (31, "rs"), // OpTypeOpaque
-    (32, "rli"), // OpTypePointer
-    (33, "riI"), // OpTypeFunction
-    (34, "r"), // OpTypeEvent
-    (35, "r"), // OpTypeDeviceEvent
-    (36, "r"), // OpTypeReserveId
-    (37, "r"), // OpTypeQueue
-    (38, "rl"), // OpTypePipe
-    (39, "il"), // OpTypeForwardPointer
-    (41, "tr"), // OpConstantTrue
-    (42, "tr"), // OpConstantFalse
-    (43, "trL"), // OpConstant
-    (44, "trI"), // OpConstantComposite
-    (45, "trlll"), // OpConstantSampler
-    (46, "tr"), // OpConstantNull
-    (48, "tr"), // OpSpecConstantTrue
-    (49, "tr"), // OpSpecConstantFalse
-    (50, "trL"), // OpSpecConstant
-    (51, "trI"), // OpSpecConstantComposite
-    (52, "trO"), // OpSpecConstantOp
-    (54, "trli"), // OpFunction
-    (55, "tr"), // OpFunctionParameter
-    (56, ""), // OpFunctionEnd
-    (57, "triI"), // OpFunctionCall
-    (59, "trli"), // OpVariable
-    (60, "triii"), // OpImageTexelPointer
-    (61, "trim"), // OpLoad
-    (62, "iim"), // OpStore
-    (63, "iimm"), // OpCopyMemory
-    (64, "iiimm"), // OpCopyMemorySized
-    (65, "triI"), // OpAccessChain
-    (66, "triI"), // OpInBoundsAccessChain
-    (67, "triiI"), // OpPtrAccessChain
-    (68, "tril"), // OpArrayLength
-    (69, "tri"), // OpGenericPtrMemSemantics
-    (70, "triiI"), // OpInBoundsPtrAccessChain
-    (71, "ilL"), // OpDecorate
-    (72, "illL"), // OpMemberDecorate
-    (73, "r"), // OpDecorationGroup
-    (74, "iI"), // OpGroupDecorate
-    (75, "iP"), // OpGroupMemberDecorate
-    (77, "trii"), // OpVectorExtractDynamic
-    (78, "triii"), // OpVectorInsertDynamic
-    (79, "triiL"), // OpVectorShuffle
-    (80, "trI"), // OpCompositeConstruct
-    (81, "triL"), // OpCompositeExtract
-    (82, "triiL"), // OpCompositeInsert
-    (83, "tri"), // OpCopyObject
-    (84, "tri"), // OpTranspose
-    (86, "trii"), // OpSampledImage
-    (87, "triiG"), // OpImageSampleImplicitLod
-    (88, "triiG"), // OpImageSampleExplicitLod
-    (89, "triiiG"), // OpImageSampleDrefImplicitLod
-    (90, "triiiG"), // OpImageSampleDrefExplicitLod
-    (91, "triiG"), // OpImageSampleProjImplicitLod
-    (92, "triiG"), // OpImageSampleProjExplicitLod
-    (93, "triiiG"), // OpImageSampleProjDrefImplicitLod
-    (94, "triiiG"), // OpImageSampleProjDrefExplicitLod
-    (95, "triiG"), // OpImageFetch
-    (96, "triiiG"), // OpImageGather
-    (97, "triiiG"), // OpImageDrefGather
-    (98, "triiG"), // OpImageRead
-    (99, "iiiG"), // OpImageWrite
-    (100, "tri"), // OpImage
-    (101, "tri"), // OpImageQueryFormat
-    (102, "tri"), // OpImageQueryOrder
-    (103, "trii"), // OpImageQuerySizeLod
-    (104, "tri"), // OpImageQuerySize
-    (105, "trii"), // OpImageQueryLod
-    (106, "tri"), // OpImageQueryLevels
-    (107, "tri"), // OpImageQuerySamples
-    (109, "tri"), // OpConvertFToU
-    (110, "tri"), // OpConvertFToS
-    (111, "tri"), // OpConvertSToF
-    (112, "tri"), // OpConvertUToF
-    (113, "tri"), // OpUConvert
-    (114, "tri"), // OpSConvert
-    (115, "tri"), // OpFConvert
-    (116, "tri"), // OpQuantizeToF16
-    (117, "tri"), // OpConvertPtrToU
-    (118, "tri"), // OpSatConvertSToU
-    (119, "tri"), // OpSatConvertUToS
-    (120, "tri"), // OpConvertUToPtr
-    (121, "tri"), // OpPtrCastToGeneric
-    (122, "tri"), // OpGenericCastToPtr
-    (123, "tril"), // OpGenericCastToPtrExplicit
-    (124, "tri"), // OpBitcast
-    (126, "tri"), // OpSNegate
-    (127, "tri"), // OpFNegate
-    (128, "trii"), // OpIAdd
-    (129, "trii"), // OpFAdd
-    (130, "trii"), // OpISub
-    (131, "trii"), // OpFSub
-    (132, "trii"), // OpIMul
-    (133, "trii"), // OpFMul
-    (134, "trii"), // OpUDiv
-    (135, "trii"), // OpSDiv
-    (136, "trii"), // OpFDiv
-    (137, "trii"), // OpUMod
-    (138, "trii"), // OpSRem
-    (139, "trii"), // OpSMod
-    (140, "trii"), // OpFRem
-    (141, "trii"), // OpFMod
-    (142, "trii"), // OpVectorTimesScalar
-    (143, "trii"), // OpMatrixTimesScalar
-    (144, "trii"), // OpVectorTimesMatrix
-    (145, "trii"), // OpMatrixTimesVector
-    (146, "trii"), // OpMatrixTimesMatrix
-    (147, "trii"), // OpOuterProduct
-    (148, "trii"), // OpDot
-    (149, "trii"), // OpIAddCarry
-    (150, "trii"), // OpISubBorrow
-    (151, "trii"), // OpUMulExtended
-    (152, "trii"), // OpSMulExtended
-    (154, "tri"), // OpAny
-    (155, "tri"), // OpAll
-    (156, "tri"), // OpIsNan
-    (157, "tri"), // OpIsInf
-    (158, "tri"), // OpIsFinite
-    (159, "tri"), // OpIsNormal
-    (160, "tri"), // OpSignBitSet
-    (161, "trii"), // OpLessOrGreater
-    (162, "trii"), // OpOrdered
-    (163, "trii"), // OpUnordered
-    (164, "trii"), // OpLogicalEqual
-    (165, "trii"), // OpLogicalNotEqual
-    (166, "trii"), // OpLogicalOr
-    (167, "trii"), // OpLogicalAnd
-    (168, "tri"), // OpLogicalNot
-    (169, "triii"), // OpSelect
-    (170, "trii"), // OpIEqual
-    (171, "trii"), // OpINotEqual
-    (172, "trii"), // OpUGreaterThan
-    (173, "trii"), // OpSGreaterThan
-    (174, "trii"), // OpUGreaterThanEqual
-    (175, "trii"), // OpSGreaterThanEqual
-    (176, "trii"), // OpULessThan
-    (177, "trii"), // OpSLessThan
-    (178, "trii"), // OpULessThanEqual
-    (179, "trii"), // OpSLessThanEqual
-    (180, "trii"), // OpFOrdEqual
-    (181, "trii"), // OpFUnordEqual
-    (182, "trii"), // OpFOrdNotEqual
-    (183, "trii"), // OpFUnordNotEqual
-    (184, "trii"), // OpFOrdLessThan
-    (185, "trii"), // OpFUnordLessThan
-    (186, "trii"), // OpFOrdGreaterThan
-    (187, "trii"), // OpFUnordGreaterThan
-    (188, "trii"), // OpFOrdLessThanEqual
-    (189, "trii"), // OpFUnordLessThanEqual
-    (190, "trii"), // OpFOrdGreaterThanEqual
-    (191, "trii"), // OpFUnordGreaterThanEqual
-    (194, "trii"), // OpShiftRightLogical
-    (195, "trii"), // OpShiftRightArithmetic
-    (196, "trii"), // OpShiftLeftLogical
-    (197, "trii"), // OpBitwiseOr
-    (198, "trii"), // OpBitwiseXor
-    (199, "trii"), // OpBitwiseAnd
-    (200, "tri"), // OpNot
-    (201, "triiii"), // OpBitFieldInsert
-    (202, "triii"), // OpBitFieldSExtract
-    (203, "triii"), // OpBitFieldUExtract
-    (204, "tri"), // OpBitReverse
-    (205, "tri"), // OpBitCount
-    (207, "tri"), // OpDPdx
-    (208, "tri"), // OpDPdy
-    (209, "tri"), // OpFwidth
-    (210, "tri"), // OpDPdxFine
-    (211, "tri"), // OpDPdyFine
-    (212, "tri"), // OpFwidthFine
-    (213, "tri"), // OpDPdxCoarse
-    (214, "tri"), // OpDPdyCoarse
-    (215, "tri"), // OpFwidthCoarse
-    (218, ""), // OpEmitVertex
-    (219, ""), // OpEndPrimitive
-    (220, "i"), // OpEmitStreamVertex
-    (221, "i"), // OpEndStreamPrimitive
-    (224, "iii"), // OpControlBarrier
-    (225, "ii"), // OpMemoryBarrier
-    (227, "triii"), // OpAtomicLoad
-    (228, "iiii"), // OpAtomicStore
-    (229, "triiii"), // OpAtomicExchange
-    (230, "triiiiii"), // OpAtomicCompareExchange
-    (231, "triiiiii"), // OpAtomicCompareExchangeWeak
-    (232, "triii"), // OpAtomicIIncrement
-    (233, "triii"), // OpAtomicIDecrement
-    (234, "triiii"), // OpAtomicIAdd
-    (235, "triiii"), // OpAtomicISub
-    (236, "triiii"), // OpAtomicSMin
-    (237, "triiii"), // OpAtomicUMin
-    (238, "triiii"), // OpAtomicSMax
-    (239, "triiii"), // OpAtomicUMax
-    (240, "triiii"), // OpAtomicAnd
-    (241, "triiii"), // OpAtomicOr
-    (242, "triiii"), // OpAtomicXor
-    (245, "trI"), // OpPhi
-    (246, "iiL"), // OpLoopMerge
-    (247, "il"), // OpSelectionMerge
-    (248, "r"), // OpLabel
-    (249, "i"), // OpBranch
-    (250, "iiiL"), // OpBranchConditional
-    (251, "iiS"), // OpSwitch
-    (252, ""), // OpKill
-    (253, ""), // OpReturn
-    (254, "i"), // OpReturnValue
-    (255, ""), // OpUnreachable
-    (256, "il"), // OpLifetimeStart
-    (257, "il"), // OpLifetimeStop
-    (259, "triiiiii"), // OpGroupAsyncCopy
-    (260, "iii"), // OpGroupWaitEvents
-    (261, "trii"), // OpGroupAll
-    (262, "trii"), // OpGroupAny
-    (263, "triii"), // OpGroupBroadcast
-    (264, "trili"), // OpGroupIAdd
-    (265, "trili"), // OpGroupFAdd
-    (266, "trili"), // OpGroupFMin
-    (267, "trili"), // OpGroupUMin
-    (268, "trili"), // OpGroupSMin
-    (269, "trili"), // OpGroupFMax
-    (270, "trili"), // OpGroupUMax
-    (271, "trili"), // OpGroupSMax
-    (274, "triiii"), // OpReadPipe
-    (275, "triiii"), // OpWritePipe
-    (276, "triiiiii"), // OpReservedReadPipe
-    (277, "triiiiii"), // OpReservedWritePipe
-    (278, "triiii"), // OpReserveReadPipePackets
-    (279, "triiii"), // OpReserveWritePipePackets
-    (280, "iiii"), // OpCommitReadPipe
-    (281, "iiii"), // OpCommitWritePipe
-    (282, "tri"), // OpIsValidReserveId
-    (283, "triii"), // OpGetNumPipePackets
-    (284, "triii"), // OpGetMaxPipePackets
-    (285, "triiiii"), // OpGroupReserveReadPipePackets
-    (286, "triiiii"), // OpGroupReserveWritePipePackets
-    (287, "iiiii"), // OpGroupCommitReadPipe
-    (288, "iiiii"), // OpGroupCommitWritePipe
-    (291, "triiii"), // OpEnqueueMarker
-    (292, "triiiiiiiiiiI"), // OpEnqueueKernel
-    (293, "triiiii"), // OpGetKernelNDrangeSubGroupCount
-    (294, "triiiii"), // OpGetKernelNDrangeMaxSubGroupSize
-    (295, "triiii"), // OpGetKernelWorkGroupSize
-    (296, "triiii"), // OpGetKernelPreferredWorkGroupSizeMultiple
-    (297, "i"), // OpRetainEvent
-    (298, "i"), // OpReleaseEvent
-    (299, "tr"), // OpCreateUserEvent
-    (300, "tri"), // OpIsValidEvent
-    (301, "ii"), // OpSetUserEventStatus
-    (302, "iii"), // OpCaptureEventProfilingInfo
-    (303, "tr"), // OpGetDefaultQueue
-    (304, "triii"), // OpBuildNDRange
-    (305, "triiG"), // OpImageSparseSampleImplicitLod
-    (306, "triiG"), // OpImageSparseSampleExplicitLod
-    (307, "triiiG"), // OpImageSparseSampleDrefImplicitLod
-    (308, "triiiG"), // OpImageSparseSampleDrefExplicitLod
-    (309, "triiG"), // OpImageSparseSampleProjImplicitLod
-    (310, "triiG"), // OpImageSparseSampleProjExplicitLod
-    (311, "triiiG"), // OpImageSparseSampleProjDrefImplicitLod
-    (312, "triiiG"), // OpImageSparseSampleProjDrefExplicitLod
-    (313, "triiG"), // OpImageSparseFetch
-    (314, "triiiG"), // OpImageSparseGather
-    (315, "triiiG"), // OpImageSparseDrefGather
-    (316, "tri"), // OpImageSparseTexelsResident
-    (317, ""), // OpNoLine
-    (318, "triii"), // OpAtomicFlagTestAndSet
-    (319, "iii"), // OpAtomicFlagClear
-    (320, "triiG"), // OpImageSparseRead
-    (321, "tri"), // OpSizeOf
-    (322, "r"), // OpTypePipeStorage
-    (323, "trlll"), // OpConstantPipeStorage
-    (324, "tri"), // OpCreatePipeFromPipeStorage
-    (325, "triiiii"), // OpGetKernelLocalSizeForSubgroupCount
-    (326, "triiii"), // OpGetKernelMaxNumSubgroups
-    (327, "r"), // OpTypeNamedBarrier
-    (328, "tri"), // OpNamedBarrierInitialize
-    (329, "iii"), // OpMemoryNamedBarrier
-    (330, "s"), // OpModuleProcessed
-    (331, "ilI"), // OpExecutionModeId
-    (332, "ilI"), // OpDecorateId
-    (333, "tri"), // OpGroupNonUniformElect
-    (334, "trii"), // OpGroupNonUniformAll
-    (335, "trii"), // OpGroupNonUniformAny
-    (336, "trii"), // OpGroupNonUniformAllEqual
-    (337, "triii"), // OpGroupNonUniformBroadcast
-    (338, "trii"), // OpGroupNonUniformBroadcastFirst
-    (339, "trii"), // OpGroupNonUniformBallot
-    (340, "trii"), // OpGroupNonUniformInverseBallot
-    (341, "triii"), // OpGroupNonUniformBallotBitExtract
-    (342, "trili"), // OpGroupNonUniformBallotBitCount
-    (343, "trii"), // OpGroupNonUniformBallotFindLSB
-    (344, "trii"), // OpGroupNonUniformBallotFindMSB
-    (345, "triii"), // OpGroupNonUniformShuffle
-    (346, "triii"), // OpGroupNonUniformShuffleXor
-    (347, "triii"), // OpGroupNonUniformShuffleUp
-    (348, "triii"), // OpGroupNonUniformShuffleDown
-    (349, "trilii"), // OpGroupNonUniformIAdd
-    (350, "trilii"), // OpGroupNonUniformFAdd
-    (351, "trilii"), // OpGroupNonUniformIMul
-    (352, "trilii"), // OpGroupNonUniformFMul
-    (353, "trilii"), // OpGroupNonUniformSMin
-    (354, "trilii"), // OpGroupNonUniformUMin
-    (355, "trilii"), // OpGroupNonUniformFMin
-    (356, "trilii"), // OpGroupNonUniformSMax
-    (357, "trilii"), // OpGroupNonUniformUMax
-    (358, "trilii"), // OpGroupNonUniformFMax
-    (359, "trilii"), // OpGroupNonUniformBitwiseAnd
-    (360, "trilii"), // OpGroupNonUniformBitwiseOr
-    (361, "trilii"), // OpGroupNonUniformBitwiseXor
-    (362, "trilii"), // OpGroupNonUniformLogicalAnd
-    (363, "trilii"), // OpGroupNonUniformLogicalOr
-    (364, "trilii"), // OpGroupNonUniformLogicalXor
-    (365, "triii"), // OpGroupNonUniformQuadBroadcast
-    (366, "triii"), // OpGroupNonUniformQuadSwap
-    (400, "tri"), // OpCopyLogical
-    (401, "trii"), // OpPtrEqual
-    (402, "trii"), // OpPtrNotEqual
-    (403, "trii"), // OpPtrDiff
-    (4160, "trii"), // OpColorAttachmentReadEXT
-    (4161, "tri"), // OpDepthAttachmentReadEXT
-    (4162, "tri"), // OpStencilAttachmentReadEXT
-    (4163, "riii"), // OpTypeTensorARM
-    (4164, "triil"), // OpTensorReadARM
-    (4165, "iiil"), // OpTensorWriteARM
-    (4166, "trii"), // OpTensorQuerySizeARM
-    (4181, "trl"), // OpGraphConstantARM
-    (4182, "isI"), // OpGraphEntryPointARM
-    (4183, "tr"), // OpGraphARM
-    (4184, "triI"), // OpGraphInputARM
-    (4185, "iiI"), // OpGraphSetOutputARM
-    (4186, ""), // OpGraphEndARM
-    (4190, "rlI"), // OpTypeGraphARM
-    (4195, "trii"), // OpBitcastExtractEXT
-    (4416, ""), // OpTerminateInvocation
-    (4417, "rl"), // OpTypeUntypedPointerKHR
-    (4418, "trlii"), // OpUntypedVariableKHR
-    (4419, "triiI"), // OpUntypedAccessChainKHR
-    (4420, "triiI"), // OpUntypedInBoundsAccessChainKHR
-    (4421, "tri"), // OpSubgroupBallotKHR
-    (4422, "tri"), // OpSubgroupFirstInvocationKHR
-    (4423, "triiiI"), // OpUntypedPtrAccessChainKHR
-    (4424, "triiiI"), // OpUntypedInBoundsPtrAccessChainKHR
-    (4425, "triil"), // OpUntypedArrayLengthKHR
-    (4426, "iiiii"), // OpUntypedPrefetchKHR
-    (4427, "triii"), // OpFmaKHR
-    (4428, "tri"), // OpSubgroupAllKHR
-    (4429, "tri"), // OpSubgroupAnyKHR
-    (4430, "tri"), // OpSubgroupAllEqualKHR
-    (4431, "triiii"), // OpGroupNonUniformRotateKHR
-    (4432, "trii"), // OpSubgroupReadInvocationKHR
-    (4433, "trilI"), // OpExtInstWithForwardRefsKHR
-    (4434, "triiiiiiimm"), // OpUntypedGroupAsyncCopyKHR
-    (4445, "iiiiiiiiiii"), // OpTraceRayKHR
-    (4446, "ii"), // OpExecuteCallableKHR
-    (4447, "tri"), // OpConvertUToAccelerationStructureKHR
-    (4448, ""), // OpIgnoreIntersectionKHR
-    (4449, ""), // OpTerminateRayKHR
-    (4450, "triil"), // OpSDot
-    (4451, "triil"), // OpUDot
-    (4452, "triil"), // OpSUDot
-    (4453, "triiil"), // OpSDotAccSat
-    (4454, "triiil"), // OpUDotAccSat
-    (4455, "triiil"), // OpSUDotAccSat
-    (4456, "riiiii"), // OpTypeCooperativeMatrixKHR
-    (4457, "triiim"), // OpCooperativeMatrixLoadKHR
-    (4458, "iiiim"), // OpCooperativeMatrixStoreKHR
-    (4459, "triiil"), // OpCooperativeMatrixMulAddKHR
-    (4460, "tri"), // OpCooperativeMatrixLengthKHR
-    (4461, "tri"), // OpConstantCompositeReplicateEXT
-    (4462, "tri"), // OpSpecConstantCompositeReplicateEXT
-    (4463, "tri"), // OpCompositeConstructReplicateEXT
-    (4472, "r"), // OpTypeRayQueryKHR
-    (4473, "iiiiiiii"), // OpRayQueryInitializeKHR
-    (4474, "i"), // OpRayQueryTerminateKHR
-    (4475, "ii"), // OpRayQueryGenerateIntersectionKHR
-    (4476, "i"), // OpRayQueryConfirmIntersectionKHR
-    (4477, "tri"), // OpRayQueryProceedKHR
-    (4479, "trii"), // OpRayQueryGetIntersectionTypeKHR
-    (4480, "triii"), // OpImageSampleWeightedQCOM
-    (4481, "triii"), // OpImageBoxFilterQCOM
-    (4482, "triiiii"), // OpImageBlockMatchSSDQCOM
-    (4483, "triiiii"), // OpImageBlockMatchSADQCOM
-    (4497, "tri"), // OpBitCastArrayQCOM
-    (4500, "triiiii"), // OpImageBlockMatchWindowSSDQCOM
-    (4501, "triiiii"), // OpImageBlockMatchWindowSADQCOM
-    (4502, "triiiii"), // OpImageBlockMatchGatherSSDQCOM
-    (4503, "triiiii"), // OpImageBlockMatchGatherSADQCOM
-    (4540, "tri"), // OpCompositeConstructCoopMatQCOM
-    (4541, "tri"), // OpCompositeExtractCoopMatQCOM
-    (4542, "trii"), // OpExtractSubArrayQCOM
-    (4545, "triiiiG"), // OpImageGatherQCOM
-    (5000, "trili"), // OpGroupIAddNonUniformAMD
-    (5001, "trili"), // OpGroupFAddNonUniformAMD
-    (5002, "trili"), // OpGroupFMinNonUniformAMD
-    (5003, "trili"), // OpGroupUMinNonUniformAMD
-    (5004, "trili"), // OpGroupSMinNonUniformAMD
-    (5005, "trili"), // OpGroupFMaxNonUniformAMD
-    (5006, "trili"), // OpGroupUMaxNonUniformAMD
-    (5007, "trili"), // OpGroupSMaxNonUniformAMD
-    (5011, "trii"), // OpFragmentMaskFetchAMD
-    (5012, "triii"), // OpFragmentFetchAMD
-    (5056, "tri"), // OpReadClockKHR
-    (5074, "triii"), // OpAllocateNodePayloadsAMDX
-    (5075, "i"), // OpEnqueueNodePayloadsAMDX
-    (5076, "ri"), // OpTypeNodePayloadArrayAMDX
-    (5078, "tri"), // OpFinishWritingNodePayloadAMDX
-    (5090, "tri"), // OpNodePayloadArrayLengthAMDX
-    (5101, "trii"), // OpIsNodePayloadValidAMDX
-    (5103, "rs"), // OpConstantStringAMDX
-    (5104, "rs"), // OpSpecConstantStringAMDX
-    (5110, "tri"), // OpGroupNonUniformQuadAllKHR
-    (5111, "tri"), // OpGroupNonUniformQuadAnyKHR
-    (5115, "rl"), // OpTypeBufferEXT
-    (5119, "tri"), // OpBufferPointerEXT
-    (5121, "ii"), // OpAbortKHR
-    (5126, "triiii"), // OpUntypedImageTexelPointerEXT
-    (5127, "illL"), // OpMemberDecorateIdEXT
-    (5129, "tri"), // OpConstantSizeOfEXT
-    (5147, "trL"), // OpConstantDataKHR
-    (5148, "trL"), // OpSpecConstantDataKHR
-    (5158, "tr"), // OpPoisonKHR
-    (5159, "tri"), // OpFreezeKHR
-    (5249, "iiiiiiiiiiiiii"), // OpHitObjectRecordHitMotionNV
-    (5250, "iiiiiiiiiiiii"), // OpHitObjectRecordHitWithIndexMotionNV
-    (5251, "iiiiiii"), // OpHitObjectRecordMissMotionNV
-    (5252, "tri"), // OpHitObjectGetWorldToObjectNV
-    (5253, "tri"), // OpHitObjectGetObjectToWorldNV
-    (5254, "tri"), // OpHitObjectGetObjectRayDirectionNV
-    (5255, "tri"), // OpHitObjectGetObjectRayOriginNV
-    (5256, "iiiiiiiiiiiii"), // OpHitObjectTraceRayMotionNV
-    (5257, "tri"), // OpHitObjectGetShaderRecordBufferHandleNV
-    (5258, "tri"), // OpHitObjectGetShaderBindingTableRecordIndexNV
-    (5259, "i"), // OpHitObjectRecordEmptyNV
-    (5260, "iiiiiiiiiiii"), // OpHitObjectTraceRayNV
-    (5261, "iiiiiiiiiiiii"), // OpHitObjectRecordHitNV
-    (5262, "iiiiiiiiiiii"), // OpHitObjectRecordHitWithIndexNV
-    (5263, "iiiiii"), // OpHitObjectRecordMissNV
-    (5264, "ii"), // OpHitObjectExecuteShaderNV
-    (5265, "tri"), // OpHitObjectGetCurrentTimeNV
-    (5266, "ii"), // OpHitObjectGetAttributesNV
-    (5267, "tri"), // OpHitObjectGetHitKindNV
-    (5268, "tri"), // OpHitObjectGetPrimitiveIndexNV
-    (5269, "tri"), // OpHitObjectGetGeometryIndexNV
-    (5270, "tri"), // OpHitObjectGetInstanceIdNV
-    (5271, "tri"), // OpHitObjectGetInstanceCustomIndexNV
-    (5272, "tri"), // OpHitObjectGetWorldRayDirectionNV
-    (5273, "tri"), // OpHitObjectGetWorldRayOriginNV
-    (5274, "tri"), // OpHitObjectGetRayTMaxNV
-    (5275, "tri"), // OpHitObjectGetRayTMinNV
-    (5276, "tri"), // OpHitObjectIsEmptyNV
-    (5277, "tri"), // OpHitObjectIsHitNV
-    (5278, "tri"), // OpHitObjectIsMissNV
-    (5279, "iii"), // OpReorderThreadWithHitObjectNV
-    (5280, "ii"), // OpReorderThreadWithHintNV
-    (5281, "r"), // OpTypeHitObjectNV
-    (5283, "triiiiG"), // OpImageSampleFootprintNV
-    (5288, "rii"), // OpTypeVectorIdEXT
-    (5289, "triiiiiiiiiil"), // OpCooperativeVectorMatrixMulNV
-    (5290, "iiiiiii"), // OpCooperativeVectorOuterProductAccumulateNV
-    (5291, "iii"), // OpCooperativeVectorReduceSumAccumulateNV
-    (5292, "triiiiiiiiiiiiil"), // OpCooperativeVectorMatrixMulAddNV
-    (5293, "tri"), // OpCooperativeMatrixConvertNV
-    (5294, "iiii"), // OpEmitMeshTasksEXT
-    (5295, "ii"), // OpSetMeshOutputsEXT
-    (5296, "tri"), // OpGroupNonUniformPartitionEXT
-    (5299, "ii"), // OpWritePackedPrimitiveIndices4x8NV
-    (5300, "triiiii"), // OpFetchMicroTriangleVertexPositionNV
-    (5301, "triiiii"), // OpFetchMicroTriangleVertexBarycentricNV
-    (5302, "triim"), // OpCooperativeVectorLoadNV
-    (5303, "iiim"), // OpCooperativeVectorStoreNV
-    (5304, "iiiii"), // OpHitObjectRecordFromQueryEXT
-    (5305, "iiiiiii"), // OpHitObjectRecordMissEXT
-    (5306, "iiiiiiii"), // OpHitObjectRecordMissMotionEXT
-    (5307, "tri"), // OpHitObjectGetIntersectionTriangleVertexPositionsEXT
-    (5308, "tri"), // OpHitObjectGetRayFlagsEXT
-    (5309, "ii"), // OpHitObjectSetShaderBindingTableRecordIndexEXT
-    (5310, "iiii"), // OpHitObjectReorderExecuteShaderEXT
-    (5311, "iiiiiiiiiiiiii"), // OpHitObjectTraceReorderExecuteEXT
-    (5312, "iiiiiiiiiiiiiii"), // OpHitObjectTraceMotionReorderExecuteEXT
-    (5313, "r"), // OpTypeHitObjectEXT
-    (5314, "ii"), // OpReorderThreadWithHintEXT
-    (5315, "iii"), // OpReorderThreadWithHitObjectEXT
-    (5316, "iiiiiiiiiiii"), // OpHitObjectTraceRayEXT
-    (5317, "iiiiiiiiiiiii"), // OpHitObjectTraceRayMotionEXT
-    (5318, "i"), // OpHitObjectRecordEmptyEXT
-    (5319, "ii"), // OpHitObjectExecuteShaderEXT
-    (5320, "tri"), // OpHitObjectGetCurrentTimeEXT
-    (5321, "ii"), // OpHitObjectGetAttributesEXT
-    (5322, "tri"), // OpHitObjectGetHitKindEXT
-    (5323, "tri"), // OpHitObjectGetPrimitiveIndexEXT
-    (5324, "tri"), // OpHitObjectGetGeometryIndexEXT
-    (5325, "tri"), // OpHitObjectGetInstanceIdEXT
-    (5326, "tri"), // OpHitObjectGetInstanceCustomIndexEXT
-    (5327, "tri"), // OpHitObjectGetObjectRayOriginEXT
-    (5328, "tri"), // OpHitObjectGetObjectRayDirectionEXT
-    (5329, "tri"), // OpHitObjectGetWorldRayDirectionEXT
-    (5330, "tri"), // OpHitObjectGetWorldRayOriginEXT
-    (5331, "tri"), // OpHitObjectGetObjectToWorldEXT
-    (5332, "tri"), // OpHitObjectGetWorldToObjectEXT
-    (5333, "tri"), // OpHitObjectGetRayTMaxEXT
-    (5334, "trii"), // OpReportIntersectionKHR
-    (5335, ""), // OpIgnoreIntersectionNV
-    (5336, ""), // OpTerminateRayNV
-    (5337, "iiiiiiiiiii"), // OpTraceNV
-    (5338, "iiiiiiiiiiii"), // OpTraceMotionNV
-    (5339, "iiiiiiiiiiii"), // OpTraceRayMotionNV
-    (5340, "trii"), // OpRayQueryGetIntersectionTriangleVertexPositionsKHR
-    (5341, "r"), // OpTypeAccelerationStructureKHR
-    (5344, "ii"), // OpExecuteCallableNV
-    (5345, "trii"), // OpRayQueryGetIntersectionClusterIdNV
-    (5346, "tri"), // OpHitObjectGetClusterIdNV
-    (5347, "tri"), // OpHitObjectGetRayTMinEXT
-    (5348, "tri"), // OpHitObjectGetShaderBindingTableRecordIndexEXT
-    (5349, "tri"), // OpHitObjectGetShaderRecordBufferHandleEXT
-    (5350, "tri"), // OpHitObjectIsEmptyEXT
-    (5351, "tri"), // OpHitObjectIsHitEXT
-    (5352, "tri"), // OpHitObjectIsMissEXT
-    (5358, "riiii"), // OpTypeCooperativeMatrixNV
-    (5359, "triiim"), // OpCooperativeMatrixLoadNV
-    (5360, "iiiim"), // OpCooperativeMatrixStoreNV
-    (5361, "triii"), // OpCooperativeMatrixMulAddNV
-    (5362, "tri"), // OpCooperativeMatrixLengthNV
-    (5363, "trii"), // OpCooperativeMatrixGetCoordinateEXT
-    (5364, ""), // OpBeginInvocationInterlockEXT
-    (5365, ""), // OpEndInvocationInterlockEXT
-    (5366, "trili"), // OpCooperativeMatrixReduceNV
-    (5367, "triiimG"), // OpCooperativeMatrixLoadTensorNV
-    (5368, "iiimG"), // OpCooperativeMatrixStoreTensorNV
-    (5369, "triiI"), // OpCooperativeMatrixPerElementOpNV
-    (5370, "rii"), // OpTypeTensorLayoutNV
-    (5371, "riiI"), // OpTypeTensorViewNV
-    (5372, "tr"), // OpCreateTensorLayoutNV
-    (5373, "triI"), // OpTensorLayoutSetDimensionNV
-    (5374, "triI"), // OpTensorLayoutSetStrideNV
-    (5375, "triI"), // OpTensorLayoutSliceNV
-    (5376, "trii"), // OpTensorLayoutSetClampValueNV
-    (5377, "tr"), // OpCreateTensorViewNV
-    (5378, "triI"), // OpTensorViewSetDimensionNV
-    (5379, "triI"), // OpTensorViewSetStrideNV
-    (5380, ""), // OpDemoteToHelperInvocation
-    (5381, "tr"), // OpIsHelperInvocationEXT
-    (5382, "triiiii"), // OpTensorViewSetClipNV
-    (5384, "triI"), // OpTensorLayoutSetBlockSizeNV
-    (5390, "tri"), // OpCooperativeMatrixTransposeNV
-    (5391, "tri"), // OpConvertUToImageNV
-    (5392, "tri"), // OpConvertUToSamplerNV
-    (5393, "tri"), // OpConvertImageToUNV
-    (5394, "tri"), // OpConvertSamplerToUNV
-    (5395, "tri"), // OpConvertUToSampledImageNV
-    (5396, "tri"), // OpConvertSampledImageToUNV
-    (5397, "l"), // OpSamplerImageAddressingModeNV
-    (5398, "triiiil"), // OpRawAccessChainNV
-    (5427, "trii"), // OpRayQueryGetIntersectionSpherePositionNV
-    (5428, "trii"), // OpRayQueryGetIntersectionSphereRadiusNV
-    (5429, "trii"), // OpRayQueryGetIntersectionLSSPositionsNV
-    (5430, "trii"), // OpRayQueryGetIntersectionLSSRadiiNV
-    (5431, "trii"), // OpRayQueryGetIntersectionLSSHitValueNV
-    (5432, "tri"), // OpHitObjectGetSpherePositionNV
-    (5433, "tri"), // OpHitObjectGetSphereRadiusNV
-    (5434, "tri"), // OpHitObjectGetLSSPositionsNV
-    (5435, "tri"), // OpHitObjectGetLSSRadiiNV
-    (5436, "tri"), // OpHitObjectIsSphereHitNV
-    (5437, "tri"), // OpHitObjectIsLSSHitNV
-    (5438, "trii"), // OpRayQueryIsSphereHitNV
-    (5439, "trii"), // OpRayQueryIsLSSHitNV
-    (5571, "trii"), // OpSubgroupShuffleINTEL
-    (5572, "triii"), // OpSubgroupShuffleDownINTEL
-    (5573, "triii"), // OpSubgroupShuffleUpINTEL
-    (5574, "trii"), // OpSubgroupShuffleXorINTEL
-    (5575, "tri"), // OpSubgroupBlockReadINTEL
-    (5576, "ii"), // OpSubgroupBlockWriteINTEL
-    (5577, "trii"), // OpSubgroupImageBlockReadINTEL
-    (5578, "iii"), // OpSubgroupImageBlockWriteINTEL
-    (5580, "triiii"), // OpSubgroupImageMediaBlockReadINTEL
-    (5581, "iiiii"), // OpSubgroupImageMediaBlockWriteINTEL
-    (5585, "tri"), // OpUCountLeadingZerosINTEL
-    (5586, "tri"), // OpUCountTrailingZerosINTEL
-    (5587, "trii"), // OpAbsISubINTEL
-    (5588, "trii"), // OpAbsUSubINTEL
-    (5589, "trii"), // OpIAddSatINTEL
-    (5590, "trii"), // OpUAddSatINTEL
-    (5591, "trii"), // OpIAverageINTEL
-    (5592, "trii"), // OpUAverageINTEL
-    (5593, "trii"), // OpIAverageRoundedINTEL
-    (5594, "trii"), // OpUAverageRoundedINTEL
-    (5595, "trii"), // OpISubSatINTEL
-    (5596, "trii"), // OpUSubSatINTEL
-    (5597, "trii"), // OpIMul32x16INTEL
-    (5598, "trii"), // OpUMul32x16INTEL
-    (5600, "tri"), // OpConstantFunctionPointerINTEL
-    (5601, "trI"), // OpFunctionPointerCallINTEL
-    (5609, "rs"), // OpAsmTargetINTEL
-    (5610, "triiss"), // OpAsmINTEL
-    (5611, "triI"), // OpAsmCallINTEL
-    (5614, "triiii"), // OpAtomicFMinEXT
-    (5615, "triiii"), // OpAtomicFMaxEXT
-    (5630, "i"), // OpAssumeTrueKHR
-    (5631, "trii"), // OpExpectKHR
-    (5632, "ilL"), // OpDecorateString
-    (5633, "illL"), // OpMemberDecorateString
-    (5699, "trii"), // OpVmeImageINTEL
-    (5700, "ri"), // OpTypeVmeImageINTEL
-    (5701, "r"), // OpTypeAvcImePayloadINTEL
-    (5702, "r"), // OpTypeAvcRefPayloadINTEL
-    (5703, "r"), // OpTypeAvcSicPayloadINTEL
-    (5704, "r"), // OpTypeAvcMcePayloadINTEL
-    (5705, "r"), // OpTypeAvcMceResultINTEL
-    (5706, "r"), // OpTypeAvcImeResultINTEL
-    (5707, "r"), // OpTypeAvcImeResultSingleReferenceStreamoutINTEL
-    (5708, "r"), // OpTypeAvcImeResultDualReferenceStreamoutINTEL
-    (5709, "r"), // OpTypeAvcImeSingleReferenceStreaminINTEL
-    (5710, "r"), // OpTypeAvcImeDualReferenceStreaminINTEL
-    (5711, "r"), // OpTypeAvcRefResultINTEL
-    (5712, "r"), // OpTypeAvcSicResultINTEL
-    (5713, "trii"), // OpSubgroupAvcMceGetDefaultInterBaseMultiReferencePenaltyINTEL
-    (5714, "trii"), // OpSubgroupAvcMceSetInterBaseMultiReferencePenaltyINTEL
-    (5715, "trii"), // OpSubgroupAvcMceGetDefaultInterShapePenaltyINTEL
-    (5716, "trii"), // OpSubgroupAvcMceSetInterShapePenaltyINTEL
-    (5717, "trii"), // OpSubgroupAvcMceGetDefaultInterDirectionPenaltyINTEL
-    (5718, "trii"), // OpSubgroupAvcMceSetInterDirectionPenaltyINTEL
-    (5719, "trii"), // OpSubgroupAvcMceGetDefaultIntraLumaShapePenaltyINTEL
-    (5720, "trii"), // OpSubgroupAvcMceGetDefaultInterMotionVectorCostTableINTEL
-    (5721, "tr"), // OpSubgroupAvcMceGetDefaultHighPenaltyCostTableINTEL
-    (5722, "tr"), // OpSubgroupAvcMceGetDefaultMediumPenaltyCostTableINTEL
-    (5723, "tr"), // OpSubgroupAvcMceGetDefaultLowPenaltyCostTableINTEL
-    (5724, "triiii"), // OpSubgroupAvcMceSetMotionVectorCostFunctionINTEL
-    (5725, "trii"), // OpSubgroupAvcMceGetDefaultIntraLumaModePenaltyINTEL
-    (5726, "tr"), // OpSubgroupAvcMceGetDefaultNonDcLumaIntraPenaltyINTEL
-    (5727, "tr"), // OpSubgroupAvcMceGetDefaultIntraChromaModeBasePenaltyINTEL
-    (5728, "tri"), // OpSubgroupAvcMceSetAcOnlyHaarINTEL
-    (5729, "trii"), // OpSubgroupAvcMceSetSourceInterlacedFieldPolarityINTEL
-    (5730, "trii"), // OpSubgroupAvcMceSetSingleReferenceInterlacedFieldPolarityINTEL
-    (5731, "triii"), // OpSubgroupAvcMceSetDualReferenceInterlacedFieldPolaritiesINTEL
-    (5732, "tri"), // OpSubgroupAvcMceConvertToImePayloadINTEL
-    (5733, "tri"), // OpSubgroupAvcMceConvertToImeResultINTEL
-    (5734, "tri"), // OpSubgroupAvcMceConvertToRefPayloadINTEL
-    (5735, "tri"), // OpSubgroupAvcMceConvertToRefResultINTEL
-    (5736, "tri"), // OpSubgroupAvcMceConvertToSicPayloadINTEL
-    (5737, "tri"), // OpSubgroupAvcMceConvertToSicResultINTEL
-    (5738, "tri"), // OpSubgroupAvcMceGetMotionVectorsINTEL
-    (5739, "tri"), // OpSubgroupAvcMceGetInterDistortionsINTEL
-    (5740, "tri"), // OpSubgroupAvcMceGetBestInterDistortionsINTEL
-    (5741, "tri"), // OpSubgroupAvcMceGetInterMajorShapeINTEL
-    (5742, "tri"), // OpSubgroupAvcMceGetInterMinorShapeINTEL
-    (5743, "tri"), // OpSubgroupAvcMceGetInterDirectionsINTEL
-    (5744, "tri"), // OpSubgroupAvcMceGetInterMotionVectorCountINTEL
-    (5745, "tri"), // OpSubgroupAvcMceGetInterReferenceIdsINTEL
-    (5746, "triii"), // OpSubgroupAvcMceGetInterReferenceInterlacedFieldPolaritiesINTEL
-    (5747, "triii"), // OpSubgroupAvcImeInitializeINTEL
-    (5748, "triii"), // OpSubgroupAvcImeSetSingleReferenceINTEL
-    (5749, "triiii"), // OpSubgroupAvcImeSetDualReferenceINTEL
-    (5750, "trii"), // OpSubgroupAvcImeRefWindowSizeINTEL
-    (5751, "triiii"), // OpSubgroupAvcImeAdjustRefOffsetINTEL
-    (5752, "tri"), // OpSubgroupAvcImeConvertToMcePayloadINTEL
-    (5753, "trii"), // OpSubgroupAvcImeSetMaxMotionVectorCountINTEL
-    (5754, "tri"), // OpSubgroupAvcImeSetUnidirectionalMixDisableINTEL
-    (5755, "trii"), // OpSubgroupAvcImeSetEarlySearchTerminationThresholdINTEL
-    (5756, "trii"), // OpSubgroupAvcImeSetWeightedSadINTEL
-    (5757, "triii"), // OpSubgroupAvcImeEvaluateWithSingleReferenceINTEL
-    (5758, "triiii"), // OpSubgroupAvcImeEvaluateWithDualReferenceINTEL
-    (5759, "triiii"), // OpSubgroupAvcImeEvaluateWithSingleReferenceStreaminINTEL
-    (5760, "triiiii"), // OpSubgroupAvcImeEvaluateWithDualReferenceStreaminINTEL
-    (5761, "triii"), // OpSubgroupAvcImeEvaluateWithSingleReferenceStreamoutINTEL
-    (5762, "triiii"), // OpSubgroupAvcImeEvaluateWithDualReferenceStreamoutINTEL
-    (5763, "triiii"), // OpSubgroupAvcImeEvaluateWithSingleReferenceStreaminoutINTEL
-    (5764, "triiiii"), // OpSubgroupAvcImeEvaluateWithDualReferenceStreaminoutINTEL
-    (5765, "tri"), // OpSubgroupAvcImeConvertToMceResultINTEL
-    (5766, "tri"), // OpSubgroupAvcImeGetSingleReferenceStreaminINTEL
-    (5767, "tri"), // OpSubgroupAvcImeGetDualReferenceStreaminINTEL
-    (5768, "tri"), // OpSubgroupAvcImeStripSingleReferenceStreamoutINTEL
-    (5769, "tri"), // OpSubgroupAvcImeStripDualReferenceStreamoutINTEL
-    (5770, "trii"), // OpSubgroupAvcImeGetStreamoutSingleReferenceMajorShapeMotionVectorsINTEL
-    (5771, "trii"), // OpSubgroupAvcImeGetStreamoutSingleReferenceMajorShapeDistortionsINTEL
-    (5772, "trii"), // OpSubgroupAvcImeGetStreamoutSingleReferenceMajorShapeReferenceIdsINTEL
-    (5773, "triii"), // OpSubgroupAvcImeGetStreamoutDualReferenceMajorShapeMotionVectorsINTEL
-    (5774, "triii"), // OpSubgroupAvcImeGetStreamoutDualReferenceMajorShapeDistortionsINTEL
-    (5775, "triii"), // OpSubgroupAvcImeGetStreamoutDualReferenceMajorShapeReferenceIdsINTEL
-    (5776, "trii"), // OpSubgroupAvcImeGetBorderReachedINTEL
-    (5777, "tri"), // OpSubgroupAvcImeGetTruncatedSearchIndicationINTEL
-    (5778, "tri"), // OpSubgroupAvcImeGetUnidirectionalEarlySearchTerminationINTEL
-    (5779, "tri"), // OpSubgroupAvcImeGetWeightingPatternMinimumMotionVectorINTEL
-    (5780, "tri"), // OpSubgroupAvcImeGetWeightingPatternMinimumDistortionINTEL
-    (5781, "triiiiiii"), // OpSubgroupAvcFmeInitializeINTEL
-    (5782, "triiiiiiii"), // OpSubgroupAvcBmeInitializeINTEL
-    (5783, "tri"), // OpSubgroupAvcRefConvertToMcePayloadINTEL
-    (5784, "tri"), // OpSubgroupAvcRefSetBidirectionalMixDisableINTEL
-    (5785, "tri"), // OpSubgroupAvcRefSetBilinearFilterEnableINTEL
-    (5786, "triii"), // OpSubgroupAvcRefEvaluateWithSingleReferenceINTEL
-    (5787, "triiii"), // OpSubgroupAvcRefEvaluateWithDualReferenceINTEL
-    (5788, "triii"), // OpSubgroupAvcRefEvaluateWithMultiReferenceINTEL
-    (5789, "triiii"), // OpSubgroupAvcRefEvaluateWithMultiReferenceInterlacedINTEL
-    (5790, "tri"), // OpSubgroupAvcRefConvertToMceResultINTEL
-    (5791, "tri"), // OpSubgroupAvcSicInitializeINTEL
-    (5792, "triiiiii"), // OpSubgroupAvcSicConfigureSkcINTEL
-    (5793, "triiiiiiii"), // OpSubgroupAvcSicConfigureIpeLumaINTEL
-    (5794, "triiiiiiiiiii"), // OpSubgroupAvcSicConfigureIpeLumaChromaINTEL
-    (5795, "trii"), // OpSubgroupAvcSicGetMotionVectorMaskINTEL
-    (5796, "tri"), // OpSubgroupAvcSicConvertToMcePayloadINTEL
-    (5797, "trii"), // OpSubgroupAvcSicSetIntraLumaShapePenaltyINTEL
-    (5798, "triiii"), // OpSubgroupAvcSicSetIntraLumaModeCostFunctionINTEL
-    (5799, "trii"), // OpSubgroupAvcSicSetIntraChromaModeCostFunctionINTEL
-    (5800, "tri"), // OpSubgroupAvcSicSetBilinearFilterEnableINTEL
-    (5801, "trii"), // OpSubgroupAvcSicSetSkcForwardTransformEnableINTEL
-    (5802, "trii"), // OpSubgroupAvcSicSetBlockBasedRawSkipSadINTEL
-    (5803, "trii"), // OpSubgroupAvcSicEvaluateIpeINTEL
-    (5804, "triii"), // OpSubgroupAvcSicEvaluateWithSingleReferenceINTEL
-    (5805, "triiii"), // OpSubgroupAvcSicEvaluateWithDualReferenceINTEL
-    (5806, "triii"), // OpSubgroupAvcSicEvaluateWithMultiReferenceINTEL
-    (5807, "triiii"), // OpSubgroupAvcSicEvaluateWithMultiReferenceInterlacedINTEL
-    (5808, "tri"), // OpSubgroupAvcSicConvertToMceResultINTEL
-    (5809, "tri"), // OpSubgroupAvcSicGetIpeLumaShapeINTEL
-    (5810, "tri"), // OpSubgroupAvcSicGetBestIpeLumaDistortionINTEL
-    (5811, "tri"), // OpSubgroupAvcSicGetBestIpeChromaDistortionINTEL
-    (5812, "tri"), // OpSubgroupAvcSicGetPackedIpeLumaModesINTEL
-    (5813, "tri"), // OpSubgroupAvcSicGetIpeChromaModeINTEL
-    (5814, "tri"), // OpSubgroupAvcSicGetPackedSkcLumaCountThresholdINTEL
-    (5815, "tri"), // OpSubgroupAvcSicGetPackedSkcLumaSumThresholdINTEL
-    (5816, "tri"), // OpSubgroupAvcSicGetInterRawSadsINTEL
-    (5818, "tri"), // OpVariableLengthArrayINTEL
-    (5819, "tr"), // OpSaveMemoryINTEL
-    (5820, "i"), // OpRestoreMemoryINTEL
-    (5840, "trilllll"), // OpArbitraryFloatSinCosPiALTERA
-    (5841, "trilllll"), // OpArbitraryFloatCastALTERA
-    (5842, "trilllll"), // OpArbitraryFloatCastFromIntALTERA
-    (5843, "trilllll"), // OpArbitraryFloatCastToIntALTERA
-    (5846, "trililllll"), // OpArbitraryFloatAddALTERA
-    (5847, "trililllll"), // OpArbitraryFloatSubALTERA
-    (5848, "trililllll"), // OpArbitraryFloatMulALTERA
-    (5849, "trililllll"), // OpArbitraryFloatDivALTERA
-    (5850, "trilil"), // OpArbitraryFloatGTALTERA
-    (5851, "trilil"), // OpArbitraryFloatGEALTERA
-    (5852, "trilil"), // OpArbitraryFloatLTALTERA
-    (5853, "trilil"), // OpArbitraryFloatLEALTERA
-    (5854, "trilil"), // OpArbitraryFloatEQALTERA
-    (5855, "trilllll"), // OpArbitraryFloatRecipALTERA
-    (5856, "trilllll"), // OpArbitraryFloatRSqrtALTERA
-    (5857, "trilllll"), // OpArbitraryFloatCbrtALTERA
-    (5858, "trililllll"), // OpArbitraryFloatHypotALTERA
-    (5859, "trilllll"), // OpArbitraryFloatSqrtALTERA
-    (5860, "trilllll"), // OpArbitraryFloatLogINTEL
-    (5861, "trilllll"), // OpArbitraryFloatLog2INTEL
-    (5862, "trilllll"), // OpArbitraryFloatLog10INTEL
-    (5863, "trilllll"), // OpArbitraryFloatLog1pINTEL
-    (5864, "trilllll"), // OpArbitraryFloatExpINTEL
-    (5865, "trilllll"), // OpArbitraryFloatExp2INTEL
-    (5866, "trilllll"), // OpArbitraryFloatExp10INTEL
-    (5867, "trilllll"), // OpArbitraryFloatExpm1INTEL
-    (5868, "trilllll"), // OpArbitraryFloatSinINTEL
-    (5869, "trilllll"), // OpArbitraryFloatCosINTEL
-    (5870, "trilllll"), // OpArbitraryFloatSinCosINTEL
-    (5871, "trilllll"), // OpArbitraryFloatSinPiINTEL
-    (5872, "trilllll"), // OpArbitraryFloatCosPiINTEL
-    (5873, "trilllll"), // OpArbitraryFloatASinINTEL
-    (5874, "trilllll"), // OpArbitraryFloatASinPiINTEL
-    (5875, "trilllll"), // OpArbitraryFloatACosINTEL
-    (5876, "trilllll"), // OpArbitraryFloatACosPiINTEL
-    (5877, "trilllll"), // OpArbitraryFloatATanINTEL
-    (5878, "trilllll"), // OpArbitraryFloatATanPiINTEL
-    (5879, "trililllll"), // OpArbitraryFloatATan2INTEL
-    (5880, "trililllll"), // OpArbitraryFloatPowINTEL
-    (5881, "trililllll"), // OpArbitraryFloatPowRINTEL
-    (5882, "trililllll"), // OpArbitraryFloatPowNINTEL
-    (5887, "L"), // OpLoopControlINTEL
-    (5911, "ri"), // OpAliasDomainDeclINTEL
-    (5912, "rii"), // OpAliasScopeDeclINTEL
-    (5913, "rI"), // OpAliasScopeListDeclINTEL
-    (5923, "trilllll"), // OpFixedSqrtALTERA
-    (5924, "trilllll"), // OpFixedRecipALTERA
-    (5925, "trilllll"), // OpFixedRsqrtALTERA
-    (5926, "trilllll"), // OpFixedSinALTERA
-    (5927, "trilllll"), // OpFixedCosALTERA
-    (5928, "trilllll"), // OpFixedSinCosALTERA
-    (5929, "trilllll"), // OpFixedSinPiALTERA
-    (5930, "trilllll"), // OpFixedCosPiALTERA
-    (5931, "trilllll"), // OpFixedSinCosPiALTERA
-    (5932, "trilllll"), // OpFixedLogALTERA
-    (5933, "trilllll"), // OpFixedExpALTERA
-    (5934, "tri"), // OpPtrCastToCrossWorkgroupALTERA
-    (5938, "tri"), // OpCrossWorkgroupCastToPtrALTERA
-    (5946, "iiii"), // OpReadPipeBlockingALTERA
-    (5947, "iiii"), // OpWritePipeBlockingALTERA
-    (5949, "tri"), // OpFPGARegALTERA
-    (6016, "tri"), // OpRayQueryGetRayTMinKHR
-    (6017, "tri"), // OpRayQueryGetRayFlagsKHR
-    (6018, "trii"), // OpRayQueryGetIntersectionTKHR
-    (6019, "trii"), // OpRayQueryGetIntersectionInstanceCustomIndexKHR
-    (6020, "trii"), // OpRayQueryGetIntersectionInstanceIdKHR
-    (6021, "trii"), // OpRayQueryGetIntersectionInstanceShaderBindingTableRecordOffsetKHR
-    (6022, "trii"), // OpRayQueryGetIntersectionGeometryIndexKHR
-    (6023, "trii"), // OpRayQueryGetIntersectionPrimitiveIndexKHR
-    (6024, "trii"), // OpRayQueryGetIntersectionBarycentricsKHR
-    (6025, "trii"), // OpRayQueryGetIntersectionFrontFaceKHR
-    (6026, "tri"), // OpRayQueryGetIntersectionCandidateAABBOpaqueKHR
-    (6027, "trii"), // OpRayQueryGetIntersectionObjectRayDirectionKHR
-    (6028, "trii"), // OpRayQueryGetIntersectionObjectRayOriginKHR
-    (6029, "tri"), // OpRayQueryGetWorldRayDirectionKHR
-    (6030, "tri"), // OpRayQueryGetWorldRayOriginKHR
-    (6031, "trii"), // OpRayQueryGetIntersectionObjectToWorldKHR
-    (6032, "trii"), // OpRayQueryGetIntersectionWorldToObjectKHR
-    (6035, "triiii"), // OpAtomicFAddEXT
-    (6086, "rl"), // OpTypeBufferSurfaceINTEL
-    (6090, "I"), // OpTypeStructContinuedINTEL
-    (6091, "I"), // OpConstantCompositeContinuedINTEL
-    (6092, "I"), // OpSpecConstantCompositeContinuedINTEL
-    (6096, "I"), // OpCompositeConstructContinuedINTEL
-    (6116, "tri"), // OpConvertFToBF16INTEL
-    (6117, "tri"), // OpConvertBF16ToFINTEL
-    (6142, "iii"), // OpControlBarrierArriveINTEL
-    (6143, "iii"), // OpControlBarrierWaitINTEL
-    (6145, "tri"), // OpArithmeticFenceEXT
-    (6163, "trillll"), // OpTaskSequenceCreateALTERA
-    (6164, "iI"), // OpTaskSequenceAsyncALTERA
-    (6165, "tri"), // OpTaskSequenceGetALTERA
-    (6166, "i"), // OpTaskSequenceReleaseALTERA
-    (6199, "r"), // OpTypeTaskSequenceALTERA
-    (6221, "iim"), // OpSubgroupBlockPrefetchINTEL
-    (6231, "iiiiiiiiii"), // OpSubgroup2DBlockLoadINTEL
-    (6232, "iiiiiiiiii"), // OpSubgroup2DBlockLoadTransformINTEL
-    (6233, "iiiiiiiiii"), // OpSubgroup2DBlockLoadTransposeINTEL
-    (6234, "iiiiiiiii"), // OpSubgroup2DBlockPrefetchINTEL
-    (6235, "iiiiiiiiii"), // OpSubgroup2DBlockStoreINTEL
-    (6237, "triiiil"), // OpSubgroupMatrixMultiplyAccumulateINTEL
-    (6242, "triiii"), // OpBitwiseFunctionINTEL
-    (6244, "trii"), // OpUntypedVariableLengthArrayINTEL
-    (6248, "is"), // OpConditionalExtensionINTEL
-    (6249, "ilisI"), // OpConditionalEntryPointINTEL
-    (6250, "il"), // OpConditionalCapabilityINTEL
-    (6251, "trlL"), // OpSpecConstantTargetINTEL
-    (6252, "trllll"), // OpSpecConstantArchitectureINTEL
-    (6253, "trL"), // OpSpecConstantCapabilitiesINTEL
-    (6254, "trI"), // OpConditionalCopyObjectINTEL
-    (6258, "triiim"), // OpPredicatedLoadINTEL
-    (6259, "iiim"), // OpPredicatedStoreINTEL
-    (6401, "trili"), // OpGroupIMulKHR
-    (6402, "trili"), // OpGroupFMulKHR
-    (6403, "trili"), // OpGroupBitwiseAndKHR
-    (6404, "trili"), // OpGroupBitwiseOrKHR
-    (6405, "trili"), // OpGroupBitwiseXorKHR
-    (6406, "trili"), // OpGroupLogicalAndKHR
-    (6407, "trili"), // OpGroupLogicalOrKHR
-    (6408, "trili"), // OpGroupLogicalXorKHR
-    (6426, "tri"), // OpRoundFToTF32INTEL
-    (6428, "trilii"), // OpMaskedGatherINTEL
-    (6429, "iili"), // OpMaskedScatterINTEL
-    (6529, "tri"), // OpConvertHandleToImageINTEL
-    (6530, "tri"), // OpConvertHandleToSamplerINTEL
-    (6531, "tri"), // OpConvertHandleToSampledImageINTEL
-    (6916, "triii"), // OpFDot2MixAcc32VALVE
-    (6917, "triii"), // OpFDot2MixAcc16VALVE
-    (6918, "triii"), // OpFDot4MixAcc32VALVE
+pub(crate) static TABLE: &[(&str, &[u16])] = &[
+    ("", &[0, 56, 218, 219, 252, 253, 255, 317, 4186, 4416, 4448, 4449, 5335, 5336, 5364, 5365, 5380]),
+    ("I", &[6090, 6091, 6092, 6096]),
+    ("L", &[5887]),
+    ("i", &[220, 221, 249, 254, 297, 298, 4474, 4476, 5075, 5259, 5318, 5630, 5820, 6166]),
+    ("iI", &[74, 6164]),
+    ("iP", &[75]),
+    ("ii", &[225, 301, 4446, 4475, 5121, 5264, 5266, 5280, 5295, 5299, 5309, 5314, 5319, 5321, 5344, 5576]),
+    ("iiI", &[4185]),
+    ("iiL", &[246]),
+    ("iiS", &[251]),
+    ("iii", &[224, 260, 302, 319, 329, 5279, 5291, 5315, 5578, 6142, 6143]),
+    ("iiiG", &[99]),
+    ("iiiL", &[250]),
+    ("iiii", &[228, 280, 281, 5294, 5310, 5946, 5947]),
+    ("iiiii", &[287, 288, 4426, 5304, 5581]),
+    ("iiiiii", &[5263]),
+    ("iiiiiii", &[5251, 5290, 5305]),
+    ("iiiiiiii", &[4473, 5306]),
+    ("iiiiiiiii", &[6234]),
+    ("iiiiiiiiii", &[6231, 6232, 6233, 6235]),
+    ("iiiiiiiiiii", &[4445, 5337]),
+    ("iiiiiiiiiiii", &[5260, 5262, 5316, 5338, 5339]),
+    ("iiiiiiiiiiiii", &[5250, 5256, 5261, 5317]),
+    ("iiiiiiiiiiiiii", &[5249, 5311]),
+    ("iiiiiiiiiiiiiii", &[5312]),
+    ("iiiim", &[4458, 5360]),
+    ("iiil", &[4165]),
+    ("iiim", &[5303, 6259]),
+    ("iiimG", &[5368]),
+    ("iiimm", &[64]),
+    ("iili", &[6429]),
+    ("iim", &[62, 6221]),
+    ("iimm", &[63]),
+    ("il", &[39, 247, 256, 257, 6250]),
+    ("ilI", &[331, 332]),
+    ("ilL", &[16, 71, 5632]),
+    ("ilisI", &[6249]),
+    ("ill", &[8]),
+    ("illL", &[72, 5127, 5633]),
+    ("ils", &[6]),
+    ("is", &[5, 6248]),
+    ("isI", &[4182]),
+    ("l", &[17, 5397]),
+    ("lisI", &[15]),
+    ("ll", &[14]),
+    ("llis", &[3]),
+    ("r", &[
+        19, 20, 26, 34, 35, 36, 37, 73, 248, 322, 327, 4472, 5281, 5313, 5341, 5701, 5702, 5703,
+        5704, 5705, 5706, 5707, 5708, 5709, 5710, 5711, 5712, 6199,
+    ]),
+    ("rI", &[30, 5913]),
+    ("ri", &[27, 29, 5076, 5700, 5911]),
+    ("riI", &[33]),
+    ("rii", &[28, 5288, 5370, 5912]),
+    ("riiI", &[5371]),
+    ("riii", &[4163]),
+    ("riiii", &[5358]),
+    ("riiiii", &[4456]),
+    ("ril", &[23, 24]),
+    ("rilllllll", &[25]),
+    ("rl", &[38, 4417, 5115, 6086]),
+    ("rlI", &[4190]),
+    ("rli", &[32]),
+    ("rll", &[21, 22]),
+    ("rs", &[7, 11, 31, 5103, 5104, 5609]),
+    ("s", &[2, 4, 10, 330]),
+    ("tr", &[1, 41, 42, 46, 48, 49, 55, 299, 303, 4183, 5158, 5372, 5377, 5381, 5721, 5722, 5723, 5726, 5727, 5819]),
+    ("trI", &[44, 51, 80, 245, 5601, 6254]),
+    ("trL", &[43, 50, 5147, 5148, 6253]),
+    ("trO", &[52]),
+    ("tri", &[
+        69, 83, 84, 100, 101, 102, 104, 106, 107, 109, 110, 111, 112, 113, 114, 115, 116, 117,
+        118, 119, 120, 121, 122, 124, 126, 127, 154, 155, 156, 157, 158, 159, 160, 168, 200, 204,
+        205, 207, 208, 209, 210, 211, 212, 213, 214, 215, 282, 300, 316, 321, 324, 328, 333, 400,
+        4161, 4162, 4421, 4422, 4428, 4429, 4430, 4447, 4460, 4461, 4462, 4463, 4477, 4497, 4540, 4541, 5056, 5078,
+        5090, 5110, 5111, 5119, 5129, 5159, 5252, 5253, 5254, 5255, 5257, 5258, 5265, 5267, 5268, 5269, 5270, 5271,
+        5272, 5273, 5274, 5275, 5276, 5277, 5278, 5293, 5296, 5307, 5308, 5320, 5322, 5323, 5324, 5325, 5326, 5327,
+        5328, 5329, 5330, 5331, 5332, 5333, 5346, 5347, 5348, 5349, 5350, 5351, 5352, 5362, 5390, 5391, 5392, 5393,
+        5394, 5395, 5396, 5432, 5433, 5434, 5435, 5436, 5437, 5575, 5585, 5586, 5600, 5728, 5732, 5733, 5734, 5735,
+        5736, 5737, 5738, 5739, 5740, 5741, 5742, 5743, 5744, 5745, 5752, 5754, 5765, 5766, 5767, 5768, 5769, 5777,
+        5778, 5779, 5780, 5783, 5784, 5785, 5790, 5791, 5796, 5800, 5808, 5809, 5810, 5811, 5812, 5813, 5814, 5815,
+        5816, 5818, 5934, 5938, 5949, 6016, 6017, 6026, 6029, 6030, 6116, 6117, 6145, 6165, 6426, 6529, 6530, 6531,
+    ]),
+    ("triI", &[57, 65, 66, 4184, 5373, 5374, 5375, 5378, 5379, 5384, 5611]),
+    ("triL", &[81]),
+    ("trii", &[
+        77, 86, 103, 105, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141,
+        142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 161, 162, 163, 164, 165, 166, 167,
+        170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187,
+        188, 189, 190, 191, 194, 195, 196, 197, 198, 199, 261, 262, 334, 335, 336, 338, 339, 340,
+        343, 344, 401, 402, 403, 4160, 4166, 4195, 4432, 4479, 4542, 5011, 5101, 5334, 5340, 5345, 5363, 5376,
+        5427, 5428, 5429, 5430, 5431, 5438, 5439, 5571, 5574, 5577, 5587, 5588, 5589, 5590, 5591, 5592, 5593, 5594,
+        5595, 5596, 5597, 5598, 5631, 5699, 5713, 5714, 5715, 5716, 5717, 5718, 5719, 5720, 5725, 5729, 5730, 5750,
+        5753, 5755, 5756, 5770, 5771, 5772, 5776, 5795, 5797, 5799, 5801, 5802, 5803, 6018, 6019, 6020, 6021, 6022,
+        6023, 6024, 6025, 6027, 6028, 6031, 6032, 6244,
+    ]),
+    ("triiG", &[87, 88, 91, 92, 95, 98, 305, 306, 309, 310, 313, 320]),
+    ("triiI", &[67, 70, 4419, 4420, 5369]),
+    ("triiL", &[79, 82]),
+    ("triii", &[
+        60, 78, 169, 202, 203, 227, 232, 233, 263, 283, 284, 304, 318, 337, 341, 345, 346, 347,
+        348, 365, 366, 4427, 4480, 4481, 5012, 5074, 5361, 5572, 5573, 5731, 5746, 5747, 5748, 5757, 5761, 5773,
+        5774, 5775, 5786, 5788, 5804, 5806, 6916, 6917, 6918,
+    ]),
+    ("triiiG", &[89, 90, 93, 94, 96, 97, 307, 308, 311, 312, 314, 315]),
+    ("triiiI", &[4423, 4424]),
+    ("triiii", &[
+        201, 229, 234, 235, 236, 237, 238, 239, 240, 241, 242, 274, 275, 278, 279, 291, 295, 296,
+        326, 4431, 5126, 5580, 5614, 5615, 5724, 5749, 5751, 5758, 5759, 5762, 5763, 5787, 5789, 5798, 5805, 5807,
+        6035, 6242,
+    ]),
+    ("triiiiG", &[4545, 5283]),
+    ("triiiii", &[285, 286, 293, 294, 325, 4482, 4483, 4500, 4501, 4502, 4503, 5300, 5301, 5382, 5760, 5764]),
+    ("triiiiii", &[230, 231, 259, 276, 277, 5792]),
+    ("triiiiiii", &[5781]),
+    ("triiiiiiii", &[5782, 5793]),
+    ("triiiiiiiiiiI", &[292]),
+    ("triiiiiiiiiii", &[5794]),
+    ("triiiiiiiiiiiiil", &[5292]),
+    ("triiiiiiiiiil", &[5289]),
+    ("triiiiiiimm", &[4434]),
+    ("triiiil", &[5398, 6237]),
+    ("triiil", &[4453, 4454, 4455, 4459]),
+    ("triiim", &[4457, 5359, 6258]),
+    ("triiimG", &[5367]),
+    ("triil", &[4164, 4425, 4450, 4451, 4452]),
+    ("triim", &[5302]),
+    ("triiss", &[5610]),
+    ("tril", &[68, 123]),
+    ("trilI", &[12, 4433]),
+    ("trili", &[
+        264, 265, 266, 267, 268, 269, 270, 271, 342, 5000, 5001, 5002, 5003, 5004, 5005, 5006, 5007, 5366,
+        6401, 6402, 6403, 6404, 6405, 6406, 6407, 6408,
+    ]),
+    ("trilii", &[349, 350, 351, 352, 353, 354, 355, 356, 357, 358, 359, 360, 361, 362, 363, 364, 6428]),
+    ("trilil", &[5850, 5851, 5852, 5853, 5854]),
+    ("trililllll", &[5846, 5847, 5848, 5849, 5858, 5879, 5880, 5881, 5882]),
+    ("trillll", &[6163]),
+    ("trilllll", &[
+        5840, 5841, 5842, 5843, 5855, 5856, 5857, 5859, 5860, 5861, 5862, 5863, 5864, 5865, 5866, 5867, 5868, 5869,
+        5870, 5871, 5872, 5873, 5874, 5875, 5876, 5877, 5878, 5923, 5924, 5925, 5926, 5927, 5928, 5929, 5930, 5931,
+        5932, 5933,
+    ]),
+    ("trim", &[61]),
+    ("trl", &[4181]),
+    ("trlL", &[6251]),
+    ("trli", &[54, 59]),
+    ("trlii", &[4418]),
+    ("trlll", &[45, 323]),
+    ("trllll", &[6252]),
 ];

@@ -1,9 +1,71 @@
-//! The words of an instruction that are ids.
+//! Operands by opcode, from the generated table of patterns: the words of an instruction that are ids, and its result.
+//!
+//! A letter an operand; optional operands are missing at the end:
+//!
+//! ```text
+//! t result type   r result          i id                I ids up to the end
+//! l literal word  L literals to end  s string           m memory operands   G mask word, then ids
+//! P id/literal pairs   S literal/label pairs (OpSwitch)   O opcode, then that instruction's operands
+//! ```
 
 use super::op::memory_operands::{ALIGNED, MAKE_POINTER_AVAILABLE, MAKE_POINTER_VISIBLE};
 use super::operand_table::TABLE;
-use super::patterns::{BY_OPCODE, pattern};
 use super::{Inst, literal};
+
+const OPCODES: usize = 8192;
+
+/// Facts by opcode.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// Index into [`TABLE`] plus one, 0 for opcodes that it lacks.
+    row: u8,
+    /// Word index of the result id, 0 for opcodes without one: 2 where a result type comes first.
+    result: u8,
+}
+
+static BY_OPCODE: [Entry; OPCODES] = {
+    let mut entries = [Entry { row: 0, result: 0 }; OPCODES];
+    assert!(TABLE.len() < 255, "rows plus one fit in a byte");
+    let mut row = 0;
+    while row < TABLE.len() {
+        let (letters, opcodes) = TABLE[row];
+        let result = match letters.as_bytes() {
+            [b't', ..] => 2,
+            [b'r', ..] => 1,
+            _ => 0,
+        };
+        row += 1;
+        let mut i = 0;
+        while i < opcodes.len() {
+            entries[opcodes[i] as usize] = Entry { row: row as u8, result };
+            i += 1;
+        }
+    }
+    entries
+};
+
+/// Index into [`TABLE`].
+fn row(opcode: u16) -> Option<usize> {
+    let entry = BY_OPCODE.get(usize::from(opcode))?;
+    usize::from(entry.row).checked_sub(1)
+}
+
+/// The operand pattern of an opcode, if the table has it.
+pub(crate) fn pattern(opcode: u16) -> Option<&'static [u8]> {
+    let (letters, _) = TABLE.get(row(opcode)?)?;
+    Some(letters.as_bytes())
+}
+
+/// Whether an opcode has a result type, which is then its first operand.
+pub(crate) fn has_type(opcode: u16) -> bool {
+    result_index(opcode) == Some(2)
+}
+
+/// Word index of an opcode's result id.
+pub(crate) fn result_index(opcode: u16) -> Option<usize> {
+    let entry = BY_OPCODE.get(usize::from(opcode))?;
+    (entry.result != 0).then_some(entry.result.into())
+}
 
 /// A precomputed pattern. Most instructions consist of ids and single literals, perhaps with a run of either at the end, so
 /// their ids are found without decoding letters.
@@ -34,7 +96,7 @@ static SHAPES: [Shape; TABLE.len()] = {
     }; TABLE.len()];
     let mut row = 0;
     while row < TABLE.len() {
-        let letters = TABLE[row].1.as_bytes();
+        let letters = TABLE[row].0.as_bytes();
         let mut at = 0;
         while at < letters.len() {
             let shape = &mut shapes[row];
@@ -68,8 +130,7 @@ static SHAPES: [Shape; TABLE.len()] = {
 /// instruction is unknown: then any of its words may be an id.
 #[inline]
 pub(crate) fn visit_ids(inst: &Inst<'_>, selector_words: usize, mut visit: impl FnMut(usize)) -> bool {
-    let row = BY_OPCODE.get(usize::from(inst.opcode())).copied().unwrap_or(0);
-    let Some(shape) = usize::from(row).checked_sub(1).and_then(|row| SHAPES.get(row)) else {
+    let Some(shape) = row(inst.opcode()).and_then(|row| SHAPES.get(row)) else {
         return false;
     };
     let end = inst.words.len();
@@ -180,7 +241,7 @@ mod tests {
 
     #[test]
     fn shapes_agree_with_the_letters() {
-        for (opcode, _) in TABLE {
+        for opcode in TABLE.iter().flat_map(|row| row.1) {
             for length in 1..24u32 {
                 let words: Vec<u32> = (0..length)
                     .map(|i| if i == 0 { length << 16 | u32::from(*opcode) } else { i })

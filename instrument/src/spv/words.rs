@@ -1,6 +1,6 @@
 //! A module as words: header and instructions, with their offsets.
 
-use super::patterns;
+use super::operands;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A result id. Zero is not an id.
@@ -48,12 +48,12 @@ impl<'a> Inst<'a> {
 
     /// Its result id, 0 if it has none.
     pub(crate) fn result(&self) -> Id {
-        patterns::result_index(self.opcode()).map_or(0, |i| self.word(i))
+        operands::result_index(self.opcode()).map_or(0, |i| self.word(i))
     }
 
     /// Its result type, 0 if it has none.
     pub(crate) fn result_type(&self) -> Id {
-        if patterns::has_type(self.opcode()) {
+        if operands::has_type(self.opcode()) {
             self.word(1)
         } else {
             0

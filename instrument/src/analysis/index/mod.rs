@@ -85,7 +85,7 @@ impl<'a> Index<'a> {
     }
 
     fn define(defs: &mut [u32], inst: &Inst<'_>) -> Result<()> {
-        let Some(at) = crate::spv::patterns::result_index(inst.opcode()) else {
+        let Some(at) = crate::spv::operands::result_index(inst.opcode()) else {
             return Ok(());
         };
         let id = inst.word(at);
