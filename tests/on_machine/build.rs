@@ -1,6 +1,5 @@
-//! Links the C++ library statically, since the other machine may have an older one or none: a folder with nothing but its
-//! archive, searched first, leaves the linker no choice. (`-static-libstdc++` is for programs that `c++` links, and Rust
-//! has `cc` do it.)
+//! Links libstdc++ statically, since the target machine may have an older version or none. The linker searches first a
+//! folder that contains only the static archive. (`-static-libstdc++` works only if `c++` links; Rust links with `cc`.)
 
 use std::env;
 use std::os::unix::fs::symlink;
@@ -13,11 +12,11 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=CXX");
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
-    let said = Command::new(compiler)
+    let output = Command::new(compiler)
         .arg(format!("-print-file-name={ARCHIVE}"))
         .output();
-    let archive = said.map(|said| PathBuf::from(String::from_utf8_lossy(&said.stdout).trim()));
-    // Where there is none, the program is linked as others are, and `cargo xtask bundle` refuses it.
+    let archive = output.map(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()));
+    // Without the archive, libstdc++ is linked dynamically, and `cargo xtask bundle` rejects the program.
     let (Ok(archive), Some(out)) = (archive, env::var_os("OUT_DIR")) else {
         return;
     };

@@ -3,19 +3,19 @@
 use clap::Parser;
 use std::path::PathBuf;
 
-/// The end-to-end tests and benchmarks of vkabort on this machine's Vulkan driver, in a table.
+/// Runs vkabort's end-to-end tests and benchmarks on this machine's Vulkan driver and prints a table.
 ///
-/// Nothing is installed, and no setting of the machine is changed. Files are unpacked into a private folder for temporary
-/// files, which goes at the end.
+/// Installs nothing and changes no setting of the machine. Unpacks its files into a private temporary folder and removes
+/// it at the end.
 #[derive(Parser, Debug)]
 #[command(
     name = "vkabort-bundle",
     version,
     after_help = "\
-Ends with 0 if no part failed, with 1 if one did, with 2 if nothing could be run.
+Exit codes: 0 = every part passed, 1 = a part failed, 2 = nothing could run.
 
-The loader (libvulkan.so.1) is the system's; LD_LIBRARY_PATH names a folder with another one. Where it does not find the
-driver, VK_DRIVER_FILES names the driver's manifest.
+Uses the system's loader (libvulkan.so.1); set LD_LIBRARY_PATH to a folder with another one. If the loader does not find
+the driver, set VK_DRIVER_FILES to the driver's manifest.
 
 Examples:
   vkabort-bundle --list
@@ -24,45 +24,45 @@ Examples:
   vkabort-bundle --device H200 --only fault --traps"
 )]
 pub struct Args {
-    /// The device with this in its name; `NAME#2` is the second of that name. Without it the only one, else the first of
-    /// the fastest kind
+    /// The device whose name contains NAME; `NAME#2` selects the second of that name. Default: the first device of the
+    /// fastest type
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
-    /// List the devices, and run nothing
+    /// List the devices and exit
     #[arg(long)]
     pub list: bool,
-    /// List the parts, and run nothing
+    /// List the parts and exit
     #[arg(long)]
     pub parts: bool,
-    /// Only these parts, or these groups of parts (facts, conform, e2e, own, bench, fault, hang, after)
+    /// Run only these parts or groups of parts (facts, conform, e2e, own, bench, fault, hang, after)
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// At the end, also make the driver lose the device: by a real fault, then by a loop that takes long. Refused on
-    /// drivers of the CPU
+    /// At the end, make the driver lose the device: by a real memory fault, then by a long-running loop. Skipped on CPU
+    /// drivers
     #[arg(long)]
     pub traps: bool,
-    /// Write table.txt, table.json and a log for each part into this folder
+    /// Write table.txt, table.json and a log per part into this folder
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
-    /// How long a part may take
+    /// Time limit of each part
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=60))]
     pub limit: u64,
-    /// Leave the unpacked files behind
+    /// Keep the unpacked files
     #[arg(long)]
     pub keep: bool,
-    /// What a child of this program does
+    /// Task of a child process
     #[arg(long, value_name = "TASK", hide = true)]
     pub child: Option<String>,
-    /// The case, for a child
+    /// Child only: name of the case or measurement
     #[arg(hide = true)]
     pub case: Option<String>,
-    /// The layer takes the place of the driver's own implementation, for a child
+    /// Child only: the layer replaces the driver's own implementation
     #[arg(long, hide = true)]
     pub force: bool,
-    /// The unpacked files, for a child
+    /// Child only: folder of the unpacked files
     #[arg(long, hide = true)]
     pub folder: Option<PathBuf>,
-    /// Where results go, for a child
+    /// Child only: file to which the part appends its results
     #[arg(long, hide = true)]
     pub results: Option<PathBuf>,
 }

@@ -1,5 +1,4 @@
-//! The devices of this machine, as a child process sees them: a driver that crashes when it is loaded must not take this
-//! program along.
+//! Enumerates the devices in a child process: a driver that crashes while loading must not crash this program.
 
 use anyhow::{Context, Result, bail};
 use ash::vk;
@@ -12,7 +11,7 @@ use vkabort_tests::harness::{Placement, environment};
 
 use crate::unpacked::Unpacked;
 
-/// How long it may take to find the devices.
+/// Time limit of the enumeration.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A device.
@@ -24,14 +23,14 @@ pub struct Device {
     pub kind: i32,
     /// `driverName` and `driverInfo`.
     pub driver: String,
-    /// The version of Vulkan.
+    /// Vulkan version.
     pub api: String,
-    /// Whether the driver has `VK_KHR_shader_abort` itself.
+    /// Whether the driver itself supports `VK_KHR_shader_abort`.
     pub native: bool,
 }
 
 impl Device {
-    /// Its type in words.
+    /// Device type for display.
     pub fn kind_name(&self) -> &'static str {
         match vk::PhysicalDeviceType::from_raw(self.kind) {
             vk::PhysicalDeviceType::DISCRETE_GPU => "discrete GPU",
@@ -43,28 +42,28 @@ impl Device {
     }
 }
 
-/// The device that everything runs on.
+/// The device under test.
 pub struct Chosen {
     /// The device.
     pub device: Device,
-    /// What names it and no other.
+    /// Unique name: `--device` with this label selects it.
     pub label: String,
-    /// Why it is this one.
+    /// Reason for the choice.
     pub why: String,
 }
 
-/// All of them.
+/// All devices of the machine.
 pub struct Devices {
     all: Vec<Device>,
     candidates: Vec<Candidate>,
 }
 
 impl Devices {
-    /// Asks a child.
+    /// Enumerates the devices in a child process.
     ///
     /// # Errors
     ///
-    /// There is no loader or no driver, or the child does not answer.
+    /// The loader or a driver is missing, or the child crashes or hangs.
     pub fn find(unpacked: &Unpacked) -> Result<Self> {
         let scratch = scratch::folder_in(&unpacked.processes())?;
         let environment = environment(None, &unpacked.layer, Placement::WithoutLayer, scratch.path())?;
@@ -73,9 +72,9 @@ impl Devices {
             .context("finding the devices")?;
         let line = finished.stdout.lines().find(|line| line.starts_with('['));
         let Some(line) = line.filter(|_| finished.status.success()) else {
-            let said = finished.stderr.trim();
-            if finished.status.code().is_some() && !said.is_empty() {
-                bail!("{said}");
+            let message = finished.stderr.trim();
+            if finished.status.code().is_some() && !message.is_empty() {
+                bail!("{message}");
             }
             bail!(
                 "finding the devices finished with {}\n{}",
@@ -94,19 +93,19 @@ impl Devices {
         })
     }
 
-    /// The device that `wanted` names.
+    /// Chooses the device that `wanted` names; without a name, the first of the fastest type.
     ///
     /// # Errors
     ///
-    /// None is called so, or several are.
+    /// No device matches, or several do.
     pub fn choose(&self, wanted: Option<&str>) -> Result<Chosen> {
         let index = choose(&self.candidates, wanted)?;
-        let device = self.all.get(index).context("there is no such device")?.clone();
+        let device = self.all.get(index).context("device index out of range")?.clone();
         let why = match (wanted, self.all.len()) {
             (Some(wanted), _) => format!("named by --device {wanted}"),
-            (None, 1) => "the only one".to_owned(),
+            (None, 1) => "the only device".to_owned(),
             (None, count) => format!(
-                "the first {} of {count} devices; --device takes another",
+                "the first {} of {count} devices; --device selects another",
                 device.kind_name()
             ),
         };
@@ -114,7 +113,7 @@ impl Devices {
         Ok(Chosen { device, label, why })
     }
 
-    /// A line for each.
+    /// Describes each device in two lines.
     pub fn list(&self) -> String {
         let line = |(index, device): (usize, &Device)| {
             format!(

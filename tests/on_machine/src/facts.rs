@@ -1,4 +1,4 @@
-//! What there is to know about the machine's Vulkan: in a child process.
+//! Queries the machine's Vulkan devices. Runs in a child process.
 
 use crate::devices::Device;
 use anyhow::{Context, Result};
@@ -7,7 +7,7 @@ use std::ffi::CStr;
 use vkabort_test_kit::device_choice::choose;
 use vkabort_tests::vk::candidate;
 
-/// An instance.
+/// An instance and its physical devices.
 struct Vulkan {
     _entry: ash::Entry,
     instance: ash::Instance,
@@ -16,17 +16,17 @@ struct Vulkan {
 
 impl Drop for Vulkan {
     fn drop(&mut self) {
-        // SAFETY: nothing made from the instance is left.
+        // SAFETY: no object created from the instance is alive.
         unsafe { self.instance.destroy_instance(None) };
     }
 }
 
 impl Vulkan {
     fn open() -> Result<Self> {
-        // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
+        // SAFETY: loading the system's Vulkan loader is sound, and the entry keeps it loaded.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| {
             anyhow::anyhow!(
-                "the Vulkan loader (libvulkan.so.1) cannot be loaded: {error}; LD_LIBRARY_PATH names a folder with one"
+                "the Vulkan loader (libvulkan.so.1) cannot be loaded: {error}; set LD_LIBRARY_PATH to a folder with one"
             )
         })?;
         let application = vk::ApplicationInfo::default()
@@ -36,7 +36,7 @@ impl Vulkan {
         // SAFETY: `info` and what it points to are valid for the call.
         let instance = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
-                anyhow::anyhow!("the Vulkan loader finds no driver; VK_DRIVER_FILES names the manifest of one")
+                anyhow::anyhow!("the Vulkan loader finds no driver; set VK_DRIVER_FILES to a driver's manifest")
             }
             error => anyhow::anyhow!("vkCreateInstance returned {error:?}"),
         })?;
@@ -63,12 +63,12 @@ impl Vulkan {
         all.iter().any(|one| one.extension_name_as_c_str() == Ok(name))
     }
 
-    /// Name and version of the driver, in words.
+    /// Name and version of the driver.
     fn driver(&self, device: vk::PhysicalDevice) -> String {
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         if self.properties(device).api_version >= vk::API_VERSION_1_2 {
             let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-            // SAFETY: the handle belongs to the living instance, and the device knows the structure.
+            // SAFETY: the handle belongs to the living instance, and Vulkan 1.2 defines the structure.
             unsafe { self.instance.get_physical_device_properties2(device, &mut chain) };
         }
         let text = |text: Result<&CStr, _>| text.map(CStr::to_string_lossy).unwrap_or_default().into_owned();
@@ -82,11 +82,11 @@ fn version(number: u32) -> String {
     format!("{major}.{minor}.{}", vk::api_version_patch(number))
 }
 
-/// The devices.
+/// Describes all physical devices.
 ///
 /// # Errors
 ///
-/// There is no loader or no driver.
+/// The loader or a driver is missing.
 pub fn devices() -> Result<Vec<Device>> {
     let vulkan = Vulkan::open()?;
     let describe = |&device: &vk::PhysicalDevice| {
@@ -102,7 +102,7 @@ pub fn devices() -> Result<Vec<Device>> {
     Ok(vulkan.devices.iter().map(describe).collect())
 }
 
-/// Extensions that decide what the layer can do, or what a test can.
+/// Extensions that the layer or a test uses if present.
 const INTERESTING: [&CStr; 12] = [
     c"VK_KHR_shader_abort",
     c"VK_KHR_device_fault",
@@ -118,11 +118,11 @@ const INTERESTING: [&CStr; 12] = [
     c"VK_KHR_pipeline_binary",
 ];
 
-/// What there is to know about a device: lines.
+/// Describes a device: version, extensions, features, queue families, memory. One line per fact.
 ///
 /// # Errors
 ///
-/// There is no such device.
+/// No device matches `wanted`, or several do.
 pub fn of_device(wanted: &str) -> Result<Vec<String>> {
     let vulkan = Vulkan::open()?;
     let properties: Vec<_> = vulkan.devices.iter().map(|&device| vulkan.properties(device)).collect();
@@ -132,7 +132,7 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
         .devices
         .get(index)
         .zip(properties.get(index))
-        .context("there is no such device")?;
+        .context("device index out of range")?;
     let mut lines = vec![format!(
         "vendor 0x{:04X}, device 0x{:04X}, driver version 0x{:08X}, Vulkan {}",
         properties.vendor_id,
@@ -141,19 +141,19 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
         version(properties.api_version)
     )];
     let has = |name: &&CStr| vulkan.has(*device, name);
-    let (there, missing): (Vec<&CStr>, Vec<&CStr>) = INTERESTING.into_iter().partition(has);
+    let (supported, missing): (Vec<&CStr>, Vec<&CStr>) = INTERESTING.into_iter().partition(has);
     let names = |all: &[&CStr]| {
         all.iter()
             .map(|name| name.to_string_lossy())
             .collect::<Vec<_>>()
             .join(" ")
     };
-    lines.push(format!("has {}", names(&there)));
-    lines.push(format!("has not {}", names(&missing)));
+    lines.push(format!("supported: {}", names(&supported)));
+    lines.push(format!("not supported: {}", names(&missing)));
     let mut newer = vk::PhysicalDeviceVulkan12Features::default();
     if properties.api_version >= vk::API_VERSION_1_2 {
         let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut newer);
-        // SAFETY: the handle belongs to the living instance, and the device knows the structure.
+        // SAFETY: the handle belongs to the living instance, and Vulkan 1.2 defines the structure.
         unsafe { vulkan.instance.get_physical_device_features2(*device, &mut chain) };
     }
     lines.push(format!(
@@ -170,7 +170,7 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
             family.queue_count, family.queue_flags
         ));
     }
-    // SAFETY: as above.
+    // SAFETY: the handle belongs to the living instance.
     let memory = unsafe { vulkan.instance.get_physical_device_memory_properties(*device) };
     for (number, heap) in memory.memory_heaps_as_slice().iter().enumerate() {
         let size = heap.size as f64 / f64::from(1 << 20);

@@ -1,16 +1,15 @@
-//! Ctrl-C and its like: noted here, and acted upon where processes are waited for, so that they end too and nothing stays
-//! behind.
+//! Records SIGINT, SIGTERM and SIGHUP. The supervisor polls for them, kills its children and cleans up.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The signal that arrived.
+/// The signal that arrived; 0 = none.
 static ARRIVED: AtomicI32 = AtomicI32::new(0);
 
-/// From now on these signals do not end this process by themselves. One that it was started to ignore stays ignored.
+/// Installs the handlers. Inherited SIG_IGN stays in effect.
 pub fn catch() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the structures are ours, zero is a valid value of them, and the handler only stores a number.
+        // SAFETY: zero is a valid `sigaction`, and the handler only stores an atomic, which is async-signal-safe.
         unsafe {
             let mut old: libc::sigaction = std::mem::zeroed();
             if libc::sigaction(signal, std::ptr::null(), &raw mut old) != 0 || old.sa_sigaction == libc::SIG_IGN {
@@ -29,12 +28,12 @@ extern "C" fn note(signal: c_int) {
     ARRIVED.store(signal, Ordering::Relaxed);
 }
 
-/// The signal that arrived, if one has.
+/// The last signal that arrived.
 pub fn arrived() -> Option<c_int> {
     Some(ARRIVED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
 }
 
-/// What a signal is called.
+/// The name of a signal.
 pub fn name(signal: c_int) -> String {
     let names = [
         (libc::SIGHUP, "SIGHUP"),

@@ -1,10 +1,10 @@
-//! `vkabort-bundle`: the end-to-end tests and the benchmarks, unpacked to a machine without toolchain, network or
-//! repository. It prints a table.
+//! `vkabort-bundle`: runs the end-to-end tests and benchmarks on a machine without toolchain, network or repository and
+//! prints a table.
 //!
-//! The program carries the layer, the command `vkabort`, the tests' own driver and the shaders behind its own bytes and
-//! unpacks them into a private folder (`private`, `unpacked`). This process never touches Vulkan: each part (`parts`) is a
-//! child of it (`child`) with a time limit (`supervise`), in which each case is a child again, so that a driver that
-//! hangs or crashes costs a row of the table (`table`) and not the others.
+//! The layer, the command `vkabort`, the test driver and the shaders are appended to the executable, which unpacks them
+//! into a private folder (`private`, `unpacked`). This process never calls Vulkan: each part (`parts`) is a child process
+//! (`child`) with a time limit (`supervise`) and starts a child process per case, so that a driver that hangs or crashes
+//! affects one row of the table (`table`) only.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
 mod args;
@@ -25,7 +25,7 @@ use args::Args;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Nothing could be run.
+/// Exit code: nothing could run.
 const CANNOT: u8 = 2;
 
 fn main() -> ExitCode {

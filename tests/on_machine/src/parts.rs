@@ -1,71 +1,71 @@
-//! The parts, in the order in which they run: what can do harm comes last.
+//! The parts in the order in which they run: device losses and hangs come last.
 
 use anyhow::{Result, bail};
 use vkabort_tests::case::{Case, Schedule};
 use vkabort_tests::cases;
 
-/// A part.
+/// A part: a group of tests that runs in one child process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its name: of its group, or the group's, a colon and more.
+    /// `GROUP` or `GROUP:NAME`.
     pub name: String,
-    /// Its task.
+    /// What the part runs.
     pub kind: PartKind,
 }
 
-/// Task of a part.
+/// What a part runs. Strings are prefixes of test names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
-    /// Says what there is.
+    /// Describes the machine.
     Facts,
-    /// The checks of `vkabort conform` whose names start so, of the layer.
+    /// Checks of `vkabort conform`, run on the layer.
     Conform(&'static str),
-    /// All of its checks, of the driver's own implementation.
+    /// All checks of `vkabort conform`, run on the driver's own implementation.
     Native,
-    /// The cases whose names start so, on the device.
+    /// Cases on the device.
     Cases(&'static str),
-    /// The cases whose names start so, on the tests' own driver.
+    /// Cases on the test driver.
     Own(&'static str),
-    /// Measures.
+    /// Measurements.
     Bench(Bench),
-    /// The cases whose names start so, which make the driver lose the device.
+    /// Cases that make the driver lose the device.
     Trap(&'static str),
-    /// Some cases once more, after the traps: the device has to be what it was.
+    /// Some cases repeated after the traps: the device must have recovered.
     After,
-    /// Something that this program has to survive.
+    /// A fault that the supervisor must handle.
     Misbehave(Misbehaviour),
 }
 
 /// A group of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bench {
-    /// Calls that have nothing to do with an abort.
+    /// Calls unrelated to aborts.
     Calls,
-    /// Kernels with an abort that is never taken.
+    /// Kernels whose abort is never reached.
     Kernel,
-    /// The time until the device is lost.
+    /// Time from dispatch to device loss.
     Loss,
-    /// The same when a million invocations abort.
+    /// The same with a million aborting invocations.
     Storm,
     /// Pipelines with large messages.
     Message,
 }
 
-/// How parts misbehave that test this program.
+/// Behaviour of the parts that test the supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misbehaviour {
-    /// Not at all.
+    /// Ends normally.
     None,
-    /// It never ends, nor does what it has started.
+    /// The part and its child process never end.
     Hangs,
-    /// It dies of a signal.
+    /// Dies of a signal.
     Crashes,
-    /// It says that something failed.
+    /// Reports a failure.
     Fails,
 }
 
-/// The groups of checks of `vkabort conform`: on a machine where a process needs seconds to open the device, all of them
-/// take longer than a part may.
+/// The groups of checks of `vkabort conform`. Each is a part: where a process needs seconds to open the device, all checks
+/// together exceed a part's time limit.
 const CHECKS: [&str; 12] = [
     "extension",
     "feature",
@@ -81,12 +81,12 @@ const CHECKS: [&str; 12] = [
     "cache",
 ];
 
-/// Module of a case: the part of its name before `::`.
+/// The module of a case: its name up to `::`.
 pub fn family(case: &Case) -> &'static str {
     case.name.split_once("::").map_or(case.name, |(family, _)| family)
 }
 
-/// All parts that a person does not have to name.
+/// All parts that run by default.
 pub fn all(traps: bool) -> Vec<Part> {
     let mut parts = vec![part("facts", PartKind::Facts)];
     for group in CHECKS {
@@ -116,7 +116,7 @@ pub fn all(traps: bool) -> Vec<Part> {
         parts.push(part(name, PartKind::Bench(bench)));
     }
     if traps {
-        // A hang is the last thing that happens to a machine, or should be.
+        // A hang may leave the machine unusable, so it comes last.
         parts.push(part("fault", PartKind::Trap("real_fault")));
         parts.push(part("hang", PartKind::Trap("real_hang")));
         parts.push(part("after", PartKind::After));
@@ -124,7 +124,7 @@ pub fn all(traps: bool) -> Vec<Part> {
     parts
 }
 
-/// Parts for testing this program, which run when they are named.
+/// Parts that test the supervisor; they run only if named.
 fn hidden() -> Vec<Part> {
     [
         ("self:works", Misbehaviour::None),
@@ -143,11 +143,11 @@ fn part(name: &str, kind: PartKind) -> Part {
     }
 }
 
-/// The parts that these names mean: of parts or of groups. All, if there is no name.
+/// The parts with these names or in these groups; all if `names` is empty.
 ///
 /// # Errors
 ///
-/// A name means none.
+/// A name matches no part.
 pub fn choose(names: &[String], traps: bool) -> Result<Vec<Part>> {
     let all = all(traps);
     if names.is_empty() {
@@ -158,9 +158,9 @@ pub fn choose(names: &[String], traps: bool) -> Result<Vec<Part>> {
     for name in names {
         if !all.iter().any(|part| named(name, part)) {
             if !traps && ["fault", "hang", "after"].contains(&name.as_str()) {
-                bail!("the part {name} belongs to real losses of the device: it takes --traps");
+                bail!("the part {name} makes the driver lose the device: add --traps");
             }
-            bail!("no part is called `{name}`: --parts lists them");
+            bail!("`{name}` is not a part; --parts lists them");
         }
     }
     Ok(all
@@ -169,7 +169,7 @@ pub fn choose(names: &[String], traps: bool) -> Result<Vec<Part>> {
         .collect())
 }
 
-/// The part of that name.
+/// The part named `name`.
 pub fn find(name: &str) -> Option<Part> {
     all(true).into_iter().chain(hidden()).find(|part| part.name == name)
 }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn traps_come_last_and_only_when_asked() {
+    fn traps_come_last_and_need_the_flag() {
         let names = |traps| all(traps).into_iter().map(|part| part.name).collect::<Vec<_>>();
         assert!(names(true).ends_with(&["fault".into(), "hang".into(), "after".into()]));
         assert!(!names(false).iter().any(|name| name == "fault" || name == "hang"));

@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use vkabort_test_kit::scratch::{self, TempDir};
 
-/// Creates the folder in the first place that allows it; on servers, `/tmp` may not. `keep` leaves it behind.
+/// Creates the folder in the first usable place: servers may mount `/tmp` noexec. `keep` disables its removal.
 ///
 /// # Errors
 ///
-/// No place allows it. The text has the reason for each.
+/// No place is usable. The message states the reason for each.
 pub fn folder(keep: bool) -> Result<TempDir> {
     let mut errors = Vec::new();
     for base in places() {
@@ -23,7 +23,7 @@ pub fn folder(keep: bool) -> Result<TempDir> {
         }
     }
     bail!(
-        "no folder for temporary files (set TMPDIR to one): {}",
+        "no usable folder for temporary files (set TMPDIR to one): {}",
         errors.join("; ")
     )
 }
@@ -47,7 +47,7 @@ fn places() -> Vec<PathBuf> {
 
 fn folder_in(base: &Path) -> Result<TempDir> {
     let name = CString::new(base.as_os_str().as_bytes())?;
-    // SAFETY: `statvfs` consists of integers, for which zero is valid.
+    // SAFETY: `statvfs` consists of integers, so zero is valid.
     let mut stat: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: the path is NUL-terminated, and `stat` is writable.
     let is_read = unsafe { libc::statvfs(name.as_ptr(), &raw mut stat) } == 0;
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_is_named() {
+    fn the_error_names_a_place_that_is_not_writable() {
         let error = folder_in(Path::new("/proc")).err();
         assert!(error.is_some_and(|error| error.to_string().contains("/proc")));
     }

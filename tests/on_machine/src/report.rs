@@ -1,4 +1,4 @@
-//! What stays: `table.txt`, `table.json` and the logs.
+//! Output files: `table.txt`, `table.json` and the logs.
 
 use crate::results::Comparison;
 use crate::supervise::Row;
@@ -7,25 +7,25 @@ use serde_json::{Value as Json, json};
 use std::fs;
 use std::path::Path;
 
-/// The folder that a person named, if one did.
+/// The folder named by `--out`.
 pub struct Out<'a>(pub Option<&'a Path>);
 
 impl Out<'_> {
-    /// Makes the folder: it has to be known before anything runs that nothing can be written.
+    /// Creates the folder before any part runs, so that an unwritable path fails early.
     ///
     /// # Errors
     ///
-    /// It cannot be made.
+    /// The folder cannot be created.
     pub fn prepare(&self) -> Result<()> {
         let Some(folder) = self.0 else { return Ok(()) };
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+        fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
     }
 
     /// Copies the log of a part.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The log cannot be copied.
     pub fn log(&self, row: &Row) -> Result<()> {
         let (Some(folder), Some(name)) = (self.0, row.log.file_name()) else {
             return Ok(());
@@ -34,11 +34,11 @@ impl Out<'_> {
         Ok(())
     }
 
-    /// Writes the table in both forms.
+    /// Writes the table as text and as JSON.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// A file cannot be written.
     pub fn tables(&self, text: &str, json: &Json) -> Result<()> {
         let Some(folder) = self.0 else { return Ok(()) };
         let write = |name: &str, text: &str| {
@@ -50,7 +50,7 @@ impl Out<'_> {
     }
 }
 
-/// The table for programs.
+/// The table as JSON.
 pub fn json(head: &Json, rows: &[Row]) -> Json {
     let named = |list: &[(String, String)], key: &str| -> Vec<Json> {
         list.iter()

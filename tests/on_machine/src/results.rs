@@ -1,5 +1,4 @@
-//! What a part says about itself: a line of JSON for each thing, in a file, so that nothing is lost when the part's
-//! process dies.
+//! Results of a part: one line of JSON per event, in a file, so that they survive the death of the part's process.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -7,34 +6,34 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-/// One line.
+/// One event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// Something begins: if nothing follows, the process died in it.
+    /// A test starts. If it is the last line, the process died in this test.
     Started(String),
-    /// It held.
+    /// Test passed.
     Passed(String),
-    /// It does not apply, for this reason.
+    /// Test skipped: name, reason.
     Skipped(String, String),
-    /// It failed, like this.
+    /// Test failed: name, message.
     Failed(String, String),
-    /// Something about the machine.
+    /// A fact about the machine.
     Fact(String),
-    /// Something was measured.
+    /// A measurement.
     Compared(Comparison),
 }
 
-/// Two times of the same run, and what is to be reached.
+/// Two times of the same run and the goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// What was measured.
+    /// Name of the measurement.
     pub name: String,
-    /// Seconds without what it costs, if that can be had.
+    /// Baseline.
     pub without: Time,
-    /// Seconds with it.
+    /// Time under test.
     pub with: Time,
-    /// What is to be reached.
+    /// Goal.
     pub reach: Reach,
 }
 
@@ -44,9 +43,9 @@ pub struct Comparison {
 pub enum Time {
     /// Not measured.
     None,
-    /// So much.
+    /// Measured seconds.
     Seconds(f64),
-    /// It was not over then.
+    /// Killed after this many seconds.
     MoreThan(f64),
 }
 
@@ -54,18 +53,18 @@ pub enum Time {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// None: the numbers speak.
+    /// No goal.
     Nothing,
-    /// So many times the time without.
+    /// At most this multiple of the baseline.
     Ratio(f64),
-    /// So many seconds more.
+    /// At most this many seconds more than the baseline.
     Plus(f64),
-    /// So many seconds in all.
+    /// At most this many seconds.
     AtMost(f64),
 }
 
 impl Comparison {
-    /// The one time as a multiple of the other.
+    /// `with` as a multiple of `without`.
     pub fn ratio(&self) -> Option<f64> {
         match (self.without, self.with) {
             (Time::Seconds(without), Time::Seconds(with)) if without > 0.0 => Some(with / without),
@@ -73,7 +72,7 @@ impl Comparison {
         }
     }
 
-    /// Whether the goal is reached; `None` without a goal, or without a time to compare with.
+    /// Whether the goal is reached. None without a goal or a baseline that it needs.
     pub fn reached(&self) -> Option<bool> {
         let Time::Seconds(with) = self.with else {
             return (self.reach != Reach::Nothing).then_some(false);
@@ -91,25 +90,25 @@ impl Comparison {
     }
 }
 
-/// The file that a part writes its lines into.
+/// The file to which a part appends its events.
 pub struct Results(File);
 
 impl Results {
-    /// Opens the file, and makes it if it is not there.
+    /// Opens the file; creates it if missing.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The file cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path);
         Ok(Self(file.with_context(|| format!("cannot write {}", path.display()))?))
     }
 
-    /// Adds a line, and says it in the log.
+    /// Appends an event to the file and prints it to the log.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn add(&mut self, line: &Line) -> Result<()> {
         match line {
             Line::Started(_) => {}
@@ -125,7 +124,7 @@ impl Results {
     }
 }
 
-/// The lines of a file. The last one may be cut off.
+/// Reads the events of a file. Ignores a truncated last line.
 pub fn read(path: &Path) -> Vec<Line> {
     let text = std::fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn goals_are_reached_or_not() {
+    fn goals_compare_with_the_baseline() {
         let one = Time::Seconds(1.0);
         assert_eq!(compared(one, 1.01, Reach::Ratio(1.02)).reached(), Some(true));
         assert_eq!(compared(one, 1.03, Reach::Ratio(1.02)).reached(), Some(false));
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_cut_off_is_left_out() -> Result<()> {
+    fn a_truncated_line_is_ignored() -> Result<()> {
         let path = std::env::temp_dir().join(format!("vkabort-results-{}", std::process::id()));
         let _ = std::fs::remove_file(&path);
         let lines = [

@@ -1,4 +1,4 @@
-//! The run: unpacks, chooses the device, starts the parts one after the other, and prints what comes out.
+//! The run: unpacks the files, chooses the device, runs the parts one by one and prints the table.
 
 use crate::args::Args;
 use crate::devices::Devices;
@@ -12,11 +12,11 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Runs what the command line asks for.
+/// Runs the parts that the command line selects.
 ///
 /// # Errors
 ///
-/// Nothing could be run.
+/// Nothing could run.
 pub fn run(args: &Args) -> Result<ExitCode> {
     let chosen = parts::choose(&args.only, args.traps)?;
     interrupt::catch();
@@ -49,7 +49,9 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         device.driver
     ));
     if device.native {
-        screen.say("  It has VK_KHR_shader_abort itself: conform:native checks that, the other parts the layer's.\n");
+        screen.say(
+            "  Supports VK_KHR_shader_abort itself: conform:native tests the driver, all other parts the layer.\n",
+        );
     }
     let head = json!({
         "program": about,
@@ -79,7 +81,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     Ok(code(&rows))
 }
 
-/// Prints the summary below the rows.
+/// Prints the sections below the rows.
 fn finish(screen: &mut Screen, rows: &[Row], traps: bool) {
     screen.say(&table::sums(rows));
     screen.say(&table::benchmarks(rows));
@@ -89,17 +91,17 @@ fn finish(screen: &mut Screen, rows: &[Row], traps: bool) {
     screen.say(&table::skips(rows));
     screen.say(&table::failures(rows));
     if !traps {
-        screen.say("\nReal faults and hangs were not tried: --traps does that.\n");
+        screen.say("\nReal faults and hangs did not run; --traps adds them.\n");
     }
     if let Some(signal) = interrupt::arrived() {
         screen.say(&format!(
-            "\nInterrupted by {}: the table is not whole.\n",
+            "\nInterrupted by {}: the table is incomplete.\n",
             interrupt::name(signal)
         ));
     }
 }
 
-/// 0 if no part failed; as shells have it if a signal came.
+/// Exit code: 0 if no part failed, else 1; after a signal 128 + its number, as in shells.
 fn code(rows: &[Row]) -> ExitCode {
     if let Some(signal) = interrupt::arrived() {
         return ExitCode::from(128_u8.wrapping_add(u8::try_from(signal).unwrap_or(0)));
@@ -108,20 +110,20 @@ fn code(rows: &[Row]) -> ExitCode {
     ExitCode::from(u8::from(failed))
 }
 
-/// Standard output, and a copy of all that was said.
+/// Standard output with a copy of the text.
 #[derive(Default)]
 struct Screen(String);
 
 impl Screen {
     fn say(&mut self, text: &str) {
         self.0.push_str(text);
-        // Nobody may be listening any more: the parts run all the same, and the table is written.
+        // A closed pipe must not stop the parts: the copy still goes to `--out`.
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 
-/// The day, in UTC.
+/// Today's date in UTC.
 fn date() -> String {
     let seconds = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -130,8 +132,8 @@ fn date() -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// Year, month and day of a number of days since 1970-01-01, in the Gregorian calendar. Years are counted from March, so
-/// that the day that some have more is the last, in eras of 400 years.
+/// Converts days since 1970-01-01 into a Gregorian year, month and day. Years start in March, so that the leap day is the
+/// last day of a year; an era has 400 years.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

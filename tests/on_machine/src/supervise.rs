@@ -1,4 +1,4 @@
-//! Runs each part in a child process with a time limit. Results that the child wrote before its end count.
+//! Runs each part in a child process with a time limit. Results written before a crash count.
 
 use crate::devices::Chosen;
 use crate::interrupt;

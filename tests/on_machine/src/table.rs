@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Lines of a failure below the table; the log has all.
+/// Maximum number of lines per failure; the log has all of them.
 const LINES: usize = 8;
-/// How wide they may be.
+/// Maximum width of these lines, in characters.
 const WIDTH: usize = 96;
 
 /// The head of the table of parts.
@@ -32,13 +32,13 @@ pub fn row(row: &Row) -> String {
     )
 }
 
-/// The sums below the rows.
+/// The row of totals.
 pub fn sums(rows: &[Row]) -> String {
     let sum = |count: fn(&Row) -> usize| rows.iter().map(count).sum::<usize>();
     let time: Duration = rows.iter().map(|row| row.time).sum();
     format!(
         "{:<30} {:>7} {:>7} {:>7} {:>7.1} s\n",
-        "in all",
+        "total",
         sum(|row| row.passed),
         sum(|row| row.failed.len()),
         sum(|row| row.skipped.len()),
@@ -54,10 +54,10 @@ pub fn benchmarks(rows: &[Row]) -> String {
     }
     let mut out = format!(
         "\n{:<52} {:>9} {:>9} {:>8} {:>14}\n",
-        "measured in one run", "without", "with", "ratio", "to reach"
+        "benchmark", "without", "with", "ratio", "goal"
     );
     for compared in all {
-        let ratio = compared.ratio().map_or_else(|| "-".to_owned(), shown);
+        let ratio = compared.ratio().map_or_else(|| "-".to_owned(), format_ratio);
         let missed = if compared.reached() == Some(false) { " no" } else { "" };
         let _ = writeln!(
             out,
@@ -71,8 +71,8 @@ pub fn benchmarks(rows: &[Row]) -> String {
     out
 }
 
-/// A ratio in a few digits, however small.
-fn shown(ratio: f64) -> String {
+/// Formats a ratio; small ones get more digits.
+fn format_ratio(ratio: f64) -> String {
     let digits = if ratio < 0.1 { 5 } else { 3 };
     format!("{ratio:.digits$}")
 }
@@ -97,7 +97,7 @@ fn seconds(seconds: f64) -> String {
 }
 
 fn reach(reach: Reach) -> String {
-    // Goals are round numbers.
+    // Goals are round numbers: drop the zeros.
     let short = |seconds: f64| {
         let text = self::seconds(seconds);
         text.replace(".00", "").replace(".0 ", " ")
@@ -110,7 +110,7 @@ fn reach(reach: Reach) -> String {
     }
 }
 
-/// The reasons why things do not apply, each with how many there are.
+/// The reasons for skipped tests, with counts.
 pub fn skips(rows: &[Row]) -> String {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, reason) in rows.iter().flat_map(|row| &row.skipped) {
@@ -130,7 +130,7 @@ pub fn skips(rows: &[Row]) -> String {
     out
 }
 
-/// The first lines of every failure.
+/// The first lines of each failure.
 pub fn failures(rows: &[Row]) -> String {
     let mut out = String::new();
     for row in rows.iter().filter(|row| !row.failed.is_empty()) {
@@ -141,14 +141,14 @@ pub fn failures(rows: &[Row]) -> String {
                 let _ = writeln!(out, "    {line}");
             }
             if lines.len() > LINES {
-                let _ = writeln!(out, "    .. and {} lines more", lines.len() - LINES);
+                let _ = writeln!(out, "    .. and {} more lines", lines.len() - LINES);
             }
         }
     }
     out
 }
 
-/// What was found out, by part.
+/// The facts that a part collected.
 pub fn facts(row: &Row) -> String {
     let mut out = String::new();
     for line in row.facts.iter().flat_map(|fact| wrapped(fact, WIDTH)) {
@@ -157,7 +157,7 @@ pub fn facts(row: &Row) -> String {
     out
 }
 
-/// Lines of at most so many characters, broken at spaces where there are some.
+/// Wraps text at spaces; breaks words longer than `width` characters.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

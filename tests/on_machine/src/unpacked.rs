@@ -1,4 +1,4 @@
-//! The unpacked files.
+//! The files that the program carries, after unpacking.
 
 use anyhow::{Context, Result};
 use serde_json::Value as Json;
@@ -11,7 +11,7 @@ use vkabort_test_kit::drivers::{self, Driver};
 use vkabort_test_kit::layer::{self, LIBRARY_FILE, Layer};
 use vkabort_tests::harness::Target;
 
-/// The unpacked files.
+/// Paths of the unpacked files.
 pub struct Unpacked {
     /// The folder.
     pub folder: PathBuf,
@@ -37,7 +37,7 @@ impl Unpacked {
         Self::find(folder)
     }
 
-    /// The files that this process's parent unpacked.
+    /// Locates the files that the parent process unpacked.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Unpacked {
         self.folder.join(COMMAND)
     }
 
-    /// Names of the layer's settings. A trap without a limit that this layer supports must not run.
+    /// Names of the layer's settings. Cases skip if the layer lacks a setting that they use, such as a trap's limit.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Unpacked {
         self.folder.join("processes")
     }
 
-    /// Where cases run: on `device` of the machine's driver, or on the test driver.
+    /// Target of cases: `device` of the machine's driver, or the test driver if None.
     pub fn target(&self, device: Option<&str>, settings: &[(&'static str, &'static str)]) -> Target {
         Target {
             driver: device.is_none().then(|| self.test_driver.clone()),
@@ -94,7 +94,7 @@ impl Unpacked {
             folder: Some(self.processes()),
             shader_cache: None,
             settings: settings.to_vec(),
-            // Three cases run random programs; together they fit into one part.
+            // Three cases run random programs; together they fit into one part's limit.
             share: (0, 1),
             seconds: Some(12),
         }

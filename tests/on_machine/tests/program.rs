@@ -1,4 +1,4 @@
-//! What the program does about devices, and about parts that misbehave.
+//! Device selection, and supervision of parts that hang, crash or fail.
 
 mod common;
 
@@ -10,24 +10,27 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Whether a process with this number is alive.
+/// Whether the process is alive.
 fn lives(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // A zombie is dead, whether or not it was reaped.
+    // A zombie counts as dead.
     !stat.is_empty() && !stat.contains(") Z ")
 }
 
-/// Waits until a process is dead: one that is killed with its group needs a moment.
+/// Waits until a process is dead: killing a process group is asynchronous.
 fn dies(process: &str) -> Result<()> {
     let start = Instant::now();
     while lives(process) {
-        ensure!(start.elapsed() < Duration::from_secs(10), "process {process} lives on");
+        ensure!(
+            start.elapsed() < Duration::from_secs(10),
+            "process {process} is still alive"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
     Ok(())
 }
 
-/// The number of the process that a part has left behind, if it had its way.
+/// The id of the process that `self:hangs` started.
 fn sleeper(log: &Path) -> Option<String> {
     let log = fs::read_to_string(log).ok()?;
     log.lines()
@@ -56,16 +59,16 @@ fn devices_are_listed_and_named() -> Result<()> {
         .says(2, &["no device is called `H200`: there are vkabort test driver#1,"])?;
     machine.run(&["--only", "self:works"])?.says(
         0,
-        &["vkabort test driver#1 (the first discrete GPU of 2 devices; --device takes another)"],
+        &["vkabort test driver#1 (the first discrete GPU of 2 devices; --device selects another)"],
     )?;
     machine
         .run(&["--only", "nothing"])?
-        .says(2, &["no part is called `nothing`"])?;
-    machine.run(&["--only", "hang"])?.says(2, &["it takes --traps"])
+        .says(2, &["`nothing` is not a part"])?;
+    machine.run(&["--only", "hang"])?.says(2, &["add --traps"])
 }
 
 #[test]
-fn parts_that_hang_crash_or_fail_are_rows_and_the_table_goes_on() -> Result<()> {
+fn parts_that_hang_crash_or_fail_do_not_stop_the_run() -> Result<()> {
     let machine = Machine::with_own("")?;
     let out = machine.out();
     let words = ["--only", "self", "--limit", "2", "--out"];
@@ -95,7 +98,7 @@ fn parts_that_hang_crash_or_fail_are_rows_and_the_table_goes_on() -> Result<()> 
     dies(&sleeper(&out.join("self-hangs.log")).context("nothing slept")?)?;
     ensure!(
         fs::read_to_string(out.join("table.txt"))? == ran.out(),
-        "table.txt is another table"
+        "table.txt differs from the output"
     );
     let json: Json = serde_json::from_str(&fs::read_to_string(out.join("table.json"))?)?;
     ensure!(json["about"]["device"] == "vkabort test driver", "{json}");
@@ -104,7 +107,7 @@ fn parts_that_hang_crash_or_fail_are_rows_and_the_table_goes_on() -> Result<()> 
 }
 
 #[test]
-fn an_interrupt_ends_children_and_leaves_nothing() -> Result<()> {
+fn an_interrupt_ends_children_and_removes_files() -> Result<()> {
     let machine = Machine::with_own("")?;
     let out = machine.out();
     let mut command = machine.command(&["--only", "self:hangs,self:fails", "--out"])?;
@@ -113,10 +116,10 @@ fn an_interrupt_ends_children_and_leaves_nothing() -> Result<()> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    // The log is in the private folder while the part runs.
+    // While the part runs, its log is in the private folder.
     let start = Instant::now();
     let sleeper = loop {
-        ensure!(start.elapsed() < Duration::from_secs(30), "the part does not begin");
+        ensure!(start.elapsed() < Duration::from_secs(30), "the part does not start");
         let folders = fs::read_dir(machine.temporary())?.flatten();
         let mut logs = folders.map(|folder| folder.path().join("logs/self-hangs.log"));
         if let Some(found) = logs.find_map(|log| sleeper(&log)) {
@@ -134,21 +137,21 @@ fn an_interrupt_ends_children_and_leaves_nothing() -> Result<()> {
         130,
         &[
             "self::it (self:hangs)\n    interrupted",
-            "Interrupted by SIGINT: the table is not whole.",
+            "Interrupted by SIGINT: the table is incomplete.",
         ],
     )?;
-    ensure!(ran.row("self:fails").is_err(), "it went on: {}", ran.out());
-    ensure!(out.join("table.txt").is_file(), "there is no table");
+    ensure!(ran.row("self:fails").is_err(), "the run continued: {}", ran.out());
+    ensure!(out.join("table.txt").is_file(), "table.txt is missing");
     machine.is_tidy()?;
     dies(&sleeper)
 }
 
 #[test]
-fn without_a_loader_or_a_driver_it_says_so() -> Result<()> {
+fn a_missing_loader_or_driver_is_an_error() -> Result<()> {
     let mut machine = Machine::with_own("")?;
     let folder = machine.scratch.path().join("libraries");
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join("libvulkan.so.1"), "no library")?;
+    fs::write(folder.join("libvulkan.so.1"), "not a library")?;
     let ran = Ran(machine.command(&["--list"])?.env("LD_LIBRARY_PATH", &folder).output()?);
     ran.says(2, &["the Vulkan loader (libvulkan.so.1) cannot be loaded: "])?;
     machine.is_tidy()?;
@@ -159,30 +162,30 @@ fn without_a_loader_or_a_driver_it_says_so() -> Result<()> {
 }
 
 #[test]
-fn where_temporary_files_cannot_be_it_goes_elsewhere() -> Result<()> {
+fn an_unusable_tmpdir_falls_back_to_another_folder() -> Result<()> {
     let machine = Machine::with_own("")?;
     let ran = Ran(machine.command(&["--list"])?.env("TMPDIR", "/proc").output()?);
     ran.says(0, &["vkabort test driver"])
 }
 
-/// Which C library it asks for depends on the machine that builds it, and `cargo xtask bundle` looks at that.
+/// The required glibc depends on the build machine; `cargo xtask bundle` checks it.
 #[test]
-fn other_distributions_have_all_libraries_that_it_needs() -> Result<()> {
+fn only_libraries_of_every_distribution_are_needed() -> Result<()> {
     for file in [
         Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")),
         &vkabort_test_kit::cargo::build_layer()?.library,
         &vkabort_test_kit::cargo::build_test_driver_library()?,
         &vkabort_test_kit::cargo::build_command()?,
     ] {
-        let said = vkabort_test_kit::portability::required_glibc(file)
-            .map_or_else(|error| error.to_string(), |_| String::new());
-        ensure!(said.is_empty() || said.contains("it needs glibc"), "{said}");
+        let error = vkabort_test_kit::portability::required_glibc(file)
+            .map_or_else(|cause| cause.to_string(), |_| String::new());
+        ensure!(error.is_empty() || error.contains("it needs glibc"), "{error}");
     }
     Ok(())
 }
 
 #[test]
-fn a_program_that_carries_nothing_says_so() -> Result<()> {
+fn a_program_without_files_is_an_error() -> Result<()> {
     let ran = Ran(Command::new(env!("CARGO_BIN_EXE_vkabort-bundle"))
         .arg("--list")
         .output()?);

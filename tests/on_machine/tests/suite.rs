@@ -1,4 +1,4 @@
-//! The suite and the benchmarks in the program, on the drivers of a machine.
+//! Runs parts of the suite and the benchmarks from the bundle, on lavapipe and the test driver.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::fs;
 use std::process::Command;
 
 #[test]
-fn the_suite_runs_on_a_driver_of_the_machine() -> Result<()> {
+fn the_suite_runs_on_lavapipe() -> Result<()> {
     let Some(machine) = Machine::with_lavapipe("")? else {
         return Ok(());
     };
@@ -70,9 +70,9 @@ fn every_check_of_conform_is_in_a_part() -> Result<()> {
     Ok(())
 }
 
-/// Here the repository is there too: what shows whether the program looks into it is that the carried file differs.
+/// The repository exists here too; the damaged files prove that the cases read the carried ones.
 #[test]
-fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
+fn cases_read_only_carried_files() -> Result<()> {
     let Some(machine) = Machine::with_lavapipe("")? else {
         return Ok(());
     };
@@ -95,15 +95,15 @@ fn cases_read_what_is_carried_and_nothing_else() -> Result<()> {
     Ok(())
 }
 
-/// Where the driver has the extension itself the suite is about the layer all the same: a trap is refused by nobody else.
+/// The suite tests the layer even if the driver supports the extension: only the layer refuses the trap.
 #[test]
-fn a_drivers_own_implementation_does_not_take_the_layers_place() -> Result<()> {
+fn the_layer_replaces_the_drivers_own_implementation() -> Result<()> {
     let machine = Machine::with_own("kind=cpu,native=abort+fault+data,abort=*")?;
     let ran = machine.run(&["--traps", "--only", "fault"])?;
     ran.says(
         0,
         &[
-            "It has VK_KHR_shader_abort itself",
+            "Supports VK_KHR_shader_abort itself",
             "trap = fault and trap = hang are not supported on a CPU driver",
         ],
     )?;
@@ -111,12 +111,12 @@ fn a_drivers_own_implementation_does_not_take_the_layers_place() -> Result<()> {
     Ok(())
 }
 
-/// The driver makes the records that its shaders would, and loses the device after them: what a GPU does.
+/// The test driver writes the records itself, then loses the device, as a GPU would.
 #[test]
-fn traps_run_on_a_driver_that_plays_a_gpu() -> Result<()> {
+fn traps_run_on_a_driver_that_simulates_a_gpu() -> Result<()> {
     let machine = Machine::with_own("abort=1,lose=execute:1,ext_fault")?;
     let ran = machine.run(&["--traps", "--only", "fault,hang"])?;
-    // The message is the driver's and not the shader's, and every device is lost: the cases see it.
+    // The cases fail: the message is the driver's, not the shader's, and every device is lost.
     ran.says(
         1,
         &[

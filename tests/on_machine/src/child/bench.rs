@@ -1,4 +1,4 @@
-//! The benchmarks that need a device: each measurement in a process of its own, both sides of each comparison in one run.
+//! Benchmarks that need a device. Each measurement has its own process; both sides of a comparison run close together.
 
 use super::context::PartContext;
 use super::time_budget::OUT_OF_TIME;
@@ -19,14 +19,14 @@ use vkabort_tests::measure::kernel::{self, Place};
 use vkabort_tests::measure::large_message;
 use vkabort_tests::measure::loss::{self, Dispatch};
 
-/// What a measurement may take.
+/// Time limit of a measurement.
 const LIMIT: Duration = Duration::from_secs(25);
-/// How long a message by value is waited for, which takes some drivers minutes.
+/// Time limit of a message passed by value; some drivers need minutes.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How often each way of making a device is measured: the faster time counts, since what disturbs makes slower.
+/// Runs per device setup. The fastest counts, since interference only slows a run down.
 const ROUNDS: usize = 4;
 
-/// Seconds by name, in the order in which they were measured.
+/// Seconds by name, in order of measurement.
 type Times = Vec<(String, f64)>;
 
 pub(super) fn run(context: &mut PartContext, bench: Bench) -> Result<()> {
@@ -36,13 +36,13 @@ pub(super) fn run(context: &mut PartContext, bench: Bench) -> Result<()> {
             pair(
                 context,
                 "kernel:loop",
-                "kernel with a check in its loop",
+                "kernel with an abort check in its loop",
                 Reach::Ratio(1.02),
             )?;
             pair(
                 context,
                 "kernel:after",
-                "kernel with a check after its loop",
+                "kernel with an abort check after its loop",
                 Reach::Ratio(1.02),
             )
         }
@@ -56,11 +56,11 @@ pub(super) fn run(context: &mut PartContext, bench: Bench) -> Result<()> {
             pair(
                 context,
                 "loss:waiting",
-                "the same, others wait in a loop",
+                "the same, other invocations wait in a loop",
                 Reach::AtMost(50e-3),
             )
         }
-        Bench::Storm => pair(context, "loss:million", "1M invocations that abort", Reach::Ratio(1.5)),
+        Bench::Storm => pair(context, "loss:million", "1M aborting invocations", Reach::Ratio(1.5)),
         Bench::Message => {
             message(context, 8, Reach::Nothing)?;
             message(context, 64, Reach::AtMost(50e-3))
@@ -68,17 +68,17 @@ pub(super) fn run(context: &mut PartContext, bench: Bench) -> Result<()> {
     }
 }
 
-/// Measures in this process, and prints a line for each time.
+/// Measures in this process and prints a line per time.
 pub(super) fn measure(name: &str) -> Result<()> {
     let print = |name: &str, time: Duration| println!("time {} {name}", time.as_secs_f64());
     let both = |(without, with): (Duration, Duration)| {
         print("without", without);
         print("with", with);
     };
-    let (kind, which) = name.split_once(':').context("no such measurement")?;
+    let (kind, which) = name.split_once(':').context("unknown measurement")?;
     match (kind, which) {
         ("calls", number) => {
-            let way = WAYS.get(number.parse::<usize>()?).context("no such way")?;
+            let way = WAYS.get(number.parse::<usize>()?).context("unknown device setup")?;
             for (name, time) in calls::briefly(*way)? {
                 print(&name, time);
             }
@@ -94,12 +94,12 @@ pub(super) fn measure(name: &str) -> Result<()> {
             print("value", large_message::create(&words)?);
         }
         ("place", kib) => print("place", large_message::create(&large_message::shader(kib.parse()?)?)?),
-        _ => bail!("there is no measurement {name}"),
+        _ => bail!("unknown measurement {name}"),
     }
     Ok(())
 }
 
-/// Measures in a process of its own.
+/// Measures in a child process.
 fn times(context: &PartContext, name: &str, placement: Placement, limit: Duration) -> Result<Times> {
     let unpacked = &context.unpacked;
     let scratch = scratch::folder_in(&unpacked.processes())?;
@@ -113,12 +113,12 @@ fn times(context: &PartContext, name: &str, placement: Placement, limit: Duratio
             let key = key.to_uppercase();
             (format!("{VARIABLE_PREFIX}{key}"), value)
         }))
-        // Where the loader finds the layer for those who name it.
+        // The layer is an explicit one here: processes that request it by name find it in this folder.
         .env("VK_LAYER_PATH", &unpacked.layer.explicit);
     let finished = run_with_limit(&mut command, limit, scratch.path())?;
     ensure!(
         finished.status.success(),
-        "it ended with {}\n{}",
+        "the measurement ended with {}\n{}",
         finished.status,
         finished.output_tail()
     );
@@ -137,11 +137,11 @@ fn found(times: &Times, name: &str) -> Time {
     found.map_or(Time::None, |(_, seconds)| Time::Seconds(*seconds))
 }
 
-/// A measurement with two times.
+/// Runs a measurement that prints the times without and with.
 fn pair(context: &mut PartContext, name: &str, title: &str, reach: Reach) -> Result<()> {
     one(context, title, |context, limit| {
         let times = times(context, name, Placement::Alone, limit)?;
-        ensure!(times.len() == 2, "there are {} times", times.len());
+        ensure!(times.len() == 2, "expected 2 times, found {}", times.len());
         Ok(vec![Comparison {
             name: title.to_owned(),
             without: found(&times, "without"),
@@ -151,7 +151,7 @@ fn pair(context: &mut PartContext, name: &str, title: &str, reach: Reach) -> Res
     })
 }
 
-/// Measures, if there is time for it.
+/// Measures if the part has time left; else records a skip.
 fn one(
     context: &mut PartContext,
     title: &str,
@@ -169,7 +169,7 @@ fn one(
     }
 }
 
-/// The calls without the layer, and with it in both ways.
+/// Measures the calls without the layer, with it idle, and with the extension enabled.
 fn all_calls(context: &mut PartContext) -> Result<()> {
     one(context, "calls", |context, _| {
         let mut best: [Times; WAYS.len()] = Default::default();
@@ -203,7 +203,7 @@ fn all_calls(context: &mut PartContext) -> Result<()> {
     })
 }
 
-/// Module and pipeline of a shader with a large message: read in place, against the value that the module loads.
+/// Compares pipeline creation for a large message read in place and for one that the module loads by value.
 fn message(context: &mut PartContext, kib: u32, reach: Reach) -> Result<()> {
     let title = format!("{kib} KiB message: by value, in place");
     one(context, &title, |context, limit| {

@@ -1,4 +1,4 @@
-//! Cases of the end-to-end suite, one after the other: two at a time would share a GPU that one of them loses.
+//! Runs end-to-end cases one at a time: a case that loses the device would break others on the same GPU.
 
 use super::context::PartContext;
 use super::time_budget::OUT_OF_TIME;
@@ -21,7 +21,7 @@ pub(super) fn on_the_own_driver(context: &mut PartContext, wanted: &str) -> Resu
     run(context, &target, |case| family(case) == wanted && case.driver.is_some())
 }
 
-/// What the traps find out is said even where they hold: it is what they are run for.
+/// Runs the cases that make the driver lose the device. Prints their findings even if they pass.
 pub(super) fn traps(context: &mut PartContext, wanted: &str) -> Result<()> {
     let target = context.unpacked.target(Some(&context.device), &context.settings);
     run(context, &target, |case| {
@@ -49,9 +49,9 @@ fn run(context: &mut PartContext, target: &Target, wanted: impl Fn(&Case) -> boo
             placement: Placement::without_validation(case.layers),
         };
         let line = match job.run(limit) {
-            Ok(Outcome::Passed(said)) => {
+            Ok(Outcome::Passed(findings)) => {
                 if case.schedule == Schedule::OnRequest {
-                    for line in said.lines() {
+                    for line in findings.lines() {
                         context.fact(line)?;
                     }
                 }

@@ -1,4 +1,4 @@
-//! `vkabort conform`, check by check, so that what was checked counts when the time is over.
+//! Runs `vkabort conform` check by check, so that finished checks count when the part times out.
 
 use super::context::PartContext;
 use super::time_budget::OUT_OF_TIME;
@@ -11,18 +11,18 @@ use vkabort_test_kit::scratch;
 use vkabort_test_kit::supervise::{Finished, run_with_limit};
 use vkabort_tests::harness::{Placement, environment};
 
-/// What a check may take, one that is done twice included.
+/// Time limit of a check, including one that runs twice.
 const CHECK: Duration = Duration::from_secs(20);
 
-/// The checks of a group, of the layer's implementation.
+/// Checks the layer's implementation with one group of checks.
 pub(super) fn of_the_layer(context: &mut PartContext, group: &str) -> Result<()> {
     run(context, &format!("{group}."), true)
 }
 
-/// All checks, of the driver's own implementation.
+/// Checks the driver's own implementation with all checks.
 pub(super) fn of_the_driver(context: &mut PartContext) -> Result<()> {
     if !context.native {
-        let reason = "the driver does not have the extensions itself".to_owned();
+        let reason = "the driver does not support the extensions itself".to_owned();
         return context.end(&Line::Skipped("conform, the driver's own".to_owned(), reason));
     }
     run(context, "", false)
@@ -48,7 +48,7 @@ fn run(context: &mut PartContext, group: &str, emulated: bool) -> Result<()> {
 
 /// A single check.
 fn check(context: &mut PartContext, name: &str, emulated: bool, limit: Duration) -> Result<Line> {
-    // What hangs is to be said by the one who knows what it was.
+    // `vkabort conform` must time out before this process does: only it can name the check that hangs.
     let own = limit.as_secs().saturating_sub(3).max(1) / 2;
     let seconds = own.max(1).to_string();
     let mut words = vec!["--json", "--limit", &seconds, "--filter", name];
@@ -58,7 +58,7 @@ fn check(context: &mut PartContext, name: &str, emulated: bool, limit: Duration)
     }
     let finished = call(context, &words, limit)?;
     let document: Json = serde_json::from_str(&finished.stdout).with_context(|| finished.output_tail())?;
-    // Others may have this name in theirs.
+    // The filter matches substrings, so other checks may be in the results.
     let results = document["results"].as_array().context("no results in the document")?;
     let result = results.iter().find(|result| result["name"] == name);
     let result = result.with_context(|| format!("no result\n{}", finished.output_tail()))?;

@@ -24,7 +24,7 @@ impl PartContext {
         self.results.add(&Line::Started(name.to_owned()))
     }
 
-    /// Says how it finished.
+    /// Records the outcome of a test.
     pub(super) fn end(&mut self, line: &Line) -> Result<()> {
         self.failed |= matches!(line, Line::Failed(..));
         self.results.add(line)

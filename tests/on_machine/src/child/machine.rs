@@ -1,4 +1,4 @@
-//! The facts: the system, the device, and what `vkabort doctor` says.
+//! Facts about the machine: system, device, output of `vkabort doctor`.
 
 use super::context::PartContext;
 use crate::facts;
@@ -29,14 +29,14 @@ fn system(context: &mut PartContext) -> Result<()> {
     };
     let system = value(&read("/etc/os-release"), "PRETTY_NAME").unwrap_or_else(|| "unknown system".into());
     let kernel = read("/proc/sys/kernel/osrelease");
-    // SAFETY: the function takes nothing and returns a string that stays.
+    // SAFETY: returns a NUL-terminated string with static lifetime.
     let c_library = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_string_lossy();
     context.fact(format!("{system}, Linux {}, glibc {c_library}", kernel.trim()))?;
     let cpus = read("/proc/cpuinfo");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let model = value(&cpus, "model name").unwrap_or_else(|| "unknown CPU".into());
     context.fact(format!("{model}, {cores} threads"))?;
-    // The kernel's side of drivers that say so.
+    // The version of the kernel module. Only NVIDIA's driver has this file.
     let nvidia = read("/proc/driver/nvidia/version");
     for line in nvidia.lines().take(1) {
         context.fact(line)?;
@@ -55,12 +55,12 @@ fn doctor(context: &mut PartContext) -> Result<()> {
     let finished = run_with_limit(&mut command, limit, scratch.path())?;
     let folder = unpacked.folder.display().to_string();
     for line in finished.stdout.lines().filter(|line| !line.trim().is_empty()) {
-        // The folder has another name in every run.
+        // The folder's name differs in every run.
         context.fact(format!("doctor: {}", line.replace(&folder, "..")))?;
     }
     ensure!(
         finished.status.success(),
-        "it ended with {}\n{}",
+        "`vkabort doctor` ended with {}\n{}",
         finished.status,
         finished.output_tail()
     );

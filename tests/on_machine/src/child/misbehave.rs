@@ -1,4 +1,4 @@
-//! Parts that misbehave, for testing what becomes of such.
+//! Parts that hang, crash or fail on purpose, to test the supervisor.
 
 use super::context::PartContext;
 use crate::parts::Misbehaviour;
@@ -19,7 +19,7 @@ pub(super) fn run(context: &mut PartContext, how: Misbehaviour) -> Result<()> {
             let child = Command::new(&context.unpacked.program)
                 .args(["--child", "sleep"])
                 .spawn()?;
-            // So that a test can see what becomes of it.
+            // The test reads the process id and checks that the process dies.
             println!("sleeping {}", child.id());
             sleep();
             Ok(())
@@ -27,7 +27,7 @@ pub(super) fn run(context: &mut PartContext, how: Misbehaviour) -> Result<()> {
     }
 }
 
-/// Much longer than any part may take.
+/// Sleeps longer than any part's limit.
 pub(super) fn sleep() {
     std::thread::sleep(Duration::from_secs(600));
 }

@@ -1,4 +1,4 @@
-//! Tasks of child processes: a part, or a single case or measurement of one.
+//! Tasks of child processes: a part, or one case or measurement of a part.
 
 mod bench;
 mod cases;
@@ -19,16 +19,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 use time_budget::TimeBudget;
 
-/// Does what a child is started for.
+/// Runs the task of a child process.
 ///
 /// # Errors
 ///
-/// It cannot be done.
+/// The task is unknown, an argument is missing, or the task fails.
 pub fn run(child: &str, args: &Args) -> Result<ExitCode> {
     if let Some(code) = single::run(child, args)? {
         return Ok(code);
     }
-    let part = parts::find(child).with_context(|| format!("there is no part {child}"))?;
+    let part = parts::find(child).with_context(|| format!("unknown part {child}"))?;
     let mut context = PartContext {
         unpacked: Unpacked::find(args.folder.as_deref().context("a part needs --folder")?)?,
         device: args.device.clone().context("a part needs --device")?,

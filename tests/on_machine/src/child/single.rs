@@ -1,4 +1,4 @@
-//! Children that do one thing in a process of its own: a case, a measurement, a look at the devices.
+//! Tasks that need their own process: a case, a measurement, device enumeration.
 
 use super::{bench, misbehave};
 use crate::args::Args;
@@ -7,17 +7,17 @@ use anyhow::{Context, Result};
 use std::process::ExitCode;
 use vkabort_tests::{case, cases};
 
-/// Does it, if `child` is one of these.
+/// Runs `child`. None if it is not one of these tasks.
 ///
 /// # Errors
 ///
-/// It cannot be done.
+/// The task fails.
 pub fn run(child: &str, args: &Args) -> Result<Option<ExitCode>> {
     let name = args.case.as_deref().unwrap_or_default();
     match child {
         "case" => {
             let case = cases::all().into_iter().find(|case| case.name == name);
-            let case = case.with_context(|| format!("there is no case {name}"))?;
+            let case = case.with_context(|| format!("unknown case {name}"))?;
             return Ok(Some(ExitCode::from(case::run_here(&case))));
         }
         "devices" => println!("{}", serde_json::to_string(&facts::devices()?)?),

@@ -1,24 +1,23 @@
-//! The time of a part: what is begun gets what is left of it, and towards the end nothing is begun any more, so that the
-//! part ends by itself and says what it has not done.
+//! Time budget of a part. Near the limit no test starts, so that the part ends by itself and reports the skipped tests.
 
 use std::time::{Duration, Instant};
 
-/// What a single thing of a part may take, if it says nothing itself: others have to come too.
+/// Longest share of one test, so that the others get time too.
 const EACH: Duration = Duration::from_secs(25);
-/// What is kept for the end of the part.
+/// Reserved for the end of the part.
 const END: Duration = Duration::from_secs(2);
 
-/// Why something was not begun.
-pub const OUT_OF_TIME: &str = "not begun: the part's time was over";
+/// Reason for a skipped test.
+pub const OUT_OF_TIME: &str = "not started: the part's time limit was near";
 
-/// The time of a part.
+/// Time budget of a part.
 pub struct TimeBudget {
     start: Instant,
     limit: Duration,
 }
 
 impl TimeBudget {
-    /// It begins now.
+    /// Starts the budget now.
     pub fn new(limit: Duration) -> Self {
         Self {
             start: Instant::now(),
@@ -26,7 +25,7 @@ impl TimeBudget {
         }
     }
 
-    /// How long something may take that would take so long at most; nothing, if it should not be begun any more.
+    /// Time limit for a test that needs at most `most`. None if it must not start.
     pub fn share(&self, most: Duration) -> Option<Duration> {
         let left = self.limit.saturating_sub(self.start.elapsed()).saturating_sub(END);
         (left > self.limit / 6).then(|| left.min(most).min(EACH))
@@ -38,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_begun_towards_the_end() {
+    fn no_test_starts_near_the_limit() {
         let budget = |limit| TimeBudget::new(Duration::from_secs(limit));
         assert_eq!(budget(60).share(Duration::from_secs(600)), Some(EACH));
         assert_eq!(budget(60).share(Duration::from_secs(3)), Some(Duration::from_secs(3)));

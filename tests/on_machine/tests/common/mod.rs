@@ -1,4 +1,4 @@
-//! The bundle as a person has it: one file that carries everything, run where nothing else of ours is.
+//! Runs the packed bundle as on a foreign machine, without the repository's environment.
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use anyhow::{Context, Result, bail, ensure};
@@ -12,7 +12,7 @@ use vkabort_test_kit::scratch;
 use vkabort_test_kit::scratch::TempDir;
 use vkabort_tests::harness::{DRIVER_SETTINGS, drivers_are_required};
 
-/// The program with the files that it carries, as `cargo xtask bundle` packs them.
+/// Packs the program as `cargo xtask bundle` does.
 pub fn bundle() -> Result<&'static Path> {
     static PACKED: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let packed = PACKED.get_or_init(|| {
@@ -26,7 +26,7 @@ pub fn bundle() -> Result<&'static Path> {
     packed.as_deref().map_err(|error| anyhow::anyhow!("{error}"))
 }
 
-/// Another such program, of which these files are not what they should be.
+/// Packs the program with these files overwritten.
 pub fn with_damage(paths: &[&str], out: &Path) -> Result<()> {
     let mut carried = vkabort_test_kit::bundle::files()?.carried()?;
     for path in paths {
@@ -36,17 +36,17 @@ pub fn with_damage(paths: &[&str], out: &Path) -> Result<()> {
     vkabort_test_kit::archive::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &carried, out)
 }
 
-/// The machine that the program is carried to: it has these drivers, and a folder for temporary files.
+/// A simulated foreign machine: drivers and a folder for temporary files.
 pub struct Machine {
-    /// Its folder.
+    /// Folder of all its files.
     pub scratch: TempDir,
-    /// The manifests of its drivers.
+    /// Driver manifests.
     pub drivers: Vec<PathBuf>,
     own: &'static str,
 }
 
 impl Machine {
-    /// With our own driver, which does what the settings say.
+    /// A machine with the test driver, configured by `settings`.
     pub fn with_own(settings: &'static str) -> Result<Self> {
         let machine = Self {
             scratch: scratch::folder()?,
@@ -58,7 +58,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// With lavapipe beside it. None, if lavapipe is not there and does not have to be.
+    /// The same plus lavapipe. None if lavapipe is missing and not required.
     pub fn with_lavapipe(settings: &'static str) -> Result<Option<Self>> {
         let mut machine = Self::with_own(settings)?;
         match TestDriver::Lavapipe.find() {
@@ -83,8 +83,8 @@ impl Machine {
 
     pub fn command_of(&self, program: &Path, words: &[&str]) -> Result<Command> {
         let drivers = std::env::join_paths(&self.drivers)?;
-        // No standard input at all, no home, and a folder that cannot be written. Whoever runs the tests may ignore
-        // signals, and then so does what they start.
+        // Closed standard input, no home, a read-only working directory. Resets the signals, since ignored ones are
+        // inherited from the test runner.
         let mut command = Command::new("sh");
         command
             .args(["-c", "exec env --default-signal \"$0\" \"$@\" <&-"])
@@ -99,7 +99,7 @@ impl Machine {
         Ok(command)
     }
 
-    /// Runs the program to its end. Nothing of it may be left.
+    /// Runs the program to completion and checks that it leaves no files.
     pub fn run(&self, words: &[&str]) -> Result<Ran> {
         let ran = Ran(self.command(words)?.output()?);
         self.is_tidy()?;
@@ -116,9 +116,9 @@ impl Machine {
     }
 }
 
-/// What came out.
+/// Output of a run.
 pub struct Ran(
-    /// All of it.
+    /// The process's output.
     pub Output,
 );
 
@@ -131,26 +131,28 @@ impl Ran {
         String::from_utf8_lossy(&self.0.stderr).into_owned()
     }
 
-    /// The exit code, and each text in what was said.
+    /// Checks the exit code and that the output contains each text.
     pub fn says(&self, code: i32, texts: &[&str]) -> Result<()> {
-        let said = format!("{}{}", self.out(), self.err());
-        ensure!(self.0.status.code() == Some(code), "{}\n{said}", self.0.status);
+        let output = format!("{}{}", self.out(), self.err());
+        ensure!(self.0.status.code() == Some(code), "{}\n{output}", self.0.status);
         for text in texts {
-            ensure!(said.contains(text), "{text:?} is not in\n{said}");
+            ensure!(output.contains(text), "{text:?} is not in\n{output}");
         }
         Ok(())
     }
 
-    /// The numbers of a part's row: passed, failed, skipped.
+    /// Numbers in a part's row: passed, failed, skipped.
     pub fn row(&self, part: &str) -> Result<[usize; 3]> {
         let out = self.out();
         let mut lines = out.lines().map(str::split_whitespace);
         let row = lines.find_map(|mut words| (words.next() == Some(part)).then_some(words));
         let numbers: Vec<usize> = row
-            .with_context(|| format!("no row {part}\n{out}"))?
+            .with_context(|| format!("no row for {part}\n{out}"))?
             .take(3)
             .map(str::parse)
             .collect::<Result<_, _>>()?;
-        numbers.try_into().map_err(|_| anyhow::anyhow!("a row of other length"))
+        numbers
+            .try_into()
+            .map_err(|_| anyhow::anyhow!("the row does not have three numbers"))
     }
 }
