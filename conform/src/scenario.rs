@@ -87,9 +87,9 @@ pub(crate) fn prepare(
     enable: Enable,
     message: Message,
     invocations: &[u32],
-) -> CheckOutput<(&'static Device, Buffer, Kernel)> {
+) -> CheckOutput<(&'static Device, &'static Buffer, Kernel)> {
     let device = Device::new(gpu, enable)?;
-    let buffer = Buffer::new(device, &marked(invocations))?;
+    let buffer = device.buffer(&marked(invocations))?;
     let kernel = Kernel::new(device, &aborting(message), &[buffer], &[], None)?;
     Ok((device, buffer, kernel))
 }
@@ -99,7 +99,7 @@ pub(crate) fn lost_by(
     gpu: &'static Gpu,
     message: Message,
     invocations: &[u32],
-) -> CheckOutput<(&'static Device, Fault, Buffer)> {
+) -> CheckOutput<(&'static Device, Fault, &'static Buffer)> {
     let (device, buffer, kernel) = prepare(gpu, Enable::ABORT, message, invocations)?;
     lose(device, &kernel, GROUPS)?;
     Ok((device, device.fault()?, buffer))
@@ -114,7 +114,7 @@ pub(crate) fn run_healthy(kernel: &Kernel, groups: u32) -> CheckOutput<()> {
 
 /// Runs a shader whose aborts are not executed, on a device that must stay healthy, and checks its output.
 pub(crate) fn run_without_abort(device: &'static Device) -> CheckOutput<()> {
-    let buffer = Buffer::new(device, &marked(&[]))?;
+    let buffer = device.buffer(&marked(&[]))?;
     let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], None)?;
     run_healthy(&kernel, GROUPS)?;
     let words = buffer.read();

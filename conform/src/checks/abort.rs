@@ -1,7 +1,7 @@
 //! What `OpAbortKHR` does to its invocation, to other invocations and to the device.
 
 use crate::check::{Check, LOSES};
-use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel, show};
+use crate::gpu::{Device, Enable, Gpu, Kernel, show};
 use crate::rules;
 use crate::scenario::{GROUPS, await_loss, hex, lose, lost_by, no_reports, part, prepare, run_without_abort, success};
 use crate::shaders::{COUNT, LOCAL, MARK, Message, waiting};
@@ -95,7 +95,7 @@ fn last(gpu: &'static Gpu) -> CheckOutput {
 
 fn waiting_invocations(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
-    let buffer = Buffer::new(device, &[0; 4])?;
+    let buffer = device.buffer(&[0; 4])?;
     let kernel = Kernel::new(device, &waiting(), &[buffer], &[], None)?;
     let start = Instant::now();
     lose(device, &kernel, 64)?;

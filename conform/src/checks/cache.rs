@@ -1,7 +1,7 @@
 //! Pipeline caches and binaries of shaders with aborts stay valid.
 
 use crate::check::Check;
-use crate::gpu::{Buffer, Cache, Device, Enable, Gpu, Kernel};
+use crate::gpu::{Cache, Device, Enable, Gpu, Kernel};
 use crate::rules;
 use crate::scenario::marked;
 use crate::shaders::{Message, aborting};
@@ -23,7 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
 /// Data of a pipeline cache with `initial` data, before and after it is used to create a pipeline with an abort.
 fn cache(gpu: &'static Gpu, initial: &[u8]) -> CheckOutput<[Vec<u8>; 2]> {
     let device = Device::new(gpu, Enable::ABORT)?;
-    let buffer = Buffer::new(device, &marked(&[]))?;
+    let buffer = device.buffer(&marked(&[]))?;
     let cache = Cache::new(device, initial)?;
     let before = cache.data()?;
     Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], Some(cache))?;

@@ -1,7 +1,7 @@
 //! `VK_KHR_shader_constant_data` without aborts.
 
 use crate::check::Check;
-use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel};
+use crate::gpu::{Device, Enable, Gpu, Kernel};
 use crate::rules;
 use crate::scenario::run_healthy;
 use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, LOCAL, data, table};
@@ -28,7 +28,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u32>)], expected: &[u32]) -> CheckOutput {
     let device = Device::new(gpu, Enable::DATA)?;
     let count = (expected.len() as u32).next_multiple_of(LOCAL).max(COUNT);
-    let buffer = Buffer::new(device, &vec![0; count as usize])?;
+    let buffer = device.buffer(&vec![0; count as usize])?;
     let kernel = Kernel::new(device, spirv, &[buffer], special, None)?;
     run_healthy(&kernel, count / LOCAL)?;
     for ((i, &found), &wanted) in buffer.read().iter().enumerate().zip(expected.iter().cycle()) {

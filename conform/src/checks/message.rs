@@ -1,7 +1,7 @@
 //! The bytes of messages, and their framing.
 
 use crate::check::Check;
-use crate::gpu::{Buffer, Device, Enable, Gpu, Kernel, Query};
+use crate::gpu::{Device, Enable, Gpu, Kernel, Query};
 use crate::rules;
 use crate::scenario::{GROUPS, await_loss, bytes, hex, lose, lost_by, marked, skip, success_or_lost};
 use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, MARK, Message, TEXT, aborting, data, gaps_expected};
@@ -124,7 +124,7 @@ fn empty_structure(gpu: &'static Gpu) -> CheckOutput {
 fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec<u32>)]) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let words: Vec<u32> = (0..length).map(data).collect();
-    let buffers = [Buffer::new(device, &marked(&[ABORTING]))?, Buffer::new(device, &words)?];
+    let buffers = [device.buffer(&marked(&[ABORTING]))?, device.buffer(&words)?];
     let kernel = Kernel::new(device, &aborting(message), &buffers, special, None)?;
     lose(device, &kernel, GROUPS)?;
     compare(&only(device.fault()?.payloads()?)?, &bytes(&words))
@@ -159,7 +159,7 @@ fn specialized(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::SpecData, &[ABORTING])?;
     compare(&only(fault.payloads()?)?, &bytes(&[data(0), data(1)]))?;
     let device = Device::new(gpu, Enable::ABORT)?;
-    let buffer = Buffer::new(device, &marked(&[ABORTING]))?;
+    let buffer = device.buffer(&marked(&[ABORTING]))?;
     let words: Vec<u32> = (50..55).map(data).collect();
     let special = [(LENGTH_ID, vec![5]), (DATA_ID, words.clone())];
     let kernel = Kernel::new(device, &aborting(Message::SpecData), &[buffer], &special, None)?;
@@ -188,10 +188,7 @@ fn pairs(gpu: &'static Gpu) -> CheckOutput {
 fn first(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let (early, late) = (3, 40);
-    let buffers = [
-        Buffer::new(device, &marked(&[early]))?,
-        Buffer::new(device, &marked(&[late]))?,
-    ];
+    let buffers = [device.buffer(&marked(&[early]))?, device.buffer(&marked(&[late]))?];
     let spirv = aborting(Message::Uint);
     let kernels = [0, 1].map(|i| Kernel::new(device, &spirv, &buffers[i..=i], &[], None));
     let [one, two] = kernels;

@@ -2,15 +2,15 @@
 
 use super::fault::Fault;
 use super::instance::Gpu;
-use super::result::{Named, code};
 use crate::verdict::{CheckOutput, Stop};
+use anyhow::Context;
 use ash::vk;
 use std::ffi::CStr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use vk_ext::{
-    DEVICE_FAULT_NAME, FaultCommands, FaultFeatures, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME, ShaderAbortFeatures,
+    DEVICE_FAULT_NAME, FaultFeatures, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME, ShaderAbortFeatures,
     ShaderConstantDataFeatures,
 };
+use vkabort_test_kit::vk::{self as kit, Owner, code};
 
 /// Extensions and features to enable.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,27 +66,15 @@ impl Enable {
     }
 }
 
-/// Objects that [`Device::destroy`] destroys.
-pub(super) enum Owned {
-    Buffer(vk::Buffer, vk::DeviceMemory),
-    Pipeline(
-        vk::Pipeline,
-        vk::PipelineLayout,
-        vk::DescriptorSetLayout,
-        vk::DescriptorPool,
-    ),
-    Cache(vk::PipelineCache),
-    Commands(vk::CommandPool, vk::Fence, vk::QueryPool),
-    Semaphore(vk::Semaphore),
-}
+/// A storage buffer of words, mapped persistently and coherently.
+pub type Buffer = kit::Buffer<'static>;
 
 /// A logical device with one compute queue.
 pub struct Device {
     pub(super) gpu: &'static Gpu,
-    pub(super) raw: ash::Device,
-    queue: vk::Queue,
-    fault: Option<Fault>,
-    owned: Mutex<Vec<Owned>>,
+    pub(super) kit: &'static kit::Device<'static>,
+    /// Owns the device and the objects created from it.
+    pub(super) owner: Owner,
     /// Whether `maintenance5` is enabled.
     pub maintenance5: bool,
 }
@@ -142,20 +130,19 @@ impl Device {
         }
         let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
         let info = info.enabled_extension_names(&names);
-        // SAFETY: `info` and the structures in its chain live until the call returns.
-        let raw = unsafe { gpu.instance.create_device(gpu.physical, &info, None) }.named("vkCreateDevice")?;
-        // SAFETY: the device was created with one queue of this family.
-        let queue = unsafe { raw.get_device_queue(gpu.family, 0) };
-        // The loader may return pointers to commands that no driver implements: only the enabled extension counts.
-        let commands = enable.fault.then(|| FaultCommands::load(&gpu.instance, &raw)).flatten();
+        let owner = Owner::default();
+        let kit = owner.own(kit::Device::create(&gpu.kit, &info, gpu.family)?);
         Ok(Box::leak(Box::new(Self {
             gpu,
-            raw,
-            queue,
-            fault: commands.map(|commands| Fault { commands }),
-            owned: Mutex::new(Vec::new()),
+            kit,
+            owner,
             maintenance5,
         })))
+    }
+
+    /// Creates a buffer with this content.
+    pub fn buffer(&self, words: &[u32]) -> CheckOutput<&'static Buffer> {
+        Ok(self.owner.own(Buffer::storage(self.kit, words)?))
     }
 
     /// The fault queries.
@@ -165,34 +152,37 @@ impl Device {
     /// Fails the check if the device does not return the commands.
     pub fn fault(&self) -> CheckOutput<Fault> {
         let missing = "vkGetDeviceProcAddr returns NULL for the commands of VK_KHR_device_fault, which is enabled";
-        self.fault.ok_or_else(|| Stop::Fail(missing.into()))
+        let commands = self.kit.fault().map_err(|_| Stop::Fail(missing.into()))?;
+        Ok(Fault { commands: *commands })
     }
 
     /// Whether `vkGetDeviceProcAddr` returns a command.
     pub fn has_command(&self, name: &CStr) -> bool {
         // SAFETY: the device is alive and the name ends with a NUL.
-        unsafe { self.gpu.instance.get_device_proc_addr(self.raw.handle(), name.as_ptr()) }.is_some()
+        unsafe {
+            self.gpu
+                .kit
+                .instance
+                .get_device_proc_addr(self.kit.raw.handle(), name.as_ptr())
+        }
+        .is_some()
     }
 
     /// `vkQueueSubmit` without work.
     pub fn submit_nothing(&self) -> vk::Result {
         // SAFETY: the queue belongs to the device, and one thread uses it.
-        code(unsafe { self.raw.queue_submit(self.queue, &[], vk::Fence::null()) })
+        code(unsafe { self.kit.raw.queue_submit(self.kit.queue, &[], vk::Fence::null()) })
     }
 
     /// Binary of a shader object from the SPIR-V of a compute shader with one storage buffer.
     pub fn shader_binary(&self, spirv: &[u32]) -> CheckOutput<Vec<u8>> {
-        let objects = ash::ext::shader_object::Device::new(&self.gpu.instance, &self.raw);
-        let bindings = [vk::DescriptorSetLayoutBinding::default()
-            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
+        let objects = ash::ext::shader_object::Device::new(&self.gpu.kit.instance, &self.kit.raw);
+        let buffer = self.buffer(&[0])?;
+        let bound = kit::Kernel::bound(self.kit, &[buffer])?;
         let code: Vec<u8> = spirv.iter().flat_map(|word| word.to_ne_bytes()).collect();
         // SAFETY: the device has the extension enabled, the handles belong to it, and the structures are valid.
         unsafe {
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            let layout = self.raw.create_descriptor_set_layout(&info, None);
-            let layouts = [layout.named("vkCreateDescriptorSetLayout")?];
+            let layouts = [self.owner.own(bound).set_layout];
             let info = vk::ShaderCreateInfoEXT::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .code_type(vk::ShaderCodeTypeEXT::SPIRV)
@@ -200,71 +190,28 @@ impl Device {
                 .name(c"main")
                 .set_layouts(&layouts);
             let shaders = objects.create_shaders(&[info], None).map_err(|(_, result)| result);
-            let shader = shaders
-                .named("vkCreateShadersEXT")?
-                .first()
-                .copied()
-                .unwrap_or_default();
-            objects.get_shader_binary_data(shader).named("vkGetShaderBinaryDataEXT")
+            let shader = shaders.context("vkCreateShadersEXT")?[0];
+            let binary = objects.get_shader_binary_data(shader);
+            Ok(binary.context("vkGetShaderBinaryDataEXT")?)
         }
-    }
-
-    pub(super) fn submit(&self, info: &vk::SubmitInfo<'_>, fence: vk::Fence) -> vk::Result {
-        // SAFETY: `info` names executable command buffers of this device; one thread uses the queue.
-        code(unsafe { self.raw.queue_submit(self.queue, &[*info], fence) })
     }
 
     /// `vkQueueWaitIdle`
     pub fn queue_wait_idle(&self) -> vk::Result {
         // SAFETY: the queue belongs to the device, and one thread uses it.
-        code(unsafe { self.raw.queue_wait_idle(self.queue) })
+        code(unsafe { self.kit.raw.queue_wait_idle(self.kit.queue) })
     }
 
     /// `vkDeviceWaitIdle`
     pub fn wait_idle(&self) -> vk::Result {
         // SAFETY: the device is alive, and one thread uses its queue.
-        code(unsafe { self.raw.device_wait_idle() })
-    }
-
-    /// Registers an object for [`Device::destroy`].
-    pub(super) fn own(&self, object: Owned) {
-        self.owned().push(object);
-    }
-
-    fn owned(&self) -> MutexGuard<'_, Vec<Owned>> {
-        self.owned.lock().unwrap_or_else(PoisonError::into_inner)
+        code(unsafe { self.kit.raw.device_wait_idle() })
     }
 
     /// Destroys the device and all objects created from it. The caller uses none of them afterwards, and has waited for
     /// the work or lost the device.
     pub fn destroy(&self) {
-        let owned = std::mem::take(&mut *self.owned());
-        let raw = &self.raw;
-        // SAFETY: the handles belong to the device and leave `owned` before their only destruction; no work of a finished or
-        // lost device uses them.
-        unsafe {
-            for object in owned.into_iter().rev() {
-                match object {
-                    Owned::Buffer(buffer, memory) => {
-                        raw.destroy_buffer(buffer, None);
-                        raw.free_memory(memory, None);
-                    }
-                    Owned::Pipeline(pipeline, layout, set_layout, pool) => {
-                        raw.destroy_pipeline(pipeline, None);
-                        raw.destroy_pipeline_layout(layout, None);
-                        raw.destroy_descriptor_pool(pool, None);
-                        raw.destroy_descriptor_set_layout(set_layout, None);
-                    }
-                    Owned::Cache(cache) => raw.destroy_pipeline_cache(cache, None),
-                    Owned::Commands(pool, fence, queries) => {
-                        raw.destroy_command_pool(pool, None);
-                        raw.destroy_fence(fence, None);
-                        raw.destroy_query_pool(queries, None);
-                    }
-                    Owned::Semaphore(semaphore) => raw.destroy_semaphore(semaphore, None),
-                }
-            }
-            raw.destroy_device(None);
-        }
+        // SAFETY: no work of a finished or lost device uses the objects, and the caller uses none of them afterwards.
+        unsafe { self.owner.destroy() };
     }
 }

@@ -1,6 +1,7 @@
 //! The fault queries of a device.
 
-use super::result::{Named, show};
+use super::result::show;
+use crate::scenario::success;
 use crate::verdict::{CheckOutput, Stop, hold};
 use ash::vk;
 use std::ptr;
@@ -92,9 +93,7 @@ impl Fault {
     /// Fails the check if a call fails or the framing violates the specification.
     pub fn payloads(&self) -> CheckOutput<Vec<Vec<u8>>> {
         let (result, size) = self.message_size();
-        result
-            .result()
-            .named("the sizing call of vkGetDeviceFaultDebugInfoKHR")?;
+        success("the sizing call of vkGetDeviceFaultDebugInfoKHR", result)?;
         let Some(room) = usize::try_from(size).ok().filter(|&size| size <= 1 << 30) else {
             return Err(Stop::Fail(format!("messageDataSize is {size}")));
         };

@@ -1,6 +1,6 @@
 //! The instance and the physical device under test.
 
-use super::result::{Named, show};
+use super::result::show;
 use crate::verdict::{CheckOutput, Stop};
 use crate::version;
 use ash::vk;
@@ -8,16 +8,15 @@ use serde_json::{Value as Json, json};
 use std::ffi::{CStr, CString};
 use std::ptr;
 use vk_ext::{FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties, ShaderConstantDataFeatures};
-use vkabort_test_kit::device_choice::{Candidate, Refusal, choose};
+use vkabort_test_kit::vk as kit;
 
 /// An instance and one of its physical devices.
 pub struct Gpu {
-    _entry: ash::Entry,
-    pub(super) instance: ash::Instance,
-    pub(super) physical: vk::PhysicalDevice,
-    pub(super) properties: vk::PhysicalDeviceProperties,
+    pub(super) kit: kit::Gpu,
     /// A queue family with compute support.
     pub(super) family: u32,
+    /// `timestampValidBits` of the queue family.
+    pub timestamp_bits: u32,
     extensions: Vec<vk::ExtensionProperties>,
     /// The queries by the names of `VK_KHR_get_physical_device_properties2`.
     khr: ash::khr::get_physical_device_properties2::Instance,
@@ -56,10 +55,6 @@ impl Gpu {
     ///
     /// Skips the check if there is no loader, driver or such device; fails it if a query fails.
     pub fn open(name: Option<&str>) -> CheckOutput<&'static Self> {
-        let skip = |reason: String| Stop::Skip(reason);
-        // SAFETY: loading the Vulkan loader has no preconditions, and the entry is never dropped.
-        let entry = unsafe { ash::Entry::load() }
-            .map_err(|error| skip(format!("the Vulkan loader (libvulkan.so.1) cannot be loaded: {error}")))?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort conform")
             .api_version(vk::API_VERSION_1_2);
@@ -67,52 +62,41 @@ impl Gpu {
         let info = vk::InstanceCreateInfo::default()
             .application_info(&application)
             .enabled_extension_names(&extensions);
-        // SAFETY: `info` and the data that it points to live until the call returns.
-        let instance = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => skip("no Vulkan driver was found".into()),
-            error => skip(format!("vkCreateInstance returned {}", show(error))),
+        let opened = kit::Gpu::loader().and_then(|entry| kit::Gpu::create(entry, &info, name, None));
+        let kit = opened.map_err(|error| match error.downcast_ref() {
+            Some(&vk::Result::ERROR_INCOMPATIBLE_DRIVER) => Stop::Skip("no Vulkan driver was found".into()),
+            Some(&result) if error.to_string() == "vkCreateInstance" => {
+                Stop::Skip(format!("vkCreateInstance returned {}", show(result)))
+            }
+            Some(_) => Stop::from(error),
+            None => Stop::Skip(format!("{error:#}")),
         })?;
-        // SAFETY: the instance is alive.
-        let devices = unsafe { instance.enumerate_physical_devices() }.named("vkEnumeratePhysicalDevices")?;
-        // SAFETY: the handles were just enumerated.
-        let properties = |device| unsafe { instance.get_physical_device_properties(device) };
-        let candidates: Vec<_> = devices.iter().map(|&device| properties(device)).collect();
-        let candidates: Vec<_> = candidates
-            .iter()
-            .map(|properties| Candidate {
-                name: device_name(properties),
-                kind: properties.device_type,
-            })
-            .collect();
-        let chosen = choose(&candidates, name).map_err(|refusal| skip(refusal.to_string()))?;
-        let physical = *devices.get(chosen).ok_or_else(|| skip(Refusal::Empty.to_string()))?;
-        // SAFETY: the handle was just enumerated.
-        let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+        // SAFETY: the handle belongs to the live instance.
+        let families = unsafe { kit.instance.get_physical_device_queue_family_properties(kit.physical) };
         let supports_compute =
             |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
-        let family = families.iter().position(supports_compute);
-        let family = family.ok_or_else(|| skip("the device has no compute queue".into()))?;
-        // SAFETY: the handle was just enumerated.
-        let extensions = unsafe { instance.enumerate_device_extension_properties(physical) }
-            .named("vkEnumerateDeviceExtensionProperties")?;
+        let index = families.iter().position(supports_compute);
+        let index = index.ok_or_else(|| Stop::Skip("the device has no compute queue".into()))?;
         Ok(Box::leak(Box::new(Self {
-            khr: ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance),
-            properties: properties(physical),
-            family: u32::try_from(family).unwrap_or(0),
-            _entry: entry,
-            instance,
-            physical,
-            extensions,
+            khr: ash::khr::get_physical_device_properties2::Instance::new(&kit.entry, &kit.instance),
+            extensions: kit.extensions()?,
+            family: index as u32,
+            timestamp_bits: families.get(index).map_or(0, |family| family.timestamp_valid_bits),
+            kit,
         })))
     }
 
     /// Name, driver and Vulkan version of the device.
     pub fn describe(&self) -> Json {
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
-        if self.properties.api_version >= vk::API_VERSION_1_2 {
+        if self.kit.properties.api_version >= vk::API_VERSION_1_2 {
             let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
             // SAFETY: the handle belongs to the live instance, and the device supports the structure.
-            unsafe { self.instance.get_physical_device_properties2(self.physical, &mut chain) };
+            unsafe {
+                self.kit
+                    .instance
+                    .get_physical_device_properties2(self.kit.physical, &mut chain)
+            };
         }
         let text = |name: Result<&CStr, _>| name.map(CStr::to_string_lossy).unwrap_or_default().into_owned();
         let driver = format!(
@@ -121,15 +105,15 @@ impl Gpu {
             text(driver.driver_info_as_c_str())
         );
         json!({
-            "name": device_name(&self.properties),
+            "name": device_name(&self.kit.properties),
             "driver": driver.trim(),
-            "api_version": version::show(self.properties.api_version),
+            "api_version": version::show(self.kit.properties.api_version),
         })
     }
 
     /// The Vulkan version that the device supports.
     pub fn api_version(&self) -> u32 {
-        self.properties.api_version
+        self.kit.properties.api_version
     }
 
     /// Versions of all entries for `name` in the list of extensions.
@@ -156,19 +140,19 @@ impl Gpu {
         if missing.is_empty() {
             return Ok(());
         }
-        let name = device_name(&self.properties);
+        let name = device_name(&self.kit.properties);
         Err(Stop::Skip(format!("{name} does not have {}", missing.join(", "))))
     }
 
     /// `vkEnumerateDeviceExtensionProperties` with an array of `room` elements, or without one for the count. Returns the
     /// result, the count after the call, and the names written.
     pub fn enumerate(&self, room: Option<u32>) -> (vk::Result, u32, Vec<CString>) {
-        let enumerate = self.instance.fp_v1_0().enumerate_device_extension_properties;
+        let enumerate = self.kit.instance.fp_v1_0().enumerate_device_extension_properties;
         let mut list = vec![vk::ExtensionProperties::default(); room.unwrap_or(0) as usize];
         let mut count = room.unwrap_or(0);
         let array = room.map_or(ptr::null_mut(), |_| list.as_mut_ptr());
         // SAFETY: the array is null or has room for `count` elements.
-        let result = unsafe { enumerate(self.physical, ptr::null(), &raw mut count, array) };
+        let result = unsafe { enumerate(self.kit.physical, ptr::null(), &raw mut count, array) };
         let names = list.iter().filter_map(|e| e.extension_name_as_c_str().ok());
         let names = names.filter(|name| !name.is_empty()).map(CStr::to_owned).collect();
         (result, count, names)
@@ -211,13 +195,16 @@ impl Gpu {
         // that they do not support.
         unsafe {
             if query.khr_alias {
-                self.khr.get_physical_device_features2(self.physical, &mut features);
-                self.khr.get_physical_device_properties2(self.physical, &mut properties);
+                self.khr.get_physical_device_features2(self.kit.physical, &mut features);
+                self.khr
+                    .get_physical_device_properties2(self.kit.physical, &mut properties);
             } else {
-                self.instance
-                    .get_physical_device_features2(self.physical, &mut features);
-                self.instance
-                    .get_physical_device_properties2(self.physical, &mut properties);
+                self.kit
+                    .instance
+                    .get_physical_device_features2(self.kit.physical, &mut features);
+                self.kit
+                    .instance
+                    .get_physical_device_properties2(self.kit.physical, &mut properties);
             }
         }
         Answers {
@@ -232,21 +219,10 @@ impl Gpu {
     /// Whether the device supports `shaderInt8`.
     pub fn has_int8(&self) -> bool {
         let mut int8 = vk::PhysicalDeviceShaderFloat16Int8Features::default();
-        if self.properties.api_version >= vk::API_VERSION_1_2 {
-            let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut int8);
-            // SAFETY: the handle belongs to the live instance, and the device supports the structure.
-            unsafe { self.instance.get_physical_device_features2(self.physical, &mut chain) };
+        if self.kit.properties.api_version >= vk::API_VERSION_1_2 {
+            self.kit.ask(&mut int8);
         }
         int8.shader_int8 == vk::TRUE
-    }
-
-    /// `timestampValidBits` of the queue family in use.
-    pub fn timestamp_bits(&self) -> u32 {
-        // SAFETY: the handle belongs to the live instance.
-        let families = unsafe { self.instance.get_physical_device_queue_family_properties(self.physical) };
-        families
-            .get(self.family as usize)
-            .map_or(0, |family| family.timestamp_valid_bits)
     }
 }
 

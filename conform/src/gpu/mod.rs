@@ -12,9 +12,9 @@ mod kernel;
 mod result;
 mod submission;
 
-pub use device::{Device, Enable};
+pub use device::{Buffer, Device, Enable};
 pub use fault::Fault;
 pub use instance::{Gpu, Query};
-pub use kernel::{Buffer, Cache, Kernel};
+pub use kernel::{Cache, Kernel};
 pub use result::{NOT_ENOUGH_SPACE, show};
 pub use submission::{Submission, Timeline};

@@ -1,23 +1,16 @@
 //! Result codes.
 
-use crate::verdict::{CheckOutput, Stop};
+use crate::verdict::Stop;
 use ash::vk;
 
-/// Turns the error of a call that a check expects to succeed into a failed check.
-pub trait Named<T> {
-    /// Returns the value, or a failure that names the call.
-    fn named(self, call: &str) -> CheckOutput<T>;
-}
-
-impl<T> Named<T> for Result<T, vk::Result> {
-    fn named(self, call: &str) -> CheckOutput<T> {
-        self.map_err(|result| Stop::Fail(format!("{call} returned {}", show(result))))
+/// An error of a call, with the call's name as context, fails the check.
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Fail(match error.downcast_ref::<vk::Result>() {
+            Some(&result) => format!("{error} returned {}", show(result)),
+            None => format!("{error:#}"),
+        })
     }
-}
-
-/// The result code of a call without a value.
-pub fn code(result: Result<(), vk::Result>) -> vk::Result {
-    result.err().unwrap_or(vk::Result::SUCCESS)
 }
 
 /// `VK_ERROR_NOT_ENOUGH_SPACE_KHR`, which ash 0.38 does not declare.

@@ -210,7 +210,7 @@ pub(super) fn run_special<'d>(
     }
     let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
     let mut kernel = Kernel::bound(device, &[buffer])?;
-    kernel.create(&assemble(assembly)?, Some(&info))?;
+    kernel.create(&assemble(assembly)?, Some(&info), vk::PipelineCache::null())?;
     let (_submission, result) = kernel.run(GROUPS)?;
     Ok((kernel, result))
 }

@@ -85,7 +85,7 @@ pub(super) fn payloads(
         })
         .collect();
     let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-    kernel.create(&assemble(assembly)?, Some(&info))?;
+    kernel.create(&assemble(assembly)?, Some(&info), vk::PipelineCache::null())?;
     let (_submission, result) = kernel.run(GROUPS)?;
     expect_lost(result)?;
     device.payloads()

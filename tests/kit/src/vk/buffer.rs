@@ -1,7 +1,7 @@
 //! A buffer of 32-bit words that the host sees all the time.
 
 use super::Device;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use ash::vk;
 
 /// A mapped buffer.
@@ -145,7 +145,7 @@ impl<'device> Buffer<'device> {
         };
         // SAFETY: the handles belong to this device, the structures are valid, and the mapping covers the words.
         unsafe {
-            buffer.raw = device.raw.create_buffer(&info, None)?;
+            buffer.raw = device.raw.create_buffer(&info, None).context("vkCreateBuffer")?;
             let needs = device.raw.get_buffer_memory_requirements(buffer.raw);
             let kind = device.host_memory(needs.memory_type_bits, best)?;
             let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
@@ -155,11 +155,12 @@ impl<'device> Buffer<'device> {
             if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
                 info = info.push_next(&mut flags);
             }
-            buffer.memory = device.raw.allocate_memory(&info, None)?;
-            device.raw.bind_buffer_memory(buffer.raw, buffer.memory, 0)?;
-            let mapped = device
-                .raw
-                .map_memory(buffer.memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?;
+            buffer.memory = device.raw.allocate_memory(&info, None).context("vkAllocateMemory")?;
+            let bound = device.raw.bind_buffer_memory(buffer.raw, buffer.memory, 0);
+            bound.context("vkBindBufferMemory")?;
+            let flags = vk::MemoryMapFlags::empty();
+            let mapped = device.raw.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags);
+            let mapped = mapped.context("vkMapMemory")?;
             buffer.words = mapped.cast();
             buffer.words.copy_from_nonoverlapping(words.as_ptr(), words.len());
         }

@@ -1,7 +1,7 @@
 //! A compute pipeline over a few buffers, and its submissions.
 
 use super::{Buffer, Device, code};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use ash::prelude::VkResult;
 use ash::vk;
 use std::ffi::CStr;
@@ -36,7 +36,7 @@ impl<'device> Kernel<'device> {
     /// A call fails, with the call's name.
     pub fn new(device: &'device Device<'device>, spirv: &[u32], buffers: &[&'device Buffer<'device>]) -> Result<Self> {
         let mut kernel = Self::bound(device, buffers)?;
-        kernel.create(spirv, None)?;
+        kernel.create(spirv, None, vk::PipelineCache::null())?;
         Ok(kernel)
     }
 
@@ -52,7 +52,7 @@ impl<'device> Kernel<'device> {
         buffers: &[&'device Buffer<'device>],
     ) -> Result<Self> {
         let mut kernel = Self::bound(device, buffers)?;
-        kernel.create_by(spirv, |module| stage(module).name(entry))?;
+        kernel.create_by(spirv, vk::PipelineCache::null(), |module| stage(module).name(entry))?;
         Ok(kernel)
     }
 
@@ -69,7 +69,7 @@ impl<'device> Kernel<'device> {
     ) -> Result<Self> {
         let mut kernel = Self::bound(device, buffers)?;
         let mut named = Ok(());
-        kernel.create_by(spirv, |module| {
+        kernel.create_by(spirv, vk::PipelineCache::null(), |module| {
             named = device.name(module, module_name);
             stage(module)
         })?;
@@ -127,9 +127,14 @@ impl<'device> Kernel<'device> {
     ///
     /// # Errors
     ///
-    /// The call that failed.
-    pub fn create(&mut self, spirv: &[u32], info: Option<&vk::SpecializationInfo<'_>>) -> VkResult<()> {
-        self.create_by(spirv, |module| {
+    /// A call fails, with the call's name.
+    pub fn create(
+        &mut self,
+        spirv: &[u32],
+        info: Option<&vk::SpecializationInfo<'_>>,
+        cache: vk::PipelineCache,
+    ) -> Result<()> {
+        self.create_by(spirv, cache, |module| {
             let mut stage = stage(module);
             stage.p_specialization_info = info.map_or(std::ptr::null(), std::ptr::from_ref);
             stage
@@ -140,15 +145,17 @@ impl<'device> Kernel<'device> {
     fn create_by<'a>(
         &mut self,
         spirv: &[u32],
+        cache: vk::PipelineCache,
         stage: impl FnOnce(vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'a>,
-    ) -> VkResult<()> {
+    ) -> Result<()> {
         let raw = &self.device.raw;
         // SAFETY: the handles belong to this device and the structures are valid.
         unsafe {
-            let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(spirv), None)?;
-            let created = self.create_from(stage(module), vk::PipelineCache::null());
+            let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(spirv), None);
+            let module = module.context("vkCreateShaderModule")?;
+            let created = self.create_from(stage(module), cache);
             raw.destroy_shader_module(module, None);
-            created
+            created.context("vkCreateComputePipelines")
         }
     }
 
@@ -194,10 +201,14 @@ impl<'device> Kernel<'device> {
         // SAFETY: the handles belong to this device and the structures are valid.
         unsafe {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            self.set_layout = raw.create_descriptor_set_layout(&info, None)?;
+            self.set_layout = raw
+                .create_descriptor_set_layout(&info, None)
+                .context("vkCreateDescriptorSetLayout")?;
             let layouts = [self.set_layout];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
-            self.layout = raw.create_pipeline_layout(&info, None)?;
+            self.layout = raw
+                .create_pipeline_layout(&info, None)
+                .context("vkCreatePipelineLayout")?;
             // A pool must not be empty.
             let sizes: Vec<_> = kinds
                 .into_iter()
@@ -205,11 +216,15 @@ impl<'device> Kernel<'device> {
                 .map(|kind| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(1))
                 .collect();
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-            self.pool = raw.create_descriptor_pool(&info, None)?;
+            self.pool = raw
+                .create_descriptor_pool(&info, None)
+                .context("vkCreateDescriptorPool")?;
             let info = vk::DescriptorSetAllocateInfo::default()
                 .descriptor_pool(self.pool)
                 .set_layouts(&layouts);
-            self.set = raw.allocate_descriptor_sets(&info)?[0];
+            self.set = raw
+                .allocate_descriptor_sets(&info)
+                .context("vkAllocateDescriptorSets")?[0];
             for (buffer, binding) in buffers.iter().zip(0..) {
                 let infos = [vk::DescriptorBufferInfo::default()
                     .buffer(buffer.raw)
@@ -247,15 +262,18 @@ impl<'device> Kernel<'device> {
     ///
     /// A call fails.
     pub fn record(&self, groups: u32) -> Result<Submission<'device>> {
-        Submission::record(self.device, |raw, commands| {
-            let compute = vk::PipelineBindPoint::COMPUTE;
-            // SAFETY: the command buffer is being recorded, and the pipeline and its set outlive its use.
-            unsafe {
-                raw.cmd_bind_pipeline(commands, compute, self.pipeline);
-                raw.cmd_bind_descriptor_sets(commands, compute, self.layout, 0, &[self.set], &[]);
-                raw.cmd_dispatch(commands, groups, 1, 1);
-            }
-        })
+        Submission::record(self.device, |raw, commands| self.dispatch(raw, commands, groups))
+    }
+
+    /// Records the dispatch into a command buffer.
+    pub fn dispatch(&self, raw: &ash::Device, commands: vk::CommandBuffer, groups: u32) {
+        let compute = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: the command buffer is being recorded, and the pipeline and its set outlive its use.
+        unsafe {
+            raw.cmd_bind_pipeline(commands, compute, self.pipeline);
+            raw.cmd_bind_descriptor_sets(commands, compute, self.layout, 0, &[self.set], &[]);
+            raw.cmd_dispatch(commands, groups, 1, 1);
+        }
     }
 
     /// Dispatches that many workgroups and waits. Returns the submission and the first error, or success.
@@ -313,12 +331,15 @@ impl<'device> Submission<'device> {
         // SAFETY: the handles belong to this device and the structures are valid.
         unsafe {
             let info = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
-            submission.pool = raw.create_command_pool(&info, None)?;
+            submission.pool = raw.create_command_pool(&info, None).context("vkCreateCommandPool")?;
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(submission.pool)
                 .command_buffer_count(1);
-            submission.commands = raw.allocate_command_buffers(&info)?[0];
-            raw.begin_command_buffer(submission.commands, &vk::CommandBufferBeginInfo::default())?;
+            submission.commands = raw
+                .allocate_command_buffers(&info)
+                .context("vkAllocateCommandBuffers")?[0];
+            raw.begin_command_buffer(submission.commands, &vk::CommandBufferBeginInfo::default())
+                .context("vkBeginCommandBuffer")?;
             commands(raw, submission.commands);
             let to_host = vk::MemoryBarrier::default()
                 .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
@@ -332,8 +353,11 @@ impl<'device> Submission<'device> {
                 &[],
                 &[],
             );
-            raw.end_command_buffer(submission.commands)?;
-            submission.fence = raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
+            raw.end_command_buffer(submission.commands)
+                .context("vkEndCommandBuffer")?;
+            submission.fence = raw
+                .create_fence(&vk::FenceCreateInfo::default(), None)
+                .context("vkCreateFence")?;
         }
         Ok(submission)
     }

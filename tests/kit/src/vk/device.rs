@@ -217,7 +217,9 @@ impl<'gpu> Device<'gpu> {
             types.find(|(kind, i)| allowed & (1 << i) != 0 && kind.property_flags.contains(flags))
         };
         let found = with(wanted | best).or_else(|| with(wanted));
-        found.map(|(_, i)| i).context("no host-visible memory")
+        found
+            .map(|(_, i)| i)
+            .context("no memory type for buffers is host-visible and coherent")
     }
 }
 

@@ -72,8 +72,7 @@ impl Gpu {
     ///
     /// There is no loader, no driver or no device. [`Skip`], if an extension is not there.
     pub fn open_with(context: &Context, api_version: u32, more: &Chained<'_>) -> Result<Self> {
-        // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
-        let entry = unsafe { ash::Entry::load() }.context("there is no Vulkan loader")?;
+        let entry = Self::loader()?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-e2e")
             .api_version(api_version);
@@ -96,25 +95,49 @@ impl Gpu {
         if !more.settings.is_empty() {
             info = info.push_next(&mut settings);
         }
-        // SAFETY: `info` and what it points to are valid for the call.
-        let instance = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
+        let device = std::env::var(DEVICE_VARIABLE).ok();
+        Self::create(entry, &info, device.as_deref(), Some(&context.messages))
+    }
+
+    /// Loads the Vulkan loader.
+    ///
+    /// # Errors
+    ///
+    /// The library is missing.
+    pub fn loader() -> Result<ash::Entry> {
+        // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
+        unsafe { ash::Entry::load() }.context("the Vulkan loader (libvulkan.so.1) cannot be loaded")
+    }
+
+    /// Opens `device`, in the syntax of [`choose`], in an instance of `info`. A messenger collects in `messages`.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name, or [`choose`] finds no device.
+    pub fn create(
+        entry: ash::Entry,
+        info: &vk::InstanceCreateInfo<'_>,
+        device: Option<&str>,
+        messages: Option<&Arc<Messages>>,
+    ) -> Result<Self> {
+        // SAFETY: `info` and the data that it points to are valid for the call.
+        let instance = unsafe { entry.create_instance(info, None) }.context("vkCreateInstance")?;
         let mut gpu = Self {
             entry,
             instance,
             physical: vk::PhysicalDevice::null(),
             properties: vk::PhysicalDeviceProperties::default(),
             messenger: None,
-            messages: Arc::clone(&context.messages),
+            messages: messages.cloned().unwrap_or_default(),
         };
-        let messenger = gpu.messenger(&context.messages.messenger())?;
-        gpu.messenger = Some(messenger);
+        gpu.messenger = messages.map(|all| gpu.messenger(&all.messenger())).transpose()?;
         // SAFETY: the instance is alive.
-        let devices = unsafe { gpu.instance.enumerate_physical_devices() }?;
+        let devices = unsafe { gpu.instance.enumerate_physical_devices() }.context("vkEnumeratePhysicalDevices")?;
         // SAFETY: the handles were just enumerated.
         let properties = |&device| unsafe { gpu.instance.get_physical_device_properties(device) };
         let properties: Vec<_> = devices.iter().map(properties).collect();
         let candidates: Vec<_> = properties.iter().map(candidate).collect();
-        let chosen = choose(&candidates, std::env::var(DEVICE_VARIABLE).ok().as_deref())?;
+        let chosen = choose(&candidates, device)?;
         gpu.physical = *devices.get(chosen).context("no device was chosen")?;
         gpu.properties = *properties.get(chosen).context("no device was chosen")?;
         Ok(gpu)
@@ -139,7 +162,8 @@ impl Gpu {
     /// The call fails.
     pub fn extensions(&self) -> Result<Vec<vk::ExtensionProperties>> {
         // SAFETY: the handle belongs to the living instance.
-        Ok(unsafe { self.instance.enumerate_device_extension_properties(self.physical) }?)
+        unsafe { self.instance.enumerate_device_extension_properties(self.physical) }
+            .context("vkEnumerateDeviceExtensionProperties")
     }
 
     /// Whether the device has an extension.
