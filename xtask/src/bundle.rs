@@ -9,22 +9,21 @@ use std::process::Command;
 use vkabort_test_kit::bundle::{Files, files};
 use vkabort_test_kit::{archive, cargo, portability, process, target};
 
-/// What the program may weigh.
-const LARGEST: u64 = 40 << 20;
+/// Largest size of the program, in bytes.
+const MAX_SIZE: u64 = 40 << 20;
 
-/// Builds the program, checks it, and says how it is run.
+/// Builds the program, checks it, and prints how to run it.
 ///
 /// # Errors
 ///
-/// A build fails, or the result is too large or would not run elsewhere.
+/// A build fails, or the program is too large or needs a newer glibc than it may.
 pub fn bundle() -> Result<()> {
     for (program, package) in [("c++", "g++"), ("objdump", "binutils"), ("strip", "binutils")] {
         if !process::is_on_path(program) {
             debian::install(&[package], "building the bundle")?;
         }
     }
-    // With the profile of the tests, whose C++ is there if they have been built: what is measured is the layer, which is
-    // built in release, and nothing of the program itself has to be fast.
+    // The dev profile reuses the C++ of the tests. The benchmarks measure the layer, which is a release build.
     let built = cargo::build_target(&["--workspace", "--bin", "vkabort-bundle"], "vkabort-bundle")?;
     let folder = target().join("bundle");
     let stripped = folder.join("stripped");
@@ -47,13 +46,13 @@ pub fn bundle() -> Result<()> {
     fs::remove_dir_all(&stripped)?;
     let size = fs::metadata(&out)?.len();
     ensure!(
-        size <= LARGEST,
-        "{} has {:.1} MiB, and {} would do",
+        size <= MAX_SIZE,
+        "{} has {:.1} MiB, more than the limit of {} MiB",
         out.display(),
         mebibytes(size),
-        LARGEST >> 20
+        MAX_SIZE >> 20
     );
-    // What is not there or damaged would be noticed on the other machine only.
+    // Detects a missing or damaged file here instead of on the other machine.
     process::output(Command::new(&out).arg("--parts"))?;
     println!("\n{} ({:.1} MiB)", out.display(), mebibytes(size));
     println!("Copy it to the machine with the GPU and run there:");

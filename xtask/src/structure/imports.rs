@@ -1,4 +1,4 @@
-//! Which modules import which.
+//! The import graph of a crate.
 
 use super::modules::{ModulePath, Modules, collect, is_test};
 use std::collections::{BTreeMap, BTreeSet};
