@@ -6,6 +6,8 @@
 
 use crate::failure::{Failure, Result};
 use std::env;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -24,9 +26,10 @@ impl Stage {
     /// The folder or the manifest cannot be written, or the library's path is not UTF-8.
     pub fn new(library: &Path) -> Result<Self> {
         let base = env::temp_dir();
-        // Readable by this user only (mode 0700): nobody else can place a manifest in it.
+        // For this user only: the layer's log in it may contain private data.
         let folder = tempfile::Builder::new()
             .prefix("vkabort-")
+            .permissions(Permissions::from_mode(0o700))
             .tempdir_in(&base)
             .map_err(|error| Failure::path(&base, "written", &error))?;
         let manifests = folder.path().join("vulkan").join(Kind::Implicit.folder());
@@ -52,5 +55,17 @@ impl Stage {
             .env("XDG_CONFIG_DIRS", list)
             .env(ENABLE, "1")
             .env_remove(DISABLE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_for_this_user_only() {
+        let stage = Stage::new(Path::new("/layer.so")).expect("a stage");
+        let folder = std::fs::metadata(stage.folder.path()).expect("a folder");
+        assert_eq!(folder.permissions().mode() & 0o777, 0o700);
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::target;
 use anyhow::{Context, Result};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 pub use tempfile::TempDir;
 
@@ -21,7 +22,9 @@ pub fn folder() -> Result<TempDir> {
 ///
 /// The folder cannot be created.
 pub fn folder_in(base: &Path) -> Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("scratch-").permissions(Permissions::from_mode(0o700));
     fs::create_dir_all(base)
-        .and_then(|()| tempfile::Builder::new().prefix("scratch-").tempdir_in(base))
+        .and_then(|()| builder.tempdir_in(base))
         .with_context(|| format!("cannot create a folder in {}", base.display()))
 }
