@@ -1,4 +1,4 @@
-//! Names SPIRV-Tools' libraries to the linker of the benchmarks: `cargo xtask drivers` installs them.
+//! Links the benchmarks with SPIRV-Tools, which `cargo xtask drivers` installs.
 
 use std::path::Path;
 

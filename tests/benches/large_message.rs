@@ -1,9 +1,9 @@
-//! How long lavapipe takes for the pipeline of a shader that aborts with a large array of a uniform buffer: read in place
-//! by a loop, and as the value that the module loads.
+//! Time that lavapipe takes to create the pipeline of a shader that aborts with a large array in a uniform buffer, which
+//! the rewritten shader reads in place or loads by value.
 //!
 //!     cargo bench --workspace --bench large_message
 //!
-//! The second is measured up to 8 KiB: it grows faster than the message (64 KiB takes minutes; `BENCH_KIB=64`).
+//! Measures loads by value up to 8 KiB: their time grows faster than the message (`BENCH_KIB=64` takes minutes).
 #![allow(
     clippy::print_stderr,
     clippy::print_stdout,
@@ -36,7 +36,7 @@ fn start() -> Result<()> {
 fn measure(driver: &str) -> Result<()> {
     let most = std::env::var("BENCH_KIB").ok().and_then(|kib| kib.parse().ok());
     let most: u32 = most.unwrap_or(8);
-    println!("{driver}: module and pipeline of a shader that aborts with an array");
+    println!("{driver}: creation of module and pipeline, shader that aborts with an array");
     println!("{:>8} {:>16} {:>16} {:>8}", "KiB", "by reference", "by value", "ratio");
     for kib in [1, 2, 4, 8, 16, 32, 64] {
         let words = shader(kib)?;

@@ -1,5 +1,5 @@
-//! What the layer costs calls that have nothing to do with an abort: submissions, shader modules and pipelines, with and
-//! without it in one run, on the tests' own driver (where next to nothing else is measured) and on lavapipe.
+//! Cost of the layer in calls unrelated to aborts: submissions, shader modules and pipelines, with and without the layer,
+//! on the test driver (which adds almost no time of its own) and on lavapipe.
 //!
 //!     cargo bench --workspace --bench overhead
 #![allow(
@@ -14,14 +14,14 @@ use criterion::{BenchmarkId, Criterion};
 use std::process::ExitCode;
 use vkabort_test_kit::drivers::TestDriver;
 use vkabort_tests::harness::Placement;
-use vkabort_tests::measure::calls::{Calls, WAYS, shaders};
+use vkabort_tests::measure::calls::{Calls, SETUPS, shaders};
 use vkabort_tests::measure::driver_process;
 
 fn main() -> ExitCode {
     driver_process::main(start, measure)
 }
 
-/// Runs this program again for each driver, with the layer where the loader finds it and nothing activates it.
+/// Runs this program for each driver and setup. The loader finds the layer; only the setup activates it.
 fn start() -> Result<()> {
     let layer = vkabort_test_kit::cargo::build_layer()?;
     let mut drivers = vec![vkabort_test_kit::cargo::build_test_driver()?];
@@ -31,28 +31,28 @@ fn start() -> Result<()> {
             .inspect_err(|reason| eprintln!("skipped: {reason}"))
             .ok(),
     );
-    // A process each: lavapipe is several times slower for every device but the first that a process makes.
+    // One process each: lavapipe is several times slower on each device after a process's first.
     for driver in &drivers {
-        for way in 0..WAYS.len() {
-            driver_process::run(driver, &layer, Placement::WithoutLayer, &[(WAY, way.to_string())])?;
+        for setup in 0..SETUPS.len() {
+            driver_process::run(driver, &layer, Placement::WithoutLayer, &[(SETUP, setup.to_string())])?;
         }
     }
     Ok(())
 }
 
-/// Which of [`WAYS`] a process measures.
-const WAY: &str = "BENCH_WAY";
+/// Environment variable with the index of a process's setup in [`SETUPS`].
+const SETUP: &str = "BENCH_SETUP";
 
 fn measure(driver: &str) -> Result<()> {
     let mut criterion = Criterion::default()
         .output_directory(&vkabort_test_kit::target().join("criterion"))
         .configure_from_args();
-    let way = std::env::var(WAY).ok().and_then(|way| way.parse().ok());
-    let way = way.and_then(|way: usize| WAYS.get(way).copied());
-    let way = way.context("BENCH_WAY is not set")?;
-    let calls = Calls::new(way).with_context(|| way.name)?;
+    let setup = std::env::var(SETUP).ok().and_then(|setup| setup.parse().ok());
+    let setup = setup.and_then(|setup: usize| SETUPS.get(setup).copied());
+    let setup = setup.context("BENCH_SETUP is not set")?;
+    let calls = Calls::new(setup).with_context(|| setup.name)?;
     let mut group = criterion.benchmark_group(format!("{driver}/vkQueueSubmit"));
-    group.bench_function(BenchmarkId::from_parameter(way.name), |b| {
+    group.bench_function(BenchmarkId::from_parameter(setup.name), |b| {
         b.iter_custom(|rounds| {
             let start = std::time::Instant::now();
             calls.submit(rounds).unwrap();
@@ -61,16 +61,16 @@ fn measure(driver: &str) -> Result<()> {
     });
     group.finish();
     let mut group = criterion.benchmark_group(format!("{driver}/vkCreateShaderModule"));
-    for (shader, spirv) in &shaders(way)? {
-        group.bench_function(BenchmarkId::new(way.name, shader), |b| {
+    for (shader, spirv) in &shaders(setup)? {
+        group.bench_function(BenchmarkId::new(setup.name, shader), |b| {
             b.iter(|| calls.make_module(spirv).unwrap());
         });
     }
     group.finish();
     let mut group = criterion.benchmark_group(format!("{driver}/vkCreateComputePipelines"));
-    for (shader, spirv) in &shaders(way)? {
+    for (shader, spirv) in &shaders(setup)? {
         let module = calls.module(spirv)?;
-        group.bench_function(BenchmarkId::new(way.name, shader), |b| {
+        group.bench_function(BenchmarkId::new(setup.name, shader), |b| {
             b.iter(|| calls.make_pipeline(module).unwrap());
         });
     }

@@ -1,7 +1,7 @@
-//! What a rewrite costs, against SPIRV-Tools reading and writing the same module with no pass in between.
+//! Cost of a rewrite, compared with SPIRV-Tools parsing and writing the same module without a pass.
 //!
-//! SPIRV-Tools cannot read the new instructions, so its modules have `OpUnreachable` in their place. Ratios of one run mean
-//! something; times of different machines do not.
+//! SPIRV-Tools does not support the new instructions, so its modules contain `OpUnreachable` instead. Compare ratios, not
+//! times, across machines.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::ffi::c_int;
@@ -23,7 +23,7 @@ mod spirv_tools {
         pub words: usize,
     }
 
-    // SAFETY: `libspirv.h` of the version that the build script links gives the functions these signatures.
+    // SAFETY: the signatures match `libspirv.h` of the version that the build script links.
     unsafe extern "C" {
         pub fn spvOptimizerCreate(env: c_int) -> *mut c_void;
         pub fn spvOptimizerDestroy(optimizer: *mut c_void);
@@ -48,7 +48,7 @@ const VULKAN_1_3: c_int = 25;
 /// optimizer, the module is validated first. Returns the number of words.
 fn round_trip(words: &[u32], validates: bool) -> usize {
     let mut binary = ptr::null_mut();
-    // SAFETY: each object is created here and destroyed once; `words` has as many words as the call says.
+    // SAFETY: each object is created here and destroyed once; pointer and length come from the same slice.
     unsafe {
         let optimizer = spirv_tools::spvOptimizerCreate(VULKAN_1_3);
         let options = spirv_tools::spvOptimizerOptionsCreate();
@@ -91,7 +91,7 @@ fn scan(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The smallest modules, where what is done once weighs most, then modules from small to large.
+/// The smallest modules, where fixed costs dominate, then modules from small to large.
 fn rewrite(criterion: &mut Criterion) {
     for name in [
         "message/empty.comp",

@@ -1,5 +1,5 @@
-//! Prints the program of a seed, `cargo run -p vkabort-tests --example program -- glsl 17`, or writes to a file the generated
-//! module of a seed, `... -- generated 17 module.spv`, or a shader of so many functions, `... -- large 300 module.spv`.
+//! Prints the program of a seed (`cargo run -p vkabort-tests --example program -- glsl 17`), or writes the generated module
+//! of a seed (`... -- generated 17 module.spv`) or a shader with 300 functions (`... -- large 300 module.spv`) to a file.
 #![allow(clippy::print_stdout, reason = "it prints a program")]
 
 use vkabort_oracle::choices::Choices;

@@ -1,9 +1,9 @@
-//! SPIR-V assembly text to words, with the instructions that the assembler does not know yet.
+//! Assembles SPIR-V text, including instructions that SPIRV-Tools does not support yet.
 //!
-//! SPIRV-Tools' assembler takes a word as it is after `!`. That is enough for capabilities, execution modes and
-//! decorations. Instructions cannot be written that way, since the assembler numbers ids itself and takes a word after
-//! an instruction with a variable number of operands for one more of them; they are written with a known instruction
-//! of the same form, and the opcode is replaced afterwards.
+//! SPIRV-Tools' assembler copies a word after `!` verbatim, which covers capabilities, execution modes and decorations.
+//! It does not cover instructions: the assembler assigns the ids itself, and reads a word after an instruction with
+//! variable operands as another operand. So each new instruction is assembled as a supported one of the same form
+//! (its stand-in), and the opcode is replaced afterwards.
 
 use crate::files;
 use crate::payload::Payload;
@@ -20,7 +20,7 @@ const ENUMERANTS: [(&str, u32); 5] = [
     ("ArithmeticPoisonKHR", 5157),
 ];
 
-/// Instructions with a type and a result: the name, the opcode, and the stand-in that the assembler knows.
+/// Instructions with a type and a result: name, opcode, stand-in.
 const RESULTS: [(&str, u16, &str); 4] = [
     ("OpConstantDataKHR", 5147, "OpConstantComposite"),
     ("OpSpecConstantDataKHR", 5148, "OpSpecConstantComposite"),
@@ -28,7 +28,7 @@ const RESULTS: [(&str, u16, &str); 4] = [
     ("OpFreezeKHR", 5159, "OpCopyObject"),
 ];
 
-/// `OpAbortKHR` takes two ids and has no result: the opcode, and the stand-in.
+/// `OpAbortKHR` (two ids, no result): opcode, stand-in.
 const ABORT: (u16, &str) = (5121, "OpStore");
 
 /// Assembles `text` for Vulkan 1.2.
@@ -51,7 +51,7 @@ pub fn assemble_file(name: &str) -> Result<Vec<u32>> {
     assemble(&text)
 }
 
-/// Assembles `text` for `env`, whose newest SPIR-V version the module gets.
+/// Assembles `text` for `env`, in the newest SPIR-V version of `env`.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub fn assemble_for(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
     while let Some(&first) = words.get(at) {
         let length = (first >> 16) as usize;
         if let Some(&(_, opcode)) = replaced.iter().find(|(instruction, _)| *instruction == index) {
-            let word = words.get_mut(at).context("an instruction past the end")?;
+            let word = words.get_mut(at).context("instruction past the end")?;
             *word = first & 0xFFFF_0000 | u32::from(opcode);
         }
         at += length.max(1);
@@ -78,8 +78,8 @@ pub fn assemble_for(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// One line in the assembler's own words. `replaced` collects the number of each instruction whose opcode has to be
-/// replaced, with the opcode.
+/// Translates a line for SPIRV-Tools' assembler. Adds the instruction's index and final opcode to `replaced` if it uses a
+/// stand-in.
 fn translate(line: &str, replaced: &mut BTreeSet<(usize, u16)>, instructions: &mut usize) -> String {
     let line = line.split(';').next().unwrap_or_default().trim();
     if line.is_empty() {
@@ -112,8 +112,8 @@ fn translate(line: &str, replaced: &mut BTreeSet<(usize, u16)>, instructions: &m
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The data of a constant: a quoted string becomes its bytes, a NUL and zeros up to a whole word; numbers are words;
-/// ids stay.
+/// Translates the operands of a constant: a quoted string becomes its bytes, a NUL and zeros up to a whole word; a number
+/// becomes a literal word; an id is unchanged.
 fn literal_words(data: &str) -> String {
     let data = data.trim();
     if let Some(text) = data.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_that_the_assembler_does_not_know_come_out_with_their_opcodes() -> Result<()> {
+    fn new_instructions_get_their_opcodes() -> Result<()> {
         let words = assemble(
             r#"
             OpCapability Shader

@@ -153,7 +153,7 @@ impl Case {
         Self { settings, ..self }
     }
 
-    /// Runs on a driver with the extensions, played by a second copy of our layer.
+    /// Runs on a driver with the extensions, simulated by a second copy of our layer.
     pub const fn on_native(self) -> Self {
         Self {
             layers: Layers::OursOnNative,
@@ -193,7 +193,7 @@ impl Case {
         }
     }
 
-    /// Whether it can run in a process with other cases: everything in which processes of cases differ has its default.
+    /// Whether it can run in a process with other cases: everything that differs between processes has its default.
     pub fn can_share_process(&self) -> bool {
         self.process == Process::Shared
             && self.schedule == Schedule::Always

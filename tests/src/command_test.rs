@@ -35,7 +35,7 @@ impl CommandTest {
         })
     }
 
-    /// A program on this driver, without our layer.
+    /// Command that runs a program on this driver, without our layer.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl CommandTest {
         Ok(command)
     }
 
-    /// Runs a command to its end.
+    /// Runs a command to completion.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Environment variable with the folder of `shaders` and `reports`, on machines without the repository.
+/// Environment variable with the folder that contains [`FOLDERS`], on machines without the repository.
 pub const VARIABLE: &str = "VKABORT_TEST_FILES";
 
 /// Names of the folders.

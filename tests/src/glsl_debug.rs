@@ -1,12 +1,12 @@
-//! GLSL with debug information in both of its forms. The crate `glslang` offers neither, so this calls glslang's C
-//! functions: what `glslangValidator -g` and `-gVS` do.
+//! Compiles GLSL with debug information, as `glslangValidator -g` and `-gVS` do. Calls glslang's C interface, since the
+//! crate `glslang` does not support it.
 
 use crate::glsl::folder;
 use anyhow::{Context, Result, bail, ensure};
 use glslang_sys as sys;
 use std::ffi::{CStr, CString, c_char};
 
-/// How a module says where its instructions come from.
+/// Form of a module's debug information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `OpLine`, and the source in `OpSource`.
@@ -15,11 +15,11 @@ pub enum Form {
     NonSemantic,
 }
 
-/// Compiles `shaders/<name>` with debug information for Vulkan 1.2 and SPIR-V 1.5. Its file has the name `name` there.
+/// Compiles `shaders/<name>` for Vulkan 1.2 and SPIR-V 1.5. The debug information names the file `name`.
 ///
 /// # Errors
 ///
-/// The file is not there or does not compile.
+/// The file does not exist or does not compile.
 pub fn compile(name: &str, form: Form) -> Result<Vec<u32>> {
     let path = folder().join(name);
     let source = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -27,10 +27,10 @@ pub fn compile(name: &str, form: Form) -> Result<Vec<u32>> {
         Some("comp") => sys::glslang_stage_t::Compute,
         Some("vert") => sys::glslang_stage_t::Vertex,
         Some("frag") => sys::glslang_stage_t::Fragment,
-        _ => bail!("{name} does not say its stage"),
+        _ => bail!("{name}: unknown shader stage"),
     };
-    // Starts glslang, and keeps it started.
-    let _compiler = glslang::Compiler::acquire().context("glslang did not start")?;
+    // Keeps glslang initialized.
+    let _compiler = glslang::Compiler::acquire().context("cannot start glslang")?;
     let (file, text) = (CString::new(name)?, CString::new(source)?);
     let limits = limits();
     let messages = sys::glslang_messages_t::SPV_RULES
@@ -73,31 +73,31 @@ pub fn compile(name: &str, form: Form) -> Result<Vec<u32>> {
         command_line_arguments: std::ptr::null(),
         current_working_directory: std::ptr::null(),
     };
-    // SAFETY: glslang is started; the input and what it points to outlive the objects, which their guards destroy.
+    // SAFETY: glslang is initialized, the input and its strings outlive the objects, and guards destroy the objects.
     unsafe {
         let shader = Shader(sys::glslang_shader_create(&input));
-        ensure!(!shader.0.is_null(), "glslang made no shader");
+        ensure!(!shader.0.is_null(), "glslang created no shader");
         let parsed =
             sys::glslang_shader_preprocess(shader.0, &input) != 0 && sys::glslang_shader_parse(shader.0, &input) != 0;
-        ensure!(parsed, "{name}: {}", said(sys::glslang_shader_get_info_log(shader.0)));
+        ensure!(parsed, "{name}: {}", copy(sys::glslang_shader_get_info_log(shader.0)));
         let program = Program(sys::glslang_program_create());
-        ensure!(!program.0.is_null(), "glslang made no program");
+        ensure!(!program.0.is_null(), "glslang created no program");
         sys::glslang_program_add_shader(program.0, shader.0);
         let linked = sys::glslang_program_link(program.0, messages.0) != 0;
-        ensure!(linked, "{name}: {}", said(sys::glslang_program_get_info_log(program.0)));
+        ensure!(linked, "{name}: {}", copy(sys::glslang_program_get_info_log(program.0)));
         sys::glslang_program_set_source_file(program.0, stage, file.as_ptr());
         sys::glslang_program_add_source_text(program.0, stage, text.as_ptr(), text.as_bytes().len());
         sys::glslang_program_SPIRV_generate_with_options(program.0, stage, &mut options);
         let mut words = vec![0; sys::glslang_program_SPIRV_get_size(program.0)];
-        ensure!(!words.is_empty(), "glslang made no SPIR-V of {name}");
+        ensure!(!words.is_empty(), "glslang returned no SPIR-V for {name}");
         sys::glslang_program_SPIRV_get(program.0, words.as_mut_ptr());
         Ok(words)
     }
 }
 
-/// Enough for the tests' shaders.
+/// Limits that suffice for the tests' shaders.
 fn limits() -> sys::glslang_resource_t {
-    // SAFETY: integers, and structures and unions of integers and truth values.
+    // SAFETY: the structure consists of integers and booleans, so zero is valid.
     let mut limits: sys::glslang_resource_t = unsafe { std::mem::zeroed() };
     limits.max_draw_buffers = 8;
     limits.max_compute_work_group_count_x = 65535;
@@ -111,12 +111,12 @@ fn limits() -> sys::glslang_resource_t {
 }
 
 /// # Safety
-/// `text` must be null or a C string.
-unsafe fn said(text: *const c_char) -> String {
+/// `text` must be null or a NUL-terminated string.
+unsafe fn copy(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: the caller vouches for the text.
+    // SAFETY: `text` is a NUL-terminated string per the function's contract.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned()
 }
 
@@ -124,7 +124,7 @@ struct Shader(*mut sys::glslang_shader_t);
 
 impl Drop for Shader {
     fn drop(&mut self) {
-        // SAFETY: made once, and the program that it was added to is gone.
+        // SAFETY: created by glslang, destroyed only here, after the program that uses it.
         unsafe { sys::glslang_shader_delete(self.0) };
     }
 }
@@ -133,7 +133,7 @@ struct Program(*mut sys::glslang_program_t);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: made once.
+        // SAFETY: created by glslang, destroyed only here.
         unsafe { sys::glslang_program_delete(self.0) };
     }
 }

@@ -1,18 +1,18 @@
-//! A compute shader of any size, to measure with.
+//! Generates compute shaders of any size for benchmarks.
 
 use crate::glsl;
 use anyhow::Result;
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::fmt::Write as _;
 
-/// How deeply functions call one another.
+/// Depth of the call chains.
 const DEPTH: u32 = 8;
 
-/// A compute shader with so many functions, each with a loop, a few aborts and a call.
+/// Compiles a shader with this number of functions, each with a loop, two aborts and a call.
 ///
 /// # Errors
 ///
-/// It does not compile.
+/// The shader does not compile.
 pub fn shader(functions: u32) -> Result<Vec<u32>> {
     let mut text = String::from(
         "#version 460\n#extension GL_EXT_abort : require\nlayout(local_size_x = 64) in;\n\

@@ -1,5 +1,5 @@
-//! `vkabort-e2e CASE` runs one case in this process, in the environment that it is started in. `vkabort-e2e --serve` runs
-//! the cases that standard input names. Without arguments it lists all cases.
+//! `vkabort-e2e CASE` runs one case in this process and environment. `vkabort-e2e --serve` runs the cases that standard
+//! input names. Without arguments it lists all cases.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     match all.iter().find(|case| case.name == name) {
         Some(case) => ExitCode::from(case::run_here(case)),
         None => {
-            eprintln!("no case is named {name}");
+            eprintln!("unknown case {name}");
             ExitCode::from(case::FAILED)
         }
     }

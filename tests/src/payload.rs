@@ -1,4 +1,4 @@
-//! Builds the bytes that a message must have, by the scalar layout that GLSL's `abortEXT` gives it.
+//! Builds the expected bytes of a message, in the scalar layout of GLSL's `abortEXT`.
 
 /// A payload under construction.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ macro_rules! scalars {
 scalars!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);
 
 impl Payload {
-    /// The leading string: its bytes, a NUL, and zeros up to a multiple of 4.
+    /// Starts with a string: its bytes, a NUL, and zeros up to a multiple of 4.
     pub fn text(text: &str) -> Self {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(0);
@@ -30,7 +30,7 @@ impl Payload {
         Self(bytes)
     }
 
-    /// A scalar, at the next multiple of its own size. Skipped bytes are zero.
+    /// Appends a scalar at the next multiple of its size. Padding is zero.
     #[must_use]
     pub fn scalar(mut self, value: impl Scalar) -> Self {
         let bytes = value.bytes();
@@ -39,13 +39,13 @@ impl Payload {
         self
     }
 
-    /// Scalars one after the other: the components of a vector, the columns of a matrix, the elements of an array.
+    /// Appends the components of a vector, the columns of a matrix or the elements of an array.
     #[must_use]
     pub fn scalars<T: Scalar + Copy>(self, values: &[T]) -> Self {
         values.iter().fold(self, |payload, value| payload.scalar(*value))
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(self) -> Vec<u8> {
         self.0
     }

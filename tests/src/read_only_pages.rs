@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use std::cell::Cell;
 use std::ptr;
 
-/// ReadOnlyPages, written in turn and then made read-only.
+/// An anonymous mapping: values are appended, then the pages become read-only.
 pub struct ReadOnlyPages {
     base: *mut u8,
     bytes: usize,
@@ -12,16 +12,16 @@ pub struct ReadOnlyPages {
 }
 
 impl ReadOnlyPages {
-    /// So many bytes.
+    /// Maps `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// There is no memory.
+    /// `mmap` fails.
     pub fn new(bytes: usize) -> Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: an anonymous mapping that replaces nothing.
+        // SAFETY: an anonymous mapping at an address that the kernel chooses replaces no other.
         let base = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-        ensure!(base != libc::MAP_FAILED, "no memory for {bytes} bytes");
+        ensure!(base != libc::MAP_FAILED, "cannot map {bytes} bytes");
         Ok(Self {
             base: base.cast(),
             bytes,
@@ -29,17 +29,17 @@ impl ReadOnlyPages {
         })
     }
 
-    /// Copies values here. They stay as long as the pages.
+    /// Copies values into the pages. The pointer is valid as long as the pages.
     ///
     /// # Errors
     ///
-    /// There is no room.
+    /// The pages are full.
     pub fn put<T: Copy>(&self, values: &[T]) -> Result<*mut T> {
         let begin = self.used.get().next_multiple_of(align_of::<T>().max(16));
         let end = begin + size_of_val(values);
         ensure!(end <= self.bytes, "no room for {} bytes", size_of_val(values));
         self.used.set(end);
-        // SAFETY: within the mapping, aligned, and not handed out before.
+        // SAFETY: `begin..end` is inside the mapping, aligned for `T`, and disjoint from earlier values.
         unsafe {
             let place = self.base.add(begin).cast::<T>();
             place.copy_from_nonoverlapping(values.as_ptr(), values.len());
@@ -47,22 +47,22 @@ impl ReadOnlyPages {
         }
     }
 
-    /// Nothing can be written any more.
+    /// Makes the pages read-only.
     ///
     /// # Errors
     ///
-    /// The system says no.
+    /// `mprotect` fails.
     pub fn freeze(&self) -> Result<()> {
         // SAFETY: the range is exactly the mapping, and no reference into it exists.
         let result = unsafe { libc::mprotect(self.base.cast(), self.bytes, libc::PROT_READ) };
-        ensure!(result == 0, "the pages stay writable");
+        ensure!(result == 0, "cannot make the pages read-only");
         Ok(())
     }
 }
 
 impl Drop for ReadOnlyPages {
     fn drop(&mut self) {
-        // SAFETY: exactly the mapping; calls that used it are over.
+        // SAFETY: the range is exactly the mapping, and no reference into it exists.
         unsafe { libc::munmap(self.base.cast(), self.bytes) };
     }
 }

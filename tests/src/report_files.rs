@@ -16,7 +16,7 @@ pub fn file(name: &str, extension: &str) -> PathBuf {
 ///
 /// The log differs, or is not a report.
 pub fn check(name: &str, log: &str) -> Result<()> {
-    ensure!(!log.contains('\x1b'), "a log that is not a terminal has colours");
+    ensure!(!log.contains('\x1b'), "the log file contains colours");
     if !log.starts_with('{') {
         return compare(&file(name, "txt"), log);
     }
@@ -34,7 +34,7 @@ fn compare(path: &Path, found: &str) -> Result<()> {
         return std::fs::write(path, found).with_context(|| format!("cannot write {}", path.display()));
     }
     let expected = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read {}: VKABORT_BLESS=1 writes it", path.display()))?;
+        .with_context(|| format!("cannot read {}; VKABORT_BLESS=1 writes it", path.display()))?;
     if found != expected {
         bail!(
             "the log differs from {}; VKABORT_BLESS=1 rewrites it. Expected\n{expected}\nfound\n{found}",

@@ -1,4 +1,4 @@
-//! The Slang compiler, through the C functions of its library. They take the arguments of `slangc`.
+//! Calls the Slang compiler through its C interface, which takes the arguments of `slangc`.
 
 use crate::case::Skip;
 use crate::files;
@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 /// `SLANG_SOURCE_LANGUAGE_SLANG`.
 const SLANG: c_int = 1;
 
-/// The loaded compiler. Loading its standard library takes a moment, so one is used for many shaders.
+/// A loaded compiler. Loading its standard library is slow, so reuse it for several shaders.
 pub struct Slang {
     session: *mut c_void,
     functions: Functions,
@@ -35,13 +35,13 @@ impl Slang {
     ///
     /// # Errors
     ///
-    /// The library is not installed or lacks a function; the text names the command that installs it.
+    /// The library is not installed (the message names the command that installs it) or lacks a function.
     pub fn load() -> Result<Self> {
         if files::are_unpacked() {
             return Err(Skip("the Slang compiler is not part of the bundle".into()).into());
         }
         let path = vkabort_test_kit::slang::find().map_err(anyhow::Error::msg)?;
-        // SAFETY: the library's initialisers need nothing, and the signatures are those of its header `slang.h`.
+        // SAFETY: the library's initialisers have no preconditions, and the signatures match its header `slang.h`.
         unsafe {
             let library = Library::new(&path).with_context(|| format!("cannot load {}", path.display()))?;
             let create_session: unsafe extern "C" fn(*const c_char) -> *mut c_void =
@@ -72,7 +72,7 @@ impl Slang {
     ///
     /// # Errors
     ///
-    /// The source does not compile; the text has the compiler's diagnostics.
+    /// The source does not compile; the message contains the diagnostics.
     pub fn compile(&self, file: &str, source: &str, arguments: &[&str]) -> Result<Vec<u32>> {
         let arguments: Vec<CString> = ["-target", "spirv"]
             .iter()
@@ -111,7 +111,7 @@ impl Slang {
 
 impl Drop for Slang {
     fn drop(&mut self) {
-        // SAFETY: the session is alive, and requests borrow it, so none is left.
+        // SAFETY: the session is alive, and requests borrow `self`, so none exists.
         unsafe { (self.functions.destroy_session)(self.session) };
     }
 }

@@ -1,7 +1,7 @@
-//! Compute shaders over a buffer of words, in SPIR-V assembly: what all of them have, around what each is about.
+//! SPIR-V assembly template of compute shaders that use a buffer of words.
 
-/// The parts of a shader that are its own, as assembly. The rest declares `%void`, `%bool`, `%uint`, `%uvec3` and `%zero`,
-/// the buffer `%words` with pointers `%element` to its words, and gives the invocation's number as `%i`.
+/// Assembly that a shader adds to the template. The template declares `%void`, `%bool`, `%uint`, `%uvec3`, `%zero`, the
+/// buffer `%words`, the type `%element` of pointers to its words, and the invocation's number `%i`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WordShader<'t> {
     /// Capabilities and extensions.
@@ -19,7 +19,7 @@ pub struct WordShader<'t> {
 }
 
 impl WordShader<'_> {
-    /// The whole shader.
+    /// Assembly of the whole shader.
     #[must_use]
     pub fn text(&self) -> String {
         let Self {

@@ -1,5 +1,5 @@
-//! Makes a module whose strings are arrays of bytes into one whose strings are arrays of words, as Slang has them: for
-//! devices without 8-bit integers.
+//! Replaces strings in byte arrays by strings in word arrays, the form that Slang emits, for devices without 8-bit
+//! integers.
 
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeMap;
@@ -13,15 +13,16 @@ const DECORATE: u32 = 71;
 const INT8: u32 = 39;
 const ARRAY_STRIDE: u32 = 6;
 const UTF_ENCODED: u32 = 5145;
-/// Words of the header, and the one with the id bound.
+/// Number of words in the header.
 const HEADER: usize = 5;
+/// Index of the id bound.
 const BOUND: usize = 3;
 
-/// The module with words for bytes. The data of its constants is the same, since they are packed.
+/// Rewrites the module. The data of its constants is packed, so it does not change.
 ///
 /// # Errors
 ///
-/// The module uses bytes for something other than strings that are padded to whole words.
+/// The module uses bytes other than in strings padded to whole words.
 pub fn with_word_strings(words: &[u32]) -> Result<Vec<u32>> {
     let instructions = split(words.get(HEADER..).context("no header")?)?;
     let int = |bits| {
@@ -47,9 +48,9 @@ pub fn with_word_strings(words: &[u32]) -> Result<Vec<u32>> {
                 let bytes = instructions
                     .iter()
                     .find(|i| matches!(opcode(i), CONSTANT | SPEC_CONSTANT) && i[2] == *length)
-                    .context("a string whose length is no constant")?[3];
+                    .context("a string length is not a constant")?[3];
                 ensure!(bytes % 4 == 0, "a string of {bytes} bytes is not padded to words");
-                // Arrays that match have the same constant for their length.
+                // Equal lengths share a constant, so that equal array types stay equal.
                 let count = *counts.entry(*length).or_insert_with(|| {
                     let count = out[BOUND];
                     out[BOUND] += 1;

@@ -1,5 +1,4 @@
-//! The command `vkabort` with the real layer on real drivers: around programs that abort, and with what the layer leaves
-//! behind.
+//! `vkabort run` around aborting programs and `vkabort decode` of dumps, with the real layer on real drivers.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -30,7 +29,7 @@ fn a_program_that_aborts_is_reported_and_fails() -> Result<()> {
         ensure!(exit_code(&ended)? == 90, "{}\n{}", driver.name, ended.output_tail());
         let expected = format!("{}vkabort: {E2E}: 1 shader invocation aborted\n", text_of_case()?);
         ensure!(ended.stderr == expected, "{}\n{}", driver.name, ended.output_tail());
-        // The log has lines of what the layer decided before the report: the strict reader knows them too.
+        // The log contains other lines before the report; the strict reader accepts them.
         let kept = fs::read_to_string(test.home().join("kept.jsonl"))?;
         let reports = Report::read_json_lines(&kept)?;
         ensure!(
@@ -50,14 +49,14 @@ fn a_program_that_aborts_is_reported_and_fails() -> Result<()> {
 }
 
 #[test]
-fn reports_as_json_settings_and_filters_reach_the_layer() -> Result<()> {
+fn json_settings_and_filters_reach_the_layer() -> Result<()> {
     let test = CommandTest::new()?;
     for driver in drivers() {
         let ended = test.finish(&mut test.run(&driver, &["--json"], &[E2E, CASE])?)?;
         ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
         let expected = fs::read_to_string(report_files::file("glsl_lines", "jsonl"))?;
         ensure!(ended.stderr.starts_with(&expected), "{}", ended.output_tail());
-        // The case fails if the device lives: so does the run, with the program's own code.
+        // Without emulation the case fails, and the run exits with the program's own code.
         let options = ["--set", "emulation=off"];
         let ended = test.finish(&mut test.run(&driver, &options, &[E2E, CASE])?)?;
         ensure!(exit_code(&ended)? == 1, "{}", ended.output_tail());
@@ -75,7 +74,7 @@ fn reports_as_json_settings_and_filters_reach_the_layer() -> Result<()> {
 }
 
 #[test]
-fn a_dump_is_decoded_anywhere_later() -> Result<()> {
+fn a_moved_dump_is_decoded() -> Result<()> {
     let test = CommandTest::new()?;
     let driver = drivers().into_iter().next().context("there is no driver")?;
     let ended = test.finish(&mut test.run(&driver, &["--set", "dump_dir=dumps"], &[E2E, CASE])?)?;
@@ -87,7 +86,7 @@ fn a_dump_is_decoded_anywhere_later() -> Result<()> {
     let elsewhere = test.scratch.path().join("elsewhere");
     fs::rename(dump, &elsewhere)?;
     let decode = |words: &[&str]| -> Result<String> {
-        // Without any driver, layer or loader.
+        // The empty environment excludes driver, layer and loader.
         let mut command = Command::new(&test.command);
         command.arg("decode").args(words).current_dir(&elsewhere).env_clear();
         let ended = test.finish(&mut command)?;
@@ -103,7 +102,7 @@ fn a_dump_is_decoded_anywhere_later() -> Result<()> {
             .find(|name| name.ends_with(end))
             .with_context(|| format!("no {end}"))
     };
-    // The bytes alone do not say who sent them; with the sites they say all but that.
+    // The bytes do not contain the invocation; the site table supplies everything else.
     for sites in [name(".sites.json")?, name(".original.spv")?] {
         let text = decode(&["messages.bin", "--sites", &sites])?;
         for line in text_of_case()?

@@ -1,4 +1,4 @@
-//! The demo does what it says, on every driver, and says what is missing without the layer.
+//! The demo works on every driver, and without the layer it names the missing extension.
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use vkabort_test_kit::scratch;
 use vkabort_test_kit::supervise::{Finished, run_with_limit};
 use vkabort_tests::harness::{Placement, environment};
 
-/// Runs the demo on each driver that is there.
+/// Runs the demo on each installed driver.
 fn on_every_driver(placement: Placement, check: fn(&Finished) -> Result<()>) -> Result<()> {
     let layer = cargo::build_layer()?;
     let program = cargo::build_demo()?;
@@ -22,9 +22,9 @@ fn on_every_driver(placement: Placement, check: fn(&Finished) -> Result<()>) -> 
     Ok(())
 }
 
-fn tells_the_story(ended: &Finished) -> Result<()> {
+fn check_output(ended: &Finished) -> Result<()> {
     ensure!(ended.status.success(), "the demo ended with {}", ended.status);
-    // A driver that is quick, or a machine that is busy, has run the shader before vkQueueSubmit returns.
+    // On a fast driver or a busy machine, the shader may end before vkQueueSubmit returns.
     let lost = ["vkQueueSubmit ", "vkWaitForFences "].map(|call| format!("   {call:<38} VK_ERROR_DEVICE_LOST"));
     ensure!(
         lost.iter().any(|line| ended.stdout.contains(line)),
@@ -47,29 +47,29 @@ fn tells_the_story(ended: &Finished) -> Result<()> {
 
 #[test]
 fn three_invocations_abort_and_a_new_device_works() -> Result<()> {
-    on_every_driver(Placement::Alone, tells_the_story)
+    on_every_driver(Placement::Alone, check_output)
 }
 
 #[test]
-fn the_validation_layer_below_has_nothing_to_say() -> Result<()> {
+fn the_validation_layer_below_reports_nothing() -> Result<()> {
     on_every_driver(Placement::ValidationBelow, |ended| {
-        tells_the_story(ended)?;
-        ensure!(!ended.stdout.contains("Validation"), "the validation layer spoke");
+        check_output(ended)?;
+        ensure!(!ended.stdout.contains("Validation"), "validation message");
         Ok(())
     })
 }
 
 #[test]
-fn the_validation_layer_above_has_nothing_to_say() -> Result<()> {
+fn the_validation_layer_above_reports_nothing() -> Result<()> {
     on_every_driver(Placement::ValidationAbove, |ended| {
-        tells_the_story(ended)?;
-        ensure!(!ended.stdout.contains("Validation"), "the validation layer spoke");
+        check_output(ended)?;
+        ensure!(!ended.stdout.contains("Validation"), "validation message");
         Ok(())
     })
 }
 
 #[test]
-fn without_the_layer_it_says_what_is_missing() -> Result<()> {
+fn without_the_layer_it_names_the_missing_extension() -> Result<()> {
     on_every_driver(Placement::WithoutLayer, |ended| {
         ensure!(ended.status.code() == Some(2), "the demo ended with {}", ended.status);
         ensure!(

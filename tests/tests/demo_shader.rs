@@ -1,5 +1,4 @@
-//! The demo's SPIR-V is what its GLSL compiles to: as it is, and with its strings as words for devices without 8-bit
-//! integers.
+//! The demo's SPIR-V matches its GLSL, unchanged and with word strings for devices without 8-bit integers.
 
 use anyhow::{Context, Result};
 use glslang::{SpirvVersion, VulkanVersion};
@@ -7,11 +6,11 @@ use std::path::Path;
 use vkabort_tests::glsl;
 use vkabort_tests::word_strings::with_word_strings;
 
-/// Set to write the SPIR-V instead of comparing it.
+/// Environment variable: write the SPIR-V instead of comparing it.
 const BLESS: &str = "VKABORT_BLESS";
 
 #[test]
-fn the_demos_spirv_is_what_its_glsl_compiles_to() -> Result<()> {
+fn the_demos_spirv_matches_its_glsl() -> Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/demo/shaders");
     let source = folder.join("look_up.comp");
     let words = glsl::compile_file(&source, VulkanVersion::Vulkan1_1, SpirvVersion::SPIRV1_3)?;

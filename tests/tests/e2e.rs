@@ -1,4 +1,4 @@
-//! Every case on every driver.
+//! Runs every case on every driver.
 #![allow(clippy::print_stderr, reason = "a test harness prints its errors")]
 
 use anyhow::Result;

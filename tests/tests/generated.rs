@@ -1,6 +1,6 @@
-//! Generated modules are valid, and so are their rewrites, and rewrites of real shaders with aborts planted in them.
+//! Generated modules, their rewrites, and rewrites of real shaders with planted aborts are valid.
 //!
-//! `VKABORT_ORACLE_SEEDS=10000` runs more seeds, `VKABORT_ORACLE_SEED=17` one of them.
+//! `VKABORT_ORACLE_SEEDS=10000` runs more seeds, `VKABORT_ORACLE_SEED=17` runs one.
 
 use anyhow::{Context, Result, ensure};
 use glslang::{SpirvVersion, VulkanVersion};
@@ -34,7 +34,7 @@ fn rewrite(words: &[u32], options: &Options) -> Result<Option<Vec<u32>>> {
     }
 }
 
-/// Options as they may be, by seed.
+/// Random options.
 fn options(choices: &mut Choices) -> Options {
     let polls = [LoopPoll::Auto, LoopPoll::All, LoopPoll::Off];
     Options {
@@ -72,7 +72,7 @@ fn generated_modules_and_their_rewrites_are_valid() -> Result<()> {
                 }
             }
             Ok(None) => failures.push(format!("seed {seed}: not rewritten")),
-            // An array of specialised length that is no longer in memory, in versions that cannot copy it into a variable.
+            // Expected: older SPIR-V versions cannot copy an array of specialised length into a variable.
             Err(error) if error.to_string().contains("in the block of the abort") => {}
             Err(error) => failures.push(format!("seed {seed}: {error}")),
         }
@@ -82,12 +82,12 @@ fn generated_modules_and_their_rewrites_are_valid() -> Result<()> {
     Ok(())
 }
 
-/// Extensions of shaders by stage.
+/// File extensions of the shader stages.
 const STAGES: [&str; 14] = [
     "comp", "vert", "tesc", "tese", "geom", "frag", "task", "mesh", "rgen", "rint", "rahit", "rchit", "rmiss", "rcall",
 ];
 
-/// Shaders under a folder, of every stage.
+/// Collects shaders of every stage under a folder.
 fn shaders(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -116,7 +116,7 @@ fn rewrites_of_real_shaders_with_planted_aborts_are_valid() -> Result<()> {
     let mut planted_in = 0;
     for path in &paths {
         for (vulkan, spirv) in targets {
-            // What an older version cannot express is compiled for the newer one only.
+            // Some shaders need the newer version.
             let Ok(words) = glsl::compile_file(path, vulkan, spirv) else {
                 continue;
             };

@@ -1,17 +1,17 @@
-//! Golden tests of the rewriter: one folder a pass, one readable file a case.
+//! Golden tests of the rewriter: a folder per pass, a file per case.
 //!
 //! ```text
-//! ; One sentence: what the case shows.
-//! ; options: trap=return loop_poll=off     (any of them, or no such line)
+//! ; Purpose of the case, one sentence.
+//! ; options: trap=return loop_poll=off     (optional)
 //! assembly of the input
 //! ;; output
-//! assembly of the output, without those functions that every rewritten module shares which `show=` does not name
+//! assembly of the output, without the runtime functions that `show=` does not name
 //! ```
 //!
-//! or `;; error` and the error's text, or with `; options: output=sites` `;; sites` and the places in the site table.
-//! `VKABORT_BLESS=1` rewrites the expected part. Inputs stand in for whole modules: lines that belong into an earlier section (capabilities, entry points, decorations) go there, after those of the prelude that
-//! `; options: prelude=` names (default `compute`). Every output must pass the validator, and so must
-//! the module after each pass of a valid input, with core instructions in place of the lowered extensions.
+//! The expected part is instead `;; error` with the error's text, `;; unchanged`, or, with `output=sites`, `;; sites` with
+//! the site table. `VKABORT_BLESS=1` rewrites it. Input lines are appended to their section (capabilities, entry points,
+//! decorations, ..) of the prelude that `prelude=` names (default `compute`). Every output must pass the validator. So must
+//! the module after each pass if the input is valid, with core instructions in place of the lowered extensions.
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -22,7 +22,7 @@ use vkabort_record::site::{Location, SiteTable};
 use vkabort_test_kit::spirv_tools::{TargetEnv, disassemble, validate};
 use vkabort_tests::assembly::assemble_for;
 
-/// Fewer files than this and the folder is not what it should be.
+/// Minimum number of files: fewer mean that the folder is wrong.
 const MIN_FILES: usize = 25;
 
 fn main() {
@@ -72,7 +72,7 @@ fn check(path: &Path) -> Result<()> {
     let input: Vec<&str> = text.lines().take(mark).collect();
     ensure!(
         input.first().is_some_and(|line| line.starts_with("; ")),
-        "the file does not begin with what it shows"
+        "the first line does not state the purpose of the case"
     );
     let case = Case::parse(&input)?;
     let words = assemble_for(&case.module(path)?, case.env).context("the input does not assemble")?;
@@ -108,7 +108,7 @@ fn check(path: &Path) -> Result<()> {
                 !case.options.specialization.is_empty()
                     || out.sites.sites.is_empty()
                     || sites(&words, &case.options) == Ok(Some(out.sites.clone())),
-                "a module that is left to the driver has other sites"
+                "instrument and sites disagree on the site table"
             );
             result += &match case.sites {
                 true => format!("\n;; sites\n{}", places(&out.sites)),
@@ -120,7 +120,7 @@ fn check(path: &Path) -> Result<()> {
         }
         Ok(Outcome::Unchanged) => result += "\n;; unchanged\n",
         Err(error) => {
-            // Elsewhere an input that is wrong itself would pass for what it shows.
+            // Only cases in `error` may fail: elsewhere an error means a wrong input.
             let expected = path.parent().is_some_and(|folder| folder.ends_with("error"));
             ensure!(expected, "the input is refused: {error}");
             result += &format!("\n;; error\n; {error}\n");
@@ -133,7 +133,7 @@ fn check(path: &Path) -> Result<()> {
     if result != text {
         let differing = result.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or(0);
         bail!(
-            "differs from line {} on; VKABORT_BLESS=1 rewrites it. It is now:\n{result}",
+            "differs from line {} on; VKABORT_BLESS=1 rewrites it. Found:\n{result}",
             differing + 1
         );
     }
@@ -148,7 +148,7 @@ struct Case<'t> {
     env: TargetEnv,
     /// Shared functions to show.
     shown: Vec<String>,
-    /// Sites are shown, not the module.
+    /// Whether the expected part is the site table.
     sites: bool,
 }
 
@@ -208,7 +208,7 @@ impl<'t> Case<'t> {
         let preludes = path
             .parent()
             .and_then(Path::parent)
-            .context("no golden folder")?
+            .context("the file is not in a golden folder")?
             .join("prelude");
         let prelude = std::fs::read_to_string(preludes.join(&self.prelude).with_extension("txt"))?;
         let all: Vec<&str> = prelude.lines().chain(self.lines.iter().copied()).collect();
@@ -218,7 +218,7 @@ impl<'t> Case<'t> {
     }
 }
 
-/// Which section of a module a line of assembly belongs to.
+/// The module section of a line of assembly.
 fn section(line: &str) -> usize {
     let words: Vec<&str> = line.split_whitespace().collect();
     let opcode = if words.get(1) == Some(&"=") {
@@ -246,7 +246,7 @@ fn section(line: &str) -> usize {
     }
 }
 
-/// Function and place of every abort, and of the calls that lead there, innermost first.
+/// Function and location of each abort and of its callers, innermost first.
 fn places(table: &SiteTable) -> String {
     let place = |location: &Option<Location>| match location {
         None => "nowhere".to_owned(),
@@ -265,7 +265,7 @@ fn places(table: &SiteTable) -> String {
     text
 }
 
-/// A module's text without the bodies of the functions that every rewritten module shares.
+/// Removes the runtime functions that every rewritten module contains.
 fn without_runtime(text: &str, shown_functions: &[String]) -> String {
     let mut shown = Vec::new();
     let mut hidden = false;

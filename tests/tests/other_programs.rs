@@ -1,5 +1,5 @@
-//! `vkabort run` around programs that are not ours and use no aborts: nothing changes.
-#![allow(clippy::print_stdout, reason = "a test that does not apply says why")]
+//! `vkabort run` does not change third-party programs without aborts.
+#![allow(clippy::print_stdout, reason = "a skipped test prints the reason")]
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
 use vkabort_tests::harness::drivers_are_required;
 
-/// A program of a package, or none with the reason said.
+/// Path of an installed program. If it is missing, prints a note and returns None.
 fn installed(name: &str) -> Result<Option<PathBuf>> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)
@@ -23,7 +23,7 @@ fn installed(name: &str) -> Result<Option<PathBuf>> {
     Ok(found)
 }
 
-/// The lines of `vulkaninfo` that say something else in every run, or that say that the layer is there.
+/// Output of `vulkaninfo` without lines that vary between runs or name the layer or its extensions.
 fn comparable(text: &str) -> Vec<&str> {
     let ours = [
         "VK_KHR_shader_abort",
@@ -34,7 +34,7 @@ fn comparable(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = Vec::new();
     let mut skipping = false;
     for line in text.lines() {
-        // How many extensions there are; the layers, ours among them, stand in a part of their own.
+        // The section of layers contains ours.
         if line.starts_with("Layers:") || line.starts_with("VK_LAYER_") {
             skipping = true;
         } else if !line.starts_with(['\t', ' ', '=']) && !line.is_empty() {
@@ -50,7 +50,7 @@ fn comparable(text: &str) -> Vec<&str> {
     lines
 }
 
-/// What a program has said, without what `vkabort run` says beside it.
+/// A program's stderr without the lines of `vkabort run`.
 fn without_notes(stderr: &str) -> String {
     stderr
         .split_inclusive('\n')
@@ -59,7 +59,7 @@ fn without_notes(stderr: &str) -> String {
 }
 
 #[test]
-fn vulkaninfo_says_the_same_and_the_extensions_besides() -> Result<()> {
+fn vulkaninfo_differs_only_in_the_extensions() -> Result<()> {
     let Some(program) = installed("vulkaninfo")? else {
         return Ok(());
     };
@@ -88,7 +88,7 @@ fn vulkaninfo_says_the_same_and_the_extensions_besides() -> Result<()> {
         ensure!(without.stdout.lines().count() > 500, "{}", without.output_tail());
         ensure!(
             with.stdout.contains("VK_KHR_shader_abort") && !without.stdout.contains("VK_KHR_shader_abort"),
-            "{}: the layer is not there, or its extension without it",
+            "{}: the extension must appear with the layer only",
             driver.name
         );
         let (with, without) = (comparable(&with.stdout), comparable(&without.stdout));
@@ -106,7 +106,7 @@ struct Display {
 
 impl Display {
     fn open(program: &Path) -> Result<Self> {
-        // It chooses a free number itself and writes it to this descriptor, its standard output, when it is ready.
+        // Xvfb chooses a free display number and writes it to standard output when it is ready.
         let mut server = Command::new(program)
             .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
             .stdin(Stdio::null())
@@ -115,7 +115,7 @@ impl Display {
             .spawn()
             .context("Xvfb does not start")?;
         let mut number = String::new();
-        let out = server.stdout.take().context("it was piped")?;
+        let out = server.stdout.take().context("Xvfb has no stdout")?;
         BufReader::new(out).read_line(&mut number)?;
         Ok(Self {
             server,
@@ -148,7 +148,7 @@ fn vkcube_draws_its_frames() -> Result<()> {
         let mut command = test.run(&driver, &[], &around)?;
         let with = test.finish(command.env("DISPLAY", &display.name))?;
         ensure!(exit_code(&with)? == 0, "{}: {}", driver.name, with.output_tail());
-        // It asks for Vulkan 1.0, for which the layer can do nothing: `vkabort run` says so beside what the program says.
+        // vkcube requests Vulkan 1.0, which the layer does not support; `vkabort run` adds a note to stderr.
         ensure!(
             with.stdout == without.stdout && without_notes(&with.stderr) == without.stderr,
             "{}\n{}",

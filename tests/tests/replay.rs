@@ -1,5 +1,5 @@
-//! Addresses that are kept between runs, by several processes on the tests' own driver, whose address space begins
-//! elsewhere in every process.
+//! Message addresses saved between runs, tested with several processes on the test driver, whose address space starts at
+//! a different address in each process.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -17,7 +17,7 @@ const THREE: &str = "test_driver_binaries::of_three_devices";
 const BESIDE: &str = "test_driver_binaries::beside_another_device";
 const HELD: &str = "test_driver_binaries::while_other_processes_run";
 
-/// A home that processes share.
+/// A home directory that processes share.
 struct Home(TempDir);
 
 impl Home {
@@ -29,7 +29,7 @@ impl Home {
         self.0.path().join("home/.cache")
     }
 
-    /// Runs a case on a driver with these settings, in a folder of its own. What it prints, and its log.
+    /// Runs a case with these settings of the test driver, in its own folder. Returns stdout and the log.
     fn say(&self, case: &str, settings: &str, more: impl FnOnce(&mut Command)) -> Result<(String, String)> {
         let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
         let own = scratch::folder()?;
@@ -51,7 +51,7 @@ impl Home {
         Ok(self.say(case, settings, |_| {})?.0)
     }
 
-    /// Files that the layer keeps, by name.
+    /// Address files of the layer, sorted by name.
     fn kept(&self) -> Result<Vec<PathBuf>> {
         let folder = self.cache().join("vkabort");
         let entries = fs::read_dir(&folder).with_context(|| format!("{}", folder.display()))?;
@@ -68,12 +68,12 @@ fn a_replayed_address_is_the_same_in_two_processes() -> Result<()> {
     ensure!(home.kept()?.len() == 1, "{:?}", home.kept()?);
     let (second, log) = home.say(ONE, "replay", |_| {})?;
     ensure!(second == first, "the second process has other binaries");
-    let said = format!(
+    let expected = format!(
         "message address: same as in an earlier run, from {}\n",
         home.kept()?[0].display()
     );
-    ensure!(log.contains(&said), "{log}");
-    // Another user's home has nothing to replay.
+    ensure!(log.contains(&expected), "{log}");
+    // Another user's home contains no address file.
     ensure!(
         Home::new()?.run(ONE, "replay")? != first,
         "addresses do not show in the binaries"
@@ -82,7 +82,7 @@ fn a_replayed_address_is_the_same_in_two_processes() -> Result<()> {
 }
 
 #[test]
-fn an_address_that_nobody_has_and_the_driver_refuses_is_replaced_and_a_damaged_file_too() -> Result<()> {
+fn a_refused_unused_address_and_a_damaged_file_are_replaced() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
     let (second, log) = home.say(ONE, "replay_refused", |_| {})?;
@@ -92,16 +92,16 @@ fn an_address_that_nobody_has_and_the_driver_refuses_is_replaced_and_a_damaged_f
     );
     ensure!(home.run(ONE, "replay")? == second, "the new address is not kept");
     for file in home.kept()? {
-        fs::write(file, "no address at all")?;
+        fs::write(file, "not an address")?;
     }
     let third = home.run(ONE, "replay")?;
-    ensure!(third != second, "the damaged file has an address");
+    ensure!(third != second, "the damaged file was read");
     ensure!(home.run(ONE, "replay")? == third, "a damaged file is not replaced");
     Ok(())
 }
 
 #[test]
-fn an_address_that_another_device_may_have_is_left_to_it_and_given_up_at_last() -> Result<()> {
+fn a_possibly_used_address_is_replaced_after_three_refusals() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
     let refused = || home.say(BESIDE, "replay_refused", |_| {});
@@ -110,22 +110,22 @@ fn an_address_that_another_device_may_have_is_left_to_it_and_given_up_at_last() 
         ensure!(other != first && log.contains("is in use: "), "{log}");
     }
     ensure!(home.run(ONE, "replay")? == first, "the address was not kept");
-    // It was given, so counting begins anew.
+    // The successful run reset the count of refusals.
     for _ in 0..2 {
         refused()?;
     }
-    ensure!(home.run(ONE, "replay")? == first, "the address was given up too early");
+    ensure!(home.run(ONE, "replay")? == first, "replaced too early");
     for _ in 0..2 {
         refused()?;
     }
     let (_, log) = refused()?;
     ensure!(log.contains("no longer provides the address"), "{log}");
-    ensure!(home.run(ONE, "replay")? != first, "the address is not given up");
+    ensure!(home.run(ONE, "replay")? != first, "the address was not replaced");
     Ok(())
 }
 
 #[test]
-fn an_address_that_another_process_has_is_left_to_it() -> Result<()> {
+fn an_address_in_use_by_another_process_is_not_replaced() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
     let folder = scratch::folder()?;
@@ -142,12 +142,12 @@ fn an_address_that_another_process_has_is_left_to_it() -> Result<()> {
         {
             std::thread::sleep(Duration::from_millis(2));
         }
-        // Where processes have address spaces of their own, both have the address.
+        // The processes have separate GPU address spaces, so both get the address.
         let same = home.run(ONE, "replay");
         let refused = home.say(ONE, "replay_refused", |_| {});
         fs::write(folder.path().join(MAY_END), "")?;
         let (held, _) = holds.join().expect("no panic")?;
-        ensure!(held == first && same? == first, "not all have the address");
+        ensure!(held == first && same? == first, "the addresses differ");
         let (other, log) = refused?;
         ensure!(other != first && log.contains("is in use: "), "{log}");
         ensure!(home.run(ONE, "replay")? == first, "the address was replaced");
@@ -156,7 +156,7 @@ fn an_address_that_another_process_has_is_left_to_it() -> Result<()> {
 }
 
 #[test]
-fn first_runs_at_the_same_time_agree() -> Result<()> {
+fn concurrent_first_runs_agree_on_an_address() -> Result<()> {
     for _ in 0..5 {
         let home = Home::new()?;
         let runs: Vec<Result<(String, String)>> = std::thread::scope(|scope| {
@@ -173,13 +173,13 @@ fn first_runs_at_the_same_time_agree() -> Result<()> {
             ensure!(*cache == last, "processes have different addresses:\n{log}");
             first += usize::from(log.contains("new, saved for later runs"));
         }
-        ensure!(first == 1, "{first} processes take themselves for the first");
+        ensure!(first == 1, "{first} processes saved a new address");
     }
     Ok(())
 }
 
 #[test]
-fn devices_side_by_side_have_an_address_each() -> Result<()> {
+fn each_concurrent_device_has_its_own_address() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(THREE, "replay")?;
     ensure!(first.lines().count() == 3 && home.kept()?.len() == 3, "{first}");
@@ -189,13 +189,13 @@ fn devices_side_by_side_have_an_address_each() -> Result<()> {
     );
     ensure!(
         first.starts_with(&home.run(ONE, "replay")?),
-        "a device alone has another address than the first of three"
+        "a single device has a different address than the first of three"
     );
     Ok(())
 }
 
 #[test]
-fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
+fn a_separate_control_block_is_replayed_with_the_records_or_not_at_all() -> Result<()> {
     let home = Home::new()?;
     let apart = "replay,memory=vram+bar+cached";
     let first = home.run(ONE, apart)?;
@@ -206,14 +206,14 @@ fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
         "{kept}"
     );
     ensure!(home.run(ONE, apart)? == first, "the second process has other binaries");
-    // The second allocation is the control block's: the first is not kept without it.
+    // The second allocation is the control block; without it the records do not use the saved address either.
     let (other, log) = home.say(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
     ensure!(other != first && log.contains("is in use: vkAllocateMemory"), "{log}");
     ensure!(
         home.run(ONE, apart)? == first && text()? == kept,
         "the addresses are not kept"
     );
-    // A first run without it keeps nothing.
+    // A first run without a control block saves nothing.
     let poor = Home::new()?;
     let (_, log) = poor.say(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
     ensure!(
@@ -222,7 +222,7 @@ fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
     );
     let whole = poor.run(ONE, apart)?;
     ensure!(poor.run(ONE, apart)? == whole, "the address is not kept afterwards");
-    // An address is good for buffers made in the same way.
+    // An address is reused only by buffers with the same memory placement.
     ensure!(
         home.run(ONE, "replay,memory=vram+bar+cached,devices=1")? == first,
         "the same way"
@@ -235,7 +235,7 @@ fn a_control_block_apart_has_its_address_back_or_neither_has() -> Result<()> {
 }
 
 #[test]
-fn without_a_folder_the_address_is_not_kept_and_that_is_said() -> Result<()> {
+fn without_a_cache_folder_the_address_is_not_saved_and_the_log_says_so() -> Result<()> {
     let home = Home::new()?;
     let file = home.0.path().join("a file");
     fs::write(&file, "")?;

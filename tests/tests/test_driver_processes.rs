@@ -1,4 +1,4 @@
-//! What takes several processes on the tests' own driver: the same binaries in each run, and what `vkabort doctor` says.
+//! Several processes on the test driver: equal binaries in each run, and the output of `vkabort doctor`.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -12,7 +12,7 @@ use vkabort_tests::harness::{DRIVER_SETTINGS, Placement, environment};
 
 const CACHE_DATA: &str = "test_driver_binaries::pipeline_cache_data";
 
-/// Runs a case in `scratch`, whose home it shares with others that do. What it prints.
+/// Runs the case with `scratch` as its home. Returns its standard output.
 fn run(scratch: &TempDir, settings: &str) -> Result<String> {
     let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
     let environment = environment(&driver, &layer, Placement::Alone, scratch.path())?;
@@ -30,13 +30,13 @@ fn cpu_drivers_have_a_fixed_address() -> Result<()> {
         let first = run(&scratch::folder()?, settings)?;
         ensure!(
             run(&scratch::folder()?, settings)? == first,
-            "other binaries with {settings}"
+            "different binaries with {settings}"
         );
     }
     Ok(())
 }
 
-/// The layer's library, as its manifest names it.
+/// Path of the layer's library in its manifest.
 fn library() -> Result<PathBuf> {
     let folder = cargo::build_layer()?.explicit;
     let manifest = fs::read_to_string(folder.join(format!("{}.json", vkabort_test_kit::layer::NAME)))?;
@@ -44,7 +44,7 @@ fn library() -> Result<PathBuf> {
     Ok(after.split('"').next().context("no library")?.into())
 }
 
-/// What `vkabort doctor` says of the driver.
+/// Output of `vkabort doctor` on the test driver.
 fn doctor(settings: &str) -> Result<String> {
     let scratch = scratch::folder()?;
     let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
@@ -58,7 +58,7 @@ fn doctor(settings: &str) -> Result<String> {
 }
 
 #[test]
-fn doctor_says_which_memory_messages_go_to() -> Result<()> {
+fn doctor_names_the_memory_of_messages() -> Result<()> {
     for (settings, expected) in [
         (
             "memory=vram+bar+host+cached",
@@ -93,14 +93,14 @@ fn doctor_says_which_memory_messages_go_to() -> Result<()> {
             "chosen by the driver: the driver lacks bufferDeviceAddressCaptureReplay",
         ),
     ] {
-        let said = doctor(settings)?;
-        ensure!(said.contains(expected), "with {settings}:\n{said}");
+        let output = doctor(settings)?;
+        ensure!(output.contains(expected), "with {settings}:\n{output}");
     }
     Ok(())
 }
 
 #[test]
-fn doctor_says_why_a_device_cannot_have_the_extension() -> Result<()> {
+fn doctor_explains_why_a_device_lacks_the_extension() -> Result<()> {
     for (settings, expected) in [
         ("no_addresses", "the driver lacks bufferDeviceAddress"),
         (
@@ -109,8 +109,8 @@ fn doctor_says_why_a_device_cannot_have_the_extension() -> Result<()> {
         ),
         ("native=abort+fault+data", "native"),
     ] {
-        let said = doctor(settings)?;
-        ensure!(said.contains(expected), "with {settings}:\n{said}");
+        let output = doctor(settings)?;
+        ensure!(output.contains(expected), "with {settings}:\n{output}");
     }
     Ok(())
 }

@@ -73,7 +73,7 @@ pub fn json(head: &Json, rows: &[Row]) -> Json {
             "without": compared.without,
             "with": compared.with,
             "ratio": compared.ratio(),
-            "to_reach": compared.reach,
+            "to_reach": compared.goal,
             "reached": compared.reached(),
         })
     };

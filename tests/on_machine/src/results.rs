@@ -34,7 +34,7 @@ pub struct Comparison {
     /// Time under test.
     pub with: Time,
     /// Goal.
-    pub reach: Reach,
+    pub goal: Goal,
 }
 
 /// A time in seconds.
@@ -52,9 +52,10 @@ pub enum Time {
 /// A goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reach {
+pub enum Goal {
     /// No goal.
-    Nothing,
+    #[serde(rename = "nothing")]
+    None,
     /// At most this multiple of the baseline.
     Ratio(f64),
     /// At most this many seconds more than the baseline.
@@ -75,17 +76,17 @@ impl Comparison {
     /// Whether the goal is reached. None without a goal or a baseline that it needs.
     pub fn reached(&self) -> Option<bool> {
         let Time::Seconds(with) = self.with else {
-            return (self.reach != Reach::Nothing).then_some(false);
+            return (self.goal != Goal::None).then_some(false);
         };
         let without = match self.without {
             Time::Seconds(without) => Some(without),
             _ => None,
         };
-        match self.reach {
-            Reach::Nothing => None,
-            Reach::Ratio(most) => Some(self.ratio()? <= most),
-            Reach::Plus(more) => Some(with - without? <= more),
-            Reach::AtMost(most) => Some(with <= most),
+        match self.goal {
+            Goal::None => None,
+            Goal::Ratio(most) => Some(self.ratio()? <= most),
+            Goal::Plus(more) => Some(with - without? <= more),
+            Goal::AtMost(most) => Some(with <= most),
         }
     }
 }
@@ -137,31 +138,31 @@ pub fn read(path: &Path) -> Vec<Line> {
 mod tests {
     use super::*;
 
-    fn compared(without: Time, with: f64, reach: Reach) -> Comparison {
+    fn compared(without: Time, with: f64, goal: Goal) -> Comparison {
         Comparison {
             name: "x".into(),
             without,
             with: Time::Seconds(with),
-            reach,
+            goal,
         }
     }
 
     #[test]
     fn goals_compare_with_the_baseline() {
         let one = Time::Seconds(1.0);
-        assert_eq!(compared(one, 1.01, Reach::Ratio(1.02)).reached(), Some(true));
-        assert_eq!(compared(one, 1.03, Reach::Ratio(1.02)).reached(), Some(false));
-        assert_eq!(compared(one, 1.5, Reach::Plus(0.4)).reached(), Some(false));
-        assert_eq!(compared(one, 1.5, Reach::Plus(0.6)).reached(), Some(true));
+        assert_eq!(compared(one, 1.01, Goal::Ratio(1.02)).reached(), Some(true));
+        assert_eq!(compared(one, 1.03, Goal::Ratio(1.02)).reached(), Some(false));
+        assert_eq!(compared(one, 1.5, Goal::Plus(0.4)).reached(), Some(false));
+        assert_eq!(compared(one, 1.5, Goal::Plus(0.6)).reached(), Some(true));
         assert_eq!(
-            compared(Time::MoreThan(9.0), 0.1, Reach::AtMost(0.2)).reached(),
+            compared(Time::MoreThan(9.0), 0.1, Goal::AtMost(0.2)).reached(),
             Some(true)
         );
-        assert_eq!(compared(Time::MoreThan(9.0), 0.1, Reach::Ratio(1.0)).reached(), None);
-        assert_eq!(compared(one, 9.0, Reach::Nothing).reached(), None);
+        assert_eq!(compared(Time::MoreThan(9.0), 0.1, Goal::Ratio(1.0)).reached(), None);
+        assert_eq!(compared(one, 9.0, Goal::None).reached(), None);
         let never = Comparison {
             with: Time::MoreThan(9.0),
-            ..compared(one, 0.0, Reach::AtMost(0.1))
+            ..compared(one, 0.0, Goal::AtMost(0.1))
         };
         assert_eq!(never.reached(), Some(false));
     }
@@ -173,7 +174,7 @@ mod tests {
         let lines = [
             Line::Passed("a".into()),
             Line::Skipped("b".into(), "c\nd".into()),
-            Line::Compared(compared(Time::None, 2.5, Reach::Plus(1.0))),
+            Line::Compared(compared(Time::None, 2.5, Goal::Plus(1.0))),
         ];
         let mut results = Results::open(&path)?;
         lines.iter().try_for_each(|line| results.add(line))?;

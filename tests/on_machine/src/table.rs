@@ -1,6 +1,6 @@
 //! The table: at most 100 columns wide.
 
-use crate::results::{Comparison, Reach, Time};
+use crate::results::{Comparison, Goal, Time};
 use crate::supervise::Row;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -65,7 +65,7 @@ pub fn benchmarks(rows: &[Row]) -> String {
             compared.name,
             time(compared.without),
             time(compared.with),
-            reach(compared.reach)
+            goal(compared.goal)
         );
     }
     out
@@ -96,17 +96,17 @@ fn seconds(seconds: f64) -> String {
     format!("{number:.digits$} {unit}")
 }
 
-fn reach(reach: Reach) -> String {
+fn goal(goal: Goal) -> String {
     // Goals are round numbers: drop the zeros.
     let short = |seconds: f64| {
         let text = self::seconds(seconds);
         text.replace(".00", "").replace(".0 ", " ")
     };
-    match reach {
-        Reach::Nothing => "-".to_owned(),
-        Reach::Ratio(ratio) => format!("{ratio}x"),
-        Reach::Plus(more) => format!("+ {}", short(more)),
-        Reach::AtMost(most) => format!("<= {}", short(most)),
+    match goal {
+        Goal::None => "-".to_owned(),
+        Goal::Ratio(ratio) => format!("{ratio}x"),
+        Goal::Plus(more) => format!("+ {}", short(more)),
+        Goal::AtMost(most) => format!("<= {}", short(most)),
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
                 name: "vkCreateComputePipelines without aborts, not enabled".into(),
                 without: Time::MoreThan(15.0),
                 with: Time::Seconds(123.4e-6),
-                reach: Reach::Plus(50e-9),
+                goal: Goal::Plus(50e-9),
             }],
             facts: vec!["a fact".into()],
             time: Duration::from_millis(1234),
@@ -235,9 +235,9 @@ mod tests {
     fn times_have_three_digits() {
         let all = [2.5e-7, 12.34e-6, 0.5, 1.0, 42.0].map(seconds);
         assert_eq!(all, ["250 ns", "12.3 us", "500 ms", "1.00 s", "42.0 s"]);
-        assert_eq!(reach(Reach::Plus(1e-3)), "+ 1 ms");
-        assert_eq!(reach(Reach::AtMost(50e-3)), "<= 50 ms");
-        assert_eq!(reach(Reach::Ratio(1.02)), "1.02x");
+        assert_eq!(goal(Goal::Plus(1e-3)), "+ 1 ms");
+        assert_eq!(goal(Goal::AtMost(50e-3)), "<= 50 ms");
+        assert_eq!(goal(Goal::Ratio(1.02)), "1.02x");
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Job {
         for (key, value) in target.settings.iter().chain(case.settings) {
             command.env(format!("{VARIABLE_PREFIX}{}", key.to_uppercase()), value);
         }
-        // The copy of the layer that plays a driver must not log.
+        // The copy of the layer that simulates a driver must not log.
         command.env(format!("{NATIVE_VARIABLE_PREFIX}LOG_LEVEL"), "off");
         command.envs(case.driver.map(|settings| (DRIVER_SETTINGS, settings)));
         command.envs(target.device.as_ref().map(|device| (DEVICE_VARIABLE, device)));

@@ -19,8 +19,8 @@ pub use worker::WorkerPool;
 pub const DRIVER_SETTINGS: &str = "VKABORT_TEST_DRIVER";
 /// Environment variable with the number of rounds of each stress case.
 pub const STRESS_ROUNDS: &str = "VKABORT_STRESS_ROUNDS";
-/// Environment variable that makes a process hold its device: it creates the file [`HAS_DEVICE`] in its working folder, and
-/// exits when the file [`MAY_END`] exists.
+/// Environment variable that makes a process keep its device: it creates the file [`HAS_DEVICE`] in its working folder
+/// and exits when the file [`MAY_END`] exists.
 pub const HOLD: &str = "VKABORT_HOLD";
 /// See [`HOLD`].
 pub const HAS_DEVICE: &str = "has_device";

@@ -9,9 +9,9 @@ use vkabort_test_kit::supervise::Finished;
 /// Result of a case that did not fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It passed. Its standard output.
+    /// Passed, with its standard output.
     Passed(String),
-    /// It does not apply, for this reason.
+    /// Skipped, with the reason.
     Skipped(String),
 }
 

@@ -1,4 +1,4 @@
-//! Which layers a process loads, and in which order.
+//! The layers that a process loads, and their order.
 
 use crate::case::Layers;
 use anyhow::Result;
@@ -18,7 +18,7 @@ pub enum Placement {
     ValidationBelow,
     /// The validation layer above ours.
     ValidationAbove,
-    /// Our layer above a copy of it, which plays a driver with the extensions.
+    /// Our layer above a copy of it, which simulates a driver with the extensions.
     OnNative,
 }
 

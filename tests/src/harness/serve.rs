@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The argument that makes a program call [`serve`].
 pub const SERVE: &str = "--serve";
 
-/// Time to exit after standard input was closed. The process may be in a case when its parent dies.
+/// Time to exit after standard input closes: a case may still run when the parent dies.
 const EXIT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs the cases that standard input names until it is closed. A request is a line with the case's name, a tab, and a
@@ -35,7 +35,7 @@ pub fn serve(cases: &[Case]) -> Result<()> {
     for request in requests {
         let (name, folder) = request.split_once('\t').context("a request without a folder")?;
         let case = cases.iter().find(|case| case.name == name);
-        let case = case.with_context(|| format!("no case is named {name}"))?;
+        let case = case.with_context(|| format!("unknown case {name}"))?;
         redirect(libc::STDOUT_FILENO, &Path::new(folder).join("stdout"))?;
         redirect(libc::STDERR_FILENO, &Path::new(folder).join("stderr"))?;
         let code = case::run_here(case);

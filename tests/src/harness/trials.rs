@@ -6,7 +6,7 @@ use libtest_mimic::{Failed, Trial};
 use std::sync::{Mutex, PoisonError};
 use vkabort_test_kit::drivers::{Driver, TestDriver};
 
-/// Names of skipped cases, with their reasons.
+/// Skipped cases with their reasons.
 static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The processes of cases that can share one.
 static WORKERS: WorkerPool = WorkerPool::new();
@@ -17,8 +17,8 @@ pub fn drivers_are_required() -> bool {
     set("CI") || set("VKABORT_REQUIRE_DRIVERS")
 }
 
-/// One test for each case, driver and placement, in the order of drivers and placements. `target` has the fields that do
-/// not depend on the driver.
+/// One test per case, driver and placement, sorted by driver and placement. `target` supplies the fields that do not
+/// depend on the driver.
 pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Trial> {
     let mut trials = Vec::new();
     let required = TestDriver::ALL.iter().filter(|driver| driver.is_required()).count();

@@ -1,9 +1,9 @@
-//! Processes that run several cases, one after the other: starting a driver, the validation layer and glslang takes several
-//! times as long as most cases.
+//! Processes that run several cases in sequence: starting a driver, the validation layer and glslang takes several times
+//! as long as most cases.
 //!
 //! A worker runs cases of one driver and placement that need no environment of their own. Each case has its own time
-//! limit, instance, device and output files. A case that fails, crashes or exceeds its limit takes its worker with it, and
-//! the next case gets a fresh one.
+//! limit, instance, device and output files. If a case fails, crashes or exceeds its limit, its worker ends, and the next
+//! case gets a fresh one.
 
 use super::Job;
 use super::outcome::{Outcome, outcome};
@@ -46,7 +46,7 @@ impl WorkerPool {
         let key = key(job);
         let mut worker = {
             let mut idle = lock(&self.idle);
-            // Cases are sorted by key: workers of other keys have run their last case, unless another thread is behind.
+            // Cases are sorted by key, so the oldest worker of another key has most likely run its last case.
             match idle.iter().position(|worker| worker.key == key) {
                 Some(index) => idle.swap_remove(index),
                 None => {
@@ -92,7 +92,7 @@ impl Default for WorkerPool {
     }
 }
 
-/// Most idle workers: one for each thread that runs tests.
+/// Maximum number of idle workers: one per test thread.
 fn idle_limit() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
@@ -133,7 +133,7 @@ impl Worker {
             .spawn()
             .context("cannot start a worker")?;
         let requests = child.stdin.take();
-        let stdout = child.stdout.take().context("a worker without stdout")?;
+        let stdout = child.stdout.take().context("the worker has no stdout")?;
         let (send, replies) = channel();
         std::thread::spawn(move || {
             let lines = BufReader::new(stdout).lines().map_while(Result::ok);
@@ -158,8 +158,8 @@ impl Worker {
         }
         let request = format!("{}\t{}\n", job.case.name, output.path().display());
         let limit = job.case.limit;
-        let requests = self.requests.as_mut().context("the worker is finished")?;
-        // A worker that died answers nothing, and its status says why.
+        let requests = self.requests.as_mut().context("the worker has finished")?;
+        // Ignores a broken pipe: if the worker died, its exit status tells why.
         let _ = requests.write_all(request.as_bytes());
         let status = match self.replies.recv_timeout(limit) {
             Ok(code) => ExitStatus::from_raw(i32::from(code) << 8),

@@ -1,6 +1,5 @@
-//! Calls that have nothing to do with an abort: submissions, shader modules and pipelines, on a device without the layer
-//! and on devices with it. A process measures one way only: some drivers are several times slower for every device but the
-//! first that a process makes.
+//! Calls unrelated to aborts: submissions, shader modules and pipelines, on devices without and with the layer. A process
+//! measures one setup only: some drivers are several times slower on each device after a process's first.
 
 use crate::vk::DEVICE_VARIABLE;
 use crate::vk::candidate;
@@ -12,37 +11,37 @@ use std::time::{Duration, Instant};
 use vk_ext as khr;
 use vkabort_test_kit::device_choice::choose;
 
-/// How a device comes about.
+/// Layer and extensions of a device.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
-    /// Its name.
+pub struct DeviceSetup {
+    /// Name for display.
     pub name: &'static str,
-    /// The layer is there.
+    /// Whether the layer is loaded.
     pub layer: bool,
-    /// The device enables the extensions.
+    /// Whether the device enables the extensions.
     pub abort: bool,
 }
 
-/// All of them.
-pub const WAYS: [Way; 3] = [
-    Way {
+/// All setups.
+pub const SETUPS: [DeviceSetup; 3] = [
+    DeviceSetup {
         name: "no layer",
         layer: false,
         abort: false,
     },
-    Way {
+    DeviceSetup {
         name: "layer, extension not enabled",
         layer: true,
         abort: false,
     },
-    Way {
+    DeviceSetup {
         name: "layer, extension enabled",
         layer: true,
         abort: true,
     },
 ];
 
-/// An instance, a device and what is needed for a submission.
+/// An instance, a device and the objects of a submission.
 pub struct Calls {
     _entry: ash::Entry,
     _instance: ash::Instance,
@@ -54,18 +53,18 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// It is never destroyed: the process ends with the measurement.
+    /// Creates the objects. They are never destroyed: the process ends with the measurement.
     ///
     /// # Errors
     ///
     /// A call fails.
-    pub fn new(way: Way) -> Result<Self> {
-        // SAFETY: all structures are valid for their calls, and all handles of the same device.
+    pub fn new(setup: DeviceSetup) -> Result<Self> {
+        // SAFETY: all structures are valid for their calls, and all handles belong to the same instance or device.
         unsafe {
             let entry = ash::Entry::load()?;
             let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
             let layer = CString::new(vkabort_test_kit::layer::NAME)?;
-            let layers = if way.layer { vec![layer.as_ptr()] } else { Vec::new() };
+            let layers = if setup.layer { vec![layer.as_ptr()] } else { Vec::new() };
             let info = vk::InstanceCreateInfo::default()
                 .application_info(&application)
                 .enabled_layer_names(&layers);
@@ -82,7 +81,7 @@ impl Calls {
             let mut fault = khr::FaultFeatures::new(true);
             let mut data = khr::ShaderConstantDataFeatures::new(true);
             let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-            if way.abort {
+            if setup.abort {
                 info = info
                     .enabled_extension_names(&names)
                     .push_next(&mut abort)
@@ -119,7 +118,7 @@ impl Calls {
         }
     }
 
-    /// Submits so often, and waits at the end.
+    /// Submits `rounds` times, then waits for the queue.
     ///
     /// # Errors
     ///
@@ -128,45 +127,45 @@ impl Calls {
         let commands = [self.commands];
         let infos = [vk::SubmitInfo::default().command_buffers(&commands)];
         for _ in 0..rounds {
-            // SAFETY: the command buffer may be pending more than once.
+            // SAFETY: the command buffer allows simultaneous use; only this thread uses the queue.
             unsafe { self.raw.queue_submit(self.queue, &infos, vk::Fence::null()) }?;
         }
-        // SAFETY: this thread alone uses the queue.
+        // SAFETY: only this thread uses the queue.
         Ok(unsafe { self.raw.queue_wait_idle(self.queue) }?)
     }
 
-    /// How long each of so many submissions takes to return, without the wait after them.
+    /// Mean time of a submission over `rounds` of them, excluding the wait after the last.
     ///
     /// # Errors
     ///
     /// A call fails.
-    pub fn submitting(&self, rounds: u32) -> Result<Duration> {
+    pub fn time_submissions(&self, rounds: u32) -> Result<Duration> {
         let commands = [self.commands];
         let infos = [vk::SubmitInfo::default().command_buffers(&commands)];
         let start = Instant::now();
         for _ in 0..rounds {
-            // SAFETY: the command buffer may be pending more than once.
+            // SAFETY: the command buffer allows simultaneous use; only this thread uses the queue.
             unsafe { self.raw.queue_submit(self.queue, &infos, vk::Fence::null()) }?;
         }
         let time = start.elapsed() / rounds;
-        // SAFETY: this thread alone uses the queue.
+        // SAFETY: only this thread uses the queue.
         unsafe { self.raw.queue_wait_idle(self.queue) }?;
         Ok(time)
     }
 
-    /// A shader module, which is destroyed at once.
+    /// Creates and destroys a shader module.
     ///
     /// # Errors
     ///
     /// The call fails.
     pub fn make_module(&self, spirv: &[u32]) -> Result<()> {
         let module = self.module(spirv)?;
-        // SAFETY: the module is of this device, and nothing was created from it.
+        // SAFETY: the module belongs to this device and is unused.
         unsafe { self.raw.destroy_shader_module(module, None) };
         Ok(())
     }
 
-    /// A shader module.
+    /// Creates a shader module.
     ///
     /// # Errors
     ///
@@ -177,7 +176,7 @@ impl Calls {
         Ok(unsafe { self.raw.create_shader_module(&info, None) }?)
     }
 
-    /// A pipeline, which is destroyed at once.
+    /// Creates and destroys a compute pipeline.
     ///
     /// # Errors
     ///
@@ -190,7 +189,7 @@ impl Calls {
         let info = vk::ComputePipelineCreateInfo::default()
             .stage(stage)
             .layout(self.layout);
-        // SAFETY: the handles are of this device.
+        // SAFETY: the handles belong to this device, and the pipeline is unused.
         unsafe {
             let created = self
                 .raw
@@ -204,33 +203,33 @@ impl Calls {
     }
 }
 
-/// The shaders that are measured, by name: a module with aborts takes the extension.
+/// Shaders to measure, by name. The one with an abort needs the extension.
 ///
 /// # Errors
 ///
-/// One does not compile.
-pub fn shaders(way: Way) -> Result<Vec<(&'static str, Vec<u32>)>> {
+/// A shader does not compile.
+pub fn shaders(setup: DeviceSetup) -> Result<Vec<(&'static str, Vec<u32>)>> {
     let mut shaders = vec![("without aborts", assembly::assemble(PLAIN)?)];
-    if way.abort {
+    if setup.abort {
         shaders.push(("with an abort", glsl::compile("abort/entry_point.comp")?));
     }
     Ok(shaders)
 }
 
-/// Everything at once, briefly: names of calls with the median of their times.
+/// Measures each call briefly. Returns its name and median time.
 ///
 /// # Errors
 ///
 /// A call fails.
-pub fn briefly(way: Way) -> Result<Vec<(String, Duration)>> {
-    let calls = Calls::new(way)?;
+pub fn measure_all(setup: DeviceSetup) -> Result<Vec<(String, Duration)>> {
+    let calls = Calls::new(setup)?;
     // The first calls of a process are slower.
-    calls.submitting(SUBMISSIONS)?;
+    calls.time_submissions(SUBMISSIONS)?;
     let mut times = vec![(
         "vkQueueSubmit".to_owned(),
-        measure::median(30, || calls.submitting(SUBMISSIONS))?,
+        measure::median(30, || calls.time_submissions(SUBMISSIONS))?,
     )];
-    for (name, spirv) in shaders(way)? {
+    for (name, spirv) in shaders(setup)? {
         let module = calls.module(&spirv)?;
         let make = || measure::time(|| calls.make_module(&spirv));
         times.push((format!("vkCreateShaderModule {name}"), measure::median(50, make)?));

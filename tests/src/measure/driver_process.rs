@@ -1,4 +1,4 @@
-//! Starts a benchmark again in the environment of a driver.
+//! Runs a benchmark in a child process, in the environment of a driver.
 
 use crate::harness::{Placement, environment};
 use anyhow::{Context as _, Result, bail};
@@ -7,10 +7,10 @@ use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::layer::Layer;
 use vkabort_test_kit::scratch;
 
-/// Environment variable of the process that measures: the driver's name.
+/// Environment variable with the driver's name; set in the child process.
 const DRIVER: &str = "BENCH_DRIVER";
 
-/// Main function of a benchmark: `start` calls [`run`] for each driver, and `measure` measures in that process.
+/// Main function of a benchmark: `start` calls [`run`] for each driver, `measure` runs in the child process.
 pub fn main(start: fn() -> Result<()>, measure: fn(&str) -> Result<()>) -> ExitCode {
     let result = match std::env::var(DRIVER) {
         Ok(driver) => measure(&driver),
@@ -25,7 +25,7 @@ pub fn main(start: fn() -> Result<()>, measure: fn(&str) -> Result<()>) -> ExitC
     }
 }
 
-/// Runs this program on a driver, with the layer where the loader finds it and with further environment variables.
+/// Runs this program on a driver with these environment variables. The loader finds the layer.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What an abort that is never taken costs a kernel: the same kernel without it, in turn.
+//! Cost of an abort that is never reached: runs the same kernel with and without it, alternately.
 
 use super::medians;
 use crate::case::Context;
@@ -9,23 +9,23 @@ use ash::vk;
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::time::{Duration, Instant};
 
-/// Workgroups of a dispatch, of 64 invocations each.
+/// Workgroups per dispatch, of 64 invocations each.
 const GROUPS: u32 = 2048;
-/// A dispatch should take so long: much longer than a submission, much shorter than a watchdog.
+/// Minimum time of a dispatch: much longer than a submission, much shorter than a watchdog's timeout.
 const LONG_ENOUGH: Duration = Duration::from_millis(8);
-/// Samples of each kernel.
+/// Samples per kernel.
 const SAMPLES: usize = 21;
 
 /// Position of the abort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a loop, as a check of bounds does.
+    /// In a loop, like a bounds check.
     InALoop,
-    /// After it, as a check of a result does.
+    /// After the loop, like a check of the result.
     AfterALoop,
 }
 
-/// A kernel that reads and computes, with an abort there or without one.
+/// Compiles a kernel that reads and computes, with or without an abort at `place`.
 fn shader(place: Place, abort: bool) -> Result<Vec<u32>> {
     let check = |here: Place, text: &'static str| if abort && here == place { text } else { "" };
     let text = format!(
@@ -52,7 +52,7 @@ fn shader(place: Place, abort: bool) -> Result<Vec<u32>> {
     )
 }
 
-/// The times of a dispatch without the abort and with it.
+/// Median times of a dispatch without and with the abort.
 ///
 /// # Errors
 ///

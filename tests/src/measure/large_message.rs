@@ -1,4 +1,4 @@
-//! Shaders that abort with a large array: read in place by a loop, and as the value that the module loads.
+//! Pipelines of shaders that abort with a large array, which the rewritten shader reads in place or loads by value.
 
 use crate::case::Context;
 use crate::glsl;
@@ -7,11 +7,11 @@ use anyhow::Result;
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::time::{Duration, Instant};
 
-/// A shader whose message is a short string and an array: together so many KiB.
+/// Compiles a shader whose message is a short string and an array of `kib` KiB in total.
 ///
 /// # Errors
 ///
-/// It does not compile.
+/// The shader does not compile.
 pub fn shader(kib: u32) -> Result<Vec<u32>> {
     let text = format!(
         "#version 460\n#extension GL_EXT_abort : require\nlayout(local_size_x = 32) in;\n\
@@ -35,8 +35,8 @@ const MEMORY_BARRIER: u32 = 225;
 const TYPE_INT: u32 = 21;
 const TYPE_ARRAY: u32 = 28;
 
-/// The same with a memory barrier between the load and the abort: the array can no longer be read where it is. None
-/// if no array is loaded.
+/// Adds a memory barrier between the load and the abort, so that the rewrite cannot read the array in place. None if the
+/// module loads no array.
 pub fn by_value(words: &[u32]) -> Option<Vec<u32>> {
     let (header, mut rest) = words.split_at(5);
     let mut out = header.to_vec();
@@ -51,7 +51,7 @@ pub fn by_value(words: &[u32]) -> Option<Vec<u32>> {
             TYPE_ARRAY => arrays.push(inst[1]),
             FUNCTION if !function => {
                 function = true;
-                // Scope Device and no semantics.
+                // Constants 0 (no memory semantics) and 1 (scope Device).
                 out.extend([
                     4 << 16 | CONSTANT,
                     uint?,
@@ -74,7 +74,7 @@ pub fn by_value(words: &[u32]) -> Option<Vec<u32>> {
     found.then_some(out)
 }
 
-/// How long the module and the pipeline of these words take.
+/// Time to create the shader module and the pipeline.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! How long it takes until the device is lost: from the submission of a dispatch in which invocations abort, against the
-//! same dispatch in which none does. Every loss takes a device of its own.
+//! Time from submission to device loss for a dispatch with aborting invocations, compared with the same dispatch without.
+//! Each loss needs a new device.
 
 use super::{median, medians};
 use crate::case::Context;
@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
-/// Losses of each kind: each with a device, and a pipeline that the driver compiles.
+/// Samples per dispatch; each creates a device and compiles a pipeline.
 const SAMPLES: usize = 7;
 
 /// A dispatch to measure.
@@ -19,12 +19,12 @@ pub enum Dispatch {
     One,
     /// A million invocations abort.
     Million,
-    /// A workgroup waits in a loop for the one that aborts.
+    /// A workgroup waits in a loop for the invocation that aborts.
     Waiting,
 }
 
 impl Dispatch {
-    /// The shader, the workgroups, and the words without an abort and with it.
+    /// Shader, number of workgroups, buffer words without and with an abort.
     fn parameters(self) -> (&'static str, u32, Vec<u32>, Vec<u32>) {
         let marked = |length: usize| {
             let mut words = vec![1; length];
@@ -45,11 +45,11 @@ impl Dispatch {
     }
 }
 
-/// The times from submission to the end without an abort, and to `VK_ERROR_DEVICE_LOST` with it.
+/// Median times from submission to completion without an abort, and to `VK_ERROR_DEVICE_LOST` with one.
 ///
 /// # Errors
 ///
-/// A call fails, or the device is lost or not lost where it should be otherwise.
+/// A call fails, or the dispatch does not end as expected.
 pub fn to_loss(dispatch: Dispatch) -> Result<(Duration, Duration)> {
     let (shader, groups, plain, aborting) = dispatch.parameters();
     let spirv = glsl::compile(shader)?;

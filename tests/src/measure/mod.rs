@@ -1,4 +1,4 @@
-//! What benchmarks measure, each comparison in one run: ratios mean something, times of different machines do not.
+//! Measurements of the benchmarks. One run measures both sides of a comparison: only ratios hold across machines.
 
 pub mod calls;
 pub mod driver_process;
@@ -9,47 +9,47 @@ pub mod loss;
 use anyhow::{Context as _, Result};
 use std::time::{Duration, Instant};
 
-/// How long something takes.
+/// Times a call.
 ///
 /// # Errors
 ///
-/// It fails.
+/// The call fails.
 pub fn time(measured: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let start = Instant::now();
     measured()?;
     Ok(start.elapsed())
 }
 
-/// The median of so many times.
+/// Median of `samples` measurements.
 ///
 /// # Errors
 ///
-/// One fails, or there is none.
+/// A measurement fails, or `samples` is 0.
 pub fn median(samples: usize, mut one: impl FnMut() -> Result<Duration>) -> Result<Duration> {
     let times = (0..samples).map(|_| one()).collect::<Result<Vec<_>>>()?;
-    middle(times).context("nothing was measured")
+    median_of(times).context("nothing was measured")
 }
 
-/// The medians of so many times of two things, measured in turn, so that a change of the machine's speed meets both.
+/// Medians of two measurements, which alternate so that changes of the machine's speed affect both.
 ///
 /// # Errors
 ///
-/// One fails, or there is none.
+/// A measurement fails, or `samples` is 0.
 pub fn medians(
     samples: usize,
     mut first: impl FnMut() -> Result<Duration>,
     mut second: impl FnMut() -> Result<Duration>,
 ) -> Result<(Duration, Duration)> {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut first_times, mut second_times) = (Vec::new(), Vec::new());
     for _ in 0..samples {
-        ours.push(first()?);
-        theirs.push(second()?);
+        first_times.push(first()?);
+        second_times.push(second()?);
     }
-    let both = middle(ours).zip(middle(theirs));
+    let both = median_of(first_times).zip(median_of(second_times));
     both.context("nothing was measured")
 }
 
-fn middle(mut times: Vec<Duration>) -> Option<Duration> {
+fn median_of(mut times: Vec<Duration>) -> Option<Duration> {
     times.sort();
     times.get(times.len() / 2).copied()
 }

@@ -1,9 +1,9 @@
-//! Expressions of programs. All arithmetic is defined for all operands and exact.
+//! Expressions. All arithmetic is exact and defined for all operands.
 
 use super::statement::{Ty, Writer};
 
 impl Writer<'_> {
-    /// A `uint`.
+    /// An expression of type `uint`.
     pub(super) fn uint(&mut self, depth: u32) -> String {
         self.cost += self.times;
         self.size += 1;
@@ -67,7 +67,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An `int`, far from overflow where that has a meaning.
+    /// An expression of type `int` that cannot overflow.
     pub(super) fn int(&mut self, depth: u32) -> String {
         match self.choices.below(4) {
             0 => format!("int({} & 65535u)", self.uint(depth.min(1))),
@@ -77,7 +77,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A `float` between 0 and 512 whose value no rounding touches.
+    /// An expression of type `float` between 0 and 512 that needs no rounding.
     pub(super) fn float(&mut self) -> String {
         format!(
             "(float({} & 255u) * 0.25 + float({} & 127u))",
@@ -86,7 +86,7 @@ impl Writer<'_> {
         )
     }
 
-    /// A `bool`.
+    /// An expression of type `bool`.
     pub(super) fn condition(&mut self, depth: u32) -> String {
         self.cost += self.times;
         match self.choices.below(8) {
@@ -108,7 +108,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A vector of `uint`.
+    /// A vector of `count` `uint`s.
     pub(super) fn vector(&mut self, count: u32, depth: u32) -> String {
         let vectors = self.names(Ty::Vector);
         let ty = self.language.vector(count);
@@ -125,7 +125,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A call of a function that returns this, if there is one that may be called here.
+    /// A call of a function that returns `returns`, if one fits into the budget.
     pub(super) fn call(&mut self, returns: Ty) -> Option<String> {
         let fitting: Vec<usize> = (0..self.functions.len())
             .filter(|&i| {
@@ -149,7 +149,7 @@ impl Writer<'_> {
         Some(format!("{}({})", function.name, arguments.join(", ")))
     }
 
-    /// A variable that a function may write.
+    /// A writable variable, for an `inout` parameter.
     fn place(&mut self) -> Option<String> {
         let places = self.names(Ty::Place);
         places.get(self.choices.below(places.len() as u32) as usize).cloned()

@@ -1,8 +1,8 @@
-//! Where GLSL and Slang differ.
+//! Differences between GLSL and Slang.
 
 use vkabort_oracle::generate::{CONTROL, COUNTERS, DATA, OUT};
 
-/// What a program is written in.
+/// Source language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// GLSL with `GL_EXT_abort`.
@@ -11,7 +11,7 @@ pub enum Language {
     Slang,
 }
 
-/// What both languages write alike. An attribute keeps Slang from inlining it.
+/// The function `due`, valid in both languages. Slang's `[noinline]` comes before it.
 const DUE: &str = "bool due() {
     ticks += 1u;
     return ticks == when[invocation];
@@ -80,7 +80,7 @@ void main(uint3 id : SV_DispatchThreadID) {
         }
     }
 
-    /// A vector of `uint`.
+    /// The type of vectors of `count` `uint`s.
     pub(super) fn vector(self, count: u32) -> String {
         match self {
             Self::Glsl => format!("uvec{count}"),
@@ -96,7 +96,7 @@ void main(uint3 id : SV_DispatchThreadID) {
         }
     }
 
-    /// Adds to a word that others may add to as well.
+    /// Atomically adds to a word of a buffer.
     pub(super) fn atomic_add(self, place: &str, value: &str) -> String {
         match self {
             Self::Glsl => format!("atomicAdd({place}, {value});"),

@@ -1,9 +1,8 @@
-//! Random compute shaders in source text: what compilers make of loops, switches and calls is not what one would write
-//! by hand.
+//! Random compute shaders as source text. Compilers emit control flow that handwritten modules do not contain.
 //!
-//! Programs end, have no undefined behaviour, and each of their invocations writes words of its own. Aborts ask the
-//! function `due` first, as in the modules of [`vkabort_oracle::generate`], whose buffers they use: so the host picks the
-//! moment at which an invocation aborts, and the same interpreter says what must come of it.
+//! Programs terminate and have no undefined behaviour, and each invocation writes only its own words. An abort is guarded
+//! by the function `due`, as in the modules of [`vkabort_oracle::generate`], whose buffers they use: the host chooses when
+//! an invocation aborts, and the oracle's interpreter computes the expected result.
 
 mod expression;
 mod language;
@@ -22,13 +21,13 @@ use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
 /// A program as text.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What it is written in.
+    /// Source language.
     pub language: Language,
-    /// Its source.
+    /// Source text.
     pub text: String,
 }
 
-/// Whether a module is valid, as far as a validator that does not know the extensions can say.
+/// Whether a module is valid once core instructions replace the extensions.
 pub fn is_valid(words: &[u32]) -> bool {
     without_extensions(words).is_some_and(|plain| validate(&plain, TargetEnv::Vulkan1_3).is_ok())
 }
@@ -36,18 +35,18 @@ pub fn is_valid(words: &[u32]) -> bool {
 /// A compiled program.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// Its SPIR-V.
+    /// SPIR-V words.
     pub words: Vec<u32>,
     /// The function `due`.
     pub due: Id,
-    /// The variable that counts how often `due` was asked.
+    /// The variable that counts calls of `due`.
     pub ticks: Id,
     /// The entry point's function, which sets the variables that `due` reads.
     pub main: Id,
 }
 
 impl Program {
-    /// The program of a seed; without `aborts` the same one with every abort left out.
+    /// The program of a seed. Without `aborts`, the same program with every abort removed.
     pub fn new(language: Language, seed: u64, aborts: bool) -> Self {
         let mut choices = Choices::seeded(seed);
         Self {
@@ -56,11 +55,11 @@ impl Program {
         }
     }
 
-    /// Compiles it. `slang` is the compiler to use for Slang.
+    /// Compiles the program. Slang programs need `slang`.
     ///
     /// # Errors
     ///
-    /// It does not compile, or what it needs is not in the module.
+    /// The program does not compile, or the module lacks `due`, `ticks` or an entry point.
     pub fn compile(&self, seed: u64, slang: Option<&Slang>) -> Result<Compiled> {
         let words = match self.language {
             Language::Glsl => {
@@ -82,8 +81,8 @@ impl Program {
                     .compile("program.slang", &self.text, arguments)
             }
         }
-        .with_context(|| format!("this does not compile:\n{}", self.text))?;
-        let module = Module::parse(&words).context("the compiler made no module")?;
+        .with_context(|| format!("the program does not compile:\n{}", self.text))?;
+        let module = Module::parse(&words).context("the compiler's output is not a module")?;
         let due = module
             .named("due")
             .context("the compiled program has no function due")?;

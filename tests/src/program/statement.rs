@@ -1,4 +1,4 @@
-//! Functions and statements of programs.
+//! Functions and statements.
 
 use super::Language;
 use vkabort_oracle::choices::Choices;
@@ -8,28 +8,28 @@ use vkabort_oracle::choices::Choices;
 pub(super) enum Ty {
     Void,
     Uint,
-    /// A `uint` variable that may be written; as a parameter, `inout`.
+    /// A writable `uint` variable; as a parameter, `inout`.
     Place,
-    /// Three of `uint`.
+    /// Three `uint`s.
     Vector,
     Pair,
-    /// Four of `uint`.
+    /// Four `uint`s.
     Array,
 }
 
-/// A function that may be called.
+/// A callable function.
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) returns: Ty,
     pub(super) parameters: Vec<Ty>,
-    /// Roughly how many operations a call takes.
+    /// Estimated operations per call.
     pub(super) cost: u32,
-    /// Roughly how many operations it has, those of the functions it calls counted at every call: drivers inline them.
+    /// Estimated size in operations, with all calls inlined, as drivers do.
     pub(super) size: u32,
 }
 
-/// A loop around the statement being written.
+/// An enclosing construct of the current statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Around {
     Loop,
@@ -46,7 +46,7 @@ pub(super) struct Writer<'c> {
     /// Variables in scope.
     scope: Vec<(Ty, String)>,
     pub(super) functions: Vec<Function>,
-    /// How often the statement being written runs at most.
+    /// Maximum number of executions of the current statement.
     pub(super) times: u32,
     pub(super) cost: u32,
     pub(super) budget: u32,
@@ -58,7 +58,7 @@ pub(super) struct Writer<'c> {
 }
 
 impl<'c> Writer<'c> {
-    /// A whole program.
+    /// Writes a whole program.
     pub(super) fn program(language: Language, choices: &'c mut Choices, aborts: bool) -> String {
         let mut writer = Self {
             language,
@@ -124,8 +124,8 @@ impl<'c> Writer<'c> {
         });
     }
 
-    /// The entry point sets the variables; what it would do stands in a function of its own, so that nothing that is planted
-    /// later comes before.
+    /// The entry point initializes the variables, then calls `all`. A separate function keeps planted aborts after the
+    /// initialization.
     fn main(&mut self) {
         self.line("void all() {");
         self.begin(Ty::Void, 1500, 200);
@@ -147,7 +147,7 @@ impl<'c> Writer<'c> {
         self.returns = returns;
     }
 
-    /// Variables to work on, then statements.
+    /// Declares variables, then writes statements.
     fn body(&mut self, fewest: u32, most: u32) {
         self.declare(Ty::Place);
         if self.choices.chance(60) {
@@ -256,14 +256,14 @@ impl<'c> Writer<'c> {
         self.scope.push((ty, name));
     }
 
-    /// An abort with a message of several parts, if it is time.
+    /// An abort with a message of several parts, guarded by `due`.
     fn abort(&mut self) {
         let (mut text, mut arguments) = (format!("site {}", self.next_name), String::new());
         for _ in 0..self.choices.between(1, 4) {
             let (specifier, argument) = match self.choices.below(4) {
                 0 => ("%d", format!("int({})", self.uint(1))),
                 1 => ("%f", self.float()),
-                // Compilers before glslang 16.6 let what follows a vector overlap it; here it is the last.
+                // glslang before 16.6 lets the next argument overlap a vector, so a vector comes last.
                 2 => {
                     text += " %v3u";
                     arguments += &format!(", {}", self.vector(3, 1));
@@ -317,7 +317,7 @@ impl<'c> Writer<'c> {
                 format!("case {case}u:")
             };
             self.block(&label, depth, &[]);
-            // A case that goes on into the next one; Slang has none.
+            // Sometimes falls through to the next case; Slang does not support this.
             if self.language == Language::Slang || case == cases || self.choices.chance(70) {
                 self.line("break;");
             }
@@ -335,7 +335,7 @@ impl<'c> Writer<'c> {
             return self.assign();
         }
         self.around.push(Around::Loop);
-        // What a loop asks for beside its count may abort, in its head or where it goes round.
+        // An extra condition may abort in the loop's header or continue construct.
         let asks = self.choices.chance(50).then(|| self.condition(1));
         let more = |operator: &str| {
             asks.as_ref()
@@ -365,7 +365,7 @@ impl<'c> Writer<'c> {
         self.times = before;
     }
 
-    /// Statements in braces. What they declare ends with them.
+    /// Statements in braces, with their own scope.
     fn block(&mut self, head: &str, depth: u32, extra: &[(Ty, String)]) {
         let outside = self.scope.len();
         self.scope.extend_from_slice(extra);
@@ -395,7 +395,7 @@ impl<'c> Writer<'c> {
         }
     }
 
-    /// Variables of a type; places are readable as `uint` too.
+    /// Variables of a type. `Uint` includes `Place`.
     pub(super) fn names(&self, ty: Ty) -> Vec<String> {
         let fits = |found: Ty| found == ty || ty == Ty::Uint && found == Ty::Place;
         let names = self.scope.iter().filter(|(found, _)| fits(*found));

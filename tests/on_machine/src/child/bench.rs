@@ -3,7 +3,7 @@
 use super::context::PartContext;
 use super::time_budget::OUT_OF_TIME;
 use crate::parts::Bench;
-use crate::results::{Comparison, Line, Reach, Time};
+use crate::results::{Comparison, Goal, Line, Time};
 use anyhow::{Context, Result, bail, ensure};
 use std::time::Duration;
 use vkabort_test_kit::bundle::SPIRV_TOOLS;
@@ -14,7 +14,7 @@ use vkabort_test_kit::supervise::run_with_limit;
 use vkabort_test_kit::vk::DEVICE_VARIABLE;
 use vkabort_tests::files;
 use vkabort_tests::harness::{Placement, environment};
-use vkabort_tests::measure::calls::{self, WAYS};
+use vkabort_tests::measure::calls::{self, SETUPS};
 use vkabort_tests::measure::kernel::{self, Place};
 use vkabort_tests::measure::large_message;
 use vkabort_tests::measure::loss::{self, Dispatch};
@@ -37,13 +37,13 @@ pub(super) fn run(context: &mut PartContext, bench: Bench) -> Result<()> {
                 context,
                 "kernel:loop",
                 "kernel with an abort check in its loop",
-                Reach::Ratio(1.02),
+                Goal::Ratio(1.02),
             )?;
             pair(
                 context,
                 "kernel:after",
                 "kernel with an abort check after its loop",
-                Reach::Ratio(1.02),
+                Goal::Ratio(1.02),
             )
         }
         Bench::Loss => {
@@ -51,19 +51,19 @@ pub(super) fn run(context: &mut PartContext, bench: Bench) -> Result<()> {
                 context,
                 "loss:one",
                 "dispatch to VK_ERROR_DEVICE_LOST",
-                Reach::Plus(1e-3),
+                Goal::Plus(1e-3),
             )?;
             pair(
                 context,
                 "loss:waiting",
                 "the same, other invocations wait in a loop",
-                Reach::AtMost(50e-3),
+                Goal::AtMost(50e-3),
             )
         }
-        Bench::Storm => pair(context, "loss:million", "1M aborting invocations", Reach::Ratio(1.5)),
+        Bench::Storm => pair(context, "loss:million", "1M aborting invocations", Goal::Ratio(1.5)),
         Bench::Message => {
-            message(context, 8, Reach::Nothing)?;
-            message(context, 64, Reach::AtMost(50e-3))
+            message(context, 8, Goal::None)?;
+            message(context, 64, Goal::AtMost(50e-3))
         }
     }
 }
@@ -78,8 +78,8 @@ pub(super) fn measure(name: &str) -> Result<()> {
     let (kind, which) = name.split_once(':').context("unknown measurement")?;
     match (kind, which) {
         ("calls", number) => {
-            let way = WAYS.get(number.parse::<usize>()?).context("unknown device setup")?;
-            for (name, time) in calls::briefly(*way)? {
+            let setup = SETUPS.get(number.parse::<usize>()?).context("unknown device setup")?;
+            for (name, time) in calls::measure_all(*setup)? {
                 print(&name, time);
             }
         }
@@ -100,7 +100,7 @@ pub(super) fn measure(name: &str) -> Result<()> {
 }
 
 /// Measures in a child process.
-fn times(context: &PartContext, name: &str, placement: Placement, limit: Duration) -> Result<Times> {
+fn child_times(context: &PartContext, name: &str, placement: Placement, limit: Duration) -> Result<Times> {
     let unpacked = &context.unpacked;
     let scratch = scratch::folder_in(&unpacked.processes())?;
     let mut command = environment(None, &unpacked.layer, placement, scratch.path())?.command(&unpacked.program)?;
@@ -113,7 +113,7 @@ fn times(context: &PartContext, name: &str, placement: Placement, limit: Duratio
             let key = key.to_uppercase();
             (format!("{VARIABLE_PREFIX}{key}"), value)
         }))
-        // The layer is an explicit one here: processes that request it by name find it in this folder.
+        // Processes that enable the layer by name find it here.
         .env("VK_LAYER_PATH", &unpacked.layer.explicit);
     let finished = run_with_limit(&mut command, limit, scratch.path())?;
     ensure!(
@@ -132,27 +132,27 @@ fn times(context: &PartContext, name: &str, placement: Placement, limit: Duratio
     Ok(times)
 }
 
-fn found(times: &Times, name: &str) -> Time {
+fn time_of(times: &Times, name: &str) -> Time {
     let found = times.iter().find(|(other, _)| other == name);
     found.map_or(Time::None, |(_, seconds)| Time::Seconds(*seconds))
 }
 
 /// Runs a measurement that prints the times without and with.
-fn pair(context: &mut PartContext, name: &str, title: &str, reach: Reach) -> Result<()> {
-    one(context, title, |context, limit| {
-        let times = times(context, name, Placement::Alone, limit)?;
+fn pair(context: &mut PartContext, name: &str, title: &str, goal: Goal) -> Result<()> {
+    compare(context, title, |context, limit| {
+        let times = child_times(context, name, Placement::Alone, limit)?;
         ensure!(times.len() == 2, "expected 2 times, found {}", times.len());
         Ok(vec![Comparison {
             name: title.to_owned(),
-            without: found(&times, "without"),
-            with: found(&times, "with"),
-            reach,
+            without: time_of(&times, "without"),
+            with: time_of(&times, "with"),
+            goal,
         }])
     })
 }
 
 /// Measures if the part has time left; else records a skip.
-fn one(
+fn compare(
     context: &mut PartContext,
     title: &str,
     measure: impl FnOnce(&PartContext, Duration) -> Result<Vec<Comparison>>,
@@ -171,12 +171,12 @@ fn one(
 
 /// Measures the calls without the layer, with it idle, and with the extension enabled.
 fn all_calls(context: &mut PartContext) -> Result<()> {
-    one(context, "calls", |context, _| {
-        let mut best: [Times; WAYS.len()] = Default::default();
+    compare(context, "calls", |context, _| {
+        let mut best: [Times; SETUPS.len()] = Default::default();
         for _ in 0..ROUNDS {
             for (number, best) in best.iter_mut().enumerate() {
                 let limit = context.budget.share(LIMIT).context(OUT_OF_TIME)?;
-                for (name, time) in times(context, &format!("calls:{number}"), Placement::WithoutLayer, limit)? {
+                for (name, time) in child_times(context, &format!("calls:{number}"), Placement::WithoutLayer, limit)? {
                     match best.iter_mut().find(|(other, _)| *other == name) {
                         Some((_, fastest)) => *fastest = fastest.min(time),
                         None => best.push((name, time)),
@@ -190,11 +190,11 @@ fn all_calls(context: &mut PartContext) -> Result<()> {
             for (name, _) in times {
                 compared.push(Comparison {
                     name: format!("{name}, {how}"),
-                    without: found(without, name),
-                    with: found(times, name),
-                    reach: match (name.as_str(), how) {
-                        ("vkQueueSubmit", "enabled") => Reach::Plus(50e-9),
-                        _ => Reach::Nothing,
+                    without: time_of(without, name),
+                    with: time_of(times, name),
+                    goal: match (name.as_str(), how) {
+                        ("vkQueueSubmit", "enabled") => Goal::Plus(50e-9),
+                        _ => Goal::None,
                     },
                 });
             }
@@ -204,21 +204,21 @@ fn all_calls(context: &mut PartContext) -> Result<()> {
 }
 
 /// Compares pipeline creation for a large message read in place and for one that the module loads by value.
-fn message(context: &mut PartContext, kib: u32, reach: Reach) -> Result<()> {
+fn message(context: &mut PartContext, kib: u32, goal: Goal) -> Result<()> {
     let title = format!("{kib} KiB message: by value, in place");
-    one(context, &title, |context, limit| {
-        let place = times(context, &format!("place:{kib}"), Placement::Alone, limit)?;
+    compare(context, &title, |context, limit| {
+        let place = child_times(context, &format!("place:{kib}"), Placement::Alone, limit)?;
         let patience = context.budget.share(PATIENCE).context(OUT_OF_TIME)?;
-        let value = match times(context, &format!("value:{kib}"), Placement::Alone, patience) {
-            Ok(times) => found(&times, "value"),
+        let value = match child_times(context, &format!("value:{kib}"), Placement::Alone, patience) {
+            Ok(times) => time_of(&times, "value"),
             Err(error) if error.to_string().starts_with("killed after") => Time::MoreThan(patience.as_secs_f64()),
             Err(error) => return Err(error),
         };
         Ok(vec![Comparison {
             name: title.clone(),
             without: value,
-            with: found(&place, "place"),
-            reach,
+            with: time_of(&place, "place"),
+            goal,
         }])
     })
 }
