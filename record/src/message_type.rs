@@ -139,7 +139,7 @@ impl Type {
     }
 
     /// [`Self::size`] with the array lengths that `elements` returns. Parts nested deeper than `depth` count 0 bytes.
-    pub(crate) fn size_with(&self, elements: &dyn Fn(Length) -> u32, depth: u32) -> u32 {
+    pub fn size_with(&self, elements: &dyn Fn(Length) -> u32, depth: u32) -> u32 {
         let part = |ty: &Self| match depth.checked_sub(1) {
             Some(depth) => ty.size_with(elements, depth),
             None => 0,

@@ -85,8 +85,7 @@ impl CallGraph {
 
     /// Calls in a function.
     pub(crate) fn calls_in(&self, function: FunctionIndex) -> Run<CallIndex> {
-        const NONE: Run<CallIndex> = Run::EMPTY;
-        self.calls.get(function).copied().unwrap_or(NONE)
+        self.calls.get(function).copied().unwrap_or_default()
     }
 
     /// Callee of a call.

@@ -1,9 +1,10 @@
-//! The control flow graph: blocks, their terminators, merge instructions and successors.
+//! The control flow graph: blocks, their terminators, merge instructions and successors, and the continue constructs of loops.
 
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Block, Function, Index};
 use crate::spv::words::Insts;
 use crate::spv::{Id, Inst, op};
+use std::collections::BTreeSet;
 
 impl<'a> Index<'a> {
     /// The blocks of a function.
@@ -39,6 +40,42 @@ impl<'a> Index<'a> {
     /// The merge instruction of a block.
     pub(crate) fn merge(&self, block: &Block) -> Option<Inst<'a>> {
         (block.merge != 0).then(|| self.inst(block.merge))
+    }
+
+    /// Merge block and continue target of a loop header.
+    pub(crate) fn loop_merge(&self, block: &Block) -> Option<(Id, Id)> {
+        let merge = self.merge(block).filter(|i| i.opcode() == op::LoopMerge)?;
+        Some((merge.merge_block(), merge.continue_target()))
+    }
+
+    /// Blocks of the continue construct of a loop, in module order: those that its continue target reaches without passing
+    /// the header or the merge block, by branches or as the merge block or continue target of a nested construct. In a valid
+    /// module these are the blocks that the continue target structurally dominates (SPIR-V specification, "Structured Control
+    /// Flow"). Unreachable blocks may come anywhere in the function, also before the continue target.
+    pub(crate) fn continue_blocks(
+        &self,
+        function: &Function,
+        header: Id,
+        merge: Id,
+        target: Id,
+    ) -> BTreeSet<BlockIndex> {
+        let mut found = BTreeSet::new();
+        let mut worklist = vec![target];
+        while let Some(label) = worklist.pop() {
+            let Some(number) = self.block_of_label(function, label).filter(|b| found.insert(*b)) else {
+                continue;
+            };
+            let Some(block) = self.blocks.get(number) else {
+                continue;
+            };
+            let nested = self.merge(block).map_or(&[][..], |inst| match inst.opcode() {
+                op::LoopMerge => inst.words.get(1..3).unwrap_or(&[]),
+                _ => inst.words.get(1..2).unwrap_or(&[]),
+            });
+            let next = self.successors(block).into_iter().chain(nested.iter().copied());
+            worklist.extend(next.filter(|label| *label != header && *label != merge));
+        }
+        found
     }
 
     /// The instruction at an offset taken from this index.

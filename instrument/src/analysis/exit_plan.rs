@@ -3,7 +3,6 @@
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::typed::{BlockIndex, CallIndex, FunctionIndex, Table};
 use crate::analysis::index::{Function, Index};
-use crate::analysis::loops;
 use crate::analysis::waiting_loops::{self, WaitingLoops};
 use crate::options::{LoopPoll, Options};
 use crate::spv::op::{capability, execution_model as model};
@@ -102,10 +101,7 @@ impl ExitPlan {
 
     /// The loops of the module and whether they poll, for plans of later forms of the module.
     pub(crate) fn waiting_loops(&self, index: &Index<'_>) -> WaitingLoops {
-        let headers = index
-            .blocks
-            .iter()
-            .filter(|(_, b)| loops::loop_merge(index, b).is_some());
+        let headers = index.blocks.iter().filter(|(_, b)| index.loop_merge(b).is_some());
         headers.map(|(number, b)| (b.label, self.polled(number))).collect()
     }
 

@@ -47,7 +47,7 @@ impl Layouts<'_, '_> {
                 error
             })?;
         let limit = self.options.max_message_bytes;
-        let size = largest(&layout);
+        let size = layout.size_with(&elements, MAX_DEPTH);
         if size > limit {
             return Err(Error::new(
                 ErrorKind::Limit,
@@ -188,26 +188,6 @@ fn elements(length: Length) -> u32 {
     match length {
         Length::Constant(count) => count,
         Length::Specialised { default, .. } => default.max(1),
-    }
-}
-
-/// Bytes of a type that code is generated for. At least [`Type::size`].
-fn largest(ty: &Type) -> u32 {
-    match ty {
-        Type::Array {
-            length,
-            stride,
-            element,
-            ..
-        } => match elements(*length) {
-            0 => 0,
-            count => stride.saturating_mul(count - 1).saturating_add(largest(element)),
-        },
-        Type::Struct { members, .. } => {
-            let ends = members.iter().map(|m| m.offset.saturating_add(largest(&m.ty)));
-            ends.max().unwrap_or(0)
-        }
-        _ => ty.size(),
     }
 }
 

@@ -4,7 +4,6 @@ pub(crate) mod callgraph;
 mod cfg;
 pub(crate) mod exit_plan;
 pub(crate) mod index;
-pub(crate) mod loops;
 pub(crate) mod message_layout;
 pub(crate) mod message_text;
 pub(crate) mod waiting_loops;

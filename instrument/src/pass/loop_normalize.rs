@@ -26,7 +26,6 @@
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Block, Function, Index};
-use crate::analysis::loops;
 use crate::edit::phi::PhiRenames;
 use crate::edit::{Edits, Ids};
 use crate::spv::{Code, Id, op};
@@ -47,10 +46,10 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Edits {
             let Some(block) = index.blocks.get(header) else {
                 continue;
             };
-            let Some((merge, target)) = loops::loop_merge(index, block) else {
+            let Some((merge, target)) = index.loop_merge(block) else {
                 continue;
             };
-            let continues = loops::continue_blocks(index, function, block.label, merge, target);
+            let continues = index.continue_blocks(function, block.label, merge, target);
             let may_abort = |b: &BlockIndex| plan.may_abort(index, number, *b);
             if target == block.label {
                 if continues.iter().any(may_abort) && continues.iter().all(|b| changed.insert(*b)) {

@@ -19,7 +19,7 @@ use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::lowered;
 use crate::spv::op::capability;
-use crate::spv::op_sets::is_type_or_constant;
+use crate::spv::op_sets::{is_decoration, is_type_or_constant};
 use crate::spv::words::Insts;
 use crate::spv::{Code, Id, Inst, op, operands};
 use std::ops::Range;
@@ -222,7 +222,7 @@ fn remove_annotations(index: &Index<'_>, dead: &DeadDefinitions, edits: &mut Edi
         let target_words = match inst.opcode() {
             op::GroupDecorate => 1,
             op::GroupMemberDecorate => 2,
-            opcode if is_annotation(opcode) => {
+            opcode if is_decoration(opcode) || matches!(opcode, op::Name | op::MemberName) => {
                 if dead.is_dead(inst.target()) || is_utf_encoding(&inst) {
                     edits.remove_inst(&inst);
                 }
@@ -243,21 +243,6 @@ fn remove_annotations(index: &Index<'_>, dead: &DeadDefinitions, edits: &mut Edi
             edits.replace_inst(&inst, &code);
         }
     }
-}
-
-/// Whether an instruction is an annotation whose word 1 is its only target.
-fn is_annotation(opcode: u16) -> bool {
-    matches!(
-        opcode,
-        op::Name
-            | op::MemberName
-            | op::Decorate
-            | op::MemberDecorate
-            | op::DecorateId
-            | op::MemberDecorateIdEXT
-            | op::DecorateString
-            | op::MemberDecorateString
-    )
 }
 
 fn is_utf_encoding(inst: &Inst<'_>) -> bool {

@@ -1,6 +1,6 @@
 //! Operands by name. Each is for the instructions that its comment lists; of others it is an arbitrary word.
 
-use crate::spv::{Inst, op};
+use crate::spv::{Id, Inst, op, operands};
 
 macro_rules! operands {
     ($($(#[$doc:meta])* $name:ident: $word:literal)*) => {
@@ -84,6 +84,20 @@ operands! {
 }
 
 impl Inst<'_> {
+    /// Its result id, 0 if it has none.
+    pub(crate) fn result(&self) -> Id {
+        operands::result_index(self.opcode()).map_or(0, |i| self.word(i))
+    }
+
+    /// Its result type, 0 if it has none.
+    pub(crate) fn result_type(&self) -> Id {
+        if operands::has_type(self.opcode()) {
+            self.word(1)
+        } else {
+            0
+        }
+    }
+
     /// Whether this is an `OpTypeInt` with a sign.
     pub(crate) fn is_signed_int(&self) -> bool {
         self.opcode() == op::TypeInt && self.word(3) != 0

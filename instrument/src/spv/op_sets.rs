@@ -95,6 +95,20 @@ pub(crate) fn is_type_or_constant(opcode: u16) -> bool {
     )
 }
 
+/// Decorations and decoration groups, without those that give a group to targets.
+pub(crate) fn is_decoration(opcode: u16) -> bool {
+    matches!(
+        opcode,
+        op::Decorate
+            | op::MemberDecorate
+            | op::DecorationGroup
+            | op::DecorateId
+            | op::MemberDecorateIdEXT
+            | op::DecorateString
+            | op::MemberDecorateString
+    )
+}
+
 /// Variables and parameters: what pointers point into.
 pub(crate) fn is_memory_object(opcode: u16) -> bool {
     matches!(opcode, op::Variable | op::UntypedVariableKHR | op::FunctionParameter)

@@ -1,6 +1,5 @@
 //! A module as words: header and instructions, with their offsets.
 
-use super::operands;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A result id. Zero is not an id.
@@ -44,20 +43,6 @@ impl<'a> Inst<'a> {
     /// Offset of the next instruction.
     pub(crate) fn end(&self) -> usize {
         self.offset + self.words.len()
-    }
-
-    /// Its result id, 0 if it has none.
-    pub(crate) fn result(&self) -> Id {
-        operands::result_index(self.opcode()).map_or(0, |i| self.word(i))
-    }
-
-    /// Its result type, 0 if it has none.
-    pub(crate) fn result_type(&self) -> Id {
-        if operands::has_type(self.opcode()) {
-            self.word(1)
-        } else {
-            0
-        }
     }
 }
 

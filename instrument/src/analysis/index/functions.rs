@@ -35,16 +35,13 @@ impl<'a> Index<'a> {
                     if function.is_some() {
                         return Err(invalid(offset, "OpFunction inside a function"));
                     }
-                    let first = self.blocks.next_key();
+                    let start = self.blocks.next_key();
                     function = Some(Function {
                         id: inst.result(),
                         result_type: inst.result_type(),
                         offset,
                         end: 0,
-                        blocks: Run {
-                            start: first,
-                            end: first,
-                        },
+                        blocks: Run { start, end: start },
                     });
                 }
                 op::FunctionEnd => {
@@ -65,9 +62,7 @@ impl<'a> Index<'a> {
                     block = Some(Block {
                         label: inst.result(),
                         offset,
-                        merge: 0,
-                        terminator: 0,
-                        end: 0,
+                        ..Block::default()
                     });
                 }
                 op::SelectionMerge | op::LoopMerge => {

@@ -48,7 +48,7 @@ pub(crate) struct Sections {
 }
 
 /// A function.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Function {
     pub(crate) id: Id,
     pub(crate) result_type: Id,
@@ -61,7 +61,7 @@ pub(crate) struct Function {
 }
 
 /// A basic block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Block {
     pub(crate) label: Id,
     /// Offset of `OpLabel`.
@@ -75,7 +75,7 @@ pub(crate) struct Block {
 }
 
 /// An `OpFunctionCall`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Call {
     pub(crate) caller: FunctionIndex,
     pub(crate) block: BlockIndex,

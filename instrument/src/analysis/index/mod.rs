@@ -25,7 +25,7 @@ const PASS: &str = "index";
 const SPARE_BLOCKS: usize = 1024;
 
 /// The index of one module.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Index<'a> {
     pub(crate) words: &'a [u32],
     pub(crate) version: u32,
@@ -61,19 +61,11 @@ impl<'a> Index<'a> {
             version,
             bound,
             defs: vec![0; bound as usize],
-            capabilities: Vec::new(),
-            extensions: Vec::new(),
-            entry_points: Vec::new(),
-            execution_modes: Vec::new(),
             decorations: Vec::with_capacity(32),
-            decorate_ids: Vec::new(),
-            constant_data: Vec::new(),
-            byte_types: Vec::new(),
-            debug_sets: Vec::new(),
-            sections: Sections::default(),
             functions: Table::with_capacity(8),
             blocks: Table::with_capacity(words.len() / 64 + 8),
             calls: Table::with_capacity(16),
+            ..Self::default()
         };
         let mut insts = Insts::new(words, HEADER_WORDS);
         index.read_globals(&mut insts)?;
@@ -95,18 +87,13 @@ impl<'a> Index<'a> {
                 *slot = offset;
                 Ok(())
             }
-            Some(_) if id != 0 => Err(Error::new(
-                ErrorKind::Invalid,
-                PASS,
-                offset,
-                format!("%{id} is defined twice"),
-            )),
-            _ => Err(Error::new(
-                ErrorKind::Invalid,
-                PASS,
-                offset,
-                format!("result id {id} is outside the id bound"),
-            )),
+            found => {
+                let message = match found.filter(|_| id != 0) {
+                    Some(_) => format!("%{id} is defined twice"),
+                    None => format!("result id {id} is outside the id bound"),
+                };
+                Err(Error::new(ErrorKind::Invalid, PASS, offset, message))
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Decoration, EntryPoint, Index, PASS, cut_short};
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::debug_set::DebugSet;
+use crate::spv::op_sets::is_decoration;
 use crate::spv::words::{HEADER_WORDS, Insts};
 use crate::spv::{Inst, op};
 
@@ -19,6 +20,7 @@ impl<'a> Index<'a> {
                 }
                 break;
             };
+            let mut is_declaration = false;
             match inst.opcode() {
                 op::Function => {
                     *insts = Insts::new(self.words, offset);
@@ -26,62 +28,53 @@ impl<'a> Index<'a> {
                 }
                 op::Capability => {
                     self.capabilities.push(inst);
-                    (at.capabilities, layout_end) = (inst.end(), inst.end());
+                    at.capabilities = inst.end();
                 }
                 op::Extension => {
                     self.extensions.push(inst);
-                    (at.extensions, layout_end) = (inst.end(), inst.end());
+                    at.extensions = inst.end();
                 }
-                op::MemoryModel => (at.memory_model, layout_end) = (offset, inst.end()),
+                op::MemoryModel => at.memory_model = offset,
                 op::ExtInstImport => {
                     let set = DebugSet::of_name(inst.from(2));
                     self.debug_sets.extend(set.map(|set| (inst.result(), set)));
-                    layout_end = inst.end();
                 }
-                op::SourceExtension | op::Source | op::SourceContinued | op::String => {
-                    layout_end = inst.end();
+                op::EntryPoint => self.entry_points.push(EntryPoint {
+                    inst,
+                    model: inst.execution_model(),
+                    function: inst.entry_function(),
+                }),
+                op::ExecutionMode | op::ExecutionModeId => self.execution_modes.push(inst),
+                op::SourceExtension | op::Source | op::SourceContinued | op::String | op::ModuleProcessed => {}
+                op::Name | op::MemberName => at.names = inst.end(),
+                opcode if is_decoration(opcode) || matches!(opcode, op::GroupDecorate | op::GroupMemberDecorate) => {
+                    at.annotations = inst.end();
+                    match opcode {
+                        op::Decorate | op::MemberDecorate => {
+                            let by_member = usize::from(opcode == op::MemberDecorate);
+                            self.decorations.push(Decoration {
+                                target: inst.target(),
+                                member: (by_member == 1).then(|| inst.word(2)),
+                                kind: inst.decoration(),
+                                value: inst.word(3 + by_member),
+                            });
+                        }
+                        op::GroupDecorate | op::GroupMemberDecorate => groups.push(inst),
+                        op::DecorateId | op::MemberDecorateIdEXT => self.decorate_ids.push(inst),
+                        _ => {}
+                    }
                 }
-                op::EntryPoint => {
-                    let entry = EntryPoint {
-                        inst,
-                        model: inst.execution_model(),
-                        function: inst.entry_function(),
-                    };
-                    self.entry_points.push(entry);
-                    layout_end = inst.end();
+                opcode => {
+                    is_declaration = true;
+                    match opcode {
+                        op::ConstantDataKHR | op::SpecConstantDataKHR => self.constant_data.push(inst),
+                        op::TypeInt if inst.width() == 8 => self.byte_types.push(inst.result()),
+                        _ => {}
+                    }
                 }
-                op::ExecutionMode | op::ExecutionModeId => {
-                    self.execution_modes.push(inst);
-                    layout_end = inst.end();
-                }
-                op::Name | op::MemberName => {
-                    (at.names, layout_end) = (inst.end(), inst.end());
-                }
-                op::ModuleProcessed => layout_end = inst.end(),
-                op::Decorate | op::MemberDecorate => {
-                    let by_member = usize::from(inst.opcode() == op::MemberDecorate);
-                    self.decorations.push(Decoration {
-                        target: inst.target(),
-                        member: (by_member == 1).then(|| inst.word(2)),
-                        kind: inst.decoration(),
-                        value: inst.word(3 + by_member),
-                    });
-                    (at.annotations, layout_end) = (inst.end(), inst.end());
-                }
-                op::GroupDecorate | op::GroupMemberDecorate => {
-                    groups.push(inst);
-                    (at.annotations, layout_end) = (inst.end(), inst.end());
-                }
-                op::ConstantDataKHR | op::SpecConstantDataKHR => self.constant_data.push(inst),
-                op::TypeInt if inst.width() == 8 => self.byte_types.push(inst.result()),
-                op::DecorateId | op::MemberDecorateIdEXT => {
-                    self.decorate_ids.push(inst);
-                    (at.annotations, layout_end) = (inst.end(), inst.end());
-                }
-                op::DecorationGroup | op::DecorateString | op::MemberDecorateString => {
-                    (at.annotations, layout_end) = (inst.end(), inst.end());
-                }
-                _ => {}
+            }
+            if !is_declaration {
+                layout_end = inst.end();
             }
             Self::define(&mut self.defs, &inst)?;
         }
@@ -102,26 +95,11 @@ impl<'a> Index<'a> {
 
     /// Sets the offsets of names and annotations in modules that lack them.
     fn close_debug_sections(&mut self, layout_end: usize) {
-        let first_after = |stop: &dyn Fn(u16) -> bool| {
-            Insts::new(self.words, self.sections.memory_model)
-                .take_while(|i| i.offset < layout_end)
-                .find(|i| stop(i.opcode()))
-                .map_or(layout_end, |i| i.offset)
-        };
         if self.sections.names == 0 {
-            self.sections.names = first_after(&|opcode| {
-                matches!(
-                    opcode,
-                    op::ModuleProcessed
-                        | op::Decorate
-                        | op::MemberDecorate
-                        | op::DecorationGroup
-                        | op::DecorateId
-                        | op::MemberDecorateIdEXT
-                        | op::DecorateString
-                        | op::MemberDecorateString
-                )
-            });
+            self.sections.names = Insts::new(self.words, self.sections.memory_model)
+                .take_while(|i| i.offset < layout_end)
+                .find(|i| i.opcode() == op::ModuleProcessed || is_decoration(i.opcode()))
+                .map_or(layout_end, |i| i.offset);
         }
         if self.sections.annotations == 0 {
             self.sections.annotations = layout_end;

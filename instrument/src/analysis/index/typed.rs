@@ -12,7 +12,7 @@ pub(crate) trait Key: Copy + Ord + Debug {
 macro_rules! keys {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) struct $name(u32);
 
         impl $name {
@@ -44,18 +44,11 @@ keys! {
 }
 
 /// Consecutive positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Run<K> {
     pub(crate) start: K,
     /// The position after the last one.
     pub(crate) end: K,
-}
-
-impl Run<CallIndex> {
-    pub(crate) const EMPTY: Self = Self {
-        start: CallIndex(0),
-        end: CallIndex(0),
-    };
 }
 
 impl<K: Key> Run<K> {
@@ -89,7 +82,7 @@ impl<K: Key> Run<K> {
 }
 
 /// Values by position.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Table<K, V> {
     values: Vec<V>,
     key: PhantomData<K>,

@@ -23,7 +23,6 @@ mod tests;
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex, Table};
 use crate::analysis::index::{Block, Index};
-use crate::analysis::loops;
 use crate::spv::op_sets::is_memory_object;
 use crate::spv::{Id, Inst, op, operands};
 use constructs::{Constructs, number_at};
@@ -33,12 +32,7 @@ use std::cell::OnceCell;
 
 /// Marks every loop header.
 pub(crate) fn all_headers(index: &Index<'_>) -> Table<BlockIndex, bool> {
-    let is_header = |b| {
-        index
-            .blocks
-            .get(b)
-            .is_some_and(|b| loops::loop_merge(index, b).is_some())
-    };
+    let is_header = |b| index.blocks.get(b).is_some_and(|b| index.loop_merge(b).is_some());
     index.blocks.map(is_header)
 }
 
@@ -59,12 +53,13 @@ pub(crate) fn waiting_headers(
             let Some(block) = index.blocks.get(header) else {
                 continue;
             };
-            let Some((merge, target)) = loops::loop_merge(index, block) else {
+            let Some((merge, target)) = index.loop_merge(block) else {
                 continue;
             };
             let waits = || {
                 // The loop: blocks that the header reaches without passing the merge block.
-                let blocks: Vec<&Block> = loops::continue_blocks(index, function, merge, merge, block.label)
+                let blocks: Vec<&Block> = index
+                    .continue_blocks(function, merge, merge, block.label)
                     .into_iter()
                     .filter_map(|b| index.blocks.get(b))
                     .collect();

@@ -26,7 +26,6 @@ use crate::analysis::exit_plan::{Exit, ExitPlan};
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{CallIndex, FunctionIndex};
 use crate::analysis::index::{Block, Function, Index};
-use crate::analysis::loops;
 use crate::edit::Edits;
 use crate::edit::globals::Globals;
 use crate::edit::phi::PhiRenames;
@@ -118,7 +117,7 @@ impl Unwinder<'_, '_> {
         // Header by continue target.
         let mut headers: HashMap<Id, Id> = HashMap::default();
         for block in index.blocks_of(function) {
-            if let Some((_, target)) = loops::loop_merge(index, block) {
+            if let Some((_, target)) = index.loop_merge(block) {
                 headers.insert(target, block.label);
             }
         }

@@ -4,7 +4,6 @@ use super::in_place::can_stay;
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::typed::{BlockIndex, FunctionIndex};
 use crate::analysis::index::{Block, Function, Index};
-use crate::analysis::loops;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::Id;
 use rustc_hash::FxHashSet as HashSet;
@@ -83,10 +82,10 @@ pub(super) fn find_regions(
 ) -> Vec<Region> {
     let mut regions: Vec<Region> = Vec::new();
     for header in index.blocks_of(function) {
-        let Some((merge, target)) = loops::loop_merge(index, header) else {
+        let Some((merge, target)) = index.loop_merge(header) else {
             continue;
         };
-        let blocks = loops::continue_blocks(index, function, header.label, merge, target);
+        let blocks = index.continue_blocks(function, header.label, merge, target);
         let may_abort = blocks.iter().any(|b| plan.may_abort(index, number, *b));
         if may_abort && target != header.label && !can_stay(index, plan, number, header.label, &blocks, outlined) {
             regions.push(Region {
