@@ -1,11 +1,9 @@
 //! Facts about the region being moved, and the ids that it gets in its new function.
 
 use super::decorations::DecorationInsts;
-use super::reachability::ReachableBlocks;
 use super::region::Region;
-use super::type_limits::TypeLimits;
-use super::uses::{OutsideUses, defining_block};
-use super::widening::{Widening, choose_widening};
+use super::uses::{OutsideUses, ReachableBlocks, defining_block};
+use super::widening::{TypeLimits, Widening, choose_widening};
 use crate::analysis::index::{Function, Index};
 use crate::edit::globals::Globals;
 use crate::error::Result;

@@ -10,7 +10,7 @@
 //! (SPIR-V specification 2.11, Structured Control Flow); from a function it can. One call remains, after which
 //! `unwind` takes the back edge and leaves the loop at its top. This serves calls in the condition of a do-while, in the
 //! increment of a for, and anything deeper. A construct in which only harmless arithmetic follows the call stays in place
-//! (`in_place`).
+//! (`region`).
 //!
 //! Terms. The *region* is the continue construct: its only entry is the continue target, its only exit the back-edge
 //! block. *Inputs* are values that it uses and the rest of the function defines; *outputs* are the reverse. Values cross
@@ -30,13 +30,10 @@
 
 mod context;
 mod decorations;
-mod in_place;
 mod inputs;
 mod outline_region;
 mod outputs;
-mod reachability;
 mod region;
-mod type_limits;
 mod uses;
 mod widening;
 
@@ -50,11 +47,10 @@ use crate::spv::Id;
 use context::RegionContext;
 use decorations::DecorationInsts;
 use outline_region::outline_region;
-use reachability::ReachableBlocks;
 use region::{find_regions, keep_outermost};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use type_limits::TypeLimits;
-use uses::collect_outside_uses;
+use uses::{ReachableBlocks, collect_outside_uses};
+use widening::TypeLimits;
 
 /// Whether any region has to move.
 pub(crate) fn is_needed(index: &Index<'_>, plan: &ExitPlan) -> bool {

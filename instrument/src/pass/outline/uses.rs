@@ -1,9 +1,12 @@
-//! Uses of a region's ids by the rest of its function.
+//! Uses of a region's ids by the rest of its function, and the blocks that branches from its first block reach.
+//!
+//! Unreachable blocks, and phi operands for edges from them, may use values that do not dominate the use. Such a use is
+//! never executed, so across the border of a region it gets an undefined value.
 
-use super::reachability::ReachableBlocks;
 use super::region::Region;
-use crate::analysis::index::typed::BlockIndex;
+use crate::analysis::index::typed::{BlockIndex, Run};
 use crate::analysis::index::{Function, Index};
+use crate::edit::phi::predecessor;
 use crate::spv::{Id, Inst, op, operands};
 use rustc_hash::FxHashSet as HashSet;
 
@@ -85,4 +88,61 @@ pub(super) fn defining_block(index: &Index<'_>, function: &Function, id: Id) -> 
     let number = blocks.partition_point(|b| b.offset <= offset).checked_sub(1)?;
     let holds = blocks.get(number).is_some_and(|b| offset < b.end);
     function.blocks.at(number).filter(|_| holds)
+}
+
+/// The reachable blocks of a function.
+pub(super) struct ReachableBlocks {
+    function: Run<BlockIndex>,
+    /// By position in `function`.
+    is_reachable: Vec<bool>,
+}
+
+impl ReachableBlocks {
+    /// O(blocks and branches of the function).
+    pub(super) fn new(index: &Index<'_>, function: &Function) -> Self {
+        let mut is_reachable = vec![false; function.blocks.len()];
+        let mut worklist = vec![function.blocks.start];
+        while let Some(number) = worklist.pop() {
+            let (Some(seen), Some(block)) = (
+                function
+                    .blocks
+                    .offset_of(number)
+                    .and_then(|at| is_reachable.get_mut(at)),
+                index.blocks.get(number),
+            ) else {
+                continue;
+            };
+            if !std::mem::replace(seen, true) {
+                let successors = index.successors(block).into_iter();
+                worklist.extend(successors.filter_map(|label| index.block_of_label(function, label)));
+            }
+        }
+        Self {
+            function: function.blocks,
+            is_reachable,
+        }
+    }
+
+    /// Whether a block is reachable.
+    pub(super) fn contains(&self, block: BlockIndex) -> bool {
+        self.function.offset_of(block).and_then(|at| self.is_reachable.get(at)) == Some(&true)
+    }
+
+    /// Whether operand word `word` of an instruction in `block` can be evaluated: for a phi, whether its edge can be taken.
+    pub(super) fn can_evaluate(
+        &self,
+        index: &Index<'_>,
+        function: &Function,
+        block: BlockIndex,
+        inst: &Inst<'_>,
+        word: usize,
+    ) -> bool {
+        let edge = (inst.opcode() == op::Phi).then(|| predecessor(inst, word)).flatten();
+        let can_take = |from| {
+            index
+                .block_of_label(function, from)
+                .is_some_and(|from| self.contains(from))
+        };
+        self.contains(block) && edge.is_none_or(can_take)
+    }
 }
