@@ -51,7 +51,6 @@ mod edit;
 mod error;
 mod lowered;
 mod options;
-mod outcome;
 mod pass;
 mod pipeline;
 mod spv;
@@ -59,8 +58,8 @@ mod spv;
 pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
-pub use outcome::{Instrumented, Outcome};
 use pipeline::Pipeline;
+pub use pipeline::{Instrumented, Outcome};
 use vkabort_record::site::SiteTable;
 
 /// The abort sites of a module that the driver runs unchanged, without specialisation data. `None` if the module does not

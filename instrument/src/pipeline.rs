@@ -1,4 +1,4 @@
-//! The order of the passes.
+//! The order of the passes, and the result of a rewrite.
 
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::exit_plan::ExitPlan;
@@ -8,7 +8,6 @@ use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lowered::{Feature, scan};
 use crate::options::Options;
-use crate::outcome::{Instrumented, Outcome};
 use crate::pass::site_numbering::SiteOperand;
 use crate::pass::{abort, constant_data, loop_normalize, outline, poison, site_numbering, strip};
 use crate::spv::Id;
@@ -20,6 +19,29 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 /// Limit on rounds of `loop_normalize` and `outline`: one of each for every level of loops nested in continue constructs.
 const MAX_ROUNDS: u32 = 256;
+
+/// The result of a rewrite.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The module declares none of the lowered capabilities. Use it unchanged.
+    Unchanged,
+    /// The module was rewritten.
+    Instrumented(Instrumented),
+}
+
+/// A rewritten module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instrumented {
+    /// The new module.
+    pub words: Vec<u32>,
+    /// Hash of the original module, as in records.
+    pub module_hash: ModuleHash,
+    /// Its abort sites.
+    pub sites: SiteTable,
+    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module. A pipeline that specialises one of them needs another rewrite
+    /// with the data in `Options::specialization`.
+    pub data_spec_ids: Vec<u32>,
+}
 
 /// Runs the passes on one module.
 pub(crate) struct Pipeline<'a> {

@@ -46,23 +46,18 @@ impl Layouts<'_, '_> {
                 error.offset = Some(offset as u32);
                 error
             })?;
+        let exceeds = |message: String| Err(Error::new(ErrorKind::Limit, PASS, offset as u32, message));
         let limit = self.options.max_message_bytes;
         let size = layout.size_with(&elements, MAX_DEPTH);
         if size > limit {
-            return Err(Error::new(
-                ErrorKind::Limit,
-                PASS,
-                offset as u32,
-                format!("the message has {size} bytes, more than the limit of {limit} (maxShaderAbortMessageSize)"),
+            return exceeds(format!(
+                "the message has {size} bytes, more than the limit of {limit} (maxShaderAbortMessageSize)"
             ));
         }
         let Work { scalars, steps } = work(&layout);
         if scalars > limit.into() || steps > MAX_PARTS.max(limit.saturating_mul(STEPS_OF_A_BYTE)).into() {
-            return Err(Error::new(
-                ErrorKind::Limit,
-                PASS,
-                offset as u32,
-                format!("the message has {scalars} scalars, which lie over each other in {size} bytes"),
+            return exceeds(format!(
+                "the message has {scalars} scalars, which lie over each other in {size} bytes"
             ));
         }
         Ok(layout)

@@ -28,18 +28,31 @@ const MERGE: Id = 18;
 const FREE: Id = 20;
 const BOUND: u32 = 200;
 
+/// An opcode that no table has.
+const UNKNOWN: u16 = 7999;
+
 /// Longer than any chain that the analysis followed when it had a limit.
 const LONG: u32 = 40;
 
-/// Whether the loop of a compute shader counts as waiting. `annotations` and `types` join those of the module; `header` is
-/// the code of the loop's header, which defines `CONDITION`.
-fn waits(annotations: &Code, types: &Code, header: &Code) -> bool {
+/// The parts of a module with one loop that differ between tests. `annotations` and `types` join those of the module;
+/// `header` is the code of the loop's header, which defines `CONDITION`.
+#[derive(Default)]
+struct Parts {
+    annotations: Code,
+    types: Code,
+    header: Code,
+}
+
+/// Whether the loop of a compute shader counts as waiting. `add` adds the parts.
+fn waits(add: impl FnOnce(&mut Parts)) -> bool {
+    let mut parts = Parts::default();
+    add(&mut parts);
     let mut code = Code::default();
     code.words.extend([0x0723_0203, 0x10600, 0, BOUND, 0]);
     code.op(op::Capability, &[1]);
     code.op(op::MemoryModel, &[0, 1]);
     code.text(op::EntryPoint, &[execution_model::GLCompute, MAIN], "main");
-    code.words.extend(&annotations.words);
+    code.words.extend(&parts.annotations.words);
     code.op(op::TypeVoid, &[VOID]);
     code.op(op::TypeBool, &[BOOL]);
     code.op(op::TypeInt, &[UINT, 32, 0]);
@@ -50,13 +63,13 @@ fn waits(annotations: &Code, types: &Code, header: &Code) -> bool {
     code.op(op::Variable, &[BLOCK_POINTER, BUFFER, storage_class::StorageBuffer]);
     code.op(op::TypePointer, &[UINT_POINTER, storage_class::StorageBuffer, UINT]);
     code.op(op::TypePointer, &[LOCAL_POINTER, storage_class::Function, UINT]);
-    code.words.extend(&types.words);
+    code.words.extend(&parts.types.words);
     code.op(op::Function, &[VOID, MAIN, 0, FUNCTION_TYPE]);
     code.label(ENTRY);
     code.op(op::Variable, &[LOCAL_POINTER, LOCAL, storage_class::Function]);
     code.branch(HEADER);
     code.label(HEADER);
-    code.words.extend(&header.words);
+    code.words.extend(&parts.header.words);
     code.op(op::LoopMerge, &[MERGE, CONTINUE, 0]);
     code.op(op::BranchConditional, &[CONDITION, BODY, MERGE]);
     code.label(BODY);
@@ -86,111 +99,108 @@ fn compare_load(code: &mut Code, pointer: Id) {
     code.op(op::IEqual, &[BOOL, CONDITION, FREE, ZERO]);
 }
 
-fn coherent(target: Id) -> Code {
-    let mut code = Code::default();
-    code.op(op::Decorate, &[target, decoration::Coherent]);
-    code
+fn decorate_coherent(parts: &mut Parts, target: Id) {
+    parts.annotations.op(op::Decorate, &[target, decoration::Coherent]);
 }
 
-fn empty() -> Code {
-    Code::default()
+fn decorate_member_coherent(parts: &mut Parts) {
+    parts
+        .annotations
+        .op(op::MemberDecorate, &[BLOCK, 0, decoration::Coherent]);
 }
 
 #[test]
 fn a_plain_load_does_not_wait() {
-    let mut header = Code::default();
-    header.op(op::AccessChain, &[UINT_POINTER, FREE + 1, BUFFER, ZERO]);
-    compare_load(&mut header, FREE + 1);
-    assert!(!waits(&empty(), &empty(), &header));
+    assert!(!waits(|Parts { header, .. }| {
+        header.op(op::AccessChain, &[UINT_POINTER, FREE + 1, BUFFER, ZERO]);
+        compare_load(header, FREE + 1);
+    }));
 }
 
 #[test]
 fn the_result_of_an_unknown_instruction_may_wait() {
-    const UNKNOWN: u16 = 7999;
-    let mut header = Code::default();
-    header.op(UNKNOWN, &[BOOL, CONDITION, BUFFER]);
-    assert!(waits(&empty(), &empty(), &header));
+    assert!(waits(|parts| parts.header.op(UNKNOWN, &[BOOL, CONDITION, BUFFER])));
 }
 
 #[test]
 fn an_unknown_instruction_may_store_what_others_write() {
-    const UNKNOWN: u16 = 7999;
-    let mut header = Code::default();
-    header.op(UNKNOWN, &[LOCAL, BUFFER]);
-    compare_load(&mut header, LOCAL);
-    assert!(waits(&empty(), &empty(), &header));
+    assert!(waits(|Parts { header, .. }| {
+        header.op(UNKNOWN, &[LOCAL, BUFFER]);
+        compare_load(header, LOCAL);
+    }));
 }
 
 #[test]
 fn a_coherent_variable_is_found_behind_many_copies() {
-    let mut header = Code::default();
-    let last = copies(&mut header, BLOCK_POINTER, BUFFER, FREE + 2);
-    header.op(op::AccessChain, &[UINT_POINTER, FREE + 1, last, ZERO]);
-    compare_load(&mut header, FREE + 1);
-    assert!(waits(&coherent(BUFFER), &empty(), &header));
+    assert!(waits(|parts| {
+        decorate_coherent(parts, BUFFER);
+        let header = &mut parts.header;
+        let last = copies(header, BLOCK_POINTER, BUFFER, FREE + 2);
+        header.op(op::AccessChain, &[UINT_POINTER, FREE + 1, last, ZERO]);
+        compare_load(header, FREE + 1);
+    }));
 }
 
 #[test]
 fn a_store_is_found_behind_many_copies() {
-    let mut header = Code::default();
-    header.op(op::AccessChain, &[UINT_POINTER, FREE + 100, BUFFER, ZERO]);
-    header.op(op::AtomicIAdd, &[UINT, FREE + 101, FREE + 100, ZERO, ZERO, ZERO]);
-    let last = copies(&mut header, LOCAL_POINTER, LOCAL, FREE + 2);
-    header.op(op::Store, &[last, FREE + 101]);
-    compare_load(&mut header, LOCAL);
-    assert!(waits(&empty(), &empty(), &header));
+    assert!(waits(|Parts { header, .. }| {
+        header.op(op::AccessChain, &[UINT_POINTER, FREE + 100, BUFFER, ZERO]);
+        header.op(op::AtomicIAdd, &[UINT, FREE + 101, FREE + 100, ZERO, ZERO, ZERO]);
+        let last = copies(header, LOCAL_POINTER, LOCAL, FREE + 2);
+        header.op(op::Store, &[last, FREE + 101]);
+        compare_load(header, LOCAL);
+    }));
 }
 
 #[test]
 fn a_coherent_block_is_found_in_deep_arrays() {
-    let mut types = Code::default();
-    let (pointer, variable, one) = (FREE + 100, FREE + 101, FREE + 102);
-    types.op(op::Constant, &[UINT, one, 1]);
-    for level in 0..LONG {
-        let element = if level == 0 { BLOCK } else { FREE + 1 + level };
-        types.op(op::TypeArray, &[FREE + 2 + level, element, one]);
-    }
-    types.op(
-        op::TypePointer,
-        &[pointer, storage_class::StorageBuffer, FREE + 1 + LONG],
-    );
-    types.op(op::Variable, &[pointer, variable, storage_class::StorageBuffer]);
-    let mut annotations = Code::default();
-    annotations.op(op::MemberDecorate, &[BLOCK, 0, decoration::Coherent]);
-    let mut header = Code::default();
-    header.op2(
-        op::AccessChain,
-        &[UINT_POINTER, FREE + 103, variable],
-        &[ZERO; LONG as usize + 1],
-    );
-    compare_load(&mut header, FREE + 103);
-    assert!(waits(&annotations, &types, &header));
+    assert!(waits(|parts| {
+        decorate_member_coherent(parts);
+        let Parts { types, header, .. } = parts;
+        let (pointer, variable, one) = (FREE + 100, FREE + 101, FREE + 102);
+        types.op(op::Constant, &[UINT, one, 1]);
+        for level in 0..LONG {
+            let element = if level == 0 { BLOCK } else { FREE + 1 + level };
+            types.op(op::TypeArray, &[FREE + 2 + level, element, one]);
+        }
+        let array = FREE + 1 + LONG;
+        types.op(op::TypePointer, &[pointer, storage_class::StorageBuffer, array]);
+        types.op(op::Variable, &[pointer, variable, storage_class::StorageBuffer]);
+        let chain = [UINT_POINTER, FREE + 103, variable];
+        header.op2(op::AccessChain, &chain, &[ZERO; LONG as usize + 1]);
+        compare_load(header, FREE + 103);
+    }));
 }
 
 /// An untyped variable with `BLOCK` in it.
 const UNTYPED: Id = FREE + 101;
 
 /// Whether a load through an untyped access chain into `UNTYPED` waits.
-fn waits_untyped(annotations: &Code, chain: u16) -> bool {
-    let pointer = FREE + 100;
-    let (mut types, mut header) = (Code::default(), Code::default());
-    types.op(op::TypeUntypedPointerKHR, &[pointer, storage_class::StorageBuffer]);
-    let variable = [pointer, UNTYPED, storage_class::StorageBuffer, BLOCK];
-    types.op(op::UntypedVariableKHR, &variable);
-    header.op(chain, &[pointer, FREE + 102, BLOCK, UNTYPED, ZERO]);
-    compare_load(&mut header, FREE + 102);
-    waits(annotations, &types, &header)
+fn waits_untyped(chain: u16, decorate: impl FnOnce(&mut Parts)) -> bool {
+    waits(|parts| {
+        decorate(parts);
+        let Parts { types, header, .. } = parts;
+        let pointer = FREE + 100;
+        types.op(op::TypeUntypedPointerKHR, &[pointer, storage_class::StorageBuffer]);
+        let variable = [pointer, UNTYPED, storage_class::StorageBuffer, BLOCK];
+        types.op(op::UntypedVariableKHR, &variable);
+        header.op(chain, &[pointer, FREE + 102, BLOCK, UNTYPED, ZERO]);
+        compare_load(header, FREE + 102);
+    })
 }
 
 #[test]
 fn a_coherent_variable_is_found_through_untyped_pointers() {
-    assert!(!waits_untyped(&empty(), op::UntypedAccessChainKHR));
-    assert!(waits_untyped(&coherent(UNTYPED), op::UntypedAccessChainKHR));
+    assert!(!waits_untyped(op::UntypedAccessChainKHR, |_| ()));
+    assert!(waits_untyped(op::UntypedAccessChainKHR, |parts| decorate_coherent(
+        parts, UNTYPED
+    )));
 }
 
 #[test]
 fn a_coherent_member_is_found_through_untyped_pointers() {
-    let mut annotations = Code::default();
-    annotations.op(op::MemberDecorate, &[BLOCK, 0, decoration::Coherent]);
-    assert!(waits_untyped(&annotations, op::UntypedInBoundsAccessChainKHR));
+    assert!(waits_untyped(
+        op::UntypedInBoundsAccessChainKHR,
+        decorate_member_coherent
+    ));
 }

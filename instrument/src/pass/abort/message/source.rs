@@ -69,7 +69,12 @@ impl<'w> Sources<'_, 'w> {
             };
             match inst.opcode() {
                 // In an invalid module, copies may form a cycle.
-                op::CopyObject | op::CopyLogical if self.is_before(inst.first_operand(), &inst) => {
+                op::CopyObject | op::CopyLogical
+                    if self
+                        .index
+                        .def(inst.first_operand())
+                        .is_some_and(|def| def.offset < inst.offset) =>
+                {
                     id = inst.first_operand();
                 }
                 op::ConstantNull | op::Undef | op::PoisonKHR | op::ConstantFalse => return Source::Zero,
@@ -100,10 +105,6 @@ impl<'w> Sources<'_, 'w> {
                 _ => return whole_value(&inst),
             }
         }
-    }
-
-    fn is_before(&self, id: Id, inst: &Inst<'_>) -> bool {
-        self.index.def(id).is_some_and(|def| def.offset < inst.offset)
     }
 
     /// Part `number` of a source.
@@ -186,12 +187,7 @@ impl<'w> Sources<'_, 'w> {
             && self
                 .index
                 .insts(load.end(), self.block.terminator)
-                .all(|i| self.is_pure(&i))
-    }
-
-    /// Whether an instruction cannot write memory.
-    fn is_pure(&self, inst: &Inst<'_>) -> bool {
-        writes_no_memory(inst.opcode()) || self.index.is_debug_inst(inst)
+                .all(|i| writes_no_memory(i.opcode()) || self.index.is_debug_inst(&i))
     }
 }
 
