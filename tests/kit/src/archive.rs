@@ -1,5 +1,5 @@
-//! Programs that carry files: the program's bytes, a tar archive, and a trailer with its position. The system loads such a
-//! program as any other, since it never reads past the program's own segments.
+//! Programs that carry files: the program's bytes, a tar archive, a trailer with the archive's position. The ELF loader
+//! ignores the bytes after the program's segments.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ pub struct CarriedFile {
     pub path: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// It is executable.
+    /// Whether it is executable.
     pub is_program: bool,
 }
 
@@ -81,7 +81,7 @@ pub fn unpack(program: &Path, folder: &Path) -> Result<usize> {
     }
     ensure!(
         stored_length == length && offset <= end,
-        "{} is damaged: it has {length} bytes, and {stored_length} were written",
+        "{} is damaged: it has {length} bytes instead of {stored_length}",
         program.display()
     );
     file.seek(SeekFrom::Start(offset))?;
@@ -121,7 +121,7 @@ mod tests {
         }
     }
 
-    /// A folder with a program, and the path that it is packed to.
+    /// A folder, a program in it, and the path to pack the program to.
     fn program() -> Result<(TempDir, PathBuf, PathBuf)> {
         let folder = tempdir()?;
         let (program, packed) = (folder.path().join("program"), folder.path().join("packed"));

@@ -1,4 +1,4 @@
-//! Builds of the project's packages by Cargo.
+//! Builds the project's packages with Cargo.
 
 use crate::drivers::{self, Driver};
 use crate::layer::{self, Layer};
@@ -65,7 +65,7 @@ fn release(package: &str, name: &str) -> Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// The build fails, or has no such target.
+/// The build fails, or does not produce the target.
 pub fn build_target(arguments: &[&str], name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -92,5 +92,5 @@ pub fn build_target(arguments: &[&str], name: &str) -> Result<PathBuf> {
                 .map(PathBuf::from)
         })
         .find(|path| path.extension().is_none_or(|extension| extension != "rlib"))
-        .with_context(|| format!("cargo built no target {name}"))
+        .with_context(|| format!("cargo did not build a target {name}"))
 }

@@ -1,4 +1,4 @@
-//! Context of a running test case, and the reason for which one is skipped.
+//! Context of a running case, and the error that skips it.
 
 use crate::messages::Messages;
 use std::fmt;

@@ -1,9 +1,9 @@
-//! Which physical device a program takes: the one that a person names, else the fastest kind that there is.
+//! Chooses a physical device: the one with a given name, else the first of the fastest type.
 
 use ash::vk;
 use std::fmt;
 
-/// A physical device, as far as a choice needs it.
+/// Name and type of a physical device.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// `deviceName`.
@@ -15,11 +15,11 @@ pub struct Candidate {
 /// Why no device was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// There is none.
+    /// The system has no Vulkan device.
     Empty,
-    /// None is called so. The labels of those that there are.
+    /// No device matches the name. Labels of all devices.
     Unknown(String, Vec<String>),
-    /// More than one is called so. Their labels.
+    /// Several devices match the name. Their labels.
     Ambiguous(String, Vec<String>),
 }
 
@@ -28,14 +28,10 @@ impl fmt::Display for Refusal {
         match self {
             Self::Empty => f.write_str("there is no Vulkan device"),
             Self::Unknown(wanted, labels) => {
-                write!(f, "no device is called `{wanted}`: there are {}", labels.join(", "))
+                write!(f, "no device name contains `{wanted}`; devices: {}", labels.join(", "))
             }
             Self::Ambiguous(wanted, labels) => {
-                write!(
-                    f,
-                    "`{wanted}` is in the names of several devices: {}",
-                    labels.join(", ")
-                )
+                write!(f, "several device names contain `{wanted}`: {}", labels.join(", "))
             }
         }
     }
@@ -43,7 +39,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Rank of a kind of device; without a name, the lowest rank is chosen.
+/// Rank of a device type; 0 is the fastest.
 pub fn rank(kind: vk::PhysicalDeviceType) -> u32 {
     match kind {
         vk::PhysicalDeviceType::DISCRETE_GPU => 0,
@@ -53,7 +49,7 @@ pub fn rank(kind: vk::PhysicalDeviceType) -> u32 {
     }
 }
 
-/// What names device `index` and no other: its name, with `#2` where it is the second of that name.
+/// Unique label of device `index`: its name, with `#1`, `#2`, .. if several devices have it.
 pub fn label(devices: &[Candidate], index: usize) -> String {
     let Some(device) = devices.get(index) else {
         return String::new();
@@ -65,16 +61,16 @@ pub fn label(devices: &[Candidate], index: usize) -> String {
     }
 }
 
-/// The index of the device with `wanted` in its label, in capitals or not; of the whole label, if that is it. Without
-/// `wanted` the first of the fastest kind.
+/// Index of the device whose label equals or contains `wanted`, ignoring case. Without `wanted`, the first device of the
+/// fastest type.
 ///
 /// # Errors
 ///
-/// There is none, or more than one.
+/// No device matches, or several do.
 pub fn choose(devices: &[Candidate], wanted: Option<&str>) -> Result<usize, Refusal> {
     let all = 0..devices.len();
     let Some(wanted) = wanted else {
-        // The first of equals.
+        // `min_by_key` returns the first minimum.
         let fastest = all.min_by_key(|&index| devices.get(index).map(|device| rank(device.kind)));
         return fastest.ok_or(Refusal::Empty);
     };
@@ -123,31 +119,31 @@ mod tests {
     }
 
     #[test]
-    fn without_a_name_the_fastest_kind_is_taken() {
+    fn without_a_name_the_fastest_type_is_chosen() {
         assert_eq!(choose(&some(), None), Ok(1));
         assert_eq!(choose(&some()[..1], None), Ok(0));
         assert_eq!(choose(&[], None), Err(Refusal::Empty));
     }
 
     #[test]
-    fn a_part_of_a_name_will_do_if_it_names_one() {
+    fn a_unique_substring_of_a_name_suffices() {
         assert_eq!(choose(&some(), Some("LLVM")), Ok(0));
         assert_eq!(choose(&some(), Some("nvl")), Ok(3));
         assert_eq!(choose(&some(), Some("h200#2")), Ok(2));
         let refused = choose(&some(), Some("h200")).map_err(|refusal| refusal.to_string());
         assert_eq!(
             refused,
-            Err("`h200` is in the names of several devices: NVIDIA H200#1, NVIDIA H200#2, NVIDIA H200 NVL".into())
+            Err("several device names contain `h200`: NVIDIA H200#1, NVIDIA H200#2, NVIDIA H200 NVL".into())
         );
         let refused = choose(&some()[..1], Some("arc")).map_err(|refusal| refusal.to_string());
         assert_eq!(
             refused,
-            Err("no device is called `arc`: there are llvmpipe (LLVM 15)".into())
+            Err("no device name contains `arc`; devices: llvmpipe (LLVM 15)".into())
         );
     }
 
     #[test]
-    fn a_whole_name_is_no_part_of_another() {
+    fn an_exact_name_precedes_a_longer_one() {
         let both = devices(&[
             ("Arc", vk::PhysicalDeviceType::DISCRETE_GPU),
             ("Arc Pro", vk::PhysicalDeviceType::DISCRETE_GPU),
@@ -156,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_label_names_its_device() {
+    fn every_label_selects_its_device() {
         for index in 0..some().len() {
             assert_eq!(choose(&some(), Some(&label(&some(), index))), Ok(index));
         }

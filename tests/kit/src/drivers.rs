@@ -1,4 +1,4 @@
-//! The Vulkan drivers that the tests run on, and their paths on this machine.
+//! The Vulkan drivers of the tests, and their paths on this machine.
 
 use crate::layer::write_if_changed;
 use crate::store;
@@ -16,7 +16,7 @@ pub enum TestDriver {
     LavapipeBackports,
     /// SwiftShader from Debian's Chromium, unpacked, with the newer Vulkan loader of that package.
     SwiftShader,
-    /// Mesa's lavapipe, loader and validation layer from Debian unstable, in a folder of their own.
+    /// Mesa's lavapipe, loader and validation layer from Debian unstable, unpacked.
     Newest,
 }
 
@@ -34,7 +34,7 @@ impl TestDriver {
         }
     }
 
-    /// Whether its absence is a failure where drivers are required.
+    /// Whether its absence is a failure if drivers are required.
     pub fn is_required(self) -> bool {
         self != Self::Newest
     }
@@ -48,7 +48,7 @@ impl TestDriver {
     ///
     /// # Errors
     ///
-    /// The driver is not installed; the text names the missing part and the command that installs it.
+    /// The driver is not installed; the message names the missing part and the command that installs it.
     pub fn find(self) -> std::result::Result<Driver, String> {
         let missing = |part: &str| {
             let flag = if self == Self::Newest { " --newest" } else { "" };
@@ -100,7 +100,7 @@ pub struct Driver {
     pub manifest: PathBuf,
     /// Folders with libraries that precede the system's.
     pub libraries: Vec<PathBuf>,
-    /// The dynamic linker that starts programs, for a driver with another C library.
+    /// The dynamic linker that starts programs, for a driver that needs another C library.
     pub interpreter: Option<PathBuf>,
 }
 
@@ -134,7 +134,7 @@ pub fn write_manifest(library: &Path, manifest: &Path) -> Result<Driver> {
     Ok(Driver::of_manifest(manifest))
 }
 
-/// The folder that holds only the validation layer's manifest, for programs on `driver`.
+/// Folder with only the validation layer's manifest, for programs on `driver`.
 ///
 /// # Errors
 ///

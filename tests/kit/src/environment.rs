@@ -1,8 +1,8 @@
-//! The environment that shows a program exactly one driver and the chosen layers.
+//! The environment that restricts a program to one driver and the chosen layers.
 //!
-//! It works with every loader since 1.3.207. Old loaders find implicit layers only through `XDG_DATA_DIRS`, and order
-//! explicit layers by the folders of `VK_LAYER_PATH`; new ones order them by `VK_INSTANCE_LAYERS`. Empty folders replace
-//! those of the user, so that neither other layers nor settings files leak in.
+//! Works with every loader since 1.3.207. Old loaders find implicit layers only through `XDG_DATA_DIRS` and order explicit
+//! layers by the folders of `VK_LAYER_PATH`; new ones order them by `VK_INSTANCE_LAYERS`. Empty folders replace the user's,
+//! so that neither other layers nor settings files have an effect.
 
 use crate::drivers::Driver;
 use crate::layer::{self, Layer};
@@ -37,11 +37,11 @@ pub enum Validation {
 /// The environment of one program.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    /// The driver; without one, the machine's drivers.
+    /// The driver; None: the machine's drivers.
     pub driver: Option<Driver>,
     /// The layer, if it is loaded.
     pub layer: Option<Layer>,
-    /// A copy of the layer below it plays a driver with the extensions.
+    /// Whether a copy of the layer below it simulates a driver with the extensions.
     pub native: bool,
     /// Position of the validation layer, and the folder with its manifest.
     pub validation: Option<(Validation, PathBuf)>,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_layer_nothing_names_it() -> Result<()> {
+    fn without_the_layer_no_variable_names_it() -> Result<()> {
         let set = variables(None, false)?;
         assert!(
             set.values()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use vkabort_manifest::Kind;
 pub use vkabort_manifest::{ENABLE as ENABLE_VARIABLE, LAYER as NAME, LIBRARY as LIBRARY_FILE};
 
-/// Name of the copy of the layer that plays a driver with the extensions.
+/// Name of the copy of the layer that simulates a driver with the extensions.
 pub const NATIVE_NAME: &str = "VK_LAYER_vkabort_native";
 /// Prefix of the environment variables of the layer's settings.
 pub const VARIABLE_PREFIX: &str = "VK_VKABORT_SHADER_ABORT_";
@@ -45,8 +45,8 @@ pub fn write_manifests(library: &Path, folder: &Path) -> Result<Layer> {
     Ok(layer)
 }
 
-/// Writes a copy of the library, which is another library to the dynamic linker and so has its own statics. Its settings
-/// have other names, so that tests can configure both.
+/// Writes a copy of the library. The dynamic linker loads it separately, so it has its own statics. Its settings have
+/// different names, so that tests can configure both.
 fn write_native(library: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     let copy = folder.join("libVkLayer_vkabort_native.so");
@@ -62,7 +62,7 @@ fn write_native(library: &Path, folder: &Path) -> Result<()> {
         bytes[offset..offset + prefix.len()].copy_from_slice(NATIVE_VARIABLE_PREFIX.as_bytes());
     }
     if fs::read(&copy).ok().as_ref() != Some(&bytes) {
-        // Renamed into place, since a process may have mapped the old one.
+        // Renamed into place, since a process may have mapped the old file.
         let staged = tempfile::NamedTempFile::new_in(folder)?;
         fs::write(&staged, bytes)?;
         staged.persist(&copy)?;

@@ -1,7 +1,7 @@
 //! Helpers shared by the project's commands, its end-to-end tests, the conformance runner and the on-machine runner:
-//! builds of the layer, test drivers, and the environment that shows a program exactly one driver and the chosen layers.
+//! builds of the layer, test drivers, and the environment that restricts a program to one driver and the chosen layers.
 //!
-//! No C++ dependency and no command line.
+//! Must not depend on C++ or parse command lines.
 
 pub mod archive;
 pub mod bundle;

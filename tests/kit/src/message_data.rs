@@ -19,7 +19,7 @@ pub fn split(data: &[u8]) -> Result<Vec<Vec<u8>>> {
         let size = u64::from_ne_bytes(*size);
         let payload = usize::try_from(size).ok().and_then(|size| rest.get(..size));
         let payload = payload
-            .with_context(|| format!("the size at offset {offset} is {size}, and {} bytes follow", rest.len()))?;
+            .with_context(|| format!("the size at offset {offset} is {size}, but {} bytes follow", rest.len()))?;
         payloads.push(payload.to_vec());
         offset = (offset + 8 + payload.len()).next_multiple_of(8);
     }

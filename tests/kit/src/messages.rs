@@ -1,4 +1,4 @@
-//! Collects what the validation layer, and any other layer, says through `VK_EXT_debug_utils`.
+//! Collects messages that layers send through `VK_EXT_debug_utils`.
 
 use ash::vk;
 use std::borrow::Cow;
@@ -13,12 +13,12 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Messages that contain `text` are not failures: the case does on purpose what they are about.
+    /// Ignores messages that contain `text`: the case provokes them on purpose.
     pub fn expect(&self, text: &'static str) {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner).push(text);
     }
 
-    /// The messages so far, without those that were expected; forgets them.
+    /// Takes the collected messages, without expected ones.
     pub fn take(&self) -> Vec<String> {
         let expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         let mut said = std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner));
@@ -30,7 +30,7 @@ impl Messages {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).push(message);
     }
 
-    /// A messenger that collects here, for the chain of `VkInstanceCreateInfo` and for
+    /// A messenger that adds to `self`, for the chain of `VkInstanceCreateInfo` and for
     /// `vkCreateDebugUtilsMessengerEXT`. `self` must outlive the instance.
     pub fn messenger(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Type};
@@ -48,13 +48,13 @@ unsafe extern "system" fn collect(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     messages: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: the user data is the `Messages` that outlives the instance, which is shared and never moved.
+    // SAFETY: the user data is the `Messages`, which outlives the instance and never moves.
     let messages = unsafe { &*messages.cast::<Messages>() };
     let text = |pointer: *const std::ffi::c_char| -> Cow<'static, str> {
         if pointer.is_null() {
             return "".into();
         }
-        // SAFETY: the specification makes these NUL-terminated; the copy does not outlive the callback's data.
+        // SAFETY: the specification requires NUL-terminated strings, and the reference does not outlive the callback's data.
         unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned().into()
     };
     // SAFETY: the callback data is valid for the call.

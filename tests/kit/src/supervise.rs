@@ -1,4 +1,4 @@
-//! Child processes with a time limit. Each child leads a process group, and the whole group is killed at its end.
+//! Runs child processes with a time limit. Each child leads a process group; its end kills the whole group.
 
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Interval between two looks at a child.
+/// Polling interval.
 const POLL: Duration = Duration::from_millis(5);
 /// Time that a killed child may take to die. One that waits in a kernel driver may never die.
 const GRACE: Duration = Duration::from_secs(5);
@@ -30,11 +30,11 @@ pub enum End {
     Interrupted,
 }
 
-/// Makes the command's child the leader of a process group, and lets the kernel kill it when the thread that starts it
-/// ends. Call [`wait`] from that thread.
+/// Makes the command's child a process group leader that the kernel kills when the thread that starts it ends. Call
+/// [`wait`] from that thread.
 pub fn prepare(command: &mut Command) {
     command.process_group(0);
-    // SAFETY: between fork and exec the closure only makes the system call `prctl`.
+    // SAFETY: between fork and exec the closure only calls `prctl`, which is async-signal-safe.
     unsafe {
         command.pre_exec(|| {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -87,7 +87,7 @@ pub fn kill(child: &mut Child) -> io::Result<bool> {
 
 /// Whether the child has ended. Does not reap it, so its process id and group id stay reserved.
 fn has_ended(child: &Child) -> bool {
-    // SAFETY: `siginfo_t` consists of integers and pointers, for which zero is valid.
+    // SAFETY: `siginfo_t` consists of integers and pointers, so zero is valid.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: `info` is writable for the call.

@@ -1,4 +1,4 @@
-//! A buffer of 32-bit words that the host sees all the time.
+//! A persistently mapped buffer of 32-bit words.
 
 use super::Device;
 use anyhow::{Context, Result};
@@ -9,9 +9,9 @@ pub struct Buffer<'device> {
     device: &'device Device<'device>,
     /// The buffer.
     pub raw: vk::Buffer,
-    /// How a shader sees it.
+    /// Descriptor type.
     pub kind: vk::DescriptorType,
-    /// How a shader sees a buffer of texels.
+    /// View of a texel buffer; else null.
     pub view: vk::BufferView,
     memory: vk::DeviceMemory,
     words: *mut u32,
@@ -19,11 +19,11 @@ pub struct Buffer<'device> {
 }
 
 impl<'device> Buffer<'device> {
-    /// A storage buffer with these words.
+    /// Creates a storage buffer with these words.
     ///
     /// # Errors
     ///
-    /// The buffer cannot be made.
+    /// The buffer cannot be created.
     pub fn storage(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
         Self::new(
             device,
@@ -33,12 +33,11 @@ impl<'device> Buffer<'device> {
         )
     }
 
-    /// The same in the device's own memory, where the host sees that: what is measured then is the device and not the
-    /// bus.
+    /// Creates a storage buffer in host-visible device memory, if available, so that benchmarks do not measure the bus.
     ///
     /// # Errors
     ///
-    /// The buffer cannot be made.
+    /// The buffer cannot be created.
     pub fn near(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
         Self::placed(
             device,
@@ -49,11 +48,11 @@ impl<'device> Buffer<'device> {
         )
     }
 
-    /// A uniform buffer with these words.
+    /// Creates a uniform buffer with these words.
     ///
     /// # Errors
     ///
-    /// The buffer cannot be made.
+    /// The buffer cannot be created.
     pub fn uniform(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
         Self::new(
             device,
@@ -63,11 +62,11 @@ impl<'device> Buffer<'device> {
         )
     }
 
-    /// A buffer that images are copied to.
+    /// Creates a destination buffer for image copies.
     ///
     /// # Errors
     ///
-    /// The buffer cannot be made.
+    /// The buffer cannot be created.
     pub fn copy_target(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
         Self::new(
             device,
@@ -77,11 +76,11 @@ impl<'device> Buffer<'device> {
         )
     }
 
-    /// A buffer that shaders see as an image of 32-bit texels.
+    /// Creates a storage texel buffer of 32-bit texels.
     ///
     /// # Errors
     ///
-    /// The buffer cannot be made.
+    /// The buffer cannot be created.
     pub fn texels(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
         let kind = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
         let mut buffer = Self::new(device, words, kind, vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER)?;
@@ -89,16 +88,16 @@ impl<'device> Buffer<'device> {
             .buffer(buffer.raw)
             .format(vk::Format::R32_UINT)
             .range(vk::WHOLE_SIZE);
-        // SAFETY: the buffer was just made for such views.
+        // SAFETY: the buffer was created with the usage for texel buffer views.
         buffer.view = unsafe { device.raw.create_buffer_view(&info, None) }?;
         Ok(buffer)
     }
 
-    /// A buffer with a device address, for that use. The device needs `bufferDeviceAddress`.
+    /// Creates a buffer with a device address and this usage. The device needs `bufferDeviceAddress`.
     ///
     /// # Errors
     ///
-    /// The buffer cannot be made.
+    /// The buffer cannot be created.
     pub fn addressed(device: &'device Device<'device>, words: &[u32], usage: vk::BufferUsageFlags) -> Result<Self> {
         Self::new(
             device,
@@ -108,10 +107,10 @@ impl<'device> Buffer<'device> {
         )
     }
 
-    /// Where shaders find a buffer of [`addressed`](Self::addressed).
+    /// Device address of a buffer created by [`addressed`](Self::addressed).
     pub fn address(&self) -> u64 {
         let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
-        // SAFETY: the buffer was made with that use.
+        // SAFETY: `addressed` created the buffer with the usage for device addresses.
         unsafe { self.device.raw.get_buffer_device_address(&info) }
     }
 
@@ -167,14 +166,14 @@ impl<'device> Buffer<'device> {
         Ok(buffer)
     }
 
-    /// Puts words at its start.
+    /// Writes words to the start of the buffer.
     pub fn write(&self, words: &[u32]) {
         let count = words.len().min(self.count);
         // SAFETY: the mapping covers `count` words and lives as long as `self`.
         unsafe { self.words.copy_from_nonoverlapping(words.as_ptr(), count) };
     }
 
-    /// What it holds now.
+    /// Reads the buffer.
     pub fn read(&self) -> Vec<u32> {
         // SAFETY: the mapping covers `count` words and lives as long as `self`.
         (0..self.count)
@@ -185,7 +184,7 @@ impl<'device> Buffer<'device> {
 
 impl Drop for Buffer<'_> {
     fn drop(&mut self) {
-        // SAFETY: submissions that use the buffer are over: the cases wait for them, or the device is lost.
+        // SAFETY: no submission uses the buffer: the cases wait for them, or the device is lost.
         unsafe {
             self.device.raw.destroy_buffer_view(self.view, None);
             self.device.raw.destroy_buffer(self.raw, None);

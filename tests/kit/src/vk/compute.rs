@@ -1,4 +1,4 @@
-//! A compute pipeline over a few buffers, and its submissions.
+//! A compute pipeline with its buffers, and its submissions.
 
 use super::{Buffer, Device, code};
 use anyhow::{Context, Result};
@@ -9,14 +9,14 @@ use std::ffi::CStr;
 /// A compute pipeline with its buffers at bindings 0, 1, ..
 pub struct Kernel<'device> {
     device: &'device Device<'device>,
-    /// The layout of its descriptors.
+    /// Layout of the descriptor set.
     pub set_layout: vk::DescriptorSetLayout,
-    /// Its layout.
+    /// Pipeline layout.
     pub layout: vk::PipelineLayout,
     /// The pipeline.
     pub pipeline: vk::Pipeline,
     pool: vk::DescriptorPool,
-    /// Its descriptors.
+    /// Descriptor set.
     pub set: vk::DescriptorSet,
 }
 
@@ -29,22 +29,22 @@ pub fn stage<'a>(module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<
 }
 
 impl<'device> Kernel<'device> {
-    /// A pipeline of this SPIR-V.
+    /// Creates a pipeline from SPIR-V.
     ///
     /// # Errors
     ///
-    /// A call fails, with the call's name.
+    /// A call fails; the message names it.
     pub fn new(device: &'device Device<'device>, spirv: &[u32], buffers: &[&'device Buffer<'device>]) -> Result<Self> {
         let mut kernel = Self::bound(device, buffers)?;
         kernel.create(spirv, None, vk::PipelineCache::null())?;
         Ok(kernel)
     }
 
-    /// A pipeline of the entry point of this name.
+    /// Creates a pipeline with the entry point `entry`.
     ///
     /// # Errors
     ///
-    /// A call fails, with the call's name.
+    /// A call fails; the message names it.
     pub fn with_entry(
         device: &'device Device<'device>,
         spirv: &[u32],
@@ -56,11 +56,11 @@ impl<'device> Kernel<'device> {
         Ok(kernel)
     }
 
-    /// A pipeline of this SPIR-V, with debug-utils names for the module and the pipeline.
+    /// Creates a pipeline and gives the module and the pipeline debug-utils names.
     ///
     /// # Errors
     ///
-    /// A call fails, with the call's name.
+    /// A call fails; the message names it.
     pub fn named(
         device: &'device Device<'device>,
         spirv: &[u32],
@@ -78,20 +78,20 @@ impl<'device> Kernel<'device> {
         Ok(kernel)
     }
 
-    /// The buffers and the layout, without a pipeline yet.
+    /// Creates the layout and the descriptors, but no pipeline.
     ///
     /// # Errors
     ///
-    /// A call fails, with the call's name.
+    /// A call fails; the message names it.
     pub fn bound(device: &'device Device<'device>, buffers: &[&'device Buffer<'device>]) -> Result<Self> {
         Self::bound_for(device, buffers, vk::ShaderStageFlags::COMPUTE)
     }
 
-    /// The same for other stages.
+    /// Like [`bound`](Self::bound), for other stages.
     ///
     /// # Errors
     ///
-    /// A call fails, with the call's name.
+    /// A call fails; the message names it.
     pub fn bound_for(
         device: &'device Device<'device>,
         buffers: &[&'device Buffer<'device>],
@@ -100,11 +100,11 @@ impl<'device> Kernel<'device> {
         Self::bound_with(device, buffers, None, stages)
     }
 
-    /// The same, with an acceleration structure behind the buffers.
+    /// Like [`bound_for`](Self::bound_for), with an acceleration structure after the buffers.
     ///
     /// # Errors
     ///
-    /// A call fails, with the call's name.
+    /// A call fails; the message names it.
     pub fn bound_with(
         device: &'device Device<'device>,
         buffers: &[&'device Buffer<'device>],
@@ -123,11 +123,11 @@ impl<'device> Kernel<'device> {
         Ok(kernel)
     }
 
-    /// Makes the pipeline of this SPIR-V, by a module object, with the stage's specialisation as `info` has it.
+    /// Creates the pipeline from SPIR-V through a module object, specialised by `info`.
     ///
     /// # Errors
     ///
-    /// A call fails, with the call's name.
+    /// A call fails; the message names it.
     pub fn create(
         &mut self,
         spirv: &[u32],
@@ -141,7 +141,7 @@ impl<'device> Kernel<'device> {
         })
     }
 
-    /// Makes the pipeline of the stage that `stage` makes of the module.
+    /// Creates the pipeline from the stage that `stage` returns for the module.
     fn create_by<'a>(
         &mut self,
         spirv: &[u32],
@@ -159,11 +159,11 @@ impl<'device> Kernel<'device> {
         }
     }
 
-    /// Makes the pipeline of a stage.
+    /// Creates the pipeline from a stage.
     ///
     /// # Errors
     ///
-    /// The call failed.
+    /// The call fails.
     pub fn create_from(
         &mut self,
         stage: vk::PipelineShaderStageCreateInfo<'_>,
@@ -209,7 +209,7 @@ impl<'device> Kernel<'device> {
             self.layout = raw
                 .create_pipeline_layout(&info, None)
                 .context("vkCreatePipelineLayout")?;
-            // A pool must not be empty.
+            // The extra size keeps a pool without buffers from being empty.
             let sizes: Vec<_> = kinds
                 .into_iter()
                 .chain([vk::DescriptorType::STORAGE_BUFFER])
@@ -256,7 +256,7 @@ impl<'device> Kernel<'device> {
         Ok(())
     }
 
-    /// Records a dispatch of that many workgroups.
+    /// Records a dispatch of `groups` workgroups.
     ///
     /// # Errors
     ///
@@ -276,7 +276,7 @@ impl<'device> Kernel<'device> {
         }
     }
 
-    /// Dispatches that many workgroups and waits. Returns the submission and the first error, or success.
+    /// Dispatches `groups` workgroups and waits. Returns the submission and the first error, or success.
     ///
     /// # Errors
     ///
@@ -291,7 +291,7 @@ impl<'device> Kernel<'device> {
 impl Drop for Kernel<'_> {
     fn drop(&mut self) {
         let raw = &self.device.raw;
-        // SAFETY: submissions that use the pipeline are over: the cases wait for them, or the device is lost.
+        // SAFETY: no submission uses the pipeline: the cases wait for them, or the device is lost.
         unsafe {
             raw.destroy_pipeline(self.pipeline, None);
             raw.destroy_descriptor_pool(self.pool, None);
@@ -312,7 +312,7 @@ pub struct Submission<'device> {
 }
 
 impl<'device> Submission<'device> {
-    /// Records commands, and after them a barrier that makes their writes visible to the host.
+    /// Records commands, then a barrier that makes their writes visible to the host.
     ///
     /// # Errors
     ///
@@ -367,7 +367,7 @@ impl<'device> Submission<'device> {
         self.submit_to(self.device.queue)
     }
 
-    /// The same to another queue of the device.
+    /// `vkQueueSubmit` to another queue of the device, with the fence.
     pub fn submit_to(&self, queue: vk::Queue) -> vk::Result {
         let commands = [self.commands];
         let info = vk::SubmitInfo::default().command_buffers(&commands);

@@ -1,4 +1,4 @@
-//! A device with one queue, and the abort extensions if wanted.
+//! A device with one queue, and optionally the abort extensions.
 
 use super::{Gpu, khr};
 use crate::message_data;
@@ -6,12 +6,12 @@ use anyhow::{Context, Result};
 use ash::vk;
 use std::ffi::CStr;
 
-/// What a device is created with.
+/// Extensions and features of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceOptions {
-    /// The three abort extensions and their features.
+    /// Whether to enable the three abort extensions and their features.
     pub abort: bool,
-    /// Name `bufferDeviceAddress` too, as an application that uses it does.
+    /// Whether to enable `bufferDeviceAddress`.
     pub buffer_device_address: bool,
 }
 
@@ -24,12 +24,12 @@ impl Default for DeviceOptions {
     }
 }
 
-/// What a device has besides what [`DeviceOptions`] name.
+/// Additions to [`DeviceOptions`].
 #[derive(Default)]
 pub struct More<'a> {
     /// More device extensions.
     pub extensions: Vec<&'a CStr>,
-    /// Their feature structures.
+    /// More feature structures.
     pub features: Vec<&'a mut dyn vk::ExtendsDeviceCreateInfo>,
 }
 
@@ -47,7 +47,7 @@ pub struct Device<'gpu> {
 }
 
 impl<'gpu> Device<'gpu> {
-    /// A device with the abort extensions.
+    /// Creates a device with the abort extensions.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl<'gpu> Device<'gpu> {
         Self::with(gpu, DeviceOptions::default())
     }
 
-    /// A device with what `options` say, and with every feature for scalars of other widths that there is.
+    /// Creates a device with `options` and every supported feature for 8-, 16- and 64-bit scalars.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl<'gpu> Device<'gpu> {
         Self::extended(gpu, options, More::default())
     }
 
-    /// The same, and with what `more` says.
+    /// Like [`with`](Self::with), plus `more`.
     ///
     /// # Errors
     ///
@@ -103,8 +103,8 @@ impl<'gpu> Device<'gpu> {
             ..Default::default()
         };
         if options.abort && newer.shader_int8 == vk::FALSE {
-            // The strings of GLSL's aborts are 8-bit. The layer runs them without the feature; that the application
-            // uses the capability without it is what the validation layer, seeing the application, has to say.
+            // Strings of GLSL's aborts need the capability Int8. The layer supports it without shaderInt8, but
+            // the validation layer above reports the application's use.
             gpu.messages.expect("declares SPIR-V Capability Int8");
             gpu.messages.expect("SPIR-V Capability Int8 was declared");
         }
@@ -138,7 +138,7 @@ impl<'gpu> Device<'gpu> {
         Self::create(gpu, &info, family)
     }
 
-    /// A device of that create info, whose first queue is of that family.
+    /// Creates a device from `info`, and gets the first queue of `family`.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl<'gpu> Device<'gpu> {
         // SAFETY: the device has this queue.
         let queue = unsafe { raw.get_device_queue(family, 0) };
         // A loader may return pointers to commands without an implementation, so the extension list decides.
-        // SAFETY: the slice of names is valid as `info` is, and names are NUL-terminated.
+        // SAFETY: `info` is valid, so its names are NUL-terminated.
         let enabled = unsafe {
             let names = info.pp_enabled_extension_names;
             let count = info.enabled_extension_count as usize;
@@ -180,30 +180,30 @@ impl<'gpu> Device<'gpu> {
         let info = vk::DebugUtilsObjectNameInfoEXT::default()
             .object_handle(object)
             .object_name(name);
-        // SAFETY: the object belongs to the living device, and the name is a C string.
+        // SAFETY: the object belongs to the living device, and the name is NUL-terminated.
         Ok(unsafe { commands.set_debug_utils_object_name(&info) }?)
     }
 
-    /// The fault queries.
+    /// Commands of the fault queries.
     ///
     /// # Errors
     ///
-    /// The device does not have them.
+    /// The device was created without the extension.
     pub fn fault(&self) -> Result<&khr::FaultCommands> {
         self.fault.as_ref().context("the device has no fault queries")
     }
 
-    /// The payloads of all messages, in order.
+    /// Payloads of all messages, in order.
     ///
     /// # Errors
     ///
-    /// The queries fail or the data is cut short.
+    /// A query fails, or the data is truncated.
     pub fn payloads(&self) -> Result<Vec<Vec<u8>>> {
         let data = self.fault()?.message_data().context("vkGetDeviceFaultDebugInfoKHR")?;
         message_data::split(&data)
     }
 
-    /// The index of a memory type among `allowed` that is host-visible and coherent, and has what is `best` if one does.
+    /// Index of a host-visible, coherent memory type among `allowed`, preferably with the flags `best`.
     pub(super) fn host_memory(&self, allowed: u32, best: vk::MemoryPropertyFlags) -> Result<u32> {
         let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
         // SAFETY: the handle belongs to the living instance.
@@ -225,7 +225,7 @@ impl<'gpu> Device<'gpu> {
 
 impl Drop for Device<'_> {
     fn drop(&mut self) {
-        // SAFETY: what was made from the device borrows it, so that nothing is left.
+        // SAFETY: objects of the device borrow it, so none exists.
         unsafe { self.raw.destroy_device(None) };
     }
 }

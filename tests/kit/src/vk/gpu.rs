@@ -22,18 +22,18 @@ pub struct Gpu {
     /// Its properties.
     pub properties: vk::PhysicalDeviceProperties,
     messenger: Option<Messenger>,
-    /// What the messenger collects: outlives the instance.
+    /// Messages of the messenger; must outlive the instance.
     pub messages: Arc<Messages>,
 }
 
-/// Further parts of an instance's create-info.
+/// Additions to an instance's create info.
 #[derive(Clone, Copy, Default)]
 pub struct Chained<'a> {
-    /// A messenger, instead of the one that collects what the validation layer says.
+    /// Messenger that replaces the one for the validation layer.
     pub messenger: Option<vk::DebugUtilsMessengerCreateInfoEXT<'a>>,
-    /// Settings of layers.
+    /// Layer settings.
     pub settings: &'a [vk::LayerSettingEXT<'a>],
-    /// Extensions beside `VK_EXT_debug_utils`.
+    /// Extensions besides `VK_EXT_debug_utils`.
     pub extensions: &'a [&'a CStr],
 }
 
@@ -42,41 +42,41 @@ pub struct Messenger(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT
 
 impl Drop for Messenger {
     fn drop(&mut self) {
-        // SAFETY: made once, and its instance lives.
+        // SAFETY: the messenger is destroyed only here, and its instance is alive.
         unsafe { self.0.destroy_debug_utils_messenger(self.1, None) };
     }
 }
 
 impl Gpu {
-    /// Opens the driver for a program of Vulkan 1.3.
+    /// Creates an instance of Vulkan 1.3 and chooses the device.
     ///
     /// # Errors
     ///
-    /// There is no loader, no driver or no device.
+    /// The loader, a driver or a device is missing.
     pub fn open(context: &Context) -> Result<Self> {
         Self::open_as(context, vk::API_VERSION_1_3)
     }
 
-    /// Opens the driver for a program of that version of Vulkan.
+    /// Creates an instance of `api_version` and chooses the device.
     ///
     /// # Errors
     ///
-    /// There is no loader, no driver or no device.
+    /// The loader, a driver or a device is missing.
     pub fn open_as(context: &Context, api_version: u32) -> Result<Self> {
         Self::open_with(context, api_version, &Chained::default())
     }
 
-    /// The same, with more in the instance's create-info.
+    /// Like [`open_as`](Self::open_as), with `more` in the create info.
     ///
     /// # Errors
     ///
-    /// There is no loader, no driver or no device. [`Skip`], if an extension is not there.
+    /// The loader, a driver or a device is missing. [`Skip`] if an extension is missing.
     pub fn open_with(context: &Context, api_version: u32, more: &Chained<'_>) -> Result<Self> {
         let entry = Self::loader()?;
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-e2e")
             .api_version(api_version);
-        // SAFETY: asks for no layer's extensions.
+        // SAFETY: without a layer name the call has no preconditions.
         let there = unsafe { entry.enumerate_instance_extension_properties(None) }?;
         for name in more.extensions {
             if !there.iter().any(|e| e.extension_name_as_c_str() == Ok(*name)) {
@@ -85,7 +85,7 @@ impl Gpu {
         }
         let mut extensions = vec![ash::ext::debug_utils::NAME.as_ptr()];
         extensions.extend(more.extensions.iter().map(|name| name.as_ptr()));
-        // A chain may contain a structure once.
+        // A structure must not occur twice in a chain.
         let mut chained = more.messenger.unwrap_or_else(|| context.messages.messenger());
         let mut settings = vk::LayerSettingsCreateInfoEXT::default().settings(more.settings);
         let mut info = vk::InstanceCreateInfo::default()
@@ -105,7 +105,7 @@ impl Gpu {
     ///
     /// The library is missing.
     pub fn loader() -> Result<ash::Entry> {
-        // SAFETY: the loader may be loaded at any time, and stays loaded until the entry drops.
+        // SAFETY: loading the system's Vulkan loader is sound, and the entry keeps it loaded.
         unsafe { ash::Entry::load() }.context("the Vulkan loader (libvulkan.so.1) cannot be loaded")
     }
 
@@ -143,7 +143,7 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// A messenger.
+    /// Creates a messenger.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl Gpu {
         Ok(Messenger(commands, messenger))
     }
 
-    /// Device extensions of the physical device, by the call with no layer name.
+    /// Device extensions of the physical device.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Gpu {
             .any(|extension| extension.extension_name_as_c_str() == Ok(name)))
     }
 
-    /// The device's features, of Vulkan 1.0 and 1.2.
+    /// The device's features of Vulkan 1.0 and 1.2.
     pub fn features(&self) -> (vk::PhysicalDeviceFeatures, vk::PhysicalDeviceVulkan12Features<'static>) {
         let mut newer = vk::PhysicalDeviceVulkan12Features::default();
         let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut newer);
@@ -203,12 +203,12 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`Skip`], if it does, or the list cannot be had.
+    /// [`Skip`] if the extension is missing; else the call's error.
     pub fn require_extension(&self, name: &CStr) -> Result<()> {
         self.require(self.has_extension(name)?.into(), &name.to_string_lossy())
     }
 
-    /// What the driver says of its version.
+    /// `driverInfo` of the driver.
     pub fn driver_info(&self) -> String {
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
@@ -221,11 +221,11 @@ impl Gpu {
         info.to_string_lossy().into_owned()
     }
 
-    /// Ends the case as skipped if the device lacks something.
+    /// Ends the case as skipped if the device lacks a feature.
     ///
     /// # Errors
     ///
-    /// [`Skip`], if `has` is 0.
+    /// [`Skip`] if `has` is `VK_FALSE`.
     pub fn require(&self, has: vk::Bool32, feature: &str) -> Result<()> {
         if has == vk::FALSE {
             let name = self.properties.device_name_as_c_str().unwrap_or(c"?").to_string_lossy();
@@ -235,7 +235,7 @@ impl Gpu {
     }
 }
 
-/// What a choice needs of a device.
+/// The device as a [`Candidate`] for [`choose`].
 pub fn candidate(properties: &vk::PhysicalDeviceProperties) -> Candidate {
     let name = properties.device_name_as_c_str().unwrap_or_default();
     Candidate {
@@ -246,7 +246,7 @@ pub fn candidate(properties: &vk::PhysicalDeviceProperties) -> Candidate {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // SAFETY: devices borrow this, so that none is left; the messenger belongs to the instance.
+        // SAFETY: devices borrow `self`, so none exists; the messenger belongs to the instance.
         unsafe {
             drop(self.messenger.take());
             self.instance.destroy_instance(None);

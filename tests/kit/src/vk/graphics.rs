@@ -1,4 +1,4 @@
-//! Graphics pipelines of any stages, created_pipelines in each of the ways that there are, that draw one triangle into an image.
+//! Graphics pipelines that draw one triangle into an image, with any stages and every way to supply the shaders.
 
 use super::image::{EXTENT, FORMAT, area};
 use super::{Buffer, Device, Image, Kernel, Submission};
@@ -6,27 +6,27 @@ use anyhow::Result;
 use ash::prelude::VkResult;
 use ash::vk;
 
-/// A stage of a pipeline: its `main`.
+/// A shader stage. Its entry point is `main`.
 #[derive(Clone, Copy)]
 pub struct Stage<'a> {
-    /// Which.
+    /// Stage flag.
     pub kind: vk::ShaderStageFlags,
-    /// What it runs.
+    /// SPIR-V words.
     pub spirv: &'a [u32],
 }
 
 /// How a pipeline gets its shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Module objects.
+    /// As module objects.
     Modules,
-    /// Create-infos of modules, chained to the stages.
+    /// As module create infos in the chains of the stages.
     Inline,
-    /// Module objects in libraries, which are linked.
+    /// As module objects in linked pipeline libraries.
     Libraries,
-    /// Chained create-infos in libraries, which are linked.
+    /// As chained create infos in linked pipeline libraries.
     InlineLibraries,
-    /// Module objects, in a pipeline that is derived from another one like it.
+    /// As module objects, in a derivative of an equal pipeline.
     Derivative,
 }
 
@@ -36,13 +36,13 @@ impl Way {
     }
 }
 
-/// A graphics pipeline that draws one triangle, or dispatches one mesh workgroup, with 8 bytes of push constants for all
+/// A graphics pipeline that draws one triangle or dispatches one mesh workgroup. It has 8 bytes of push constants for all
 /// stages and a descriptor set of buffers.
 pub struct Pass<'device> {
     device: &'device Device<'device>,
     bindings: Kernel<'device>,
     layout: vk::PipelineLayout,
-    /// Libraries and parents first.
+    /// All pipelines; libraries and parents come first.
     pipelines: Vec<vk::Pipeline>,
     stages: vk::ShaderStageFlags,
 }
@@ -50,7 +50,7 @@ pub struct Pass<'device> {
 type Part = vk::GraphicsPipelineLibraryFlagsEXT;
 
 impl<'device> Pass<'device> {
-    /// A pipeline of a vertex and a fragment shader.
+    /// Creates a pipeline with a vertex and a fragment shader.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl<'device> Pass<'device> {
         Self::with(device, &stages, &[], Way::Modules)
     }
 
-    /// A pipeline of these stages over these buffers.
+    /// Creates a pipeline with these stages and buffers.
     ///
     /// # Errors
     ///
@@ -130,13 +130,13 @@ impl<'device> Pass<'device> {
             Way::Libraries | Way::InlineLibraries => self.create_linked(&created),
         };
         for module in modules {
-            // SAFETY: pipelines do not need their modules once they are created_pipelines.
+            // SAFETY: modules may be destroyed after pipeline creation.
             unsafe { raw.destroy_shader_module(module, None) };
         }
         result
     }
 
-    /// The four libraries, and the pipeline that is linked from them.
+    /// Creates the four pipeline libraries and links them.
     fn create_linked(&mut self, stages: &[vk::PipelineShaderStageCreateInfo<'_>]) -> VkResult<()> {
         let fragment = |stage: &&vk::PipelineShaderStageCreateInfo<'_>| stage.stage == vk::ShaderStageFlags::FRAGMENT;
         let before: Vec<_> = stages.iter().filter(|stage| !fragment(stage)).copied().collect();
@@ -196,7 +196,7 @@ impl<'device> Pass<'device> {
         let samples =
             vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend);
-        // Without depth and stencil; Mesa's lavapipe 22.3 reads the state of fragment shader libraries all the same.
+        // Works around Mesa's lavapipe 22.3, which reads this unused state of fragment shader libraries.
         let depth = vk::PipelineDepthStencilStateCreateInfo::default();
         let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
         let mut library = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(part);
@@ -242,7 +242,7 @@ impl<'device> Pass<'device> {
         image.record(|raw, commands| {
             let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_le_bytes()).collect();
             let point = vk::PipelineBindPoint::GRAPHICS;
-            // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
+            // SAFETY: the command buffer is in the recording state, and the objects outlive its execution.
             unsafe {
                 raw.cmd_bind_pipeline(commands, point, self.pipelines.last().copied().unwrap_or_default());
                 raw.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[self.bindings.set], &[]);
@@ -260,7 +260,7 @@ impl<'device> Pass<'device> {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        // SAFETY: submissions that use the pipelines are over: the cases wait for them, or the device is lost.
+        // SAFETY: no submission uses the pipelines: the cases wait for them, or the device is lost.
         unsafe {
             for pipeline in self.pipelines.drain(..).rev() {
                 self.device.raw.destroy_pipeline(pipeline, None);

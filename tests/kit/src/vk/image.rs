@@ -1,4 +1,4 @@
-//! A small colour image and its texels.
+//! A small colour image with a readback buffer.
 
 use super::{Buffer, Device, Submission};
 use anyhow::{Result, ensure};
@@ -6,7 +6,7 @@ use ash::vk;
 
 /// Width and height of the image.
 pub(super) const EXTENT: u32 = 64;
-/// 8 bits each of red, green, blue and alpha.
+/// Format of the image: 8 bits per channel.
 pub(super) const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
 /// The whole image.
@@ -20,7 +20,7 @@ pub(super) fn area() -> vk::Rect2D {
     }
 }
 
-/// A colour image with a buffer that its texels are copied to.
+/// A colour image with a readback buffer.
 pub struct Image<'device> {
     device: &'device Device<'device>,
     pub(super) raw: vk::Image,
@@ -30,10 +30,10 @@ pub struct Image<'device> {
 }
 
 impl<'device> Image<'device> {
-    /// Texels in a row, and rows.
+    /// Width and height in texels.
     pub const EXTENT: u32 = EXTENT;
 
-    /// An image of 64 by 64 texels.
+    /// Creates an image of 64 by 64 texels.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl<'device> Image<'device> {
         Ok(image)
     }
 
-    /// Clears the image to black, draws what `draw` records inside of a rendering, and copies the texels to the buffer.
+    /// Clears the image to black, records `draw` inside a dynamic rendering, and copies the texels to the buffer.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl<'device> Image<'device> {
             // SAFETY: the command buffer is being recorded, and the image outlives its use.
             unsafe { raw.cmd_begin_rendering(commands, &info) };
             draw(raw, commands);
-            // SAFETY: as above.
+            // SAFETY: the command buffer is in the recording state, inside a rendering.
             unsafe { raw.cmd_end_rendering(commands) };
             barrier(drawn, copied);
             let region = vk::BufferImageCopy::default()
@@ -133,12 +133,12 @@ impl<'device> Image<'device> {
                     height: EXTENT,
                     depth: 1,
                 });
-            // SAFETY: as above; the buffer has room for every texel.
+            // SAFETY: the command buffer is in the recording state, and the buffer is large enough for all texels.
             unsafe { raw.cmd_copy_image_to_buffer(commands, self.raw, copied.0, self.texels.raw, &[region]) };
         })
     }
 
-    /// The texel at a column and a row, as red, green, blue and alpha.
+    /// The texel at a column and a row as RGBA.
     pub fn texel(&self, x: u32, y: u32) -> [u8; 4] {
         self.texels
             .read()
@@ -148,7 +148,7 @@ impl<'device> Image<'device> {
 
     /// # Errors
     ///
-    /// One of these texels, by column and row, is not white.
+    /// One of these texels (column, row) is not white.
     pub fn expect_white(&self, texels: &[(u32, u32)]) -> Result<()> {
         for &(x, y) in texels {
             let texel = self.texel(x, y);
@@ -160,7 +160,7 @@ impl<'device> Image<'device> {
 
 impl Drop for Image<'_> {
     fn drop(&mut self) {
-        // SAFETY: submissions that use the image are over: the cases wait for them, or the device is lost.
+        // SAFETY: no submission uses the image: the cases wait for them, or the device is lost.
         unsafe {
             self.device.raw.destroy_image_view(self.view, None);
             self.device.raw.destroy_image(self.raw, None);

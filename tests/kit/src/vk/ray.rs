@@ -5,19 +5,19 @@ use anyhow::Result;
 use ash::prelude::VkResult;
 use ash::{khr, vk};
 
-/// Rays in a row, and rows.
+/// Width and height of the grid of rays.
 pub const SIDE: u32 = 8;
 
-/// A ray tracing pipeline in the making: the stages' order is that of [`groups`], the buffer stands at binding 0 and
-/// the scene at binding 1 of its set.
+/// A ray tracing pipeline with stages in the order of [`groups`]. Binding 0 of its set is the buffer, binding 1 the
+/// scene.
 pub struct Rays<'device> {
     device: &'device Device<'device>,
-    /// The commands of ray tracing pipelines.
+    /// Commands of `VK_KHR_ray_tracing_pipeline`.
     pub commands: khr::ray_tracing_pipeline::Device,
     bindings: Kernel<'device>,
-    /// The pipeline's layout.
+    /// Pipeline layout.
     pub layout: vk::PipelineLayout,
-    /// Libraries first.
+    /// All pipelines; libraries come first.
     pub pipelines: Vec<vk::Pipeline>,
     modules: Vec<vk::ShaderModule>,
     table: Option<Buffer<'device>>,
@@ -33,7 +33,7 @@ pub const RAY_STAGES: [vk::ShaderStageFlags; 6] = [
     vk::ShaderStageFlags::INTERSECTION_KHR,
 ];
 
-/// The groups of a pipeline whose stages are [`RAY_STAGES`]: three general ones, the quad's and the box's.
+/// Groups of a pipeline with the stages [`RAY_STAGES`]: three general groups, the quad's and the box's hit groups.
 pub fn groups() -> [vk::RayTracingShaderGroupCreateInfoKHR<'static>; 5] {
     let none = vk::SHADER_UNUSED_KHR;
     let group = |ty, general, closest, any, intersection| {
@@ -55,7 +55,7 @@ pub fn groups() -> [vk::RayTracingShaderGroupCreateInfoKHR<'static>; 5] {
 }
 
 impl<'device> Rays<'device> {
-    /// Layouts and descriptors, without a pipeline yet.
+    /// Creates layouts and descriptors, but no pipeline.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl<'device> Rays<'device> {
         })
     }
 
-    /// Stages of module objects, which live as long as `self`.
+    /// Creates stages from SPIR-V. Their modules live as long as `self`.
     ///
     /// # Errors
     ///
@@ -106,11 +106,11 @@ impl<'device> Rays<'device> {
         Ok(created)
     }
 
-    /// Makes a pipeline of one create-info, now.
+    /// Creates a pipeline without deferring the operation.
     ///
     /// # Errors
     ///
-    /// The call failed.
+    /// The call fails.
     pub fn create(&mut self, info: vk::RayTracingPipelineCreateInfoKHR<'_>) -> VkResult<()> {
         let info = info.layout(self.layout).max_pipeline_ray_recursion_depth(1);
         let none = vk::DeferredOperationKHR::null();
@@ -123,7 +123,7 @@ impl<'device> Rays<'device> {
         Ok(())
     }
 
-    /// Traces 8 by 8 rays. The pipeline's groups are those of [`groups`].
+    /// Records a trace of 8 by 8 rays. The pipeline must have the groups of [`groups`].
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl<'device> Rays<'device> {
         };
         Submission::record(self.device, |raw, commands| {
             let point = vk::PipelineBindPoint::RAY_TRACING_KHR;
-            // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
+            // SAFETY: the command buffer is in the recording state, and the objects outlive its execution.
             unsafe {
                 raw.cmd_bind_pipeline(commands, point, pipeline);
                 raw.cmd_bind_descriptor_sets(commands, point, self.layout, 0, &[self.bindings.set], &[]);
@@ -192,7 +192,7 @@ impl<'device> Rays<'device> {
 impl Drop for Rays<'_> {
     fn drop(&mut self) {
         let raw = &self.device.raw;
-        // SAFETY: submissions that use the pipelines are over: the cases wait for them, or the device is lost.
+        // SAFETY: no submission uses the pipelines: the cases wait for them, or the device is lost.
         unsafe {
             for pipeline in self.pipelines.drain(..).rev() {
                 raw.destroy_pipeline(pipeline, None);

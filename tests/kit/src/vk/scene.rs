@@ -1,15 +1,15 @@
-//! A scene to trace rays into: a square of 8 by 8. Rays that go down at x < 4 meet a quad of instance 0, those at
-//! 4 <= x < 6 the box of instance 1, which an intersection shader decides about, and the others nothing.
+//! A scene of 8 by 8 units for ray tracing. Downward rays at x < 4 hit a quad (instance 0), rays at 4 <= x < 6 intersect
+//! the box of instance 1, where an intersection shader decides, and all others miss.
 
 use super::{Buffer, Device, Submission};
 use anyhow::Result;
 use ash::{khr, vk};
 
-/// Acceleration structures with what they are made of.
+/// Acceleration structures and their buffers.
 pub struct Scene<'device> {
     commands: khr::acceleration_structure::Device,
     structures: Vec<vk::AccelerationStructureKHR>,
-    /// Destroyed after the structures in them.
+    /// Storage of the structures; destroyed after them.
     buffers: Vec<Buffer<'device>>,
 }
 
@@ -58,7 +58,7 @@ impl<'device> Scene<'device> {
         for (number, bottom) in [quad, bounds].into_iter().enumerate() {
             let number = number as u32;
             instances.extend(words(&[1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]));
-            // Custom index and mask; offset of the hit group and flags; the structure.
+            // Custom index and mask; hit group offset and flags; address of the structure.
             instances.extend([0xFF00_0000 | number, number, bottom as u32, (bottom >> 32) as u32]);
         }
         let instances = scene.input(device, &instances)?;
@@ -80,7 +80,7 @@ impl<'device> Scene<'device> {
         Ok(address)
     }
 
-    /// Builds one structure of one geometry. Returns its address.
+    /// Builds a structure with one geometry. Returns its address.
     fn build(
         &mut self,
         device: &'device Device<'device>,
@@ -121,7 +121,7 @@ impl<'device> Scene<'device> {
             });
         let range = vk::AccelerationStructureBuildRangeInfoKHR::default().primitive_count(count);
         let submission = Submission::record(device, |_, commands| {
-            // SAFETY: the command buffer is being recorded, and what it uses outlives its use.
+            // SAFETY: the command buffer is in the recording state, and the objects outlive its execution.
             unsafe {
                 self.commands
                     .cmd_build_acceleration_structures(commands, &[info], &[&[range]]);
@@ -131,11 +131,11 @@ impl<'device> Scene<'device> {
         submission.wait().result()?;
         self.buffers.push(backing);
         let info = vk::AccelerationStructureDeviceAddressInfoKHR::default().acceleration_structure(structure);
-        // SAFETY: the structure was just built.
+        // SAFETY: the structure belongs to this device and is alive.
         Ok(unsafe { self.commands.get_acceleration_structure_device_address(&info) })
     }
 
-    /// The structure that rays are traced into.
+    /// The top-level acceleration structure.
     pub fn top(&self) -> vk::AccelerationStructureKHR {
         self.structures.last().copied().unwrap_or_default()
     }
@@ -144,7 +144,7 @@ impl<'device> Scene<'device> {
 impl Drop for Scene<'_> {
     fn drop(&mut self) {
         for structure in self.structures.drain(..) {
-            // SAFETY: submissions that use it are over: the cases wait for them, or the device is lost.
+            // SAFETY: no submission uses it: the cases wait for them, or the device is lost.
             unsafe { self.commands.destroy_acceleration_structure(structure, None) };
         }
     }
