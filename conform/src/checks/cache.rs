@@ -1,7 +1,7 @@
 //! Pipeline caches and binaries of shaders with aborts stay valid.
 
 use crate::check::Check;
-use crate::gpu::{Cache, Device, Enable, Gpu, Kernel};
+use crate::gpu::{Device, Enable, Gpu, Kernel};
 use crate::rules;
 use crate::scenario::marked;
 use crate::shaders::{Message, aborting};
@@ -24,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
 fn cache(gpu: &'static Gpu, initial: &[u8]) -> CheckOutput<[Vec<u8>; 2]> {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = device.buffer(&marked(&[]))?;
-    let cache = Cache::new(device, initial)?;
+    let cache = device.cache(initial)?;
     let before = cache.data()?;
     Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], Some(cache))?;
     let after = cache.data()?;

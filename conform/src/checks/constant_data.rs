@@ -3,7 +3,7 @@
 use crate::check::Check;
 use crate::gpu::{Device, Enable, Gpu, Kernel};
 use crate::rules;
-use crate::scenario::run_healthy;
+use crate::scenario::{bytes, run_healthy};
 use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, LOCAL, data, table};
 use crate::verdict::{CheckOutput, hold};
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Runs the lookup table of `spirv` and compares its elements with `expected`.
-fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u32>)], expected: &[u32]) -> CheckOutput {
+fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u8>)], expected: &[u32]) -> CheckOutput {
     let device = Device::new(gpu, Enable::DATA)?;
     let count = (expected.len() as u32).next_multiple_of(LOCAL).max(COUNT);
     let buffer = device.buffer(&vec![0; count as usize])?;
@@ -59,13 +59,13 @@ fn default(gpu: &'static Gpu) -> CheckOutput {
 
 fn other_data(gpu: &'static Gpu) -> CheckOutput {
     let words = elements(70..75);
-    check(gpu, &table(5, true), &[(DATA_ID, words.clone())], &words)
+    check(gpu, &table(5, true), &[(DATA_ID, bytes(&words))], &words)
 }
 
 fn other_length(gpu: &'static Gpu) -> CheckOutput {
     for length in [1, 3, 5, 6, 40] {
         let words = elements(100..100 + length);
-        let special = [(LENGTH_ID, vec![length]), (DATA_ID, words.clone())];
+        let special = [(LENGTH_ID, bytes(&[length])), (DATA_ID, bytes(&words))];
         check(gpu, &table(5, true), &special, &words)?;
     }
     Ok("1, 3, 6 and 40 elements instead of 5".into())

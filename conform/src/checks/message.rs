@@ -121,7 +121,7 @@ fn empty_structure(gpu: &'static Gpu) -> CheckOutput {
 }
 
 /// Checks a message of `length` words that the shader loads from a buffer.
-fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec<u32>)]) -> CheckOutput {
+fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec<u8>)]) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let words: Vec<u32> = (0..length).map(data).collect();
     let buffers = [device.buffer(&marked(&[ABORTING]))?, device.buffer(&words)?];
@@ -131,7 +131,7 @@ fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec
 }
 
 fn by_spec_id(gpu: &'static Gpu) -> CheckOutput {
-    loaded(gpu, Message::LoadedBySpecId, 37, &[(LENGTH_ID, vec![37])])
+    loaded(gpu, Message::LoadedBySpecId, 37, &[(LENGTH_ID, bytes(&[37]))])
 }
 
 /// Maximum size of the tested messages in bytes, for implementations with a larger limit.
@@ -161,7 +161,7 @@ fn specialized(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = device.buffer(&marked(&[ABORTING]))?;
     let words: Vec<u32> = (50..55).map(data).collect();
-    let special = [(LENGTH_ID, vec![5]), (DATA_ID, words.clone())];
+    let special = [(LENGTH_ID, bytes(&[5])), (DATA_ID, bytes(&words))];
     let kernel = Kernel::new(device, &aborting(Message::SpecData), &[buffer], &special, None)?;
     lose(device, &kernel, GROUPS)?;
     compare(&only(device.fault()?.payloads()?)?, &bytes(&words))

@@ -69,6 +69,9 @@ impl Enable {
 /// A storage buffer of words, mapped persistently and coherently.
 pub type Buffer = kit::Buffer<'static>;
 
+/// A pipeline cache.
+pub type Cache = kit::Cache<'static>;
+
 /// A logical device with one compute queue.
 pub struct Device {
     pub(super) gpu: &'static Gpu,
@@ -143,6 +146,11 @@ impl Device {
     /// Creates a buffer with this content.
     pub fn buffer(&self, words: &[u32]) -> CheckOutput<&'static Buffer> {
         Ok(self.owner.own(Buffer::storage(self.kit, words)?))
+    }
+
+    /// Creates a pipeline cache with initial `data`.
+    pub fn cache(&self, data: &[u8]) -> CheckOutput<&'static Cache> {
+        Ok(self.owner.own(Cache::new(self.kit, data)?))
     }
 
     /// The fault queries.

@@ -1,7 +1,6 @@
 //! The fault queries of a device.
 
 use super::result::show;
-use crate::scenario::success;
 use crate::verdict::{CheckOutput, Stop, hold};
 use ash::vk;
 use std::ptr;
@@ -93,7 +92,8 @@ impl Fault {
     /// Fails the check if a call fails or the framing violates the specification.
     pub fn payloads(&self) -> CheckOutput<Vec<Vec<u8>>> {
         let (result, size) = self.message_size();
-        success("the sizing call of vkGetDeviceFaultDebugInfoKHR", result)?;
+        let sizing = "the sizing call of vkGetDeviceFaultDebugInfoKHR";
+        hold!(result == vk::Result::SUCCESS, "{sizing} returned {}", show(result));
         let Some(room) = usize::try_from(size).ok().filter(|&size| size <= 1 << 30) else {
             return Err(Stop::Fail(format!("messageDataSize is {size}")));
         };

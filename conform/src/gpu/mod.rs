@@ -15,6 +15,6 @@ mod submission;
 pub use device::{Buffer, Device, Enable};
 pub use fault::Fault;
 pub use instance::{Gpu, Query};
-pub use kernel::{Cache, Kernel};
+pub use kernel::Kernel;
 pub use result::{NOT_ENOUGH_SPACE, show};
 pub use submission::{Submission, Timeline};

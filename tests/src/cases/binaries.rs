@@ -5,7 +5,7 @@ use super::shader_binary::{aligned, compute_info};
 use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission, stage};
+use crate::vk::{Buffer, Cache, Device, DeviceOptions, Gpu, Kernel, More, Submission};
 use crate::{glsl, respawn};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -96,21 +96,11 @@ fn same_bytes(own: &[Vec<u8>], other: &[Vec<u8>]) -> Result<()> {
 /// Data of a new cache after pipelines with aborts were created with it.
 fn cache_data(device: &Device<'_>) -> Result<Vec<u8>> {
     let buffer = Buffer::storage(device, &[0; 64])?;
-    let raw = &device.raw;
-    // SAFETY: the handles belong to this device and the structures are valid.
-    unsafe {
-        let cache = raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None)?;
-        for shader in ["abort/entry_point.comp", "control_flow/nested.comp"] {
-            let spirv = glsl::compile(shader)?;
-            let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
-            let mut kernel = Kernel::bound(device, &[&buffer])?;
-            kernel.create_from(stage(module), cache)?;
-            raw.destroy_shader_module(module, None);
-        }
-        let data = raw.get_pipeline_cache_data(cache)?;
-        raw.destroy_pipeline_cache(cache, None);
-        Ok(data)
+    let cache = Cache::new(device, &[])?;
+    for shader in ["abort/entry_point.comp", "control_flow/nested.comp"] {
+        Kernel::bound(device, &[&buffer])?.create(&glsl::compile(shader)?, &[], Some(&cache))?;
     }
+    cache.data()
 }
 
 fn caches(context: &Context) -> Result<()> {
@@ -135,17 +125,7 @@ fn cached(context: &Context) -> Result<()> {
     let buffer = Buffer::storage(&device, &marked(&[5]))?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;
-    // SAFETY: the handles belong to this device and the structures are valid.
-    unsafe {
-        let info = vk::PipelineCacheCreateInfo::default().initial_data(&data);
-        let cache = device.raw.create_pipeline_cache(&info, None)?;
-        let module = device
-            .raw
-            .create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
-        kernel.create_from(stage(module), cache)?;
-        device.raw.destroy_shader_module(module, None);
-        device.raw.destroy_pipeline_cache(cache, None);
-    }
+    kernel.create(&spirv, &[], Some(&Cache::new(&device, &data)?))?;
     let (_submission, result) = kernel.run(GROUPS)?;
     expect_lost(result)?;
     same_set(device.payloads()?, vec![message(5)])

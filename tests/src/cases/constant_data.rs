@@ -197,20 +197,8 @@ pub(super) fn run_special<'d>(
     special: &[(u32, Vec<u8>)],
     buffer: &'d Buffer<'d>,
 ) -> Result<(Kernel<'d>, vk::Result)> {
-    let mut data = Vec::new();
-    let mut entries = Vec::new();
-    for (id, bytes) in special {
-        let entry = vk::SpecializationMapEntry::default()
-            .constant_id(*id)
-            .offset(data.len() as u32)
-            .size(bytes.len());
-        entries.push(entry);
-        data.extend(bytes);
-        data.resize(data.len().next_multiple_of(4), 0);
-    }
-    let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
     let mut kernel = Kernel::bound(device, &[buffer])?;
-    kernel.create(&assemble(assembly)?, Some(&info), vk::PipelineCache::null())?;
+    kernel.create(&assemble(assembly)?, special, None)?;
     let (_submission, result) = kernel.run(GROUPS)?;
     Ok((kernel, result))
 }

@@ -6,7 +6,6 @@ use crate::case::Context;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use crate::word_shader::WordShader;
 use anyhow::Result;
-use ash::vk;
 
 /// Assembly of a shader in which invocations whose word is [`MARK`] abort with `%message` of type `%type`. `types`
 /// declares the type and its constants; `body` computes the message from `%i`, the invocation, and `%f`, `%i` as a float.
@@ -74,18 +73,8 @@ pub(super) fn payloads(
 ) -> Result<Vec<Vec<u8>>> {
     let buffer = Buffer::storage(device, &marked(aborting))?;
     let mut kernel = Kernel::bound(device, &[&buffer])?;
-    let data: Vec<u8> = special.iter().flat_map(|(_, value)| value.to_le_bytes()).collect();
-    let entries: Vec<_> = (0..)
-        .zip(special)
-        .map(|(number, (id, _))| {
-            vk::SpecializationMapEntry::default()
-                .constant_id(*id)
-                .offset(4 * number)
-                .size(4)
-        })
-        .collect();
-    let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-    kernel.create(&assemble(assembly)?, Some(&info), vk::PipelineCache::null())?;
+    let words = special.iter().map(|(id, value)| (*id, value.to_le_bytes().to_vec()));
+    kernel.create(&assemble(assembly)?, &words.collect::<Vec<_>>(), None)?;
     let (_submission, result) = kernel.run(GROUPS)?;
     expect_lost(result)?;
     device.payloads()

@@ -1,6 +1,6 @@
 //! A compute pipeline with its buffers, and its submissions.
 
-use super::{Buffer, Device, code};
+use super::{Buffer, Cache, Device, code};
 use anyhow::{Context, Result};
 use ash::prelude::VkResult;
 use ash::vk;
@@ -36,7 +36,7 @@ impl<'device> Kernel<'device> {
     /// A call fails; the message names it.
     pub fn new(device: &'device Device<'device>, spirv: &[u32], buffers: &[&'device Buffer<'device>]) -> Result<Self> {
         let mut kernel = Self::bound(device, buffers)?;
-        kernel.create(spirv, None, vk::PipelineCache::null())?;
+        kernel.create(spirv, &[], None)?;
         Ok(kernel)
     }
 
@@ -123,21 +123,25 @@ impl<'device> Kernel<'device> {
         Ok(kernel)
     }
 
-    /// Creates the pipeline from SPIR-V through a module object, specialised by `info`.
+    /// Creates the pipeline of this SPIR-V, with `SpecId` and data of specialization constants.
     ///
     /// # Errors
     ///
     /// A call fails; the message names it.
-    pub fn create(
-        &mut self,
-        spirv: &[u32],
-        info: Option<&vk::SpecializationInfo<'_>>,
-        cache: vk::PipelineCache,
-    ) -> Result<()> {
-        self.create_by(spirv, cache, |module| {
-            let mut stage = stage(module);
-            stage.p_specialization_info = info.map_or(std::ptr::null(), std::ptr::from_ref);
-            stage
+    pub fn create(&mut self, spirv: &[u32], special: &[(u32, Vec<u8>)], cache: Option<&Cache<'_>>) -> Result<()> {
+        let mut data = Vec::new();
+        let mut entries = Vec::new();
+        for (id, bytes) in special {
+            let entry = vk::SpecializationMapEntry::default().constant_id(*id);
+            entries.push(entry.offset(data.len() as u32).size(bytes.len()));
+            data.extend(bytes);
+            data.resize(data.len().next_multiple_of(4), 0);
+        }
+        let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        let cache = cache.map_or(vk::PipelineCache::null(), |cache| cache.raw);
+        self.create_by(spirv, cache, |module| match special {
+            [] => stage(module),
+            _ => stage(module).specialization_info(&info),
         })
     }
 

@@ -2,6 +2,7 @@
 //! so drop order is destruction order.
 
 mod buffer;
+mod cache;
 mod compute;
 mod device;
 mod gpu;
@@ -13,6 +14,7 @@ mod scene;
 pub mod test_driver;
 
 pub use buffer::Buffer;
+pub use cache::Cache;
 pub use compute::{Kernel, Submission, stage};
 pub use device::{Device, DeviceOptions, More};
 pub use gpu::{Chained, DEVICE_VARIABLE, Gpu, Messenger, candidate};
