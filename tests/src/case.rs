@@ -36,7 +36,7 @@ pub struct Case {
 pub enum Schedule {
     /// In every run.
     Always,
-    /// On request, on hardware: it makes the driver lose the device.
+    /// On request, on hardware: the case makes the driver lose the device.
     OnRequest,
 }
 
@@ -52,7 +52,7 @@ pub enum Ends {
 /// Whether a case may run in a process with other cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Process {
-    /// It may, if it needs no environment of its own.
+    /// It may, unless it needs a special environment.
     Shared,
     /// It must not: it changes its environment, starts itself again, or tests the state of a fresh process.
     Own,
@@ -177,7 +177,7 @@ impl Case {
         }
     }
 
-    /// Runs in a process of its own.
+    /// Runs in a separate process.
     pub const fn in_own_process(self) -> Self {
         Self {
             process: Process::Own,

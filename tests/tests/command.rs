@@ -17,7 +17,7 @@ fn text_of_case() -> Result<String> {
 }
 
 #[test]
-fn a_program_that_aborts_is_reported_and_fails() -> Result<()> {
+fn an_aborting_program_is_reported_and_fails() -> Result<()> {
     let test = CommandTest::new()?;
     for driver in drivers() {
         let mut command = test.run(
@@ -76,7 +76,7 @@ fn json_settings_and_filters_reach_the_layer() -> Result<()> {
 #[test]
 fn a_moved_dump_is_decoded() -> Result<()> {
     let test = CommandTest::new()?;
-    let driver = drivers().into_iter().next().context("there is no driver")?;
+    let driver = drivers().into_iter().next().context("no driver found")?;
     let ended = test.finish(&mut test.run(&driver, &["--set", "dump_dir=dumps"], &[E2E, CASE])?)?;
     ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
     let dump = fs::read_dir(test.home().join("dumps"))?
@@ -128,7 +128,7 @@ fn a_moved_dump_is_decoded() -> Result<()> {
 #[test]
 fn a_log_on_a_terminal_has_colours() -> Result<()> {
     let test = CommandTest::new()?;
-    let driver = drivers().into_iter().next().context("there is no driver")?;
+    let driver = drivers().into_iter().next().context("no driver found")?;
     for (variable, coloured) in [("NONE", true), ("NO_COLOR", false)] {
         let mut command =
             environment(&driver, &test.layer, Placement::Alone, test.scratch.path())?.command(Path::new("script"))?;

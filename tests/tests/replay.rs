@@ -30,7 +30,7 @@ impl Home {
     }
 
     /// Runs a case with these settings of the test driver, in its own folder. Returns stdout and the log.
-    fn say(&self, case: &str, settings: &str, more: impl FnOnce(&mut Command)) -> Result<(String, String)> {
+    fn exec(&self, case: &str, settings: &str, more: impl FnOnce(&mut Command)) -> Result<(String, String)> {
         let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
         let own = scratch::folder()?;
         let environment = environment(&driver, &layer, Placement::Alone, own.path())?;
@@ -48,11 +48,11 @@ impl Home {
     }
 
     fn run(&self, case: &str, settings: &str) -> Result<String> {
-        Ok(self.say(case, settings, |_| {})?.0)
+        Ok(self.exec(case, settings, |_| {})?.0)
     }
 
     /// Address files of the layer, sorted by name.
-    fn kept(&self) -> Result<Vec<PathBuf>> {
+    fn files(&self) -> Result<Vec<PathBuf>> {
         let folder = self.cache().join("vkabort");
         let entries = fs::read_dir(&folder).with_context(|| format!("{}", folder.display()))?;
         let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -65,12 +65,12 @@ impl Home {
 fn a_replayed_address_is_the_same_in_two_processes() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
-    ensure!(home.kept()?.len() == 1, "{:?}", home.kept()?);
-    let (second, log) = home.say(ONE, "replay", |_| {})?;
+    ensure!(home.files()?.len() == 1, "{:?}", home.files()?);
+    let (second, log) = home.exec(ONE, "replay", |_| {})?;
     ensure!(second == first, "the second process has other binaries");
     let expected = format!(
         "message address: same as in an earlier run, from {}\n",
-        home.kept()?[0].display()
+        home.files()?[0].display()
     );
     ensure!(log.contains(&expected), "{log}");
     // Another user's home contains no address file.
@@ -85,13 +85,13 @@ fn a_replayed_address_is_the_same_in_two_processes() -> Result<()> {
 fn a_refused_unused_address_and_a_damaged_file_are_replaced() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
-    let (second, log) = home.say(ONE, "replay_refused", |_| {})?;
+    let (second, log) = home.exec(ONE, "replay_refused", |_| {})?;
     ensure!(
         second != first && log.contains("no longer provides the address"),
         "{log}"
     );
     ensure!(home.run(ONE, "replay")? == second, "the new address is not kept");
-    for file in home.kept()? {
+    for file in home.files()? {
         fs::write(file, "not an address")?;
     }
     let third = home.run(ONE, "replay")?;
@@ -104,7 +104,7 @@ fn a_refused_unused_address_and_a_damaged_file_are_replaced() -> Result<()> {
 fn a_possibly_used_address_is_replaced_after_three_refusals() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(ONE, "replay")?;
-    let refused = || home.say(BESIDE, "replay_refused", |_| {});
+    let refused = || home.exec(BESIDE, "replay_refused", |_| {});
     for _ in 0..2 {
         let (other, log) = refused()?;
         ensure!(other != first && log.contains("is in use: "), "{log}");
@@ -131,7 +131,7 @@ fn an_address_in_use_by_another_process_is_not_replaced() -> Result<()> {
     let folder = scratch::folder()?;
     std::thread::scope(|scope| {
         let holds = scope.spawn(|| {
-            home.say(HELD, "replay", |command| {
+            home.exec(HELD, "replay", |command| {
                 command.env(HOLD, "1").current_dir(folder.path());
             })
         });
@@ -144,7 +144,7 @@ fn an_address_in_use_by_another_process_is_not_replaced() -> Result<()> {
         }
         // The processes have separate GPU address spaces, so both get the address.
         let same = home.run(ONE, "replay");
-        let refused = home.say(ONE, "replay_refused", |_| {});
+        let refused = home.exec(ONE, "replay_refused", |_| {});
         fs::write(folder.path().join(MAY_END), "")?;
         let (held, _) = holds.join().expect("no panic")?;
         ensure!(held == first && same? == first, "the addresses differ");
@@ -161,12 +161,12 @@ fn concurrent_first_runs_agree_on_an_address() -> Result<()> {
         let home = Home::new()?;
         let runs: Vec<Result<(String, String)>> = std::thread::scope(|scope| {
             let all: Vec<_> = (0..6)
-                .map(|_| scope.spawn(|| home.say(ONE, "replay", |_| {})))
+                .map(|_| scope.spawn(|| home.exec(ONE, "replay", |_| {})))
                 .collect();
             all.into_iter().map(|run| run.join().expect("no panic")).collect()
         });
         let runs = runs.into_iter().collect::<Result<Vec<_>>>()?;
-        ensure!(home.kept()?.len() == 1, "{:?}", home.kept()?);
+        ensure!(home.files()?.len() == 1, "{:?}", home.files()?);
         let last = home.run(ONE, "replay")?;
         let mut first = 0;
         for (cache, log) in &runs {
@@ -182,7 +182,7 @@ fn concurrent_first_runs_agree_on_an_address() -> Result<()> {
 fn each_concurrent_device_has_its_own_address() -> Result<()> {
     let home = Home::new()?;
     let first = home.run(THREE, "replay")?;
-    ensure!(first.lines().count() == 3 && home.kept()?.len() == 3, "{first}");
+    ensure!(first.lines().count() == 3 && home.files()?.len() == 3, "{first}");
     ensure!(
         home.run(THREE, "replay")? == first,
         "the second process has other binaries"
@@ -199,7 +199,7 @@ fn a_separate_control_block_is_replayed_with_the_records_or_not_at_all() -> Resu
     let home = Home::new()?;
     let apart = "replay,memory=vram+bar+cached";
     let first = home.run(ONE, apart)?;
-    let text = || -> Result<String> { Ok(fs::read_to_string(&home.kept()?[0])?) };
+    let text = || -> Result<String> { Ok(fs::read_to_string(&home.files()?[0])?) };
     let kept = text()?;
     ensure!(
         kept.lines().any(|line| line.starts_with("records ")) && kept.lines().any(|line| line.starts_with("control ")),
@@ -207,7 +207,7 @@ fn a_separate_control_block_is_replayed_with_the_records_or_not_at_all() -> Resu
     );
     ensure!(home.run(ONE, apart)? == first, "the second process has other binaries");
     // The second allocation is the control block; without it the records do not use the saved address either.
-    let (other, log) = home.say(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
+    let (other, log) = home.exec(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
     ensure!(other != first && log.contains("is in use: vkAllocateMemory"), "{log}");
     ensure!(
         home.run(ONE, apart)? == first && text()? == kept,
@@ -215,7 +215,7 @@ fn a_separate_control_block_is_replayed_with_the_records_or_not_at_all() -> Resu
     );
     // A first run without a control block saves nothing.
     let poor = Home::new()?;
-    let (_, log) = poor.say(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
+    let (_, log) = poor.exec(ONE, &format!("{apart},refuse=memory:2"), |_| {})?;
     ensure!(
         log.contains("message address: chosen by the driver: the control block"),
         "{log}"
@@ -225,9 +225,9 @@ fn a_separate_control_block_is_replayed_with_the_records_or_not_at_all() -> Resu
     // An address is reused only by buffers with the same memory placement.
     ensure!(
         home.run(ONE, "replay,memory=vram+bar+cached,devices=1")? == first,
-        "the same way"
+        "same placement, other address"
     );
-    let (_, log) = home.say(ONE, apart, |command| {
+    let (_, log) = home.exec(ONE, apart, |command| {
         command.env("VK_SHADER_ABORT_CONTROL_BLOCK", "host");
     })?;
     ensure!(log.contains("new, saved for later runs"), "{log}");
@@ -239,14 +239,14 @@ fn without_a_cache_folder_the_address_is_not_saved_and_the_log_says_so() -> Resu
     let home = Home::new()?;
     let file = home.0.path().join("a file");
     fs::write(&file, "")?;
-    let (first, log) = home.say(ONE, "replay", |command| {
+    let (first, log) = home.exec(ONE, "replay", |command| {
         command.env("XDG_CACHE_HOME", &file);
     })?;
     ensure!(
         log.contains("may differ in the next run (") && log.contains("cannot write "),
         "{log}"
     );
-    let (second, log) = home.say(ONE, "replay", |command| {
+    let (second, log) = home.exec(ONE, "replay", |command| {
         command.env_remove("XDG_CACHE_HOME").env_remove("HOME");
     })?;
     ensure!(second != first && log.contains("there is no cache folder"), "{log}");

@@ -26,7 +26,7 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("there is no Vulkan device"),
+            Self::Empty => f.write_str("no Vulkan device found"),
             Self::Unknown(wanted, labels) => {
                 write!(f, "no device name contains `{wanted}`; devices: {}", labels.join(", "))
             }
@@ -109,7 +109,7 @@ mod tests {
         candidates.collect()
     }
 
-    fn some() -> Vec<Candidate> {
+    fn example() -> Vec<Candidate> {
         devices(&[
             ("llvmpipe (LLVM 15)", vk::PhysicalDeviceType::CPU),
             ("NVIDIA H200", vk::PhysicalDeviceType::DISCRETE_GPU),
@@ -120,24 +120,24 @@ mod tests {
 
     #[test]
     fn without_a_name_the_fastest_type_is_chosen() {
-        assert_eq!(choose(&some(), None), Ok(1));
-        assert_eq!(choose(&some()[..1], None), Ok(0));
+        assert_eq!(choose(&example(), None), Ok(1));
+        assert_eq!(choose(&example()[..1], None), Ok(0));
         assert_eq!(choose(&[], None), Err(Refusal::Empty));
     }
 
     #[test]
     fn a_unique_substring_of_a_name_suffices() {
-        assert_eq!(choose(&some(), Some("LLVM")), Ok(0));
-        assert_eq!(choose(&some(), Some("nvl")), Ok(3));
-        assert_eq!(choose(&some(), Some("h200#2")), Ok(2));
-        let refused = choose(&some(), Some("h200")).map_err(|refusal| refusal.to_string());
+        assert_eq!(choose(&example(), Some("LLVM")), Ok(0));
+        assert_eq!(choose(&example(), Some("nvl")), Ok(3));
+        assert_eq!(choose(&example(), Some("h200#2")), Ok(2));
+        let error = choose(&example(), Some("h200")).map_err(|refusal| refusal.to_string());
         assert_eq!(
-            refused,
+            error,
             Err("several device names contain `h200`: NVIDIA H200#1, NVIDIA H200#2, NVIDIA H200 NVL".into())
         );
-        let refused = choose(&some()[..1], Some("arc")).map_err(|refusal| refusal.to_string());
+        let error = choose(&example()[..1], Some("arc")).map_err(|refusal| refusal.to_string());
         assert_eq!(
-            refused,
+            error,
             Err("no device name contains `arc`; devices: llvmpipe (LLVM 15)".into())
         );
     }
@@ -153,8 +153,8 @@ mod tests {
 
     #[test]
     fn every_label_selects_its_device() {
-        for index in 0..some().len() {
-            assert_eq!(choose(&some(), Some(&label(&some(), index))), Ok(index));
+        for index in 0..example().len() {
+            assert_eq!(choose(&example(), Some(&label(&example(), index))), Ok(index));
         }
     }
 }

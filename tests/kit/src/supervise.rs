@@ -43,8 +43,8 @@ pub fn prepare(command: &mut Command) {
     }
 }
 
-/// Waits for a child that leads a process group until it ends, exceeds `limit`, or `is_interrupted` returns true. Kills
-/// what remains of its group.
+/// Waits until a process group leader ends, exceeds `limit`, or `is_interrupted` returns true. Then kills the rest of the
+/// group.
 ///
 /// # Errors
 ///

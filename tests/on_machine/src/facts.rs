@@ -33,7 +33,7 @@ impl Vulkan {
             .application_name(c"vkabort-bundle")
             .api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: `info` and what it points to are valid for the call.
+        // SAFETY: `info` and its pointers are valid for the call.
         let instance = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
             vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
                 anyhow::anyhow!("the Vulkan loader finds no driver; set VK_DRIVER_FILES to a driver's manifest")

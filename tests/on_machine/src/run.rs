@@ -25,13 +25,13 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let mut screen = Screen::default();
     if args.parts {
         for part in &chosen {
-            screen.say(&format!("{}\n", part.name));
+            screen.print(&format!("{}\n", part.name));
         }
         return Ok(ExitCode::SUCCESS);
     }
     let devices = Devices::find(&unpacked)?;
     if args.list {
-        screen.say(&devices.list());
+        screen.print(&devices.list());
         return Ok(ExitCode::SUCCESS);
     }
     let on = devices.choose(args.device.as_deref())?;
@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     out.prepare()?;
 
     let (about, date) = (unpacked.about(), date());
-    screen.say(&format!(
+    screen.print(&format!(
         "{about}, {date}\n{} ({})\n  {}, Vulkan {}, {}\n",
         on.label,
         on.why,
@@ -49,7 +49,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         device.driver
     ));
     if device.native {
-        screen.say(
+        screen.print(
             "  Supports VK_KHR_shader_abort itself: conform:native tests the driver, all other parts the layer.\n",
         );
     }
@@ -62,11 +62,11 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         "driver": device.driver,
         "native": device.native,
     });
-    screen.say(&format!("\n{}", table::head()));
+    screen.print(&format!("\n{}", table::head()));
     let mut rows: Vec<Row> = Vec::new();
     for part in &chosen {
         let row = supervise::run(part, &unpacked, &on, Duration::from_secs(args.limit))?;
-        screen.say(&table::row(&row));
+        screen.print(&table::row(&row));
         out.log(&row)?;
         rows.push(row);
         if interrupt::arrived().is_some() {
@@ -76,25 +76,25 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     if args.keep {
         eprintln!("The unpacked files are in {}", folder.path().display());
     }
-    finish(&mut screen, &rows, args.traps);
+    print_summary(&mut screen, &rows, args.traps);
     out.tables(&screen.0, &report::json(&head, &rows))?;
     Ok(code(&rows))
 }
 
 /// Prints the sections below the rows.
-fn finish(screen: &mut Screen, rows: &[Row], traps: bool) {
-    screen.say(&table::sums(rows));
-    screen.say(&table::benchmarks(rows));
+fn print_summary(screen: &mut Screen, rows: &[Row], traps: bool) {
+    screen.print(&table::sums(rows));
+    screen.print(&table::benchmarks(rows));
     for row in rows.iter().filter(|row| !row.facts.is_empty()) {
-        screen.say(&format!("\n{}\n{}", row.part, table::facts(row)));
+        screen.print(&format!("\n{}\n{}", row.part, table::facts(row)));
     }
-    screen.say(&table::skips(rows));
-    screen.say(&table::failures(rows));
+    screen.print(&table::skips(rows));
+    screen.print(&table::failures(rows));
     if !traps {
-        screen.say("\nReal faults and hangs did not run; --traps adds them.\n");
+        screen.print("\nReal faults and hangs did not run; --traps adds them.\n");
     }
     if let Some(signal) = interrupt::arrived() {
-        screen.say(&format!(
+        screen.print(&format!(
             "\nInterrupted by {}: the table is incomplete.\n",
             interrupt::name(signal)
         ));
@@ -115,7 +115,7 @@ fn code(rows: &[Row]) -> ExitCode {
 struct Screen(String);
 
 impl Screen {
-    fn say(&mut self, text: &str) {
+    fn print(&mut self, text: &str) {
         self.0.push_str(text);
         // A closed pipe must not stop the parts: the copy still goes to `--out`.
         let mut out = std::io::stdout().lock();

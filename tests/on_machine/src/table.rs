@@ -185,7 +185,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn some() -> Row {
+    fn example() -> Row {
         Row {
             part: "e2e:some_family_with_a_long_name".into(),
             passed: 12,
@@ -209,15 +209,15 @@ mod tests {
 
     #[test]
     fn everything_fits_into_100_columns() {
-        let rows = [some()];
+        let rows = [example()];
         let all = [
             head(),
-            row(&some()),
+            row(&example()),
             sums(&rows),
             benchmarks(&rows),
             skips(&rows),
             failures(&rows),
-            facts(&some()),
+            facts(&example()),
         ]
         .concat();
         for line in all.lines() {

@@ -3,7 +3,7 @@
 mod common;
 
 use anyhow::{Context, Result, ensure};
-use common::{Machine, Ran};
+use common::{Machine, Run};
 use serde_json::Value as Json;
 use std::fs;
 use std::path::Path;
@@ -39,8 +39,8 @@ fn sleeper(log: &Path) -> Option<String> {
 
 #[test]
 fn devices_are_listed_and_named() -> Result<()> {
-    let machine = Machine::with_own("devices=2")?;
-    machine.run(&["--list"])?.says(
+    let machine = Machine::with_driver("devices=2")?;
+    machine.run(&["--list"])?.check(
         0,
         &[
             "vkabort test driver#1\n    discrete GPU, Vulkan 1.3",
@@ -48,37 +48,37 @@ fn devices_are_listed_and_named() -> Result<()> {
         ],
     )?;
     let named = machine.run(&["--only", "self:works", "--device", "DRIVER#2"])?;
-    named.says(0, &["vkabort test driver#2 (named by --device DRIVER#2)"])?;
+    named.check(0, &["vkabort test driver#2 (named by --device DRIVER#2)"])?;
     ensure!(named.row("self:works")? == [1, 0, 1], "{}", named.out());
-    machine.run(&["--only", "self:works", "--device", "test"])?.says(
+    machine.run(&["--only", "self:works", "--device", "test"])?.check(
         2,
         &["several device names contain `test`: vkabort test driver#1, vkabort test driver#2"],
     )?;
     machine
         .run(&["--only", "self:works", "--device", "H200"])?
-        .says(2, &["no device name contains `H200`; devices: vkabort test driver#1,"])?;
-    machine.run(&["--only", "self:works"])?.says(
+        .check(2, &["no device name contains `H200`; devices: vkabort test driver#1,"])?;
+    machine.run(&["--only", "self:works"])?.check(
         0,
         &["vkabort test driver#1 (the first discrete GPU of 2 devices; --device selects another)"],
     )?;
     machine
         .run(&["--only", "nothing"])?
-        .says(2, &["`nothing` is not a part"])?;
-    machine.run(&["--only", "hang"])?.says(2, &["add --traps"])
+        .check(2, &["`nothing` is not a part"])?;
+    machine.run(&["--only", "hang"])?.check(2, &["add --traps"])
 }
 
 #[test]
 fn parts_that_hang_crash_or_fail_do_not_stop_the_run() -> Result<()> {
-    let machine = Machine::with_own("")?;
+    let machine = Machine::with_driver("")?;
     let out = machine.out();
     let words = ["--only", "self", "--limit", "2", "--out"];
     let ran = machine.run(&[&words[..], &[&out.to_string_lossy()]].concat())?;
-    ran.says(
+    ran.check(
         1,
         &[
             "killed after 2 s",
             "the process died of SIGABRT",
-            "as it should",
+            "intended failure",
             "   1  nothing to do",
         ],
     )?;
@@ -108,7 +108,7 @@ fn parts_that_hang_crash_or_fail_do_not_stop_the_run() -> Result<()> {
 
 #[test]
 fn an_interrupt_ends_children_and_removes_files() -> Result<()> {
-    let machine = Machine::with_own("")?;
+    let machine = Machine::with_driver("")?;
     let out = machine.out();
     let mut command = machine.command(&["--only", "self:hangs,self:fails", "--out"])?;
     let child = command
@@ -132,8 +132,8 @@ fn an_interrupt_ends_children_and_removes_files() -> Result<()> {
         .args(["-c", &format!("kill -INT {}", child.id())])
         .status()?;
     ensure!(killed.success(), "{killed}");
-    let ran = Ran(child.wait_with_output()?);
-    ran.says(
+    let ran = Run(child.wait_with_output()?);
+    ran.check(
         130,
         &[
             "self::it (self:hangs)\n    interrupted",
@@ -142,30 +142,30 @@ fn an_interrupt_ends_children_and_removes_files() -> Result<()> {
     )?;
     ensure!(ran.row("self:fails").is_err(), "the run continued: {}", ran.out());
     ensure!(out.join("table.txt").is_file(), "table.txt is missing");
-    machine.is_tidy()?;
+    machine.check_tidy()?;
     dies(&sleeper)
 }
 
 #[test]
 fn a_missing_loader_or_driver_is_an_error() -> Result<()> {
-    let mut machine = Machine::with_own("")?;
+    let mut machine = Machine::with_driver("")?;
     let folder = machine.scratch.path().join("libraries");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("libvulkan.so.1"), "not a library")?;
-    let ran = Ran(machine.command(&["--list"])?.env("LD_LIBRARY_PATH", &folder).output()?);
-    ran.says(2, &["the Vulkan loader (libvulkan.so.1) cannot be loaded: "])?;
-    machine.is_tidy()?;
+    let ran = Run(machine.command(&["--list"])?.env("LD_LIBRARY_PATH", &folder).output()?);
+    ran.check(2, &["the Vulkan loader (libvulkan.so.1) cannot be loaded: "])?;
+    machine.check_tidy()?;
     machine.drivers = vec!["/nonexistent.json".into()];
     machine
         .run(&["--list"])?
-        .says(2, &["the Vulkan loader finds no driver"])
+        .check(2, &["the Vulkan loader finds no driver"])
 }
 
 #[test]
 fn an_unusable_tmpdir_falls_back_to_another_folder() -> Result<()> {
-    let machine = Machine::with_own("")?;
-    let ran = Ran(machine.command(&["--list"])?.env("TMPDIR", "/proc").output()?);
-    ran.says(0, &["vkabort test driver"])
+    let machine = Machine::with_driver("")?;
+    let ran = Run(machine.command(&["--list"])?.env("TMPDIR", "/proc").output()?);
+    ran.check(0, &["vkabort test driver"])
 }
 
 /// The required glibc depends on the build machine; `cargo xtask bundle` checks it.
@@ -186,10 +186,10 @@ fn only_libraries_of_every_distribution_are_needed() -> Result<()> {
 
 #[test]
 fn a_program_without_files_is_an_error() -> Result<()> {
-    let ran = Ran(Command::new(env!("CARGO_BIN_EXE_vkabort-bundle"))
+    let ran = Run(Command::new(env!("CARGO_BIN_EXE_vkabort-bundle"))
         .arg("--list")
         .output()?);
-    ran.says(
+    ran.check(
         2,
         &["carries no files; `cargo xtask bundle` builds the program that does"],
     )

@@ -3,7 +3,7 @@
 mod common;
 
 use anyhow::{Context, Result, ensure};
-use common::{Machine, Ran, with_damage};
+use common::{Machine, Run, with_damage};
 use serde_json::Value as Json;
 use std::fs;
 use std::process::Command;
@@ -17,7 +17,7 @@ fn the_suite_runs_on_lavapipe() -> Result<()> {
     let only = "facts,conform:property,e2e:abort,e2e:untouched,own:memory,bench:loss,bench:calls,fault,hang,after";
     let words = ["--device", "LLVMpipe", "--traps", "--only", only, "--out"];
     let ran = machine.run(&[&words[..], &[&out.to_string_lossy()]].concat())?;
-    ran.says(
+    ran.check(
         0,
         &[
             "(named by --device LLVMpipe)",
@@ -57,14 +57,14 @@ fn the_suite_runs_on_lavapipe() -> Result<()> {
 
 #[test]
 fn every_check_of_conform_is_in_a_part() -> Result<()> {
-    let machine = Machine::with_own("")?;
+    let machine = Machine::with_driver("")?;
     let ran = machine.run(&["--parts"])?;
     let command = vkabort_test_kit::cargo::build_command()?;
     let list = Command::new(command).args(["conform", "--list", "--json"]).output()?;
     let list: Vec<Json> = serde_json::from_slice(&list.stdout)?;
     for name in list.iter().filter_map(|check| check["name"].as_str()) {
         let group = name.split('.').next().unwrap_or_default();
-        ran.says(0, &[&format!("conform:{group}\n")])?;
+        ran.check(0, &[&format!("conform:{group}\n")])?;
     }
     ensure!(list.len() > 60, "{} checks", list.len());
     Ok(())
@@ -82,8 +82,8 @@ fn cases_read_only_carried_files() -> Result<()> {
         &program,
     )?;
     let mut command = machine.command_of(&program, &["--device", "llvmpipe", "--only", "e2e:report"])?;
-    let ran = Ran(command.output()?);
-    ran.says(
+    let ran = Run(command.output()?);
+    ran.check(
         1,
         &[
             "FAILED report::without_debug_info_and_names (e2e:report)\n    the log is not",
@@ -98,9 +98,9 @@ fn cases_read_only_carried_files() -> Result<()> {
 /// The suite tests the layer even if the driver supports the extension: only the layer refuses the trap.
 #[test]
 fn the_layer_replaces_the_drivers_own_implementation() -> Result<()> {
-    let machine = Machine::with_own("kind=cpu,native=abort+fault+data,abort=*")?;
+    let machine = Machine::with_driver("kind=cpu,native=abort+fault+data,abort=*")?;
     let ran = machine.run(&["--traps", "--only", "fault"])?;
-    ran.says(
+    ran.check(
         0,
         &[
             "Supports VK_KHR_shader_abort itself",
@@ -114,10 +114,10 @@ fn the_layer_replaces_the_drivers_own_implementation() -> Result<()> {
 /// The test driver writes the records itself, then loses the device, as a GPU would.
 #[test]
 fn traps_run_on_a_driver_that_simulates_a_gpu() -> Result<()> {
-    let machine = Machine::with_own("abort=1,lose=execute:1,ext_fault")?;
+    let machine = Machine::with_driver("abort=1,lose=execute:1,ext_fault")?;
     let ran = machine.run(&["--traps", "--only", "fault,hang"])?;
     // The cases fail: the message is the driver's, not the shader's, and every device is lost.
-    ran.says(
+    ran.check(
         1,
         &[
             "lost after ",

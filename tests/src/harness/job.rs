@@ -16,10 +16,10 @@ use vkabort_test_kit::spirv_tools;
 use vkabort_test_kit::supervise::run_with_limit;
 use vkabort_test_kit::vk::DEVICE_VARIABLE;
 
-/// Where cases run.
+/// Driver, device and environment of cases.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The driver; without one, the machine's drivers.
+    /// The driver; None: the machine's drivers.
     pub driver: Option<Driver>,
     /// Name of the device, for drivers with several.
     pub device: Option<String>,
@@ -44,14 +44,14 @@ pub struct Target {
 pub struct Job {
     /// The case.
     pub case: Case,
-    /// Where it runs.
+    /// The target.
     pub target: Target,
     /// The layers.
     pub placement: Placement,
 }
 
 impl Job {
-    /// Runs the case in a process of its own, for `limit` at most.
+    /// Runs the case in a separate process, for `limit` at most.
     ///
     /// # Errors
     ///

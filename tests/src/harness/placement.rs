@@ -43,7 +43,7 @@ impl Placement {
         }
     }
 
-    /// Its part of a test's name.
+    /// Name for display and test names.
     pub fn name(self) -> &'static str {
         match self {
             Self::WithoutLayer => "without layer",

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// The argument that makes a program call [`serve`].
+/// Argument that makes the program call [`serve`].
 pub const SERVE: &str = "--serve";
 
 /// Time to exit after standard input closes: a case may still run when the parent dies.

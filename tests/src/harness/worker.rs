@@ -1,7 +1,7 @@
 //! Processes that run several cases in sequence: starting a driver, the validation layer and glslang takes several times
 //! as long as most cases.
 //!
-//! A worker runs cases of one driver and placement that need no environment of their own. Each case has its own time
+//! A worker runs cases of one driver and placement that need no special environment. Each case has its own time
 //! limit, instance, device and output files. If a case fails, crashes or exceeds its limit, its worker ends, and the next
 //! case gets a fresh one.
 
@@ -175,7 +175,7 @@ impl Worker {
         };
         let finished = Finished::read(status, output.path())?;
         let result = outcome(&job.case, &finished, &finished.stderr);
-        let result = result.with_context(|| format!("in a worker that had run {:?}", self.cases));
+        let result = result.with_context(|| format!("in a worker that ran {:?} before", self.cases));
         self.cases.push(job.case.name);
         result
     }

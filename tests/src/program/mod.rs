@@ -77,7 +77,7 @@ impl Program {
                     _ => &["-profile", "spirv_1_6", "-O0"],
                 };
                 slang
-                    .context("no Slang compiler was given")?
+                    .context("Slang programs need a compiler")?
                     .compile("program.slang", &self.text, arguments)
             }
         }

@@ -144,7 +144,7 @@ impl<'gpu> Device<'gpu> {
     ///
     /// The device cannot be created.
     pub fn create(gpu: &'gpu Gpu, info: &vk::DeviceCreateInfo<'_>, family: u32) -> Result<Self> {
-        // SAFETY: `info` and what it points to are valid for the call.
+        // SAFETY: `info` and its pointers are valid for the call.
         let raw = unsafe { gpu.instance.create_device(gpu.physical, info, None) }.context("vkCreateDevice")?;
         // SAFETY: the device has this queue.
         let queue = unsafe { raw.get_device_queue(family, 0) };

@@ -1,4 +1,4 @@
-//! Commands of the test driver that return what reached it (`call_log.rs` of the driver).
+//! Commands of the test driver that return the calls and shaders that it received (the driver's `call_log.rs`).
 
 use super::Device;
 use crate::call_log::CallLog;

@@ -13,7 +13,7 @@ pub(super) fn run(context: &mut PartContext, how: Misbehaviour) -> Result<()> {
     context.start("self::it")?;
     match how {
         Misbehaviour::None => context.end(&Line::Skipped("self::it".to_owned(), "nothing to do".to_owned())),
-        Misbehaviour::Fails => context.end(&Line::Failed("self::it".to_owned(), "as it should".to_owned())),
+        Misbehaviour::Fails => context.end(&Line::Failed("self::it".to_owned(), "intended failure".to_owned())),
         Misbehaviour::Crashes => std::process::abort(),
         Misbehaviour::Hangs => {
             let child = Command::new(&context.unpacked.program)

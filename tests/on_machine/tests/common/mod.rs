@@ -42,16 +42,16 @@ pub struct Machine {
     pub scratch: TempDir,
     /// Driver manifests.
     pub drivers: Vec<PathBuf>,
-    own: &'static str,
+    driver_settings: &'static str,
 }
 
 impl Machine {
     /// A machine with the test driver, configured by `settings`.
-    pub fn with_own(settings: &'static str) -> Result<Self> {
+    pub fn with_driver(settings: &'static str) -> Result<Self> {
         let machine = Self {
             scratch: scratch::folder()?,
             drivers: vec![cargo::build_test_driver()?.manifest],
-            own: settings,
+            driver_settings: settings,
         };
         fs::create_dir_all(machine.temporary())?;
         fs::create_dir_all(machine.out())?;
@@ -60,7 +60,7 @@ impl Machine {
 
     /// The same plus lavapipe. None if lavapipe is missing and not required.
     pub fn with_lavapipe(settings: &'static str) -> Result<Option<Self>> {
-        let mut machine = Self::with_own(settings)?;
+        let mut machine = Self::with_driver(settings)?;
         match TestDriver::Lavapipe.find() {
             Ok(driver) => machine.drivers.push(driver.manifest),
             Err(reason) if drivers_are_required() => bail!("{reason}"),
@@ -95,18 +95,18 @@ impl Machine {
             .env("TMPDIR", self.temporary())
             .env("VK_DRIVER_FILES", &drivers)
             .env("VK_ICD_FILENAMES", &drivers)
-            .env(DRIVER_SETTINGS, self.own);
+            .env(DRIVER_SETTINGS, self.driver_settings);
         Ok(command)
     }
 
     /// Runs the program to completion and checks that it leaves no files.
-    pub fn run(&self, words: &[&str]) -> Result<Ran> {
-        let ran = Ran(self.command(words)?.output()?);
-        self.is_tidy()?;
+    pub fn run(&self, words: &[&str]) -> Result<Run> {
+        let ran = Run(self.command(words)?.output()?);
+        self.check_tidy()?;
         Ok(ran)
     }
 
-    pub fn is_tidy(&self) -> Result<()> {
+    pub fn check_tidy(&self) -> Result<()> {
         let left: Vec<_> = fs::read_dir(self.temporary())?
             .flatten()
             .map(|entry| entry.path())
@@ -117,12 +117,12 @@ impl Machine {
 }
 
 /// Output of a run.
-pub struct Ran(
+pub struct Run(
     /// The process's output.
     pub Output,
 );
 
-impl Ran {
+impl Run {
     pub fn out(&self) -> String {
         String::from_utf8_lossy(&self.0.stdout).into_owned()
     }
@@ -132,7 +132,7 @@ impl Ran {
     }
 
     /// Checks the exit code and that the output contains each text.
-    pub fn says(&self, code: i32, texts: &[&str]) -> Result<()> {
+    pub fn check(&self, code: i32, texts: &[&str]) -> Result<()> {
         let output = format!("{}{}", self.out(), self.err());
         ensure!(self.0.status.code() == Some(code), "{}\n{output}", self.0.status);
         for text in texts {
