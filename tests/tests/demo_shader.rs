@@ -1,4 +1,4 @@
-//! The demo's SPIR-V matches its GLSL, unchanged and with word strings for devices without 8-bit integers.
+//! The demo's SPIR-V equals its compiled GLSL, both as compiled and with word strings.
 
 use anyhow::{Context, Result};
 use glslang::{SpirvVersion, VulkanVersion};

@@ -48,7 +48,7 @@ pub fn prepare(command: &mut Command) {
 ///
 /// # Errors
 ///
-/// The child cannot be waited for.
+/// Waiting for the child fails.
 pub fn wait(child: &mut Child, limit: Duration, is_interrupted: impl Fn() -> bool) -> io::Result<End> {
     let start = Instant::now();
     while !has_ended(child) {
@@ -71,7 +71,7 @@ pub fn wait(child: &mut Child, limit: Duration, is_interrupted: impl Fn() -> boo
 ///
 /// # Errors
 ///
-/// The child cannot be waited for.
+/// Waiting for the child fails.
 pub fn kill(child: &mut Child) -> io::Result<bool> {
     kill_group(child);
     let start = Instant::now();

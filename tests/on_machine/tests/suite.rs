@@ -86,7 +86,7 @@ fn cases_read_only_carried_files() -> Result<()> {
     ran.check(
         1,
         &[
-            "FAILED report::without_debug_info_and_names (e2e:report)\n    the log is not",
+            "FAILED report::without_debug_info_and_names (e2e:report)\n    the log differs from",
             "FAILED report::of_a_pixel (e2e:report)\n",
             "   2  the Slang compiler is not part of the bundle",
         ],
