@@ -86,7 +86,7 @@ pub unsafe fn run(device: &Device, state: &mut State, pipeline: u64, number: u64
             wrote |= unsafe { write(records, control, &payload) };
         }
         effect = effect.and(match code::trap(words) {
-            Trap::Fault if wrote && settings.faults => {
+            Trap::Fault if wrote && !settings.no_faults => {
                 state.faults.cause = Cause::Access(code::FAULT_ADDRESS);
                 Effect::Loses
             }

@@ -1,9 +1,10 @@
 //! Extra commands of this driver, available through `vkGetDeviceProcAddr`: tests query which calls reached the driver.
 
 use crate::enumerate::fill;
-use crate::handle;
+use crate::handle::{self, Out};
 use crate::pipeline::Pipeline;
-use ash::vk::{self, Handle};
+use crate::state::Device;
+use ash::vk;
 use std::sync::{Mutex, PoisonError};
 use vkabort_test_kit::call_log::{CHAIN, CallLog};
 
@@ -47,26 +48,21 @@ pub fn memory_allocated(memory_type: u32) {
 }
 
 /// `vkabortDriverCallLog`: copies the log.
-pub unsafe extern "system" fn call_log(_: vk::Device, out: *mut CallLog) {
+pub extern "system" fn call_log(_: &Device, out: Out<'_, CallLog>) {
     with_log(|log| {
         log.live = handle::live();
-        // SAFETY: tests pass a pointer to a `CallLog`.
-        unsafe { out.write(*log) };
+        out.write(*log);
     });
 }
 
 /// `vkabortDriverWords`: SPIR-V of a pipeline's stage as it reached the driver. Returns the count, or up to `count` words.
-pub unsafe extern "system" fn words(
-    _: vk::Device,
-    pipeline: vk::Pipeline,
+pub extern "system" fn words(
+    _: &Device,
+    pipeline: &Pipeline,
     stage: u32,
-    count: *mut u32,
+    count: &mut u32,
     words: *mut u32,
 ) -> vk::Result {
-    // SAFETY: tests pass a live pipeline and an array of `count` words.
-    unsafe {
-        let stages = handle::get::<Pipeline>(pipeline.as_raw()).map(|pipeline| &pipeline.stages);
-        let found = stages.and_then(|stages| stages.get(stage as usize));
-        fill(found.map_or(&[][..], Vec::as_slice), count, words)
-    }
+    let found = pipeline.stages.get(stage as usize);
+    fill(found.map_or(&[][..], Vec::as_slice), count, words)
 }

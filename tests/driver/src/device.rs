@@ -1,80 +1,59 @@
 //! Commands of `VkDevice`.
 
 use crate::call_log;
-use crate::handle;
-use crate::physical::physical_device;
+use crate::enumerate::chained;
+use crate::handle::{self, Allocator, Out};
+use crate::physical::PhysicalDevice;
 use crate::queue::{Queue, wait_for_queues};
 use crate::settings::Refused;
-use crate::state::{Device, device_of, refuses};
-use ash::vk::{self, Handle, TaggedStructure};
+use crate::state::{Device, refuses};
+use ash::vk;
 use std::sync::Arc;
 
-pub unsafe extern "system" fn create(
-    physical: vk::PhysicalDevice,
-    info: *const vk::DeviceCreateInfo<'_>,
-    _: *const vk::AllocationCallbacks<'_>,
-    device: *mut vk::Device,
+pub extern "system" fn create(
+    physical: &PhysicalDevice,
+    info: &vk::DeviceCreateInfo<'_>,
+    _: Allocator,
+    device: Out<'_, u64>,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let physical = physical_device(physical);
-        call_log::device_created(&*info);
-        if refuses(&physical.settings, Refused::Device) {
-            return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
-        }
-        let mut device_coherent = false;
-        let mut node = (*info).p_next.cast::<vk::BaseInStructure<'_>>();
-        while let Some(base) = node.as_ref() {
-            if base.s_type == vk::PhysicalDeviceCoherentMemoryFeaturesAMD::STRUCTURE_TYPE {
-                let features = &*node.cast::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>();
-                device_coherent = features.device_coherent_memory == vk::TRUE;
-            }
-            node = base.p_next;
-        }
-        let created = Device::create(Arc::clone(&physical.settings), device_coherent);
-        device.write(vk::Device::from_raw(created));
+    // SAFETY: by the command's valid usage, the chain is valid.
+    unsafe { call_log::device_created(info) };
+    if refuses(&physical.settings, Refused::Device) {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
+    let device_coherent = chained::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(info)
+        .is_some_and(|features| features.device_coherent_memory == vk::TRUE);
+    device.write(Device::create(Arc::clone(&physical.settings), device_coherent));
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn destroy(handle: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
-    if handle.is_null() {
-        return;
-    }
+pub extern "system" fn destroy(device: Option<&Device>, _: Allocator) {
+    let Some(device) = device else { return };
+    device.lock().ending = true;
+    device.changed.notify_all();
+    let queues = std::mem::take(&mut *device.queues());
     // SAFETY: by the command's valid usage, device and queues are not used afterwards; the queues' threads are joined first.
     unsafe {
-        let device = device_of(handle);
-        device.lock().ending = true;
-        device.changed.notify_all();
-        let queues = std::mem::take(&mut *device.queues());
         for queue in queues.into_values() {
             if let Some(queue) = handle::take::<Queue>(queue) {
                 queue.join();
             }
         }
-        handle::destroy::<Device>(handle.as_raw());
+        drop(handle::take::<Device>(std::ptr::from_ref(device) as u64));
     }
 }
 
-pub unsafe extern "system" fn queue(handle: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let found = *device_of(handle)
-            .queues()
-            .entry((family, index))
-            .or_insert_with(|| handle::create(Queue::new(handle)));
-        queue.write(vk::Queue::from_raw(found));
-    }
+pub extern "system" fn queue(device: &Device, family: u32, index: u32, queue: Out<'_, u64>) {
+    let mut queues = device.queues();
+    let create = || handle::create(Queue::new(device));
+    queue.write(*queues.entry((family, index)).or_insert_with(create));
 }
 
-pub unsafe extern "system" fn queue2(device: vk::Device, info: *const vk::DeviceQueueInfo2<'_>, out: *mut vk::Queue) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { queue(device, (*info).queue_family_index, (*info).queue_index, out) }
+pub extern "system" fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<'_, u64>) {
+    queue(device, info.queue_family_index, info.queue_index, out);
 }
 
-pub unsafe extern "system" fn wait_idle(device: vk::Device) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    let device = unsafe { device_of(device) };
+pub extern "system" fn wait_idle(device: &Device) -> vk::Result {
     match wait_for_queues(device, None) {
         vk::Result::SUCCESS if device.lock().lost => vk::Result::ERROR_DEVICE_LOST,
         result => result,

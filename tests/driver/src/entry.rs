@@ -1,11 +1,12 @@
 //! Entry points that the loader calls first, and the table of all functions.
 
-use crate::state::device_of;
+use crate::handle::{Allocator, Out, create_default, destroy};
+use crate::state::Device;
 use crate::{
     buffer, call_log, command, deferred, device, event, fault, handle, instance, memory, physical, pipeline, shader,
     submit, swapchain, sync,
 };
-use ash::vk::{self, Handle};
+use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 
 /// Version of the loader/driver interface: since version 5, the driver accepts any API version and the loader owns surfaces.
@@ -22,14 +23,19 @@ enum Kind {
 }
 
 /// Negotiates the interface version.
+#[unsafe(no_mangle)]
+pub extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: &mut u32) -> vk::Result {
+    *version = INTERFACE_VERSION.min(*version);
+    vk::Result::SUCCESS
+}
+
+/// Function of the driver with a name.
 ///
 /// # Safety
-/// Called by the loader.
-#[unsafe(no_mangle)]
-pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
-    // SAFETY: the loader passes a pointer to its own variable.
-    unsafe { version.write(version.read().min(INTERFACE_VERSION)) };
-    vk::Result::SUCCESS
+/// `name` must be a C string.
+unsafe fn find(name: *const c_char) -> Option<(Kind, Function)> {
+    // SAFETY: the caller passes a C string.
+    find_name(unsafe { CStr::from_ptr(name) }.to_bytes())
 }
 
 /// Looks up any function of the driver.
@@ -41,8 +47,8 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     _: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    find(unsafe { CStr::from_ptr(name) }).map(|found| found.1)
+    // SAFETY: by the command's valid usage, the name is valid.
+    unsafe { find(name) }.map(|found| found.1)
 }
 
 /// Looks up a function of a physical device.
@@ -54,65 +60,51 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     _: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    find(unsafe { CStr::from_ptr(name) })
-        .filter(|found| found.0 == Kind::Physical)
-        .map(|found| found.1)
+    // SAFETY: by the command's valid usage, the name is valid.
+    let found = unsafe { find(name) }.filter(|found| found.0 == Kind::Physical);
+    found.map(|found| found.1)
 }
 
-unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    let (name, device) = unsafe { (CStr::from_ptr(name), device_of(device)) };
+unsafe extern "system" fn get_device_proc_addr(device: &Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    // SAFETY: by the command's valid usage, the name is valid.
+    let (found, name) = unsafe { (find(name), CStr::from_ptr(name)) };
     let missing = match name.to_bytes() {
         b"vkGetDeviceFaultInfoEXT" => !device.settings.ext_fault,
         b"vkGetDeviceFaultReportsKHR" | b"vkGetDeviceFaultDebugInfoKHR" => !device.settings.native_fault,
         b"vkGetMemoryHostPointerPropertiesEXT" => !device.settings.import,
         _ => false,
     };
-    find(name)
-        .filter(|found| found.0 == Kind::Device && !missing)
-        .map(|found| found.1)
+    let found = found.filter(|found| found.0 == Kind::Device && !missing);
+    found.map(|found| found.1)
 }
 
 /// Creates an object without state. All commands of this kind have this signature.
-unsafe extern "system" fn create(_: vk::Device, _: *const c_void, _: *const c_void, object: *mut u64) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { object.write(handle::token()) };
+extern "system" fn create_token(_: &Device, _: *const c_void, _: Allocator, object: Out<'_, u64>) -> vk::Result {
+    object.write(handle::token());
     vk::Result::SUCCESS
 }
 
-/// Destroys an object without state.
-unsafe extern "system" fn destroy(_: vk::Device, _: u64, _: *const c_void) {}
-
-unsafe extern "system" fn allocate_sets(
-    _: vk::Device,
-    info: *const vk::DescriptorSetAllocateInfo<'_>,
-    sets: *mut vk::DescriptorSet,
-) -> vk::Result {
-    // SAFETY: by the command's valid usage, the array has as many elements as the info requests.
-    unsafe {
-        for index in 0..(*info).descriptor_set_count as usize {
-            sets.add(index).write(vk::DescriptorSet::from_raw(handle::token()));
-        }
+extern "system" fn allocate_sets(_: &Device, info: &vk::DescriptorSetAllocateInfo<'_>, sets: *mut u64) -> vk::Result {
+    for index in 0..info.descriptor_set_count as usize {
+        // SAFETY: by the command's valid usage, the array has as many elements as the info requests.
+        unsafe { sets.add(index).write(handle::token()) };
     }
     vk::Result::SUCCESS
 }
 
 /// Any command that only returns success. Ignores its arguments, which the caller cleans up in this calling convention.
-unsafe extern "system" fn succeed() -> vk::Result {
+extern "system" fn succeed() -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// `vkGetRefreshCycleDurationGOOGLE` and similar presentation queries: no data, or the loss.
-unsafe extern "system" fn presentation(device: vk::Device) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { device_of(device) }.status()
+/// Any command that only reports the loss: the status of swapchains and presentation queries without data.
+extern "system" fn status(device: &Device) -> vk::Result {
+    device.status()
 }
 
 macro_rules! functions {
     ($($kind:ident $($name:ident)|+ = $function:path;)*) => {
-        fn find(name: &CStr) -> Option<(Kind, Function)> {
-            let name = name.to_bytes();
+        fn find_name(name: &[u8]) -> Option<(Kind, Function)> {
             $($(if name == stringify!($name).as_bytes() {
                 return Some((Kind::$kind, erase($function as *const c_void)));
             })+)*
@@ -172,30 +164,30 @@ functions! {
     Device vkQueueSetPerfHintQCOM = swapchain::set_perf_hint;
 
     Device vkCreateFence = sync::create_fence;
-    Device vkDestroyFence = sync::destroy_fence;
+    Device vkDestroyFence = destroy::<sync::Fence>;
     Device vkResetFences = sync::reset_fences;
     Device vkGetFenceStatus = sync::fence_status;
     Device vkWaitForFences = sync::wait_for_fences;
     Device vkCreateSemaphore = sync::create_semaphore;
-    Device vkDestroySemaphore = sync::destroy_semaphore;
+    Device vkDestroySemaphore = destroy::<sync::Semaphore>;
     Device vkGetSemaphoreCounterValue | vkGetSemaphoreCounterValueKHR = sync::counter_value;
     Device vkSignalSemaphore | vkSignalSemaphoreKHR = sync::signal_semaphore;
     Device vkWaitSemaphores | vkWaitSemaphoresKHR = sync::wait_semaphores;
-    Device vkCreateEvent = event::create_event;
-    Device vkDestroyEvent = event::destroy_event;
+    Device vkCreateEvent = create_default::<event::Event>;
+    Device vkDestroyEvent = destroy::<event::Event>;
     Device vkGetEventStatus = event::event_status;
-    Device vkSetEvent = event::set_event;
-    Device vkResetEvent = event::reset_event;
+    Device vkSetEvent = event::set_event::<true>;
+    Device vkResetEvent = event::set_event::<false>;
     Device vkCreateQueryPool = event::create_query_pool;
-    Device vkDestroyQueryPool = event::destroy_query_pool;
+    Device vkDestroyQueryPool = destroy::<event::Queries>;
     Device vkResetQueryPool | vkResetQueryPoolEXT = event::reset_query_pool;
     Device vkGetQueryPoolResults = event::query_results;
 
     Device vkAllocateMemory = memory::allocate;
     Device vkFreeMemory = memory::free;
     Device vkMapMemory = memory::map;
-    Device vkUnmapMemory = memory::unmap;
-    Device vkFlushMappedMemoryRanges | vkInvalidateMappedMemoryRanges = memory::flush;
+    Device vkUnmapMemory = command::no_op;
+    Device vkFlushMappedMemoryRanges | vkInvalidateMappedMemoryRanges = succeed;
     Device vkGetDeviceMemoryOpaqueCaptureAddress | vkGetDeviceMemoryOpaqueCaptureAddressKHR = memory::memory_opaque_address;
     Device vkGetMemoryHostPointerPropertiesEXT = memory::host_pointer_properties;
     Device vkCreateBuffer = buffer::create;
@@ -206,23 +198,22 @@ functions! {
     Device vkBindBufferMemory2 | vkBindBufferMemory2KHR = buffer::bind2;
     Device vkGetBufferDeviceAddress | vkGetBufferDeviceAddressKHR | vkGetBufferDeviceAddressEXT
         | vkGetBufferOpaqueCaptureAddress | vkGetBufferOpaqueCaptureAddressKHR = buffer::address;
-    Device vkCreateImage = create;
-    Device vkDestroyImage = destroy;
+    Device vkCreateImage = create_token;
+    Device vkDestroyImage = command::no_op;
     Device vkGetImageMemoryRequirements = memory::image_requirements;
-    Device vkBindImageMemory = memory::bind_image;
+    Device vkBindImageMemory = succeed;
 
-    Device vkCreateCommandPool = command::create_pool;
-    Device vkDestroyCommandPool = command::destroy_pool;
+    Device vkCreateCommandPool = create_default::<command::Pool>;
+    Device vkDestroyCommandPool = destroy::<command::Pool>;
     Device vkResetCommandPool = command::reset_pool;
     Device vkAllocateCommandBuffers = command::allocate;
     Device vkFreeCommandBuffers = command::free;
-    Device vkBeginCommandBuffer = command::begin;
-    Device vkEndCommandBuffer = command::end;
-    Device vkResetCommandBuffer = command::reset;
+    Device vkBeginCommandBuffer | vkResetCommandBuffer = command::reset;
+    Device vkEndCommandBuffer = succeed;
     Device vkCmdBindPipeline = command::bind_pipeline;
     Device vkCmdDispatch | vkCmdDraw | vkCmdDrawIndexed | vkCmdDispatchIndirect | vkCmdTraceRaysKHR = command::run;
-    Device vkCmdSetEvent = command::set_event;
-    Device vkCmdResetEvent = command::reset_event;
+    Device vkCmdSetEvent = command::set_event::<true>;
+    Device vkCmdResetEvent = command::set_event::<false>;
     Device vkCmdResetQueryPool = command::reset_queries;
     Device vkCmdEndQuery = command::end_query;
     Device vkCmdWriteTimestamp = command::write_timestamp;
@@ -230,40 +221,39 @@ functions! {
     Device vkCreateShaderModule = shader::create_module;
     Device vkGetShaderModuleIdentifierEXT = shader::module_identifier;
     Device vkGetShaderModuleCreateInfoIdentifierEXT = shader::create_info_identifier;
-    Device vkDestroyShaderModule = shader::destroy_module;
+    Device vkDestroyShaderModule = destroy::<shader::Module>;
     Device vkCreateComputePipelines = pipeline::create_compute;
     Device vkCreateGraphicsPipelines = pipeline::create_graphics;
     Device vkCreateRayTracingPipelinesKHR = pipeline::create_ray_tracing;
-    Device vkDestroyPipeline = pipeline::destroy_pipeline;
-    Device vkCreatePipelineCache = pipeline::create_cache;
-    Device vkDestroyPipelineCache = pipeline::destroy_cache;
+    Device vkDestroyPipeline = destroy::<pipeline::Pipeline>;
+    Device vkCreatePipelineCache = create_default::<pipeline::Cache>;
+    Device vkDestroyPipelineCache = destroy::<pipeline::Cache>;
     Device vkGetPipelineCacheData = pipeline::cache_data;
     Device vkMergePipelineCaches = succeed;
     Device vkCreateDeferredOperationKHR = deferred::create;
-    Device vkDestroyDeferredOperationKHR = deferred::destroy;
+    Device vkDestroyDeferredOperationKHR = destroy::<deferred::Deferred>;
     Device vkDeferredOperationJoinKHR = deferred::join;
     Device vkGetDeferredOperationMaxConcurrencyKHR = deferred::max_concurrency;
     Device vkGetDeferredOperationResultKHR = deferred::result;
 
     Device vkCreateBufferView | vkCreateImageView | vkCreateSampler | vkCreateDescriptorPool | vkCreateDescriptorSetLayout
         | vkCreatePipelineLayout | vkCreateRenderPass | vkCreateRenderPass2 | vkCreateFramebuffer
-        | vkCreateDescriptorUpdateTemplate | vkCreatePrivateDataSlot = create;
+        | vkCreateDescriptorUpdateTemplate | vkCreatePrivateDataSlot = create_token;
     Device vkDestroyBufferView | vkDestroyImageView | vkDestroySampler | vkDestroyDescriptorPool
         | vkDestroyDescriptorSetLayout | vkDestroyPipelineLayout | vkDestroyRenderPass | vkDestroyFramebuffer
-        | vkDestroyDescriptorUpdateTemplate | vkDestroyPrivateDataSlot = destroy;
+        | vkDestroyDescriptorUpdateTemplate | vkDestroyPrivateDataSlot = command::no_op;
     Device vkAllocateDescriptorSets = allocate_sets;
     Device vkFreeDescriptorSets | vkResetDescriptorPool = succeed;
     Device vkUpdateDescriptorSets = command::no_op;
 
     Device vkCreateSwapchainKHR = swapchain::create;
     Device vkCreateSharedSwapchainsKHR = swapchain::create_shared;
-    Device vkDestroySwapchainKHR = swapchain::destroy;
+    Device vkDestroySwapchainKHR = destroy::<swapchain::Swapchain>;
     Device vkGetSwapchainImagesKHR = swapchain::images;
     Device vkAcquireNextImageKHR = swapchain::acquire;
     Device vkAcquireNextImage2KHR = swapchain::acquire2;
-    Device vkGetSwapchainStatusKHR = swapchain::status;
-    Device vkGetSwapchainCounterEXT | vkGetRefreshCycleDurationGOOGLE | vkGetPastPresentationTimingGOOGLE
-        | vkGetPastPresentationTimingEXT = presentation;
+    Device vkGetSwapchainStatusKHR | vkGetSwapchainCounterEXT | vkGetRefreshCycleDurationGOOGLE | vkGetPastPresentationTimingGOOGLE
+        | vkGetPastPresentationTimingEXT = status;
     Device vkWaitForPresentKHR = swapchain::wait_for_present;
     Device vkWaitForPresent2KHR = swapchain::wait_for_present2;
 

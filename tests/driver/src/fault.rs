@@ -1,10 +1,10 @@
 //! Fault queries. `VK_EXT_device_fault` returns two fixed addresses, one vendor record and a binary of 96 bytes; the native
 //! `VK_KHR_device_fault` returns one report and the messages of shaders.
 
-use crate::state::{Cause, Device, device_of};
-use ash::vk::{self, DeviceFaultAddressTypeEXT as Kind, TaggedStructure};
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+use crate::enumerate::{all_or_incomplete, answer};
+use crate::state::{Cause, Device, deadline};
+use ash::vk::{self, DeviceFaultAddressTypeEXT as Kind};
+use std::time::Instant;
 use vk_ext::{FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
 use vkabort_record::framing::message_data;
 
@@ -47,28 +47,27 @@ fn binary() -> [u8; BINARY_BYTES] {
     binary
 }
 
-pub unsafe extern "system" fn info_ext(
-    device: vk::Device,
-    counts: *mut vk::DeviceFaultCountsEXT<'_>,
-    info: *mut vk::DeviceFaultInfoEXT<'_>,
+pub extern "system" fn info_ext(
+    device: &Device,
+    counts: &mut vk::DeviceFaultCountsEXT<'_>,
+    info: Option<&mut vk::DeviceFaultInfoEXT<'_>>,
 ) -> vk::Result {
+    let state = device.lock();
+    if !state.lost {
+        return vk::Result::ERROR_UNKNOWN;
+    }
+    let addresses = addresses(state.faults.cause);
+    let Some(info) = info else {
+        counts.address_info_count = addresses.len() as u32;
+        counts.vendor_info_count = 1;
+        counts.vendor_binary_size = BINARY_BYTES as u64;
+        return vk::Result::SUCCESS;
+    };
+    info.description = text(DESCRIPTION);
+    let written = (counts.address_info_count as usize).min(addresses.len());
+    let mut complete = written == addresses.len() && counts.vendor_info_count > 0;
     // SAFETY: by the command's valid usage, arrays are null or have as many elements as their counts.
     unsafe {
-        let state = device_of(device).lock();
-        if !state.lost {
-            return vk::Result::ERROR_UNKNOWN;
-        }
-        let addresses = addresses(state.faults.cause);
-        let counts = &mut *counts;
-        let Some(info) = info.as_mut() else {
-            counts.address_info_count = addresses.len() as u32;
-            counts.vendor_info_count = 1;
-            counts.vendor_binary_size = BINARY_BYTES as u64;
-            return vk::Result::SUCCESS;
-        };
-        info.description = text(DESCRIPTION);
-        let mut complete = true;
-        let written = (counts.address_info_count as usize).min(addresses.len());
         for (index, (kind, address, precision)) in addresses.iter().take(written).enumerate() {
             info.p_address_infos.add(index).write(vk::DeviceFaultAddressInfoEXT {
                 address_type: *kind,
@@ -76,7 +75,6 @@ pub unsafe extern "system" fn info_ext(
                 address_precision: *precision,
             });
         }
-        complete &= written == addresses.len();
         counts.address_info_count = written as u32;
         if counts.vendor_info_count > 0 {
             info.p_vendor_infos.write(vk::DeviceFaultVendorInfoEXT {
@@ -85,8 +83,6 @@ pub unsafe extern "system" fn info_ext(
                 vendor_fault_data: VENDOR.2,
             });
             counts.vendor_info_count = 1;
-        } else {
-            complete = false;
         }
         if !info.p_vendor_binary_data.is_null() {
             let written = (counts.vendor_binary_size as usize).min(BINARY_BYTES);
@@ -95,117 +91,86 @@ pub unsafe extern "system" fn info_ext(
             counts.vendor_binary_size = written as u64;
             complete &= written == BINARY_BYTES;
         }
-        match complete {
-            true => vk::Result::SUCCESS,
-            false => vk::Result::INCOMPLETE,
-        }
     }
+    all_or_incomplete(complete)
 }
 
 /// Waits for a loss that was not reported yet. Returns whether there is one.
 fn wait_for_report(device: &Device, timeout: u64) -> bool {
-    let deadline = Instant::now()
-        .checked_add(Duration::from_nanos(timeout))
-        .filter(|_| timeout != u64::MAX);
+    let deadline = deadline(timeout);
     let mut state = device.lock();
-    loop {
-        if state.lost {
-            return !state.faults.reported;
+    while !state.lost {
+        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            return false;
         }
-        state = match deadline {
-            None => device.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            Some(deadline) => {
-                let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return false;
-                }
-                device
-                    .changed
-                    .wait_timeout(state, left)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0
-            }
-        };
+        state = device.wait_for_change(state, deadline);
     }
+    !state.faults.reported
 }
 
-pub unsafe extern "system" fn reports(
-    device: vk::Device,
+pub extern "system" fn reports(
+    device: &Device,
     timeout: u64,
-    count: *mut u32,
-    infos: *mut FaultInfo,
+    count: &mut u32,
+    info: Option<&mut FaultInfo>,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, arrays are null or have as many elements as their counts.
-    unsafe {
-        let device = device_of(device);
-        let available = wait_for_report(device, timeout);
-        let room = count.read();
-        if !available || infos.is_null() {
-            count.write(available.into());
+    let available = wait_for_report(device, timeout);
+    let room = *count;
+    let info = match info {
+        Some(info) if available => info,
+        _ => {
+            *count = available.into();
             return if available {
                 vk::Result::SUCCESS
             } else {
                 vk::Result::TIMEOUT
             };
         }
-        if room == 0 || device.settings.bad_incomplete {
-            count.write(0);
-            return vk::Result::INCOMPLETE;
-        }
-        let next = (*infos).p_next;
-        infos.write(FaultInfo {
-            p_next: next,
-            flags: fault_flags::DEVICE_LOST,
-            group_id: 1,
-            description: text(DESCRIPTION),
-            ..FaultInfo::default()
-        });
-        device.lock().faults.reported = true;
-        count.write(if device.settings.bad_counts { room + 1000 } else { 1 });
+    };
+    if room == 0 || device.settings.bad_incomplete {
+        *count = 0;
+        return vk::Result::INCOMPLETE;
     }
+    *info = FaultInfo {
+        p_next: info.p_next,
+        flags: fault_flags::DEVICE_LOST,
+        group_id: 1,
+        description: text(DESCRIPTION),
+        ..FaultInfo::default()
+    };
+    device.lock().faults.reported = true;
+    *count = if device.settings.bad_counts { room + 1000 } else { 1 };
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn debug_info(device: vk::Device, info: *mut FaultDebugInfo) -> vk::Result {
-    // SAFETY: by the command's valid usage, buffers are null or have their sizes, and `sType` gives the type of each node.
-    unsafe {
-        let device = device_of(device);
-        let settings = &device.settings;
-        let state = device.lock();
-        let data = message_data(state.faults.messages.iter().map(Vec::as_slice));
-        let mut result = vk::Result::SUCCESS;
-        let mut node = (*info).p_next.cast::<vk::BaseOutStructure<'_>>();
-        while let Some(base) = node.as_mut() {
-            if base.s_type == ShaderAbortMessageInfo::STRUCTURE_TYPE {
-                let messages = &mut *node.cast::<ShaderAbortMessageInfo>();
-                let room = messages.message_data_size as usize;
-                if messages.p_message_data.is_null() {
-                    messages.message_data_size = data.len() as u64;
-                } else {
-                    let whole = room.min(data.len());
-                    let written = if settings.bad_incomplete { whole / 2 } else { whole };
-                    let to = messages.p_message_data.cast::<u8>();
-                    to.copy_from_nonoverlapping(data.as_ptr(), written);
-                    let beyond = if settings.bad_counts { 1 << 40 } else { 0 };
-                    messages.message_data_size = written as u64 + beyond;
-                    if written < data.len() {
-                        result = vk::Result::INCOMPLETE;
-                    }
-                }
-            }
-            node = base.p_next;
+pub extern "system" fn debug_info(device: &Device, info: &mut FaultDebugInfo) -> vk::Result {
+    let settings = &device.settings;
+    let data = message_data(device.lock().faults.messages.iter().map(Vec::as_slice));
+    let mut complete = true;
+    answer(info, |messages: &mut ShaderAbortMessageInfo| {
+        if messages.p_message_data.is_null() {
+            messages.message_data_size = data.len() as u64;
+            return;
         }
-        if (*info).p_vendor_binary_data.is_null() {
-            (*info).vendor_binary_size = BINARY_BYTES as u32;
-        } else if ((*info).vendor_binary_size as usize) < BINARY_BYTES {
-            (*info).vendor_binary_size = 0;
+        let whole = data.len().min(messages.message_data_size as usize);
+        let written = if settings.bad_incomplete { whole / 2 } else { whole };
+        let to = messages.p_message_data.cast::<u8>();
+        // SAFETY: by the command's valid usage, the buffer has the size that the structure says.
+        unsafe { to.copy_from_nonoverlapping(data.as_ptr(), written) };
+        let beyond = if settings.bad_counts { 1 << 40 } else { 0 };
+        messages.message_data_size = written as u64 + beyond;
+        complete = written == data.len();
+    });
+    if !info.p_vendor_binary_data.is_null() {
+        if (info.vendor_binary_size as usize) < BINARY_BYTES {
+            info.vendor_binary_size = 0;
             // VK_ERROR_NOT_ENOUGH_SPACE_KHR
             return vk::Result::from_raw(-1_000_483_000);
-        } else {
-            let to = (*info).p_vendor_binary_data.cast::<u8>();
-            to.copy_from_nonoverlapping(binary().as_ptr(), BINARY_BYTES);
-            (*info).vendor_binary_size = BINARY_BYTES as u32;
         }
-        result
+        let to = info.p_vendor_binary_data.cast::<u8>();
+        // SAFETY: by the command's valid usage, the buffer has the size that the structure says.
+        unsafe { to.copy_from_nonoverlapping(binary().as_ptr(), BINARY_BYTES) };
     }
+    info.vendor_binary_size = BINARY_BYTES as u32;
+    all_or_incomplete(complete)
 }

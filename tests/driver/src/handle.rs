@@ -1,6 +1,19 @@
 //! Handles: pointers to boxed objects, and plain numbers for objects without state.
+//!
+//! Commands declare references where the API has handles of live objects and pointers to single structures: both are
+//! non-null and valid by the commands' valid usage, and a handle is the address of its object. Parameters that may be null
+//! are options, numbers or pointers.
 
+use crate::state::Device;
+use ash::vk;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A parameter that a command writes.
+pub type Out<'a, T> = &'a mut MaybeUninit<T>;
+/// Host memory callbacks, which the driver ignores.
+pub type Allocator = *const c_void;
 
 /// `ICD_LOADER_MAGIC`: value of a dispatchable object's first word, which the loader replaces by its own pointer.
 pub const LOADER_MAGIC: usize = 0x01CD_C0DE;
@@ -38,13 +51,21 @@ pub unsafe fn take<T>(handle: u64) -> Option<T> {
     Some(*unsafe { Box::from_raw(handle as *mut T) })
 }
 
-/// Drops an object.
-///
-/// # Safety
-/// Same as [`take`].
-pub unsafe fn destroy<T>(handle: u64) {
-    // SAFETY: the caller fulfils the contract of `take`.
-    let _ = unsafe { take::<T>(handle) };
+/// Any command that creates an object in its default state.
+pub extern "system" fn create_default<T: Default>(
+    _: &Device,
+    _: *const c_void,
+    _: Allocator,
+    object: Out<'_, u64>,
+) -> vk::Result {
+    object.write(create(T::default()));
+    vk::Result::SUCCESS
+}
+
+/// Any command that destroys an object.
+pub extern "system" fn destroy<T>(_: &Device, object: u64, _: Allocator) {
+    // SAFETY: by the command's valid usage, the object is null or live, and is not used afterwards.
+    drop(unsafe { take::<T>(object) });
 }
 
 /// Number of live boxed objects. Reveals leaks, and frees of objects that had to leak.

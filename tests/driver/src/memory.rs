@@ -2,10 +2,12 @@
 
 use crate::addresses::GRANULE;
 use crate::call_log::memory_allocated;
+use crate::enumerate::chained;
+use crate::handle::{self, Allocator, Out};
+use crate::physical;
 use crate::settings::Refused;
-use crate::state::{LocalMemory, device_of};
-use crate::{handle, physical};
-use ash::vk::{self, Handle, TaggedStructure};
+use crate::state::{Device, LocalMemory};
+use ash::vk::{self, Handle};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::c_void;
 
@@ -28,158 +30,91 @@ impl Drop for Memory {
     }
 }
 
-pub unsafe extern "system" fn allocate(
-    device: vk::Device,
-    info: *const vk::MemoryAllocateInfo<'_>,
-    _: *const vk::AllocationCallbacks<'_>,
-    memory: *mut vk::DeviceMemory,
+pub extern "system" fn allocate(
+    device: &Device,
+    info: &vk::MemoryAllocateInfo<'_>,
+    _: Allocator,
+    memory: Out<'_, u64>,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, pointers are valid and `sType` gives the type of each chained structure.
-    unsafe {
-        let device = device_of(device);
-        let (mut imported, mut opaque) = (None, 0);
-        let mut node = (*info).p_next.cast::<vk::BaseInStructure<'_>>();
-        while let Some(base) = node.as_ref() {
-            match base.s_type {
-                vk::ImportMemoryHostPointerInfoEXT::STRUCTURE_TYPE => {
-                    imported = Some((*node.cast::<vk::ImportMemoryHostPointerInfoEXT<'_>>()).p_host_pointer);
-                }
-                vk::MemoryOpaqueCaptureAddressAllocateInfo::STRUCTURE_TYPE => {
-                    let info = &*node.cast::<vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>>();
-                    opaque = info.opaque_capture_address;
-                }
-                _ => {}
-            }
-            node = base.p_next;
-        }
-        memory_allocated((*info).memory_type_index);
-        let call = if imported.is_some() {
-            Refused::Import
-        } else {
-            Refused::Memory
-        };
-        if device.refuses(call) {
-            return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
-        }
-        let index = (*info).memory_type_index;
-        if physical::allowed_types(&device.settings, device.device_coherent) >> index & 1 == 0 {
-            // The validation layer does not check this, so the driver fails visibly.
-            return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
-        }
-        let kinds = physical::memory_types(&device.settings);
-        let flags = kinds
-            .get(index as usize)
-            .map_or_else(Default::default, |kind| kind.property_flags);
-        let local = flags.contains(vk::MemoryPropertyFlags::DEVICE_LOCAL);
-        let size = usize::try_from((*info).allocation_size).unwrap_or(usize::MAX).max(1);
-        let Ok(layout) = Layout::from_size_align(size, GRANULE as usize) else {
-            return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
-        };
-        let (base, layout) = match imported {
-            Some(pointer) => (pointer.cast::<u8>(), None),
-            None => (alloc_zeroed(layout), Some(layout)),
-        };
-        if base.is_null() {
-            return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
-        }
-        let created = handle::create(Memory { base, layout, opaque });
-        if local {
-            let local = LocalMemory {
-                base: base as u64,
-                bytes: size,
-            };
-            device.lock().local_memory.insert(created, local);
-        }
-        memory.write(vk::DeviceMemory::from_raw(created));
+    let imported = chained::<vk::ImportMemoryHostPointerInfoEXT<'_>>(info).map(|info| info.p_host_pointer);
+    let replayed = chained::<vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>>(info);
+    let index = info.memory_type_index;
+    memory_allocated(index);
+    let is_refused = device.refuses(match imported {
+        Some(_) => Refused::Import,
+        None => Refused::Memory,
+    });
+    // The validation layer does not check the type, so the driver fails visibly.
+    if is_refused || physical::allowed_types(&device.settings, device.device_coherent) >> index & 1 == 0 {
+        return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
     }
+    let kinds = physical::memory_types(&device.settings);
+    let is_local = |kind: &vk::MemoryType| kind.property_flags.contains(vk::MemoryPropertyFlags::DEVICE_LOCAL);
+    let size = usize::try_from(info.allocation_size).unwrap_or(usize::MAX).max(1);
+    let Ok(layout) = Layout::from_size_align(size, GRANULE as usize) else {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    };
+    let (base, layout) = match imported {
+        Some(pointer) => (pointer.cast::<u8>(), None),
+        // SAFETY: the size is at least 1.
+        None => (unsafe { alloc_zeroed(layout) }, Some(layout)),
+    };
+    if base.is_null() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    let created = handle::create(Memory {
+        base,
+        layout,
+        opaque: replayed.map_or(0, |info| info.opaque_capture_address),
+    });
+    if kinds.get(index as usize).is_some_and(is_local) {
+        let local = LocalMemory {
+            base: base as u64,
+            bytes: size,
+        };
+        device.lock().local_memory.insert(created, local);
+    }
+    memory.write(created);
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn free(
-    device: vk::Device,
-    memory: vk::DeviceMemory,
-    _: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: by the command's valid usage, the memory is not used afterwards.
-    unsafe {
-        device_of(device).lock().local_memory.remove(&memory.as_raw());
-        handle::destroy::<Memory>(memory.as_raw());
-    }
+pub extern "system" fn free(device: &Device, memory: u64, _: Allocator) {
+    device.lock().local_memory.remove(&memory);
+    handle::destroy::<Memory>(device, memory, std::ptr::null());
 }
 
-pub unsafe extern "system" fn map(
-    device: vk::Device,
-    memory: vk::DeviceMemory,
+pub extern "system" fn map(
+    device: &Device,
+    memory: &Memory,
     offset: vk::DeviceSize,
     _: vk::DeviceSize,
     _: vk::MemoryMapFlags,
-    data: *mut *mut c_void,
+    data: Out<'_, *mut u8>,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let Some(memory) = handle::get::<Memory>(memory.as_raw()) else {
-            return vk::Result::ERROR_MEMORY_MAP_FAILED;
-        };
-        if device_of(device).refuses(Refused::Map) {
-            return vk::Result::ERROR_MEMORY_MAP_FAILED;
-        }
-        data.write(memory.base.add(offset as usize).cast());
+    if device.refuses(Refused::Map) {
+        return vk::Result::ERROR_MEMORY_MAP_FAILED;
     }
+    data.write(memory.base.wrapping_add(offset as usize));
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn unmap(_: vk::Device, _: vk::DeviceMemory) {}
-
-pub unsafe extern "system" fn flush(_: vk::Device, _: u32, _: *const vk::MappedMemoryRange<'_>) -> vk::Result {
-    vk::Result::SUCCESS
-}
-
-pub unsafe extern "system" fn memory_opaque_address(
-    _: vk::Device,
-    info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
-) -> u64 {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    let memory = unsafe { handle::get::<Memory>((*info).memory.as_raw()) };
+pub extern "system" fn memory_opaque_address(_: &Device, info: &vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>) -> u64 {
+    // SAFETY: by the command's valid usage, the memory is live.
+    let memory = unsafe { handle::get::<Memory>(info.memory.as_raw()) };
     memory.map_or(0, |memory| memory.opaque.max(1))
 }
 
-pub unsafe extern "system" fn host_pointer_properties(
-    device: vk::Device,
+pub extern "system" fn host_pointer_properties(
+    device: &Device,
     _: vk::ExternalMemoryHandleTypeFlags,
     _: *const c_void,
-    properties: *mut vk::MemoryHostPointerPropertiesEXT<'_>,
+    properties: &mut vk::MemoryHostPointerPropertiesEXT<'_>,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let kinds = physical::memory_types(&device_of(device).settings);
-        let host = |kind: &vk::MemoryType| kind.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
-        let bits = kinds.iter().enumerate().filter(|(_, kind)| host(kind));
-        (*properties).memory_type_bits = bits.fold(0, |bits, (index, _)| bits | 1 << index);
-    }
+    let is_host = |kind: &vk::MemoryType| kind.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+    properties.memory_type_bits = physical::type_bits(&device.settings, is_host);
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn image_requirements(
-    device: vk::Device,
-    _: vk::Image,
-    requirements: *mut vk::MemoryRequirements,
-) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let device = device_of(device);
-        requirements.write(vk::MemoryRequirements {
-            size: 1 << 16,
-            alignment: GRANULE,
-            memory_type_bits: physical::allowed_types(&device.settings, device.device_coherent),
-        });
-    }
-}
-
-pub unsafe extern "system" fn bind_image(
-    _: vk::Device,
-    _: vk::Image,
-    _: vk::DeviceMemory,
-    _: vk::DeviceSize,
-) -> vk::Result {
-    vk::Result::SUCCESS
+pub extern "system" fn image_requirements(device: &Device, _: u64, requirements: Out<'_, vk::MemoryRequirements>) {
+    requirements.write(physical::requirements(device, 1 << 16));
 }

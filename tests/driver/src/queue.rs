@@ -8,7 +8,7 @@ use crate::abort::Effect;
 use crate::command::Op;
 use crate::handle;
 use crate::settings::Settings;
-use crate::state::{Cause, Device, State, device_of};
+use crate::state::{Cause, Device, State};
 use crate::sync::{Fence, Semaphore};
 use crate::{abort, event};
 use ash::vk;
@@ -34,9 +34,9 @@ static SUBMISSIONS: AtomicU64 = AtomicU64::new(0);
 /// A queue.
 #[repr(C)]
 pub struct Queue {
-    loader: usize,
-    /// The queue's device.
-    pub device: vk::Device,
+    _loader: usize,
+    /// Address of the queue's device.
+    device: u64,
     /// Number of incomplete submissions.
     pending: AtomicUsize,
     waiting: Mutex<VecDeque<Submission>>,
@@ -69,14 +69,20 @@ pub struct Batch {
 
 impl Queue {
     /// Creates a queue of a device.
-    pub fn new(device: vk::Device) -> Self {
+    pub fn new(device: &Device) -> Self {
         Self {
-            loader: handle::LOADER_MAGIC,
-            device,
+            _loader: handle::LOADER_MAGIC,
+            device: std::ptr::from_ref(device) as u64,
             pending: AtomicUsize::new(0),
             waiting: Mutex::default(),
             thread: Mutex::default(),
         }
+    }
+
+    /// The queue's device.
+    pub fn device(&self) -> &Device {
+        // SAFETY: the device outlives its queues.
+        unsafe { handle::get(self.device) }.expect("a live device")
     }
 
     /// Whether all submissions have completed.
@@ -90,13 +96,11 @@ impl Queue {
         if let Some(thread) = thread {
             drop(thread.join());
         }
-        debug_assert!(self.loader != 0);
     }
 
     /// Executes or enqueues a submission.
     pub fn submit(&self, mut submission: Submission) -> vk::Result {
-        // SAFETY: the device outlives its queues.
-        let device = unsafe { device_of(self.device) };
+        let device = self.device();
         let settings = &device.settings;
         if submission.batches.iter().any(|batch| !batch.ops.is_empty()) {
             submission.number = SUBMISSIONS.fetch_add(1, Ordering::Relaxed) + 1;
@@ -144,8 +148,7 @@ impl Queue {
 
     /// Body of the queue's thread, until the device is destroyed.
     fn run(&self) {
-        // SAFETY: the device outlives its queues.
-        let device = unsafe { device_of(self.device) };
+        let device = self.device();
         let settings = &device.settings;
         let mut state = device.lock();
         let mut hung_since = None;
@@ -200,13 +203,7 @@ impl Queue {
                 continue;
             }
             drop(waiting);
-            state = match until {
-                None => device.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(at) => {
-                    let waited = device.changed.wait_timeout(state, at - now);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
+            state = device.wait_for_change(state, until);
         }
     }
 }
@@ -270,9 +267,9 @@ impl Submission {
         // SAFETY: semaphores and fences outlive the submissions that use them.
         unsafe {
             for batch in &self.batches {
-                for (semaphore, value) in &batch.waits {
+                for (semaphore, _) in &batch.waits {
                     if let Some(semaphore) = handle::get::<Semaphore>(*semaphore) {
-                        semaphore.consume(*value);
+                        semaphore.consume();
                     }
                 }
                 for (semaphore, value) in &batch.signals {

@@ -108,8 +108,11 @@ pub const MEMORY: [&str; 8] = [
     "amd_cached",
 ];
 
+/// Words that apply before those of the variable.
+const DEFAULTS: &str = "devices=1,api=1.3,memory=vram+host+cached,messages=1";
+
 /// Parsed settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the module's table documents every word")]
 pub struct Settings {
     pub cpu: bool,
@@ -120,9 +123,9 @@ pub struct Settings {
     pub native_fault: bool,
     pub native_data: bool,
     pub ext_fault: bool,
-    pub addresses: bool,
-    pub vertex_stores: bool,
-    pub fragment_stores: bool,
+    pub no_addresses: bool,
+    pub no_vertex_stores: bool,
+    pub no_fragment_stores: bool,
     pub replay: bool,
     pub replay_refused: bool,
     pub import: bool,
@@ -140,52 +143,12 @@ pub struct Settings {
     pub hang: Nth,
     pub hang_for: Option<Duration>,
     pub watchdog: Option<Duration>,
-    pub faults: bool,
+    pub no_faults: bool,
     pub delay: Duration,
     pub refuse: Vec<(Refused, Nth)>,
     pub bad_counts: bool,
     pub bad_incomplete: bool,
     pub deferred: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            cpu: false,
-            integrated: false,
-            devices: 1,
-            minor: 3,
-            native_abort: false,
-            native_fault: false,
-            native_data: false,
-            ext_fault: false,
-            addresses: true,
-            vertex_stores: true,
-            fragment_stores: true,
-            replay: false,
-            replay_refused: false,
-            import: false,
-            memory: vec!["vram", "host", "cached"],
-            device_coherent: false,
-            abort: Nth::Never,
-            messages: 1,
-            lose_submit: Nth::Never,
-            lose_execute: Nth::Never,
-            lose_wait: Nth::Never,
-            lose_after: Duration::ZERO,
-            lost_memory: None,
-            quiet_loss: false,
-            hang: Nth::Never,
-            hang_for: None,
-            watchdog: None,
-            faults: true,
-            delay: Duration::ZERO,
-            refuse: Vec::new(),
-            bad_counts: false,
-            bad_incomplete: false,
-            deferred: false,
-        }
-    }
 }
 
 impl Settings {
@@ -203,7 +166,12 @@ impl Settings {
     /// The first unknown word.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut settings = Self::default();
-        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+        for word in DEFAULTS
+            .split(',')
+            .chain(text.split(','))
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+        {
             let (key, value) = word.split_once('=').unwrap_or((word, ""));
             settings.set(key, value).ok_or_else(|| word.to_owned())?;
         }
@@ -280,15 +248,15 @@ impl Settings {
     fn flag(&mut self, word: &str) -> Option<()> {
         match word {
             "ext_fault" => self.ext_fault = true,
-            "no_addresses" => self.addresses = false,
-            "no_vertex_stores" => self.vertex_stores = false,
-            "no_fragment_stores" => self.fragment_stores = false,
+            "no_addresses" => self.no_addresses = true,
+            "no_vertex_stores" => self.no_vertex_stores = true,
+            "no_fragment_stores" => self.no_fragment_stores = true,
             "replay" => self.replay = true,
             "replay_refused" => (self.replay, self.replay_refused) = (true, true),
             "import" => self.import = true,
             "device_coherent" => self.device_coherent = true,
             "quiet_loss" => self.quiet_loss = true,
-            "no_faults" => self.faults = false,
+            "no_faults" => self.no_faults = true,
             "deferred" => self.deferred = true,
             _ => return None,
         }

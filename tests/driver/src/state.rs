@@ -3,7 +3,7 @@
 use crate::addresses::Addresses;
 use crate::handle::{self, LOADER_MAGIC};
 use crate::settings::{Refused, Settings};
-use ash::vk::{self, Handle};
+use ash::vk;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ static WAITS: AtomicU64 = AtomicU64::new(0);
 /// A device.
 #[repr(C)]
 pub struct Device {
-    loader: usize,
+    _loader: usize,
     /// Behaviour of the device.
     pub settings: Arc<Settings>,
     /// Whether `deviceCoherentMemory` is enabled.
@@ -80,7 +80,7 @@ impl Device {
     /// Creates a device and returns its handle.
     pub fn create(settings: Arc<Settings>, device_coherent: bool) -> u64 {
         handle::create(Self {
-            loader: LOADER_MAGIC,
+            _loader: LOADER_MAGIC,
             settings,
             device_coherent,
             state: Mutex::default(),
@@ -129,7 +129,7 @@ impl Device {
     /// Waits up to `timeout` nanoseconds until `done`.
     pub fn wait(&self, timeout: u64, done: impl Fn() -> bool) -> vk::Result {
         let number = WAITS.fetch_add(1, Ordering::Relaxed) + 1;
-        let deadline = Instant::now().checked_add(Duration::from_nanos(timeout));
+        let deadline = deadline(timeout);
         let mut state = self.lock();
         if self.settings.lose_wait.is(number) {
             self.lose(&mut state);
@@ -141,25 +141,32 @@ impl Device {
             if done() {
                 return vk::Result::SUCCESS;
             }
-            state = match deadline.filter(|_| timeout != u64::MAX) {
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return vk::Result::TIMEOUT;
-                    }
-                    let waited = self.changed.wait_timeout(state, left);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return vk::Result::TIMEOUT;
+            }
+            state = self.wait_for_change(state, deadline);
         }
+    }
+
+    /// Waits for a notification, at most until `deadline`.
+    pub fn wait_for_change<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        deadline: Option<Instant>,
+    ) -> MutexGuard<'a, State> {
+        let Some(deadline) = deadline else {
+            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        let waited = self.changed.wait_timeout(state, left);
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-impl Drop for Device {
-    fn drop(&mut self) {
-        debug_assert!(self.loader != 0);
-    }
+/// End of a timeout in nanoseconds. `None` if it never ends.
+pub fn deadline(timeout: u64) -> Option<Instant> {
+    let end = Instant::now().checked_add(Duration::from_nanos(timeout));
+    end.filter(|_| timeout != u64::MAX)
 }
 
 impl LocalMemory {
@@ -184,13 +191,4 @@ pub fn refuses(settings: &Settings, call: Refused) -> bool {
         .refuse
         .iter()
         .any(|(refused, nth)| *refused == call && nth.is(number))
-}
-
-/// Device behind a handle.
-///
-/// # Safety
-/// `device` must be a live device.
-pub unsafe fn device_of<'a>(device: vk::Device) -> &'a Device {
-    // SAFETY: the caller passes a live device.
-    unsafe { handle::get(device.as_raw()) }.expect("a live device")
 }

@@ -1,9 +1,10 @@
 //! Fences and semaphores.
 
-use crate::handle;
+use crate::enumerate::{chained, slice};
+use crate::handle::{self, Allocator, Out};
 use crate::settings::Refused;
-use crate::state::device_of;
-use ash::vk::{self, Handle, TaggedStructure};
+use crate::state::Device;
+use ash::vk::{self, Handle};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A fence.
@@ -34,7 +35,7 @@ impl Semaphore {
     }
 
     /// Applies the effect of a completed wait.
-    pub fn consume(&self, _: u64) {
+    pub fn consume(&self) {
         if !self.timeline {
             self.value.store(0, Ordering::Release);
         }
@@ -47,152 +48,83 @@ impl Semaphore {
     }
 }
 
-pub unsafe extern "system" fn create_fence(
-    device: vk::Device,
-    info: *const vk::FenceCreateInfo<'_>,
-    _: *const vk::AllocationCallbacks<'_>,
-    fence: *mut vk::Fence,
+pub extern "system" fn create_fence(
+    device: &Device,
+    info: &vk::FenceCreateInfo<'_>,
+    _: Allocator,
+    fence: Out<'_, u64>,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        if device_of(device).refuses(Refused::Fence) {
-            return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
-        }
-        let signalled = (*info).flags.contains(vk::FenceCreateFlags::SIGNALED);
-        fence.write(vk::Fence::from_raw(handle::create(Fence(AtomicBool::new(signalled)))));
+    if device.refuses(Refused::Fence) {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
+    let signalled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
+    fence.write(handle::create(Fence(AtomicBool::new(signalled))));
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn destroy_fence(_: vk::Device, fence: vk::Fence, _: *const vk::AllocationCallbacks<'_>) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { handle::destroy::<Fence>(fence.as_raw()) }
-}
-
-/// # Safety
-/// `list` must point to `count` live fences.
-unsafe fn fences<'a>(count: u32, list: *const vk::Fence) -> Vec<&'a Fence> {
-    // SAFETY: the caller passes `count` handles.
-    let list = unsafe { std::slice::from_raw_parts(list, count as usize) };
-    // SAFETY: the caller passes live fences.
-    list.iter()
-        .filter_map(|fence| unsafe { handle::get(fence.as_raw()) })
-        .collect()
-}
-
-pub unsafe extern "system" fn reset_fences(_: vk::Device, count: u32, list: *const vk::Fence) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    for fence in unsafe { fences(count, list) } {
+pub extern "system" fn reset_fences(_: &Device, count: u32, list: *const &Fence) -> vk::Result {
+    for fence in slice(list, count) {
         fence.0.store(false, Ordering::Release);
     }
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn fence_status(device: vk::Device, fence: vk::Fence) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    let (device, fence) = unsafe { (device_of(device), handle::get::<Fence>(fence.as_raw())) };
+pub extern "system" fn fence_status(device: &Device, fence: &Fence) -> vk::Result {
     match device.status() {
-        vk::Result::SUCCESS if fence.is_some_and(Fence::is_signalled) => vk::Result::SUCCESS,
-        vk::Result::SUCCESS => vk::Result::NOT_READY,
-        lost => lost,
+        vk::Result::SUCCESS if !fence.is_signalled() => vk::Result::NOT_READY,
+        status => status,
     }
 }
 
-pub unsafe extern "system" fn wait_for_fences(
-    device: vk::Device,
+pub extern "system" fn wait_for_fences(
+    device: &Device,
     count: u32,
-    list: *const vk::Fence,
+    list: *const &Fence,
     all: vk::Bool32,
     timeout: u64,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    let (device, fences) = unsafe { (device_of(device), fences(count, list)) };
+    let fences = slice(list, count).iter();
     device.wait(timeout, || match all {
-        vk::FALSE => fences.iter().any(|fence| fence.is_signalled()),
-        _ => fences.iter().all(|fence| fence.is_signalled()),
+        vk::FALSE => fences.clone().any(|fence| fence.is_signalled()),
+        _ => fences.clone().all(|fence| fence.is_signalled()),
     })
 }
 
-pub unsafe extern "system" fn create_semaphore(
-    _: vk::Device,
-    info: *const vk::SemaphoreCreateInfo<'_>,
-    _: *const vk::AllocationCallbacks<'_>,
-    semaphore: *mut vk::Semaphore,
+pub extern "system" fn create_semaphore(
+    _: &Device,
+    info: &vk::SemaphoreCreateInfo<'_>,
+    _: Allocator,
+    semaphore: Out<'_, u64>,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, pointers are valid and `sType` gives the type of each chained structure.
-    unsafe {
-        let mut state = Semaphore {
-            timeline: false,
-            value: AtomicU64::new(0),
-        };
-        let mut node = (*info).p_next.cast::<vk::BaseInStructure<'_>>();
-        while let Some(base) = node.as_ref() {
-            if base.s_type == vk::SemaphoreTypeCreateInfo::STRUCTURE_TYPE {
-                let info = &*node.cast::<vk::SemaphoreTypeCreateInfo<'_>>();
-                state.timeline = info.semaphore_type == vk::SemaphoreType::TIMELINE;
-                state.value = AtomicU64::new(info.initial_value);
-            }
-            node = base.p_next;
-        }
-        semaphore.write(vk::Semaphore::from_raw(handle::create(state)));
-    }
+    let kind = chained::<vk::SemaphoreTypeCreateInfo<'_>>(info);
+    semaphore.write(handle::create(Semaphore {
+        timeline: kind.is_some_and(|kind| kind.semaphore_type == vk::SemaphoreType::TIMELINE),
+        value: AtomicU64::new(kind.map_or(0, |kind| kind.initial_value)),
+    }));
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn destroy_semaphore(
-    _: vk::Device,
-    semaphore: vk::Semaphore,
-    _: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { handle::destroy::<Semaphore>(semaphore.as_raw()) }
+pub extern "system" fn counter_value(device: &Device, semaphore: &Semaphore, value: Out<'_, u64>) -> vk::Result {
+    value.write(semaphore.value.load(Ordering::Acquire));
+    device.status()
 }
 
-pub unsafe extern "system" fn counter_value(
-    device: vk::Device,
-    semaphore: vk::Semaphore,
-    value: *mut u64,
-) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let semaphore = handle::get::<Semaphore>(semaphore.as_raw());
-        value.write(semaphore.map_or(0, |s| s.value.load(Ordering::Acquire)));
-        device_of(device).status()
+pub extern "system" fn signal_semaphore(device: &Device, info: &vk::SemaphoreSignalInfo<'_>) -> vk::Result {
+    let _state = device.lock();
+    // SAFETY: by the command's valid usage, the semaphore is live.
+    if let Some(semaphore) = unsafe { handle::get::<Semaphore>(info.semaphore.as_raw()) } {
+        semaphore.signal(info.value);
     }
-}
-
-pub unsafe extern "system" fn signal_semaphore(
-    device: vk::Device,
-    info: *const vk::SemaphoreSignalInfo<'_>,
-) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let device = device_of(device);
-        let _state = device.lock();
-        if let Some(semaphore) = handle::get::<Semaphore>((*info).semaphore.as_raw()) {
-            semaphore.signal((*info).value);
-        }
-        device.changed.notify_all();
-    }
+    device.changed.notify_all();
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn wait_semaphores(
-    device: vk::Device,
-    info: *const vk::SemaphoreWaitInfo<'_>,
-    timeout: u64,
-) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let count = (*info).semaphore_count as usize;
-        let semaphores = std::slice::from_raw_parts((*info).p_semaphores, count).iter();
-        let values = std::slice::from_raw_parts((*info).p_values, count).iter();
-        let has = |(semaphore, value): (&vk::Semaphore, &u64)| {
-            handle::get::<Semaphore>(semaphore.as_raw()).is_some_and(|s| s.has(*value))
-        };
-        device_of(device).wait(timeout, || match (*info).flags.contains(vk::SemaphoreWaitFlags::ANY) {
-            true => semaphores.clone().zip(values.clone()).any(has),
-            false => semaphores.clone().zip(values.clone()).all(has),
-        })
-    }
+pub extern "system" fn wait_semaphores(device: &Device, info: &vk::SemaphoreWaitInfo<'_>, timeout: u64) -> vk::Result {
+    let semaphores = slice(info.p_semaphores.cast::<&Semaphore>(), info.semaphore_count);
+    let waits = || semaphores.iter().zip(slice(info.p_values, info.semaphore_count));
+    let has = |(semaphore, value): (&&Semaphore, &u64)| semaphore.has(*value);
+    device.wait(timeout, || match info.flags.contains(vk::SemaphoreWaitFlags::ANY) {
+        true => waits().any(has),
+        false => waits().all(has),
+    })
 }

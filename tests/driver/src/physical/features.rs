@@ -1,107 +1,81 @@
 //! Physical device features, in all structures that can query them.
 
-use super::object::physical_device;
+use super::PhysicalDevice;
+use crate::enumerate::answer;
+use crate::handle::Out;
 use crate::settings::Settings;
-use ash::vk::{self, TaggedStructure};
+use ash::vk::{self, TRUE};
 use vk_ext as khr;
 
 fn core(settings: &Settings) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
-        vertex_pipeline_stores_and_atomics: settings.vertex_stores.into(),
-        fragment_stores_and_atomics: settings.fragment_stores.into(),
-        shader_int64: vk::TRUE,
-        shader_int16: vk::TRUE,
-        sparse_binding: vk::TRUE,
+        vertex_pipeline_stores_and_atomics: (!settings.no_vertex_stores).into(),
+        fragment_stores_and_atomics: (!settings.no_fragment_stores).into(),
+        shader_int64: TRUE,
+        shader_int16: TRUE,
+        sparse_binding: TRUE,
         ..Default::default()
     }
 }
 
-pub unsafe extern "system" fn features(device: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { features.write(core(&physical_device(device).settings)) };
+pub extern "system" fn features(device: &PhysicalDevice, features: Out<'_, vk::PhysicalDeviceFeatures>) {
+    features.write(core(&device.settings));
 }
 
-pub unsafe extern "system" fn features2(device: vk::PhysicalDevice, features: *mut vk::PhysicalDeviceFeatures2<'_>) {
-    // SAFETY: by the command's valid usage, pointers are valid and `sType` gives the type of each chained structure.
-    unsafe {
-        let settings = &physical_device(device).settings;
-        (*features).features = core(settings);
-        let mut node = (*features).p_next.cast::<vk::BaseOutStructure<'_>>();
-        while let Some(base) = node.as_mut() {
-            answer(settings, base);
-            node = base.p_next;
-        }
+pub extern "system" fn features2(device: &PhysicalDevice, query: &mut vk::PhysicalDeviceFeatures2<'_>) {
+    let settings = &device.settings;
+    let addresses = vk::Bool32::from(!settings.no_addresses);
+    let replay = vk::Bool32::from(!settings.no_addresses && settings.replay);
+    query.features = core(settings);
+    answer(query, |found: &mut vk::PhysicalDeviceVulkan12Features<'_>| {
+        found.buffer_device_address = addresses;
+        found.buffer_device_address_capture_replay = replay;
+        found.vulkan_memory_model = TRUE;
+        found.vulkan_memory_model_device_scope = TRUE;
+        found.timeline_semaphore = TRUE;
+        found.shader_int8 = TRUE;
+    });
+    answer(query, |found: &mut vk::PhysicalDeviceVulkan13Features<'_>| {
+        found.synchronization2 = TRUE;
+        found.dynamic_rendering = TRUE;
+        found.maintenance4 = TRUE;
+    });
+    answer(
+        query,
+        |found: &mut vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>| {
+            found.buffer_device_address = addresses;
+            found.buffer_device_address_capture_replay = replay;
+        },
+    );
+    answer(query, |found: &mut vk::PhysicalDeviceVulkanMemoryModelFeatures<'_>| {
+        found.vulkan_memory_model = TRUE;
+        found.vulkan_memory_model_device_scope = TRUE;
+    });
+    answer::<vk::PhysicalDeviceTimelineSemaphoreFeatures<'_>>(query, |found| found.timeline_semaphore = TRUE);
+    answer::<vk::PhysicalDeviceSynchronization2Features<'_>>(query, |found| found.synchronization2 = TRUE);
+    answer::<vk::PhysicalDeviceRayTracingPipelineFeaturesKHR<'_>>(query, |found| found.ray_tracing_pipeline = TRUE);
+    answer::<vk::PhysicalDevicePresentWaitFeaturesKHR<'_>>(query, |found| found.present_wait = TRUE);
+    if settings.device_coherent {
+        answer::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(query, |found| found.device_coherent_memory = TRUE);
     }
-}
-
-/// # Safety
-/// `node` must be of the type that its `sType` says.
-unsafe fn answer(settings: &Settings, node: &mut vk::BaseOutStructure<'_>) {
-    let node = std::ptr::from_mut(node);
-    let addresses = vk::Bool32::from(settings.addresses);
-    let replay = vk::Bool32::from(settings.addresses && settings.replay);
-    // SAFETY: the caller guarantees that each node has the type of its `sType`.
-    unsafe {
-        match (*node).s_type {
-            vk::PhysicalDeviceVulkan12Features::STRUCTURE_TYPE => {
-                let found = &mut *node.cast::<vk::PhysicalDeviceVulkan12Features<'_>>();
-                found.buffer_device_address = addresses;
-                found.buffer_device_address_capture_replay = replay;
-                found.vulkan_memory_model = vk::TRUE;
-                found.vulkan_memory_model_device_scope = vk::TRUE;
-                found.timeline_semaphore = vk::TRUE;
-                found.shader_int8 = vk::TRUE;
-            }
-            vk::PhysicalDeviceVulkan13Features::STRUCTURE_TYPE => {
-                let found = &mut *node.cast::<vk::PhysicalDeviceVulkan13Features<'_>>();
-                found.synchronization2 = vk::TRUE;
-                found.dynamic_rendering = vk::TRUE;
-                found.maintenance4 = vk::TRUE;
-            }
-            vk::PhysicalDeviceBufferDeviceAddressFeatures::STRUCTURE_TYPE => {
-                let found = &mut *node.cast::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>();
-                found.buffer_device_address = addresses;
-                found.buffer_device_address_capture_replay = replay;
-            }
-            vk::PhysicalDeviceVulkanMemoryModelFeatures::STRUCTURE_TYPE => {
-                let found = &mut *node.cast::<vk::PhysicalDeviceVulkanMemoryModelFeatures<'_>>();
-                found.vulkan_memory_model = vk::TRUE;
-                found.vulkan_memory_model_device_scope = vk::TRUE;
-            }
-            vk::PhysicalDeviceTimelineSemaphoreFeatures::STRUCTURE_TYPE => {
-                (*node.cast::<vk::PhysicalDeviceTimelineSemaphoreFeatures<'_>>()).timeline_semaphore = vk::TRUE;
-            }
-            vk::PhysicalDeviceSynchronization2Features::STRUCTURE_TYPE => {
-                (*node.cast::<vk::PhysicalDeviceSynchronization2Features<'_>>()).synchronization2 = vk::TRUE;
-            }
-            vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::STRUCTURE_TYPE => {
-                (*node.cast::<vk::PhysicalDeviceRayTracingPipelineFeaturesKHR<'_>>()).ray_tracing_pipeline = vk::TRUE;
-            }
-            vk::PhysicalDevicePresentWaitFeaturesKHR::STRUCTURE_TYPE => {
-                (*node.cast::<vk::PhysicalDevicePresentWaitFeaturesKHR<'_>>()).present_wait = vk::TRUE;
-            }
-            vk::PhysicalDeviceCoherentMemoryFeaturesAMD::STRUCTURE_TYPE if settings.device_coherent => {
-                (*node.cast::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>()).device_coherent_memory = vk::TRUE;
-            }
-            vk::PhysicalDeviceFaultFeaturesEXT::STRUCTURE_TYPE if settings.ext_fault => {
-                let found = &mut *node.cast::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>();
-                found.device_fault = vk::TRUE;
-                found.device_fault_vendor_binary = vk::TRUE;
-            }
-            khr::FaultFeatures::STRUCTURE_TYPE if settings.native_fault => {
-                let found = &mut *node.cast::<khr::FaultFeatures>();
-                found.device_fault = vk::TRUE;
-                found.device_fault_vendor_binary = vk::TRUE;
-                found.device_fault_report_masked = vk::FALSE;
-                found.device_fault_device_lost_on_masked = vk::FALSE;
-            }
-            khr::ShaderAbortFeatures::STRUCTURE_TYPE if settings.native_abort => {
-                (*node.cast::<khr::ShaderAbortFeatures>()).shader_abort = vk::TRUE;
-            }
-            khr::ShaderConstantDataFeatures::STRUCTURE_TYPE if settings.native_data => {
-                (*node.cast::<khr::ShaderConstantDataFeatures>()).shader_constant_data = vk::TRUE;
-            }
-            _ => {}
-        }
+    if settings.ext_fault {
+        answer(query, |found: &mut vk::PhysicalDeviceFaultFeaturesEXT<'_>| {
+            found.device_fault = TRUE;
+            found.device_fault_vendor_binary = TRUE;
+        });
+    }
+    if settings.native_fault {
+        answer(query, |found: &mut khr::FaultFeatures| {
+            found.device_fault = TRUE;
+            found.device_fault_vendor_binary = TRUE;
+            found.device_fault_report_masked = vk::FALSE;
+            found.device_fault_device_lost_on_masked = vk::FALSE;
+        });
+    }
+    if settings.native_abort {
+        answer::<khr::ShaderAbortFeatures>(query, |found| found.shader_abort = TRUE);
+    }
+    if settings.native_data {
+        answer::<khr::ShaderConstantDataFeatures>(query, |found| found.shader_constant_data = TRUE);
     }
 }

@@ -1,18 +1,41 @@
 //! `VkPhysicalDevice`: extensions, memory types, queue families and formats.
 
 mod features;
-mod object;
 mod properties;
 
 pub use features::{features, features2};
-pub use object::{PhysicalDevice, physical_device};
 pub use properties::{properties, properties2};
 
+use crate::addresses::GRANULE;
 use crate::enumerate::{extension, fill};
+use crate::handle::{self, LOADER_MAGIC, Out};
 use crate::settings::Settings;
+use crate::state::Device;
 use ash::vk::{self, MemoryPropertyFlags as Property};
 use std::ffi::{CStr, c_char};
+use std::sync::Arc;
 use vk_ext as khr;
+
+/// A physical device.
+#[repr(C)]
+pub struct PhysicalDevice {
+    _loader: usize,
+    /// Index in the instance.
+    pub index: usize,
+    /// Behaviour of the device.
+    pub settings: Arc<Settings>,
+}
+
+impl PhysicalDevice {
+    /// Creates a physical device and returns its handle.
+    pub fn create(index: usize, settings: Arc<Settings>) -> u64 {
+        handle::create(Self {
+            _loader: LOADER_MAGIC,
+            index,
+            settings,
+        })
+    }
+}
 
 /// Device extensions under these settings.
 fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
@@ -27,7 +50,7 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
         (true, ash::khr::timeline_semaphore::NAME),
         (true, ash::khr::synchronization2::NAME),
         (true, ash::ext::shader_module_identifier::NAME),
-        (settings.addresses, ash::khr::buffer_device_address::NAME),
+        (!settings.no_addresses, ash::khr::buffer_device_address::NAME),
         (settings.import, ash::ext::external_memory_host::NAME),
         (settings.device_coherent, ash::amd::device_coherent_memory::NAME),
         (settings.ext_fault, ash::ext::device_fault::NAME),
@@ -42,38 +65,51 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
         .collect()
 }
 
-pub unsafe extern "system" fn enumerate_extensions(
-    device: vk::PhysicalDevice,
+pub extern "system" fn enumerate_extensions(
+    device: &PhysicalDevice,
     layer: *const c_char,
-    count: *mut u32,
+    count: &mut u32,
     list: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     if !layer.is_null() {
         return vk::Result::ERROR_LAYER_NOT_PRESENT;
     }
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { fill(&extensions(&physical_device(device).settings), count, list) }
+    fill(&extensions(&device.settings), count, list)
 }
 
-pub unsafe extern "system" fn enumerate_layers(
-    _: vk::PhysicalDevice,
-    count: *mut u32,
+pub extern "system" fn enumerate_layers(
+    _: &PhysicalDevice,
+    count: &mut u32,
     list: *mut vk::LayerProperties,
 ) -> vk::Result {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { fill(&[], count, list) }
+    fill(&[], count, list)
 }
 
 /// Properties of memory that the device does not cache.
 const UNCACHED: Property =
     Property::from_raw(Property::DEVICE_COHERENT_AMD.as_raw() | Property::DEVICE_UNCACHED_AMD.as_raw());
 
+/// Memory types that fulfil a condition, as a bit mask.
+pub fn type_bits(settings: &Settings, is_selected: impl Fn(&vk::MemoryType) -> bool) -> u32 {
+    let types = memory_types(settings);
+    let selected = types.iter().enumerate().filter(|(_, kind)| is_selected(kind));
+    selected.fold(0, |bits, (index, _)| bits | 1 << index)
+}
+
 /// Memory types that buffers and allocations may use, as a bit mask.
 pub fn allowed_types(settings: &Settings, device_coherent: bool) -> u32 {
-    let is_allowed = |kind: &vk::MemoryType| device_coherent || !kind.property_flags.intersects(UNCACHED);
-    let types = memory_types(settings);
-    let allowed = types.iter().enumerate().filter(|(_, kind)| is_allowed(kind));
-    allowed.fold(0, |bits, (index, _)| bits | 1 << index)
+    type_bits(settings, |kind| {
+        device_coherent || !kind.property_flags.intersects(UNCACHED)
+    })
+}
+
+/// Memory requirements of a buffer or an image of `size` bytes.
+pub fn requirements(device: &Device, size: u64) -> vk::MemoryRequirements {
+    vk::MemoryRequirements {
+        size,
+        alignment: GRANULE,
+        memory_type_bits: allowed_types(&device.settings, device.device_coherent),
+    }
 }
 
 /// Property flags of a memory kind.
@@ -104,11 +140,9 @@ pub fn memory_types(settings: &Settings) -> Vec<vk::MemoryType> {
     settings.memory.iter().map(memory_type).collect()
 }
 
-pub unsafe extern "system" fn memory(device: vk::PhysicalDevice, properties: *mut vk::PhysicalDeviceMemoryProperties) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    let (physical, properties) = unsafe { (physical_device(device), &mut *properties) };
-    *properties = vk::PhysicalDeviceMemoryProperties::default();
-    for (to, from) in properties.memory_types.iter_mut().zip(memory_types(&physical.settings)) {
+fn memory_properties(settings: &Settings) -> vk::PhysicalDeviceMemoryProperties {
+    let mut properties = vk::PhysicalDeviceMemoryProperties::default();
+    for (to, from) in properties.memory_types.iter_mut().zip(memory_types(settings)) {
         *to = from;
         properties.memory_type_count += 1;
     }
@@ -118,14 +152,15 @@ pub unsafe extern "system" fn memory(device: vk::PhysicalDevice, properties: *mu
         flags: vk::MemoryHeapFlags::DEVICE_LOCAL,
     };
     properties.memory_heaps[1].size = 1 << 32;
+    properties
 }
 
-pub unsafe extern "system" fn memory2(
-    device: vk::PhysicalDevice,
-    properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
-) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { memory(device, &raw mut (*properties).memory_properties) }
+pub extern "system" fn memory(device: &PhysicalDevice, properties: Out<'_, vk::PhysicalDeviceMemoryProperties>) {
+    properties.write(memory_properties(&device.settings));
+}
+
+pub extern "system" fn memory2(device: &PhysicalDevice, properties: &mut vk::PhysicalDeviceMemoryProperties2<'_>) {
+    properties.memory_properties = memory_properties(&device.settings);
 }
 
 /// One family with all capabilities and one transfer-only family.
@@ -145,64 +180,51 @@ fn families() -> [vk::QueueFamilyProperties; 2] {
     [family(all, 8), family(Flags::TRANSFER, 2)]
 }
 
-pub unsafe extern "system" fn queue_families(
-    _: vk::PhysicalDevice,
-    count: *mut u32,
-    list: *mut vk::QueueFamilyProperties,
-) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    let _ = unsafe { fill(&families(), count, list) };
+pub extern "system" fn queue_families(_: &PhysicalDevice, count: &mut u32, list: *mut vk::QueueFamilyProperties) {
+    let _ = fill(&families(), count, list);
 }
 
-pub unsafe extern "system" fn queue_families2(
-    _: vk::PhysicalDevice,
-    count: *mut u32,
-    list: *mut vk::QueueFamilyProperties2<'_>,
-) {
-    // SAFETY: by the command's valid usage, `list` has `count` elements with valid `pNext` chains.
-    unsafe {
-        if !list.is_null() {
-            let room = count.read() as usize;
-            for (index, family) in families().into_iter().enumerate().take(room) {
-                (*list.add(index)).queue_family_properties = family;
-            }
-        }
-        let total = families().len() as u32;
-        count.write(if list.is_null() { total } else { count.read().min(total) });
+pub extern "system" fn queue_families2(_: &PhysicalDevice, count: &mut u32, list: *mut vk::QueueFamilyProperties2<'_>) {
+    let families = families();
+    if list.is_null() {
+        *count = families.len() as u32;
+        return;
+    }
+    *count = (*count).min(families.len() as u32);
+    for (index, family) in families.into_iter().enumerate().take(*count as usize) {
+        // SAFETY: by the command's valid usage, `list` has `count` elements.
+        unsafe { (*list.add(index)).queue_family_properties = family };
     }
 }
 
-pub unsafe extern "system" fn format(_: vk::PhysicalDevice, _: vk::Format, properties: *mut vk::FormatProperties) {
+fn format_properties() -> vk::FormatProperties {
     use vk::FormatFeatureFlags as Flags;
     let images = Flags::SAMPLED_IMAGE | Flags::COLOR_ATTACHMENT | Flags::TRANSFER_SRC | Flags::TRANSFER_DST;
-    let found = vk::FormatProperties {
+    vk::FormatProperties {
         linear_tiling_features: images,
         optimal_tiling_features: images,
         buffer_features: Flags::VERTEX_BUFFER,
-    };
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { properties.write(found) };
+    }
 }
 
-pub unsafe extern "system" fn format2(
-    device: vk::PhysicalDevice,
-    of: vk::Format,
-    properties: *mut vk::FormatProperties2<'_>,
-) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { format(device, of, &raw mut (*properties).format_properties) };
+pub extern "system" fn format(_: &PhysicalDevice, _: vk::Format, properties: Out<'_, vk::FormatProperties>) {
+    properties.write(format_properties());
 }
 
-pub unsafe extern "system" fn image_format(
-    _: vk::PhysicalDevice,
+pub extern "system" fn format2(_: &PhysicalDevice, _: vk::Format, properties: &mut vk::FormatProperties2<'_>) {
+    properties.format_properties = format_properties();
+}
+
+pub extern "system" fn image_format(
+    _: &PhysicalDevice,
     _: vk::Format,
     _: vk::ImageType,
     _: vk::ImageTiling,
     _: vk::ImageUsageFlags,
     _: vk::ImageCreateFlags,
-    properties: *mut vk::ImageFormatProperties,
+    properties: Out<'_, vk::ImageFormatProperties>,
 ) -> vk::Result {
-    let found = vk::ImageFormatProperties {
+    properties.write(vk::ImageFormatProperties {
         max_extent: vk::Extent3D {
             width: 4096,
             height: 4096,
@@ -212,39 +234,33 @@ pub unsafe extern "system" fn image_format(
         max_array_layers: 256,
         sample_counts: vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4,
         max_resource_size: 1 << 31,
-    };
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { properties.write(found) };
+    });
     vk::Result::SUCCESS
 }
 
-pub unsafe extern "system" fn sparse_image_format(
-    _: vk::PhysicalDevice,
+pub extern "system" fn sparse_image_format(
+    _: &PhysicalDevice,
     _: vk::Format,
     _: vk::ImageType,
     _: vk::SampleCountFlags,
     _: vk::ImageUsageFlags,
     _: vk::ImageTiling,
-    count: *mut u32,
+    count: Out<'_, u32>,
     _: *mut vk::SparseImageFormatProperties,
 ) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { count.write(0) };
+    count.write(0);
 }
 
-pub unsafe extern "system" fn external_buffer(
-    device: vk::PhysicalDevice,
-    info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
-    properties: *mut vk::ExternalBufferProperties<'_>,
+pub extern "system" fn external_buffer(
+    device: &PhysicalDevice,
+    info: &vk::PhysicalDeviceExternalBufferInfo<'_>,
+    properties: &mut vk::ExternalBufferProperties<'_>,
 ) {
     let host = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe {
-        let found = &mut (*properties).external_memory_properties;
-        *found = vk::ExternalMemoryProperties::default();
-        if physical_device(device).settings.import && (*info).handle_type == host {
-            found.external_memory_features = vk::ExternalMemoryFeatureFlags::IMPORTABLE;
-            found.compatible_handle_types = host;
-        }
+    let found = &mut properties.external_memory_properties;
+    *found = vk::ExternalMemoryProperties::default();
+    if device.settings.import && info.handle_type == host {
+        found.external_memory_features = vk::ExternalMemoryFeatureFlags::IMPORTABLE;
+        found.compatible_handle_types = host;
     }
 }

@@ -1,8 +1,9 @@
 //! Physical device properties.
 
-use super::object::{PhysicalDevice, physical_device};
-use crate::enumerate::copy_text;
-use ash::vk::{self, TaggedStructure};
+use super::PhysicalDevice;
+use crate::enumerate::{answer, copy_text};
+use crate::handle::Out;
+use ash::vk;
 use vk_ext as khr;
 
 /// `maxShaderAbortMessageSize` of the native extension. Differs from the layer's value.
@@ -50,73 +51,47 @@ fn core(device: &PhysicalDevice) -> vk::PhysicalDeviceProperties {
     found
 }
 
-pub unsafe extern "system" fn properties(device: vk::PhysicalDevice, properties: *mut vk::PhysicalDeviceProperties) {
-    // SAFETY: by the command's valid usage, its handles and pointers are valid.
-    unsafe { properties.write(core(physical_device(device))) };
+pub extern "system" fn properties(device: &PhysicalDevice, properties: Out<'_, vk::PhysicalDeviceProperties>) {
+    properties.write(core(device));
 }
 
-pub unsafe extern "system" fn properties2(
-    device: vk::PhysicalDevice,
-    properties: *mut vk::PhysicalDeviceProperties2<'_>,
-) {
-    // SAFETY: by the command's valid usage, pointers are valid and `sType` gives the type of each chained structure.
-    unsafe {
-        let device = physical_device(device);
-        (*properties).properties = core(device);
-        let mut node = (*properties).p_next.cast::<vk::BaseOutStructure<'_>>();
-        while let Some(base) = node.as_mut() {
-            answer(device, base);
-            node = base.p_next;
-        }
-    }
-}
-
-/// # Safety
-/// `node` must be of the type that its `sType` says.
-unsafe fn answer(device: &PhysicalDevice, node: &mut vk::BaseOutStructure<'_>) {
-    let node = std::ptr::from_mut(node);
+pub extern "system" fn properties2(device: &PhysicalDevice, query: &mut vk::PhysicalDeviceProperties2<'_>) {
     let settings = &device.settings;
     let mut uuid = *b"vkabort-device-0";
     uuid[15] += device.index as u8;
-    // SAFETY: the caller guarantees that each node has the type of its `sType`.
-    unsafe {
-        match (*node).s_type {
-            vk::PhysicalDeviceIDProperties::STRUCTURE_TYPE => {
-                (*node.cast::<vk::PhysicalDeviceIDProperties<'_>>()).device_uuid = uuid;
-            }
-            vk::PhysicalDeviceVulkan11Properties::STRUCTURE_TYPE => {
-                let found = &mut *node.cast::<vk::PhysicalDeviceVulkan11Properties<'_>>();
-                found.device_uuid = uuid;
-                found.subgroup_size = 1;
-                found.max_per_set_descriptors = 1024;
-                found.max_memory_allocation_size = 1 << 31;
-            }
-            vk::PhysicalDeviceMaintenance3Properties::STRUCTURE_TYPE => {
-                let found = &mut *node.cast::<vk::PhysicalDeviceMaintenance3Properties<'_>>();
-                found.max_per_set_descriptors = 1024;
-                found.max_memory_allocation_size = 1 << 31;
-            }
-            vk::PhysicalDeviceDriverProperties::STRUCTURE_TYPE => {
-                let found = &mut *node.cast::<vk::PhysicalDeviceDriverProperties<'_>>();
-                found.driver_id = vk::DriverId::from_raw(0x7FFF_0000);
-                copy_text(&mut found.driver_name, c"vkabort test driver");
-                copy_text(&mut found.driver_info, c"1");
-            }
-            vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::STRUCTURE_TYPE => {
-                (*node.cast::<vk::PhysicalDeviceExternalMemoryHostPropertiesEXT<'_>>())
-                    .min_imported_host_pointer_alignment = 4096;
-            }
-            vk::PhysicalDeviceTimelineSemaphoreProperties::STRUCTURE_TYPE => {
-                (*node.cast::<vk::PhysicalDeviceTimelineSemaphoreProperties<'_>>())
-                    .max_timeline_semaphore_value_difference = u64::MAX / 2;
-            }
-            khr::ShaderAbortProperties::STRUCTURE_TYPE if settings.native_abort => {
-                (*node.cast::<khr::ShaderAbortProperties>()).max_shader_abort_message_size = MAX_MESSAGE;
-            }
-            khr::FaultProperties::STRUCTURE_TYPE if settings.native_fault => {
-                (*node.cast::<khr::FaultProperties>()).max_device_fault_count = MAX_FAULTS;
-            }
-            _ => {}
-        }
+    query.properties = core(device);
+    answer::<vk::PhysicalDeviceIDProperties<'_>>(query, |found| found.device_uuid = uuid);
+    answer(query, |found: &mut vk::PhysicalDeviceVulkan11Properties<'_>| {
+        found.device_uuid = uuid;
+        found.subgroup_size = 1;
+        found.max_per_set_descriptors = 1024;
+        found.max_memory_allocation_size = 1 << 31;
+    });
+    answer(query, |found: &mut vk::PhysicalDeviceMaintenance3Properties<'_>| {
+        found.max_per_set_descriptors = 1024;
+        found.max_memory_allocation_size = 1 << 31;
+    });
+    answer(query, |found: &mut vk::PhysicalDeviceDriverProperties<'_>| {
+        found.driver_id = vk::DriverId::from_raw(0x7FFF_0000);
+        copy_text(&mut found.driver_name, c"vkabort test driver");
+        copy_text(&mut found.driver_info, c"1");
+    });
+    answer(
+        query,
+        |found: &mut vk::PhysicalDeviceExternalMemoryHostPropertiesEXT<'_>| {
+            found.min_imported_host_pointer_alignment = 4096;
+        },
+    );
+    answer(
+        query,
+        |found: &mut vk::PhysicalDeviceTimelineSemaphoreProperties<'_>| {
+            found.max_timeline_semaphore_value_difference = u64::MAX / 2;
+        },
+    );
+    if settings.native_abort {
+        answer::<khr::ShaderAbortProperties>(query, |found| found.max_shader_abort_message_size = MAX_MESSAGE);
+    }
+    if settings.native_fault {
+        answer::<khr::FaultProperties>(query, |found| found.max_device_fault_count = MAX_FAULTS);
     }
 }

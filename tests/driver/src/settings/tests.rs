@@ -28,5 +28,7 @@ fn an_unknown_word_is_named() {
     ] {
         assert_eq!(Settings::parse(&format!("kind=gpu,{text}")), Err(text.to_owned()));
     }
-    assert_eq!(Settings::parse(""), Ok(Settings::default()));
+    let documented = Settings::parse("kind=gpu,devices=1,api=1.3,memory=vram+host+cached,messages=1");
+    assert!(documented.is_ok());
+    assert_eq!(Settings::parse(""), documented);
 }
