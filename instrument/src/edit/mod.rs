@@ -182,7 +182,7 @@ impl Edits {
     /// [`ErrorKind::Limit`] if the id bound exceeds [`MAX_BOUND`].
     pub(crate) fn apply(mut self, words: &[u32], pass: &'static str) -> Result<Vec<u32>> {
         self.check_bound(pass)?;
-        self.sort();
+        self.edits.sort_unstable_by_key(|edit| edit.key);
         let mut out = Vec::with_capacity(self.edited_length(words.len()));
         let mut done = 0;
         for edit in &self.edits {
@@ -198,11 +198,6 @@ impl Edits {
             *word = self.bound.max(*word);
         }
         Ok(out)
-    }
-
-    /// By offset, then rank, then order.
-    fn sort(&mut self) {
-        self.edits.sort_unstable_by_key(|edit| edit.key);
     }
 
     fn check_bound(&self, pass: &'static str) -> Result<()> {
@@ -281,7 +276,7 @@ mod tests {
             edits.remove(4, 1);
         });
         check(&[0, 1, 2, 3, 7, 8, 9, 10, 11, 12, 13, 14, 15], |edits| {
-            edits.remove(4, 3);
+            edits.remove(4, 3)
         });
         check(&[0, 1, 2, 3, 4, 5, 60, 61, 10, 11], |edits| {
             edits.replace(6, 4, &[60, 61]);
@@ -289,7 +284,7 @@ mod tests {
             edits.remove(13, 1);
         });
         check(&[0, 1, 2, 3, 4, 50, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], |edits| {
-            edits.insert(5, &[50]);
+            edits.insert(5, &[50])
         });
         check(
             &[0, 1, 2, 3, 6, 7, 80, 81, 82, 83, 9, 10, 11, 12, 13, 14, 15],

@@ -43,10 +43,8 @@ pub(crate) fn normalize(index: &Index<'_>, plan: &ExitPlan) -> Edits {
         // Blocks changed in this round.
         let mut changed = HashSet::default();
         for header in function.blocks.iter() {
-            let Some(block) = index.blocks.get(header) else {
-                continue;
-            };
-            let Some((merge, target)) = index.loop_merge(block) else {
+            let found = index.blocks.get(header).and_then(|b| Some((b, index.loop_merge(b)?)));
+            let Some((block, (merge, target))) = found else {
                 continue;
             };
             let continues = index.continue_blocks(function, block.label, merge, target);

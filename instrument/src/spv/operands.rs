@@ -261,13 +261,10 @@ mod tests {
     #[test]
     fn an_unknown_opcode_is_reported() {
         let words = inst(7999, &[1, 2]);
-        assert!(!visit_ids(
-            &Inst {
-                offset: 0,
-                words: &words
-            },
-            1,
-            |_| ()
-        ));
+        let unknown = Inst {
+            offset: 0,
+            words: &words,
+        };
+        assert!(!visit_ids(&unknown, 1, |_| ()));
     }
 }

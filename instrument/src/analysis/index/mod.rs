@@ -8,7 +8,6 @@ mod functions;
 mod items;
 pub(crate) mod names;
 mod sections;
-pub(crate) mod text;
 pub(crate) mod typed;
 mod types;
 

@@ -50,10 +50,8 @@ pub(crate) fn waiting_headers(
     let shared = OnceCell::new();
     for (number, function) in index.functions.iter() {
         for header in function.blocks.iter() {
-            let Some(block) = index.blocks.get(header) else {
-                continue;
-            };
-            let Some((merge, target)) = index.loop_merge(block) else {
+            let found = index.blocks.get(header).and_then(|b| Some((b, index.loop_merge(b)?)));
+            let Some((block, (merge, target))) = found else {
                 continue;
             };
             let waits = || {
