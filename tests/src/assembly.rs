@@ -46,9 +46,13 @@ pub fn assemble(text: &str) -> Result<Vec<u32>> {
 ///
 /// The file does not exist or is not SPIR-V assembly.
 pub fn assemble_file(name: &str) -> Result<Vec<u32>> {
+    assemble(&read(name)?)
+}
+
+/// Text of `shaders/<name>`.
+pub(crate) fn read(name: &str) -> Result<String> {
     let path = files::folder("shaders").join(name);
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    assemble(&text)
+    std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// Assembles `text` for `env`, in the newest SPIR-V version of `env`.

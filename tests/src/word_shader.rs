@@ -1,73 +1,55 @@
-//! SPIR-V assembly template of compute shaders that use a buffer of words.
+//! Compute shaders over a buffer of words, composed from fragments of SPIR-V assembly.
+//!
+//! A fragment is a file in `shaders/assembly`. After a line `;; types` it has the text of the part `types`. `{{name}}` is a
+//! hole, which a part of the fragment inside it or a value of the caller fills.
 
-/// Assembly that a shader adds to the template. The template declares `%void`, `%bool`, `%uint`, `%uvec3`, `%zero`, the
-/// buffer `%words`, the type `%element` of pointers to its words, and the invocation's number `%i`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WordShader<'t> {
-    /// Capabilities and extensions.
-    pub needs: &'t str,
-    /// Execution modes of `%main`.
-    pub modes: &'t str,
-    /// Decorations.
-    pub decorations: &'t str,
-    /// Types, constants and global variables.
-    pub types: &'t str,
-    /// Variables of the function.
-    pub variables: &'t str,
-    /// Instructions up to `OpReturn`.
-    pub code: &'t str,
+use crate::assembly;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+
+/// Parts that are empty unless a fragment has them.
+const PARTS: [&str; 8] = [
+    "needs",
+    "modes",
+    "decorations",
+    "types",
+    "variables",
+    "code",
+    "functions",
+    "body",
+];
+
+/// Assembly of a shader from `fragments`, innermost first, in `word_shader.spvasm`. That file declares `%void`, `%bool`,
+/// `%uint`, `%uvec3` and `%zero`, the buffer `%words` with pointers `%element` to its words, and computes the number of
+/// the invocation, `%i`.
+///
+/// # Errors
+///
+/// A fragment does not exist, or nothing fills one of its holes.
+pub fn word_shader(fragments: &[&str], values: &[(&str, &str)]) -> Result<String> {
+    let mut parts = BTreeMap::new();
+    for name in fragments {
+        let text = fill(name, &parts, values)?;
+        let sections = text.split(";; ").skip(1).filter_map(|section| section.split_once('\n'));
+        parts = sections
+            .map(|(part, text)| (part.to_owned(), text.to_owned()))
+            .collect();
+    }
+    fill("word_shader", &parts, values)
 }
 
-impl WordShader<'_> {
-    /// Assembly of the whole shader.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let Self {
-            needs,
-            modes,
-            decorations,
-            types,
-            variables,
-            code,
-        } = self;
-        format!(
-            r#"
-    OpCapability Shader
-    {needs}
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint GLCompute %main "main" %id %words
-    OpExecutionMode %main LocalSize 32 1 1
-    {modes}
-    OpDecorate %id BuiltIn GlobalInvocationId
-    OpDecorate %array ArrayStride 4
-    OpDecorate %block Block
-    OpMemberDecorate %block 0 Offset 0
-    OpDecorate %words DescriptorSet 0
-    OpDecorate %words Binding 0
-    {decorations}
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %uint = OpTypeInt 32 0
-    %uvec3 = OpTypeVector %uint 3
-    %zero = OpConstant %uint 0
-    %input = OpTypePointer Input %uvec3
-    %id = OpVariable %input Input
-    %array = OpTypeRuntimeArray %uint
-    %block = OpTypeStruct %array
-    %buffer = OpTypePointer StorageBuffer %block
-    %element = OpTypePointer StorageBuffer %uint
-    %words = OpVariable %buffer StorageBuffer
-    {types}
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    {variables}
-    %invocation = OpLoad %uvec3 %id
-    %i = OpCompositeExtract %uint %invocation 0
-    {code}
-    OpReturn
-    OpFunctionEnd
-"#
-        )
+/// Text of a fragment with its holes filled.
+fn fill(name: &str, parts: &BTreeMap<String, String>, values: &[(&str, &str)]) -> Result<String> {
+    let text = assembly::read(&format!("assembly/{name}.spvasm"))?;
+    let mut pieces = text.split("{{");
+    let mut filled = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (hole, rest) = piece.split_once("}}").context("a hole does not end")?;
+        let value = values.iter().find(|(name, _)| *name == hole).map(|(_, value)| *value);
+        let value = parts.get(hole).map(String::as_str).or(value);
+        let value = value.or_else(|| PARTS.contains(&hole).then_some(""));
+        filled += value.with_context(|| format!("nothing fills {hole} in {name}"))?;
+        filled += rest;
     }
+    Ok(filled)
 }

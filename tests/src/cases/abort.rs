@@ -1,12 +1,11 @@
 //! Abort locations: the entry point, called functions and every control-flow path. Also checks the rest of the dispatch.
 
-use super::support::{MARK, incremented, marked, run_to_loss, same_set, same_words};
+use super::support::{MARK, expect_no_reports, incremented, marked, run, run_to_loss, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
-use anyhow::{Result, ensure};
-use ash::vk;
+use crate::vk::{Device, Gpu};
+use anyhow::{Context as _, Result};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("abort::in_the_entry_point", entry_point).logs(&["word 5 is 7", "word 38 is 7", "main"]),
@@ -59,23 +58,17 @@ fn every_path(context: &Context) -> Result<()> {
 fn never_taken(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    for shader in [
+    let shaders = [
         "abort/entry_point.comp",
         "control_flow/nested.comp",
         "message/structures.comp",
-    ] {
+    ];
+    for shader in shaders {
         let words = marked(&[]);
-        let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
-        let kernel = Kernel::new(&device, &glsl::compile(shader)?, &[&buffer])?;
-        let (_submission, result) = kernel.run(super::support::GROUPS)?;
-        ensure!(result == vk::Result::SUCCESS, "{shader} ended with {result:?}");
-        let after = buffer.read();
+        let ran = run(&device, &glsl::compile(shader)?, &[words.clone(), vec![0; 64]].concat())?;
+        let after = ran.succeeded().context(shader)?;
         let added = if shader.contains("nested") { 1004 } else { 1000 };
         same_words(&after[..64], &words.iter().map(|word| word + added).collect::<Vec<_>>())?;
     }
-    ensure!(
-        device.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
-        "a healthy device has fault reports"
-    );
-    Ok(())
+    expect_no_reports(&device)
 }

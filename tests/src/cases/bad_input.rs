@@ -1,9 +1,9 @@
 //! Invalid SPIR-V is rejected with an error code and a logged reason, and the device stays usable.
 
-use super::support::{GROUPS, expect_success, marked};
+use super::support::run_entry_point;
 use crate::case::{Case, Context};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -26,15 +26,6 @@ fn create(device: &Device<'_>, words: &[u32]) -> Result<(), vk::Result> {
     Ok(())
 }
 
-/// Checks that the device still compiles and runs the shader.
-fn still_works(device: &Device<'_>, spirv: &[u32]) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(&[]))?;
-    let kernel = Kernel::new(device, spirv, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_success(result)?;
-    Ok(())
-}
-
 fn truncated(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
@@ -48,7 +39,7 @@ fn truncated(context: &Context) -> Result<()> {
             spirv.len()
         );
     }
-    still_works(&device, &glsl::compile("abort/entry_point.comp")?)
+    run_entry_point(&device, false)
 }
 
 /// Pseudo-random words, the same in every run.
@@ -74,7 +65,7 @@ fn noise(context: &Context) -> Result<()> {
         words[header..].fill_with(&mut random);
         ensure!(create(&device, &words).is_err(), "noise was accepted in round {round}");
     }
-    still_works(&device, &glsl::compile("abort/entry_point.comp")?)
+    run_entry_point(&device, false)
 }
 
 fn damaged(context: &Context) -> Result<()> {
@@ -108,5 +99,5 @@ fn damaged(context: &Context) -> Result<()> {
         rejected > 100 && accepted > 100,
         "{rejected} damaged modules were rejected, {accepted} accepted"
     );
-    still_works(&device, &glsl::compile("abort/entry_point.comp")?)
+    run_entry_point(&device, false)
 }

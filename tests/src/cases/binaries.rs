@@ -2,10 +2,10 @@
 //! their messages.
 
 use super::shader_binary::{aligned, compute_info};
-use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
+use super::support::{GROUPS, MARK, bytes, expect_lost, expect_success, incremented, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::payload::Payload;
-use crate::vk::{Buffer, Cache, Device, DeviceOptions, Gpu, Kernel, More, Submission};
+use crate::vk::{Buffer, Cache, Device, Gpu, Kernel, Submission};
 use crate::{glsl, respawn};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -67,8 +67,8 @@ fn run_child() -> Result<Vec<Vec<u8>>> {
 fn print_if_child(all: &[Vec<u8>]) -> bool {
     let child = std::env::var_os(CHILD).is_some();
     if child {
-        for bytes in all {
-            println!("{LINE}{}", vkabort_record::hex::hex(bytes));
+        for data in all {
+            println!("{LINE}{}", vkabort_record::hex::hex(data));
         }
     }
     child
@@ -95,9 +95,14 @@ fn same_bytes(own: &[Vec<u8>], other: &[Vec<u8>]) -> Result<()> {
 
 /// Data of a new cache after pipelines with aborts were created with it.
 fn cache_data(device: &Device<'_>) -> Result<Vec<u8>> {
+    cache_data_of(device, &["abort/entry_point.comp", "control_flow/nested.comp"])
+}
+
+/// Data of a new cache after pipelines of these shaders were created with it.
+pub(super) fn cache_data_of(device: &Device<'_>, shaders: &[&str]) -> Result<Vec<u8>> {
     let buffer = Buffer::storage(device, &[0; 64])?;
     let cache = Cache::new(device, &[])?;
-    for shader in ["abort/entry_point.comp", "control_flow/nested.comp"] {
+    for shader in shaders {
         Kernel::bound(device, &[&buffer])?.create(&glsl::compile(shader)?, &[], Some(&cache))?;
     }
     cache.data()
@@ -126,8 +131,7 @@ fn cached(context: &Context) -> Result<()> {
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;
     kernel.create(&spirv, &[], Some(&Cache::new(&device, &data)?))?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_lost(result)?;
+    expect_lost(kernel.run_to_end(GROUPS)?)?;
     same_set(device.payloads()?, vec![message(5)])
 }
 
@@ -137,13 +141,9 @@ fn message(i: usize) -> Vec<u8> {
 
 /// Runs `check` on a device with `VK_EXT_shader_object`.
 fn with_shader_objects<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
-    gpu.require_extension(ash::ext::shader_object::NAME)?;
     let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-    let more = More {
-        extensions: vec![ash::ext::shader_object::NAME],
-        features: vec![&mut objects],
-    };
-    check(&Device::extended(gpu, DeviceOptions::default(), more)?)
+    let names = [ash::ext::shader_object::NAME];
+    check(&Device::with_extensions(gpu, &names, vec![&mut objects])?)
 }
 
 /// Creates a compute shader from SPIR-V or from a binary.
@@ -175,8 +175,7 @@ fn destroy(device: &Device<'_>, shader: vk::ShaderEXT) {
 }
 
 fn spirv() -> Result<Vec<u8>> {
-    let words = glsl::compile("abort/entry_point.comp")?;
-    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    Ok(bytes(&glsl::compile("abort/entry_point.comp")?))
 }
 
 /// Binary that a device produces for the shader.
@@ -208,11 +207,9 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
     let result = submission.run();
     drop(submission);
     destroy(device, shader);
-    let after = words.iter().map(|&word| if word == MARK { MARK } else { word + 1000 });
-    same_words(&buffer.read(), &after.collect::<Vec<_>>())?;
+    same_words(&buffer.read(), &incremented(&words))?;
     if aborting.is_empty() {
-        expect_success(result)?;
-        return Ok(());
+        return expect_success(result);
     }
     expect_lost(result)?;
     same_set(device.payloads()?, aborting.iter().map(|&i| message(i)).collect())

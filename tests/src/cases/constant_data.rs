@@ -1,11 +1,11 @@
 //! `OpConstantDataKHR` on drivers: as tables and in messages, in every width. Also the helpers that
 //! `constant_data_special` uses.
 
-use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
+use super::support::{MARK, marked, run, run_specialised, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
-use crate::vk::{Buffer, Device, Gpu, Kernel};
-use crate::word_shader::WordShader;
+use crate::vk::{Device, Gpu};
+use crate::word_shader::word_shader;
 use anyhow::Result;
 use ash::vk;
 use std::fmt::Write;
@@ -20,49 +20,12 @@ pub(super) const CASES: &[Case] = &[
     Case::new("constant_data::in_messages", messages),
 ];
 
-/// Assembly of a compute shader over a buffer of words: `%i` is the invocation and `%value` its word.
-pub(super) fn shader(head: &str, decorations: &str, types: &str, variables: &str, body: &str) -> String {
-    WordShader {
-        needs: &format!(
-            "OpCapability ConstantDataKHR
-             {head}
-             OpExtension \"SPV_KHR_constant_data\""
-        ),
-        decorations,
-        types: &format!(
-            "%uvec2 = OpTypeVector %uint 2
-             %one = OpConstant %uint 1
-             %sixty_four = OpConstant %uint 64
-             %mark = OpConstant %uint {MARK}
-             {types}"
-        ),
-        variables,
-        code: &format!(
-            "%behind = OpIAdd %uint %i %sixty_four
-             %pointer = OpAccessChain %element %words %zero %i
-             %pointer_behind = OpAccessChain %element %words %zero %behind
-             %value = OpLoad %uint %pointer
-             {body}"
-        ),
-        ..WordShader::default()
-    }
-    .text()
+/// Assembly of the shader `constant_data/<name>.spvasm`: `%i` is the invocation and `%value` its word.
+pub(super) fn shader(name: &str, values: &[(&str, &str)]) -> Result<String> {
+    let mark = MARK.to_string();
+    let values = [values, &[("mark", &mark)]].concat();
+    word_shader(&[&format!("constant_data/{name}"), "constant_data/values"], &values)
 }
-
-/// End of a shader body in which invocations whose word is [`MARK`] abort.
-pub(super) fn abort(message: &str) -> String {
-    format!(
-        "%bad = OpIEqual %bool %value %mark
-         OpSelectionMerge %end None
-         OpBranchConditional %bad %aborts %end
-         %aborts = OpLabel
-         {message}
-         %end = OpLabel"
-    )
-}
-
-pub(super) const ABORT: &str = "OpCapability AbortKHR
-    OpExtension \"SPV_KHR_abort\"";
 
 /// Element `k` of the tables. Some have the sign bit set.
 fn element(k: u64, width: u32) -> u64 {
@@ -113,19 +76,10 @@ fn table(context: &Context, width: u32, signed: bool, count: u64) -> Result<()> 
     let capability = require(&gpu, width)?;
     let device = Device::new(&gpu)?;
     let elements: Vec<u64> = (0..count).map(|k| element(k, width)).collect();
-    let scalar = match (width, signed) {
-        (32, false) => "%scalar = OpTypeAlias".to_owned(),
-        _ => format!("%scalar = OpTypeInt {width} {}", u32::from(signed)),
+    let (scalar_type, scalar) = match (width, signed) {
+        (32, false) => (String::new(), "%uint"),
+        _ => (format!("%scalar = OpTypeInt {width} {}", u32::from(signed)), "%scalar"),
     };
-    let types = format!(
-        "{scalar}
-         %length = OpConstant %uint {count}
-         %table = OpTypeArray %scalar %length
-         %data = OpConstantDataKHR %table {}
-         %table_pointer = OpTypePointer Function %table
-         %scalar_pointer = OpTypePointer Function %scalar",
-        literal(&elements, width)
-    );
     let widened = |name: &str, from: &str| match (width, signed) {
         (64, _) => format!(
             "%{name}_both = OpBitcast %uvec2 {from}
@@ -138,38 +92,19 @@ fn table(context: &Context, width: u32, signed: bool, count: u64) -> Result<()> 
         (_, true) => format!("%{name} = OpSConvert %uint {from}"),
         (_, false) => format!("%{name} = OpUConvert %uint {from}"),
     };
-    let body = format!(
-        "%at = OpUMod %uint %value %length
-         %place = OpAccessChain %scalar_pointer %variable %at
-         %found = OpLoad %scalar %place
-         {}
-         OpStore %pointer %word
-         %last = OpCompositeExtract %scalar %data {}
-         {}
-         OpStore %pointer_behind %last_word",
-        widened("word", "%found"),
-        count - 1,
-        widened("last_word", "%last")
-    );
-    let assembly = shader(
-        capability,
-        "",
-        &types,
-        "%variable = OpVariable %table_pointer Function %data",
-        &body,
-    );
-    let assembly = match (width, signed) {
-        (32, false) => assembly
-            .replace("%scalar = OpTypeAlias", "")
-            .replace("%scalar ", "%uint ")
-            .replace("%scalar\n", "%uint\n"),
-        _ => assembly,
-    };
+    let values = [
+        ("capability", capability),
+        ("scalar_type", &scalar_type),
+        ("scalar", scalar),
+        ("count", &count.to_string()),
+        ("data", &literal(&elements, width)),
+        ("word", &widened("word", "%found")),
+        ("last", &(count - 1).to_string()),
+        ("last_word", &widened("last_word", "%last")),
+    ];
     let words: Vec<u32> = (0..64).map(|i: u32| i.wrapping_mul(2_654_435_761)).collect();
-    let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
-    let kernel = Kernel::new(&device, &assemble(&assembly)?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_success(result)?;
+    let room = [words.clone(), vec![0; 64]].concat();
+    let after = run(&device, &assemble(&shader("table", &values)?)?, &room)?.succeeded()?;
     let word = |element: u64| match (width, signed) {
         (64, _) => element as u32 ^ (element >> 32) as u32,
         (8, true) => element as u8 as i8 as u32,
@@ -179,28 +114,14 @@ fn table(context: &Context, width: u32, signed: bool, count: u64) -> Result<()> 
     let looked_up = words.iter().map(|&w| word(elements[w as usize % elements.len()]));
     let last = word(elements[elements.len() - 1]);
     let expected: Vec<u32> = looked_up.chain([last; 64]).collect();
-    same_words(&buffer.read(), &expected)
+    same_words(&after, &expected)
 }
 
 /// Runs a specialised shader that aborts at two marked words. Returns the payloads.
 pub(super) fn payloads(device: &Device<'_>, assembly: &str, special: &[(u32, Vec<u8>)]) -> Result<Vec<Vec<u8>>> {
-    let buffer = Buffer::storage(device, &[marked(&[5, 38]), vec![0; 64]].concat())?;
-    let (_, result) = run_special(device, assembly, special, &buffer)?;
-    expect_lost(result)?;
-    device.payloads()
-}
-
-/// Runs a specialised shader.
-pub(super) fn run_special<'d>(
-    device: &'d Device<'d>,
-    assembly: &str,
-    special: &[(u32, Vec<u8>)],
-    buffer: &'d Buffer<'d>,
-) -> Result<(Kernel<'d>, vk::Result)> {
-    let mut kernel = Kernel::bound(device, &[buffer])?;
-    kernel.create(&assemble(assembly)?, special, None)?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    Ok((kernel, result))
+    let words = [marked(&[5, 38]), vec![0; 64]].concat();
+    let (_, payloads) = run_specialised(device, &assemble(assembly)?, special, &words)?.lost()?;
+    Ok(payloads)
 }
 
 fn messages(context: &Context) -> Result<()> {
@@ -214,33 +135,17 @@ fn messages(context: &Context) -> Result<()> {
         };
         for count in [1u64, 7, 200] {
             let elements: Vec<u64> = (0..count).map(|k| element(k, width)).collect();
-            let scalar = if width == 32 {
-                "%scalar = OpTypeInt 32 1".to_owned()
-            } else {
-                format!("%scalar = OpTypeInt {width} 0")
-            };
             let behind = (elements.len() * width as usize / 8).next_multiple_of(4);
-            let types = format!(
-                "{scalar}
-                 %length = OpConstant %uint {count}
-                 %table = OpTypeArray %scalar %length
-                 %data = OpConstantDataKHR %table {}
-                 %plain = OpTypeStruct %table %uint
-                 %laid_out = OpTypeArray %scalar %length
-                 %type = OpTypeStruct %laid_out %uint",
-                literal(&elements, width)
-            );
-            let decorations = format!(
-                "OpDecorate %laid_out ArrayStride {}
-                 OpMemberDecorate %type 0 Offset 0
-                 OpMemberDecorate %type 1 Offset {behind}",
-                width / 8
-            );
-            let body = abort(
-                "%message = OpCompositeConstruct %plain %data %i
-                 OpAbortKHR %type %message",
-            );
-            let assembly = shader(&format!("{capability}\n{ABORT}"), &decorations, &types, "", &body);
+            let values = [
+                ("capability", capability),
+                ("width", &width.to_string()),
+                ("signed", if width == 32 { "1" } else { "0" }),
+                ("count", &count.to_string()),
+                ("data", &literal(&elements, width)),
+                ("stride", &(width / 8).to_string()),
+                ("behind", &behind.to_string()),
+            ];
+            let assembly = shader("message", &values)?;
             let device = Device::new(&gpu)?;
             let expected = |i: u32| {
                 let mut bytes = bytes(&elements, width);

@@ -1,9 +1,10 @@
 //! `OpSpecConstantDataKHR` specialised with other data and other lengths.
 
-use super::constant_data::{ABORT, abort, payloads, run_special, shader};
-use super::support::{expect_success, same_set, same_words};
+use super::constant_data::{payloads, shader};
+use super::support::{run_specialised, same_set, same_words};
+use crate::assembly::assemble;
 use crate::case::{Case, Context};
-use crate::vk::{Buffer, Device, Gpu};
+use crate::vk::{Device, Gpu};
 use anyhow::Result;
 
 pub(super) const CASES: &[Case] = &[
@@ -16,20 +17,10 @@ pub(super) const CASES: &[Case] = &[
     .logs(&["a longer text"]),
 ];
 
-/// A table with `SpecId` 1, its length with `SpecId` 2 and a factor with `SpecId` 3.
-const SPECIALISED: &str = "%scalar = OpTypeInt 32 1
-    %length = OpSpecConstant %uint 3
-    %factor = OpSpecConstant %uint 1
-    %table = OpTypeArray %scalar %length
-    %data = OpSpecConstantDataKHR %table 10 20 30";
-const SPEC_IDS: &str = "OpDecorate %data SpecId 1
-    OpDecorate %length SpecId 2
-    OpDecorate %factor SpecId 3";
-
 /// Data by `SpecId`.
 type Special = Vec<(u32, Vec<u8>)>;
 
-/// Specialisations, each with the resulting table elements and factor.
+/// Specialisations of a table with `SpecId` 1, its length with 2 and a factor with 3, each with the resulting table elements and factor.
 fn specialisations() -> Vec<(Special, Vec<u32>, u32)> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     vec![
@@ -48,52 +39,21 @@ fn specialisations() -> Vec<(Special, Vec<u32>, u32)> {
 fn specialised_tables(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let types = format!(
-        "{SPECIALISED}
-         %table_pointer = OpTypePointer Function %table
-         %scalar_pointer = OpTypePointer Function %scalar"
-    );
-    let body = "%at = OpUMod %uint %value %length
-         %place = OpAccessChain %scalar_pointer %variable %at
-         %found = OpLoad %scalar %place
-         %word = OpBitcast %uint %found
-         %product = OpIMul %uint %word %factor
-         OpStore %pointer %product
-         OpStore %pointer_behind %length";
-    let variable = "%variable = OpVariable %table_pointer Function %data";
-    let assembly = shader("", SPEC_IDS, &types, variable, body);
+    let spirv = assemble(&shader("specialised_table", &[])?)?;
     for (special, table, factor) in specialisations() {
         let words: Vec<u32> = (0..64).collect();
-        let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
-        let (_kernel, result) = run_special(&device, &assembly, &special, &buffer)?;
-        expect_success(result)?;
+        let room = [words.clone(), vec![0; 64]].concat();
+        let after = run_specialised(&device, &spirv, &special, &room)?.succeeded()?;
         let looked_up = words.iter().map(|&w| table[w as usize % table.len()] * factor);
         let expected: Vec<u32> = looked_up.chain([table.len() as u32; 64]).collect();
-        same_words(&buffer.read(), &expected)?;
+        same_words(&after, &expected)?;
     }
     Ok(())
 }
 
 fn specialised_messages(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let types = format!(
-        "{SPECIALISED}
-         %plain = OpTypeStruct %uint %uint %table
-         %laid_out = OpTypeArray %scalar %length
-         %type = OpTypeStruct %uint %uint %laid_out"
-    );
-    let decorations = format!(
-        "{SPEC_IDS}
-         OpDecorate %laid_out ArrayStride 4
-         OpMemberDecorate %type 0 Offset 0
-         OpMemberDecorate %type 1 Offset 4
-         OpMemberDecorate %type 2 Offset 8"
-    );
-    let body = abort(
-        "%message = OpCompositeConstruct %plain %i %factor %data
-         OpAbortKHR %type %message",
-    );
-    let assembly = shader(ABORT, &decorations, &types, "", &body);
+    let assembly = shader("specialised_message", &[])?;
     for (special, table, factor) in specialisations() {
         let device = Device::new(&gpu)?;
         let expected = |i: u32| {
@@ -109,24 +69,7 @@ fn specialised_messages(context: &Context) -> Result<()> {
 fn specialised_text(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let types = "%char = OpTypeInt 8 0
-         %length = OpSpecConstant %uint 4
-         %table = OpTypeArray %char %length
-         %data = OpSpecConstantDataKHR %table \"abc\"
-         %plain = OpTypeStruct %table
-         %laid_out = OpTypeArray %char %length
-         %type = OpTypeStruct %laid_out";
-    let decorations = "OpDecorate %data SpecId 1
-         OpDecorate %length SpecId 2
-         OpDecorate %table UTFEncodedKHR
-         OpDecorate %laid_out UTFEncodedKHR
-         OpDecorate %laid_out ArrayStride 1
-         OpMemberDecorate %type 0 Offset 0";
-    let body = abort(
-        "%message = OpCompositeConstruct %plain %data
-         OpAbortKHR %type %message",
-    );
-    let assembly = shader(&format!("OpCapability Int8\n{ABORT}"), decorations, types, "", &body);
+    let assembly = shader("specialised_text", &[])?;
     let text = b"a longer text\0".to_vec();
     let special = [(1, text.clone()), (2, (text.len() as u32).to_le_bytes().to_vec())];
     same_set(payloads(&device, &assembly, &special)?, vec![text.clone(), text])

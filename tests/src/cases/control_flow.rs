@@ -15,6 +15,7 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 /// Expected result of one invocation: the words at offsets 0, 64 and 128, and its message.
+#[derive(Default)]
 struct Model {
     own: u32,
     second: u32,
@@ -29,17 +30,10 @@ fn check(context: &Context, shader: &str, model: impl Fn(u32, u32) -> Model) -> 
     let before = [words.clone(), vec![0; 2 * COUNT]].concat();
     let (after, payloads) = run_to_loss(context, shader, &before)?;
     let models: Vec<Model> = words.iter().zip(0..).map(|(&word, i)| model(i, word)).collect();
-    let mut expected: Vec<u32> = models.iter().map(|model| model.own).collect();
-    expected.extend(models.iter().map(|model| model.second));
-    expected.extend(models.iter().map(|model| model.third));
-    same_set(
-        payloads,
-        models
-            .into_iter()
-            .filter_map(|model| model.message)
-            .map(Payload::bytes)
-            .collect(),
-    )?;
+    let parts: [fn(&Model) -> u32; 3] = [|model| model.own, |model| model.second, |model| model.third];
+    let expected: Vec<u32> = parts.iter().flat_map(|part| models.iter().map(part)).collect();
+    let messages = models.into_iter().filter_map(|model| model.message);
+    same_set(payloads, messages.map(Payload::bytes).collect())?;
     same_words(&after, &expected)
 }
 
@@ -47,95 +41,81 @@ fn message(format: &str, i: u32, k: u32) -> Option<Payload> {
     Some(Payload::text(format).scalar(i).scalar(k))
 }
 
-fn loop_body(context: &Context) -> Result<()> {
-    check(context, "control_flow/loop_body.comp", |i, word| {
-        let aborts = word < 8;
-        Model {
-            own: if aborts { word } else { word + 1000 },
-            second: word.min(8),
-            third: 0,
-            message: if aborts { message("body %u %u", i, word) } else { None },
-        }
+/// Checks a loop whose aborting invocations leave `second` and the message `text`; the others add 1000 to their word.
+fn check_loop(
+    context: &Context,
+    shader: &str,
+    text: &str,
+    aborts: fn(u32) -> bool,
+    second: fn(u32) -> u32,
+) -> Result<()> {
+    check(context, shader, |i, word| Model {
+        own: if aborts(word) { word } else { word + 1000 },
+        second: if aborts(word) { second(word) } else { 8 },
+        message: aborts(word).then(|| message(text, i, word)).flatten(),
+        ..Model::default()
     })
+}
+
+fn loop_body(context: &Context) -> Result<()> {
+    check_loop(
+        context,
+        "control_flow/loop_body.comp",
+        "body %u %u",
+        |word| word < 8,
+        |word| word,
+    )
 }
 
 fn for_increment(context: &Context) -> Result<()> {
-    check(context, "control_flow/for_increment.comp", |i, word| {
-        let aborts = word < 8;
-        Model {
-            own: if aborts { word } else { word + 1000 },
-            second: if aborts { word + 1 } else { 8 },
-            third: 0,
-            message: if aborts {
-                message("increment %u %u", i, word)
-            } else {
-                None
-            },
-        }
-    })
+    check_loop(
+        context,
+        "control_flow/for_increment.comp",
+        "increment %u %u",
+        |word| word < 8,
+        |word| word + 1,
+    )
 }
 
+/// The condition sees 1 to 8: from after the first iteration to before the regular end of the loop.
 fn do_while_condition(context: &Context) -> Result<()> {
-    check(context, "control_flow/do_while_condition.comp", |i, word| {
-        // The condition sees 1 to 8: from after the first iteration to before the regular end of the loop.
-        let aborts = (1..=8).contains(&word);
-        Model {
-            own: if aborts { word } else { word + 1000 },
-            second: if aborts { word } else { 8 },
-            third: 0,
-            message: if aborts {
-                message("condition %u %u", i, word)
-            } else {
-                None
-            },
-        }
-    })
+    let aborts = |word| (1..=8).contains(&word);
+    check_loop(
+        context,
+        "control_flow/do_while_condition.comp",
+        "condition %u %u",
+        aborts,
+        |word| word,
+    )
 }
 
 fn while_condition(context: &Context) -> Result<()> {
-    check(context, "control_flow/while_condition.comp", |i, word| {
-        let aborts = word <= 8;
-        Model {
-            own: if aborts { word } else { word + 1000 },
-            second: word.min(8),
-            third: 0,
-            message: if aborts { message("header %u %u", i, word) } else { None },
-        }
-    })
+    check_loop(
+        context,
+        "control_flow/while_condition.comp",
+        "header %u %u",
+        |word| word <= 8,
+        |word| word,
+    )
 }
 
 fn switch(context: &Context) -> Result<()> {
     check(context, "control_flow/switch.comp", |i, word| {
         let mut model = Model {
             own: word,
-            second: 0,
-            third: 0,
-            message: None,
+            ..Model::default()
         };
         for k in 0..8 {
             match k & 3 {
-                0 => {
-                    if word == k {
-                        model.message = message("switch %u %u", i, k);
-                        return model;
-                    }
-                    model.second += 11;
-                }
+                0 | 3 if word == k => model.message = message("switch %u %u", i, k),
+                2 if word == 2 => model.message = message("case %u %u", i, k),
+                0 => model.second += 11,
                 1 => model.second += 10,
-                2 => {
-                    if word == 2 {
-                        model.message = message("case %u %u", i, k);
-                        return model;
-                    }
-                    model.second += 100;
-                }
-                _ => {
-                    if word == k {
-                        model.message = message("switch %u %u", i, k);
-                        return model;
-                    }
-                    continue;
-                }
+                2 => model.second += 100,
+                _ => continue,
+            }
+            if model.message.is_some() {
+                return model;
             }
             model.third += 1;
         }
@@ -148,9 +128,7 @@ fn nested(context: &Context) -> Result<()> {
     check(context, "control_flow/nested.comp", |i, word| {
         let mut model = Model {
             own: word,
-            second: 0,
-            third: 0,
-            message: None,
+            ..Model::default()
         };
         for outer in [0, 4] {
             if word == outer || word == outer + 2 {

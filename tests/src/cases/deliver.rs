@@ -1,7 +1,6 @@
 //! Report delivery to messengers, the log and a folder, before the application's call returns.
 
-use super::support::expect_lost;
-use super::support::marked;
+use super::support::{expect_lost, marked};
 use crate::case::{Case, Context};
 use crate::glsl_debug::{self, Form};
 use crate::report_files;
@@ -52,15 +51,24 @@ fn shader() -> Result<Vec<u32>> {
     glsl_debug::compile("report/bounds.comp", Form::Lines)
 }
 
-/// Runs a dispatch in which one invocation aborts, with all objects named. Then runs `after` on the lost device.
+/// Runs a dispatch in which one invocation aborts. Then runs `after` on the lost device.
 fn abort_on(gpu: &Gpu, after: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
+    lose_named(gpu, &shader()?, &marked(&[5]), after)
+}
+
+/// Runs a workgroup that aborts, with all objects named. Then runs `after` on the lost device.
+pub(super) fn lose_named(
+    gpu: &Gpu,
+    spirv: &[u32],
+    words: &[u32],
+    after: impl FnOnce(&Device<'_>) -> Result<()>,
+) -> Result<()> {
     let device = Device::new(gpu)?;
     device.name(device.raw.handle(), c"the device")?;
     device.name(device.queue, c"the queue")?;
-    let buffer = Buffer::storage(&device, &marked(&[5]))?;
-    let kernel = Kernel::named(&device, &shader()?, &[&buffer], [c"the module", c"the pipeline"])?;
-    let (_submission, result) = kernel.run(1)?;
-    expect_lost(result)?;
+    let buffer = Buffer::storage(&device, words)?;
+    let kernel = Kernel::named(&device, spirv, &[&buffer], [c"the module", c"the pipeline"])?;
+    expect_lost(kernel.run_to_end(1)?)?;
     after(&device)
 }
 

@@ -1,7 +1,7 @@
 //! Device creation in the ways that the specification allows: features in any structures, extensions in any subset and
 //! order, buffer device addresses enabled or not. The layer must not write the application's structures.
 
-use super::support::run_entry_point;
+use super::support::{expect_no_reports, run_entry_point};
 use crate::case::{Case, Context};
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 use crate::vk::{Device, Gpu};
@@ -24,53 +24,50 @@ pub(super) const CASES: &[Case] = &[
         })
     }),
     Case::new("device_creation::with_VkPhysicalDeviceFeatures2", |context| {
-        check(context, true, |_| Request {
-            features: vec![Box::new(vk::PhysicalDeviceFeatures2::default().features(robust()))],
-            ..Request::default()
+        check(context, true, |_| {
+            Request::features(vec![Box::new(
+                vk::PhysicalDeviceFeatures2::default().features(robust()),
+            )])
         })
     }),
     Case::new("device_creation::with_the_structures_of_versions", |context| {
-        check(context, true, |_| Request {
-            features: vec![
+        check(context, true, |_| {
+            Request::features(vec![
                 Box::new(vk::PhysicalDeviceVulkan13Features::default().synchronization2(true)),
                 Box::new(vk::PhysicalDeviceFeatures2::default().features(robust())),
                 Box::new(vk::PhysicalDeviceVulkan11Features::default()),
                 Box::new(vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true)),
-            ],
-            ..Request::default()
+            ])
         })
     }),
     Case::new("device_creation::with_the_structure_of_Vulkan_1_4", |context| {
-        check_as(context, vk::make_api_version(0, 1, 4, 0), true, |_| Request {
-            features: vec![
+        check_as(context, vk::make_api_version(0, 1, 4, 0), true, |_| {
+            Request::features(vec![
                 Box::new(Vulkan14::default()),
                 Box::new(vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true)),
-            ],
-            ..Request::default()
+            ])
         })
     }),
     Case::new("device_creation::with_single_structures", |context| {
-        check(context, true, |_| Request {
-            features: vec![
+        check(context, true, |_| {
+            Request::features(vec![
                 Box::new(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true)),
                 Box::new(vk::PhysicalDeviceVulkanMemoryModelFeatures::default().vulkan_memory_model(true)),
                 Box::new(vk::PhysicalDeviceBufferDeviceAddressFeatures::default()),
                 Box::new(vk::PhysicalDeviceSynchronization2Features::default()),
-            ],
-            ..Request::default()
+            ])
         })
     }),
     Case::new(
         "device_creation::with_buffer_device_addresses_of_Vulkan_1_2",
         |context| {
-            check(context, true, |_| Request {
-                features: vec![Box::new(
+            check(context, true, |_| {
+                Request::features(vec![Box::new(
                     vk::PhysicalDeviceVulkan12Features::default()
                         .buffer_device_address(true)
                         .vulkan_memory_model(true)
                         .vulkan_memory_model_device_scope(true),
-                )],
-                ..Request::default()
+                )])
             })
         },
     ),
@@ -124,6 +121,15 @@ struct Request {
     core: Option<vk::PhysicalDeviceFeatures>,
     names: Vec<&'static CStr>,
     features: Vec<Box<dyn ExtendsDeviceCreateInfo>>,
+}
+
+impl Request {
+    fn features(features: Vec<Box<dyn ExtendsDeviceCreateInfo>>) -> Self {
+        Self {
+            features,
+            ..Self::default()
+        }
+    }
 }
 
 fn robust() -> vk::PhysicalDeviceFeatures {
@@ -260,11 +266,9 @@ fn some(context: &Context) -> Result<()> {
             "{names:?}: fault queries: {has_fault}"
         );
         if ours.1 {
-            let found = device.fault()?.report_count(0);
-            ensure!(found == (vk::Result::TIMEOUT, 0), "a healthy device has {found:?}");
+            expect_no_reports(&device)?;
         }
-        // SAFETY: no other thread uses the device.
-        unsafe { device.raw.device_wait_idle() }?;
+        device.wait_idle()?;
     }
     Ok(())
 }

@@ -27,8 +27,7 @@ fn on_lost_device(context: &Context, check: fn(&Device<'_>) -> Result<()>) -> Re
     let device = Device::new(&gpu)?;
     let buffer = Buffer::storage(&device, &marked(&[1, 2, 60]))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_lost(result)?;
+    expect_lost(kernel.run_to_end(GROUPS)?)?;
     check(&device)
 }
 
@@ -132,10 +131,7 @@ fn blocked_reader(context: &Context) -> Result<()> {
         let reader = scope.spawn(move || (fault.report_count(u64::MAX), Instant::now()));
         std::thread::sleep(Duration::from_millis(100));
         ensure!(!reader.is_finished(), "the reader did not block");
-        let mut result = submission.submit();
-        if result == vk::Result::SUCCESS {
-            result = submission.wait();
-        }
+        let result = submission.run();
         let lost = Instant::now();
         expect_lost(result)?;
         let Ok(((result, count), woke)) = reader.join() else {

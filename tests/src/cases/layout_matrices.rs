@@ -1,6 +1,6 @@
 //! Matrices in messages: every width, row-major and column-major, with padded strides.
 
-use super::layout_support::{at, check, shader, with_capability};
+use super::layout_support::{at, check, shader};
 use crate::case::{Case, Context};
 use crate::vk::{Device, Gpu};
 use anyhow::Result;
@@ -28,50 +28,32 @@ fn matrices(context: &Context, bits: u32) -> Result<()> {
     let by_rows = 2 * column;
     let array = by_rows + 3 * row;
     let element = 3 * row + size;
-    let decorations = format!(
-        "OpMemberDecorate %type 0 Offset 0
-         OpMemberDecorate %type 0 ColMajor
-         OpMemberDecorate %type 0 MatrixStride {column}
-         OpMemberDecorate %type 1 Offset {by_rows}
-         OpMemberDecorate %type 1 RowMajor
-         OpMemberDecorate %type 1 MatrixStride {row}
-         OpMemberDecorate %type 2 Offset {array}
-         OpMemberDecorate %type 2 RowMajor
-         OpMemberDecorate %type 2 MatrixStride {row}
-         OpDecorate %several ArrayStride {element}"
-    );
-    let (real, convert) = match bits {
-        32 => (String::new(), "%g = OpFMul %real %f %f_one".to_owned()),
+    let (needs, real) = match bits {
+        32 => (String::new(), String::new()),
         _ => (
+            format!("OpCapability Float{bits}"),
             format!("%real = OpTypeFloat {bits}"),
-            "%g = OpFConvert %real %f".to_owned(),
         ),
     };
-    let types = format!(
-        "{real}
-         %vec3 = OpTypeVector %real 3
-         %matrix = OpTypeMatrix %vec3 2
-         %several = OpTypeArray %matrix %two
-         %f_one = OpConstant %float 1
-         %type = OpTypeStruct %matrix %matrix %several"
-    );
-    let body = format!(
-        "{convert}
-         %h = OpFAdd %real %g %g
-         %k = OpFAdd %real %h %g
-         %c0 = OpCompositeConstruct %vec3 %g %h %k
-         %c1 = OpCompositeConstruct %vec3 %k %k %g
-         %m = OpCompositeConstruct %matrix %c0 %c1
-         %n = OpCompositeConstruct %matrix %c1 %c0
-         %a = OpCompositeConstruct %several %n %m
-         %message = OpCompositeConstruct %type %m %n %a"
-    );
-    let mut assembly = shader(&decorations, &types, &body);
-    assembly = match bits {
-        16 => with_capability(&assembly, "Float16"),
-        64 => with_capability(&assembly, "Float64"),
-        _ => assembly.replace("%real ", "%float "),
+    let convert = if bits == 32 {
+        "%g = OpFMul %real %f %f_one"
+    } else {
+        "%g = OpFConvert %real %f"
     };
+    let values = [
+        ("needs", &*needs),
+        ("real", &real),
+        ("convert", convert),
+        ("column", &column.to_string()),
+        ("row", &row.to_string()),
+        ("by_rows", &by_rows.to_string()),
+        ("array", &array.to_string()),
+        ("element", &element.to_string()),
+    ];
+    let mut assembly = shader("matrices", &values)?;
+    if bits == 32 {
+        assembly = assembly.replace("%real ", "%float ");
+    }
     let device = Device::new(&gpu)?;
     check(&device, &assembly, &[], |i| {
         let scalar = |value: u32| match bits {

@@ -1,7 +1,7 @@
 //! Calls that report the loss of the device, and that it stays lost.
 
 use super::lost_objects::create_timeline;
-use super::support::{GROUPS, expect_lost, expect_success, marked};
+use super::support::{GROUPS, expect_lost, expect_no_reports, expect_success, marked};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
@@ -177,14 +177,9 @@ fn another_device(context: &Context) -> Result<()> {
         let device = Device::new(&gpu)?;
         let buffer = Buffer::storage(&device, &marked(&[3]))?;
         let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
-        let (_submission, result) = kernel.run(GROUPS)?;
-        expect_lost(result)?;
-        let (_submission, result) = other_kernel.run(GROUPS)?;
-        expect_success(result)?;
+        expect_lost(kernel.run_to_end(GROUPS)?)?;
+        expect_success(other_kernel.run_to_end(GROUPS)?)?;
     }
-    let (_submission, result) = other_kernel.run(GROUPS)?;
-    expect_success(result)?;
-    let found = other.fault()?.report_count(0);
-    ensure!(found == (vk::Result::TIMEOUT, 0), "another device has {found:?}");
-    Ok(())
+    expect_success(other_kernel.run_to_end(GROUPS)?)?;
+    expect_no_reports(&other)
 }

@@ -9,24 +9,15 @@ use ash::vk;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("lost_objects::a_query_that_is_waited_for", |context| {
-        query(context, true)
-    }),
-    Case::new("lost_objects::a_query_on_a_healthy_device", |context| {
-        query(context, false)
-    })
-    .silent(),
-    Case::new("lost_objects::an_event_that_was_set_before_the_loss", |context| {
-        event(context, true)
-    }),
-    Case::new("lost_objects::an_event_on_a_healthy_device", |context| {
-        event(context, false)
-    })
-    .silent(),
-    Case::new("lost_objects::binary_semaphores", |context| semaphores(context, true)),
-    Case::new("lost_objects::binary_semaphores_on_a_healthy_device", |context| {
-        semaphores(context, false)
-    })
+    Case::new("lost_objects::a_query_that_is_waited_for", query::<true>),
+    Case::new("lost_objects::a_query_on_a_healthy_device", query::<false>).silent(),
+    Case::new("lost_objects::an_event_that_was_set_before_the_loss", event::<true>),
+    Case::new("lost_objects::an_event_on_a_healthy_device", event::<false>).silent(),
+    Case::new("lost_objects::binary_semaphores", semaphores::<true>),
+    Case::new(
+        "lost_objects::binary_semaphores_on_a_healthy_device",
+        semaphores::<false>,
+    )
     .silent(),
     Case::new("lost_objects::sparse_binding", sparse),
 ];
@@ -64,12 +55,12 @@ pub(super) fn submit(device: &Device<'_>, info: vk::SubmitInfo<'_>, submission: 
     })
 }
 
-fn query(context: &Context, aborts: bool) -> Result<()> {
+fn query<const ABORTS: bool>(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let (_, newer) = gpu.features();
     gpu.require(newer.host_query_reset, "hostQueryReset")?;
     let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(aborts))?;
+    let buffer = Buffer::storage(&device, &words(ABORTS))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let info = vk::QueryPoolCreateInfo::default()
         .query_type(vk::QueryType::TIMESTAMP)
@@ -88,34 +79,34 @@ fn query(context: &Context, aborts: bool) -> Result<()> {
     ensure!(
         submitted
             .iter()
-            .all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
+            .all(|&r| r == vk::Result::SUCCESS || ABORTS && r == LOST),
         "vkQueueSubmit returned {submitted:?}"
     );
     let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
     // The second query is never written, so only the loss ends its wait.
-    for first in if aborts { 0..2 } else { 0..1 } {
+    for first in if ABORTS { 0..2 } else { 0..1 } {
         // SAFETY: the pool has these queries.
         let result = code(unsafe { raw.get_query_pool_results(pool, first, &mut [0u64], flags) });
         // The first query may have been written before the loss was detected.
-        let written = aborts && first == 0 && result == vk::Result::SUCCESS;
+        let written = ABORTS && first == 0 && result == vk::Result::SUCCESS;
         ensure!(
-            written || result == if aborts { LOST } else { vk::Result::SUCCESS },
+            written || result == if ABORTS { LOST } else { vk::Result::SUCCESS },
             "vkGetQueryPoolResults of query {first} returned {result:?}"
         );
     }
-    if !aborts {
+    if !ABORTS {
         expect(stamp.wait(), false, "vkWaitForFences")?;
         expect(dispatch.wait(), false, "vkWaitForFences")?;
     }
     // SAFETY: the device is lost, or the work over.
     unsafe { raw.destroy_query_pool(pool, None) };
-    one_message(&device, aborts)
+    one_message(&device, ABORTS)
 }
 
-fn event(context: &Context, aborts: bool) -> Result<()> {
+fn event<const ABORTS: bool>(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(aborts))?;
+    let buffer = Buffer::storage(&device, &words(ABORTS))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let raw = &device.raw;
     // SAFETY: the structure is valid.
@@ -129,7 +120,7 @@ fn event(context: &Context, aborts: bool) -> Result<()> {
     ensure!(
         submitted
             .iter()
-            .all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
+            .all(|&r| r == vk::Result::SUCCESS || ABORTS && r == LOST),
         "vkQueueSubmit returned {submitted:?}"
     );
     let start = Instant::now();
@@ -137,24 +128,24 @@ fn event(context: &Context, aborts: bool) -> Result<()> {
         // SAFETY: the event belongs to the device.
         match unsafe { raw.get_event_status(event) } {
             Ok(false) => {}
-            Ok(true) if aborts => {}
+            Ok(true) if ABORTS => {}
             Ok(true) => break vk::Result::SUCCESS,
             Err(error) => break error,
         }
         ensure!(start.elapsed() < Duration::from_secs(20), "the event was never set");
     };
-    expect(result, aborts, "vkGetEventStatus")?;
-    expect(set.wait(), aborts, "vkWaitForFences")?;
-    expect(dispatch.wait(), aborts, "vkWaitForFences")?;
+    expect(result, ABORTS, "vkGetEventStatus")?;
+    expect(set.wait(), ABORTS, "vkWaitForFences")?;
+    expect(dispatch.wait(), ABORTS, "vkWaitForFences")?;
     // SAFETY: the device is lost, or the work over.
     unsafe { raw.destroy_event(event, None) };
-    one_message(&device, aborts)
+    one_message(&device, ABORTS)
 }
 
-fn semaphores(context: &Context, aborts: bool) -> Result<()> {
+fn semaphores<const ABORTS: bool>(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(aborts))?;
+    let buffer = Buffer::storage(&device, &words(ABORTS))?;
     let healthy = Buffer::storage(&device, &words(false))?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let (kernel, other) = (
@@ -181,14 +172,14 @@ fn semaphores(context: &Context, aborts: bool) -> Result<()> {
         ),
     ];
     ensure!(
-        results.iter().all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
+        results.iter().all(|&r| r == vk::Result::SUCCESS || ABORTS && r == LOST),
         "vkQueueSubmit returned {results:?}"
     );
-    expect(second.wait(), aborts, "vkWaitForFences")?;
-    expect(first.wait(), aborts, "vkWaitForFences")?;
+    expect(second.wait(), ABORTS, "vkWaitForFences")?;
+    expect(first.wait(), ABORTS, "vkWaitForFences")?;
     // SAFETY: the device is lost, or the work over.
     unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    one_message(&device, aborts)
+    one_message(&device, ABORTS)
 }
 
 /// Creates a timeline semaphore with value 0.

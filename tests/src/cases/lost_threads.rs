@@ -9,22 +9,17 @@ use ash::vk;
 use std::sync::Mutex;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("lost_threads::eight_threads_submit_and_wait", |context| {
-        threads(context, true)
-    }),
-    Case::new("lost_threads::eight_threads_on_a_healthy_device", |context| {
-        threads(context, false)
-    })
-    .silent(),
+    Case::new("lost_threads::eight_threads_submit_and_wait", threads::<true>),
+    Case::new("lost_threads::eight_threads_on_a_healthy_device", threads::<false>).silent(),
 ];
 
-fn threads(context: &Context, aborts: bool) -> Result<()> {
+fn threads<const ABORTS: bool>(context: &Context) -> Result<()> {
     const THREADS: usize = 8;
     const ROUNDS: usize = 20;
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
-    let marked = Buffer::storage(&device, &words(aborts))?;
+    let marked = Buffer::storage(&device, &words(ABORTS))?;
     let unmarked = Buffer::storage(&device, &words(false))?;
     let (aborting, healthy) = (
         Kernel::new(&device, &spirv, &[&marked])?,
@@ -34,7 +29,7 @@ fn threads(context: &Context, aborts: bool) -> Result<()> {
     for thread in 0..THREADS {
         let mut own = Vec::new();
         for round in 0..ROUNDS {
-            // One dispatch in the middle aborts.
+            // One dispatch in the middle ABORTS.
             let kernel = if (thread, round) == (3, 10) {
                 &aborting
             } else {
@@ -62,7 +57,7 @@ fn threads(context: &Context, aborts: bool) -> Result<()> {
                 error => return error,
             }
         }
-        if !aborts {
+        if !ABORTS {
             return vk::Result::SUCCESS;
         }
         // A thread that finishes before the abort sees the loss in a wait that is never signalled.
@@ -79,9 +74,9 @@ fn threads(context: &Context, aborts: bool) -> Result<()> {
         let Ok(result) = result else {
             anyhow::bail!("thread {number} panicked");
         };
-        expect(result, aborts, &format!("thread {number}"))?;
+        expect(result, ABORTS, &format!("thread {number}"))?;
     }
     // SAFETY: the device is lost, or the work over.
     unsafe { device.raw.destroy_semaphore(timeline, None) };
-    one_message(&device, aborts)
+    one_message(&device, ABORTS)
 }

@@ -10,12 +10,10 @@ use ash::vk;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("lost_timeline::a_submission_that_waits_for_the_host", |context| {
-        timeline(context, true)
-    }),
+    Case::new("lost_timeline::a_submission_that_waits_for_the_host", timeline::<true>),
     Case::new(
         "lost_timeline::a_submission_that_waits_for_the_host_on_a_healthy_device",
-        |context| timeline(context, false),
+        timeline::<false>,
     )
     .silent(),
     // The second submission never ends, so the validation layer objects to the destruction of its objects.
@@ -33,10 +31,10 @@ fn submit_behind(device: &Device<'_>, semaphore: vk::Semaphore, submission: &Sub
     submit(device, info, submission)
 }
 
-fn timeline(context: &Context, aborts: bool) -> Result<()> {
+fn timeline<const ABORTS: bool>(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(aborts))?;
+    let buffer = Buffer::storage(&device, &words(ABORTS))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let semaphore = create_timeline(&device)?;
     let submission = kernel.record(GROUPS)?;
@@ -53,10 +51,10 @@ fn timeline(context: &Context, aborts: bool) -> Result<()> {
     let Ok(result) = waited.1 else {
         anyhow::bail!("the waiting thread panicked");
     };
-    expect(result, aborts, "vkWaitForFences")?;
+    expect(result, ABORTS, "vkWaitForFences")?;
     // SAFETY: the device is lost, or the work over.
     unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    one_message(&device, aborts)
+    one_message(&device, ABORTS)
 }
 
 /// The device is lost in finite time although a submission behind the abort waits for ever. The layer leaves objects that

@@ -1,10 +1,9 @@
 //! Aborts in task and mesh shaders.
 
-use super::support::{expect_lost, expect_success, payloads_if_lost};
+use super::support::{Ran, draw_with_words};
 use crate::case::{Case, Context};
-use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Image, More, Pass, Stage, Way};
+use crate::vk::{Device, Gpu, Image};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -18,58 +17,37 @@ pub(super) const CASES: &[Case] = &[
 const TASK: u32 = 1;
 const MESH: u32 = 2;
 
-fn draw(
-    context: &Context,
-    push: [u32; 2],
-    check: impl FnOnce(&Image<'_>) -> Result<()>,
-) -> Result<(vk::Result, Vec<u32>, Vec<Vec<u8>>)> {
+/// Draws on a device with mesh shaders, then passes the image and the outcome to `check`.
+fn draw(context: &Context, push: [u32; 2], check: impl FnOnce(&Image<'_>, Ran) -> Result<()>) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    gpu.require_extension(ash::ext::mesh_shader::NAME)?;
     let mut mesh = vk::PhysicalDeviceMeshShaderFeaturesEXT::default()
         .task_shader(true)
         .mesh_shader(true);
-    let more = More {
-        extensions: vec![ash::ext::mesh_shader::NAME],
-        features: vec![&mut mesh],
-    };
-    let device = Device::extended(&gpu, DeviceOptions::default(), more)?;
-    let image = Image::new(&device)?;
-    let buffer = Buffer::storage(&device, &[0; 256])?;
+    let device = Device::with_extensions(&gpu, &[ash::ext::mesh_shader::NAME], vec![&mut mesh])?;
     let shaders = ["mesh/two.task", "mesh/triangle.mesh", "stage/white.frag"];
-    let [task, mesh, fragment] = shaders.map(glsl::compile);
-    let (task, mesh, fragment) = (task?, mesh?, fragment?);
-    let stages = [
-        (vk::ShaderStageFlags::TASK_EXT, &task),
-        (vk::ShaderStageFlags::MESH_EXT, &mesh),
-        (vk::ShaderStageFlags::FRAGMENT, &fragment),
-    ]
-    .map(|(kind, spirv)| Stage { kind, spirv });
-    let pass = Pass::with(&device, &stages, &[&buffer], Way::Modules)?;
-    let submission = pass.record(&image, push)?;
-    let result = submission.run();
-    let payloads = payloads_if_lost(&device, result)?;
-    check(&image)?;
-    Ok((result, buffer.read(), payloads))
+    let (image, ran) = draw_with_words(&device, &shaders, push)?;
+    check(&image, ran)
 }
 
 fn aborts(context: &Context, stage: u32, at: u32) -> Result<()> {
-    let (result, words, payloads) = draw(context, [stage, at], |_| Ok(()))?;
-    expect_lost(result)?;
-    let name = if stage == TASK { "task" } else { "mesh" };
-    let expected = Payload::text(&format!("{name} %u")).scalar(at).bytes();
-    ensure!(payloads == [expected], "{payloads:?}");
-    for (i, &count) in words[stage as usize * 64..][..8].iter().enumerate() {
-        let expected = u32::from(i != at as usize);
-        ensure!(count == expected, "invocation {i} stored {count} times");
-    }
-    Ok(())
+    draw(context, [stage, at], |_, ran| {
+        let (words, payloads) = ran.lost()?;
+        let name = if stage == TASK { "task" } else { "mesh" };
+        let expected = Payload::text(&format!("{name} %u")).scalar(at).bytes();
+        ensure!(payloads == [expected], "{payloads:?}");
+        for (i, &count) in words[stage as usize * 64..][..8].iter().enumerate() {
+            let expected = u32::from(i != at as usize);
+            ensure!(count == expected, "invocation {i} stored {count} times");
+        }
+        Ok(())
+    })
 }
 
 fn never_taken(context: &Context) -> Result<()> {
-    let (result, words, _) = draw(context, [0, 99], |image| {
-        image.expect_white(&[(0, 0), (63, 0), (0, 63), (63, 63)])
-    })?;
-    expect_success(result)?;
-    ensure!(words[64..72] == [1; 8] && words[128..136] == [1; 8], "{words:?}");
-    Ok(())
+    draw(context, [0, 99], |image, ran| {
+        image.expect_white(&[(0, 0), (63, 0), (0, 63), (63, 63)])?;
+        let words = ran.succeeded()?;
+        ensure!(words[64..72] == [1; 8] && words[128..136] == [1; 8], "{words:?}");
+        Ok(())
+    })
 }

@@ -1,6 +1,6 @@
 //! Queries through less common paths: the layer's own list, extension aliases, tools, old instances, several instances.
 
-use super::support::{GROUPS, expect_end, marked, open_with_extensions};
+use super::support::{GROUPS, expect_end, expect_room, marked, open_with_extensions};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
@@ -24,25 +24,13 @@ const LAYER: &CStr = c"VK_LAYER_vkabort_shader_abort";
 
 fn own_list(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let enumerate = gpu.instance.fp_v1_0().enumerate_device_extension_properties;
-    let mut total = 0;
-    // SAFETY: a null array asks for the count.
-    let result = unsafe { enumerate(gpu.physical, LAYER.as_ptr(), &raw mut total, ptr::null_mut()) };
+    // SAFETY: the name is NUL-terminated.
+    let enumerate = |room| unsafe { gpu.extensions_into(LAYER.as_ptr(), room) };
+    let (result, total, _) = enumerate(None);
     ensure!(result == vk::Result::SUCCESS && total == 3, "{result:?}, {total}");
     for room in 0..5u32 {
-        let mut list = [vk::ExtensionProperties::default(); 5];
-        let mut count = room;
-        // SAFETY: the array has room for `count` elements.
-        let result = unsafe { enumerate(gpu.physical, LAYER.as_ptr(), &raw mut count, list.as_mut_ptr()) };
-        let expected = if room < 3 {
-            vk::Result::INCOMPLETE
-        } else {
-            vk::Result::SUCCESS
-        };
-        ensure!(
-            result == expected && count == room.min(3),
-            "{result:?}, {count} with room for {room}"
-        );
+        let (result, count, list) = enumerate(Some(room));
+        expect_room(result, count, room, 3)?;
         let (filled, rest) = list.split_at(count as usize);
         for (i, extension) in filled.iter().enumerate() {
             let name = extension.extension_name_as_c_str()?;
@@ -152,8 +140,7 @@ fn oldest(context: &Context) -> Result<()> {
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
     let device = Device::create(&gpu, &info, 0)?;
-    // SAFETY: no other thread uses the device.
-    unsafe { device.raw.device_wait_idle() }?;
+    device.wait_idle()?;
     Ok(())
 }
 
@@ -181,15 +168,7 @@ fn tools(context: &Context) -> Result<()> {
     let ours_first = all.first().is_some_and(|tool| tool.layer_as_c_str() == Ok(LAYER));
     for room in if ours_first { 0 } else { total }..total + 2 {
         let (result, count, list) = tools_of(&gpu, Some(room));
-        let expected = if room < total {
-            vk::Result::INCOMPLETE
-        } else {
-            vk::Result::SUCCESS
-        };
-        ensure!(
-            result == expected && count == room.min(total),
-            "{result:?}, {count} of {total} with room for {room}"
-        );
+        expect_room(result, count, room, total)?;
         if room < total {
             continue;
         }

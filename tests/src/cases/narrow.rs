@@ -1,7 +1,7 @@
 //! 16-bit values, which the module may only load and store, across the border of a continue construct that becomes a
 //! function.
 
-use super::support::{COUNT, run_words_to_loss, same_set, same_words};
+use super::support::{COUNT, run, same_set, same_words};
 use crate::assembly::assemble_file;
 use crate::case::{Case, Context};
 use crate::vk::{Device, Gpu};
@@ -25,7 +25,7 @@ fn in_an_increment(context: &Context) -> Result<()> {
         .chain(halves.clone())
         .chain((0..count).map(|_| 0))
         .collect();
-    let (after, payloads) = run_words_to_loss(&device, &assemble_file("assembly/narrow_values.spvasm")?, &before)?;
+    let (after, payloads) = run(&device, &assemble_file("assembly/narrow_values.spvasm")?, &before)?.lost()?;
     let stored = when.clone().zip(halves.clone()).map(|(at, word)| match at {
         0 => 0,
         1..5 => word & 0xFFFF,

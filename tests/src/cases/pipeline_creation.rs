@@ -1,12 +1,12 @@
 //! Paths of a shader to the driver: chained to its stage, in a linked library, in a derived pipeline, in a deferred
 //! operation.
 use super::support::{
-    GROUPS, MARK, expect_end, expect_lost, expect_success, incremented, marked, same_set, same_words,
+    GROUPS, MARK, draw, expect_end, expect_lost, expect_success, incremented, marked, same_set, same_words,
 };
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Image, Kernel, More, Pass, Stage, Way, stage};
+use crate::vk::{Buffer, Device, Gpu, Kernel, Way, stage};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -62,17 +62,11 @@ fn with_inline<R>(context: &Context, check: impl FnOnce(&Device<'_>) -> Result<R
         ash::khr::pipeline_library::NAME,
         ash::ext::graphics_pipeline_library::NAME,
     ];
-    for name in names {
-        gpu.require_extension(name)?;
-    }
+    names.into_iter().try_for_each(|name| gpu.require_extension(name))?;
     gpu.ask(&mut libraries);
     gpu.require(libraries.graphics_pipeline_library, "graphicsPipelineLibrary")?;
     libraries.p_next = std::ptr::null_mut();
-    let more = More {
-        extensions: names.to_vec(),
-        features: vec![&mut libraries],
-    };
-    check(&Device::extended(&gpu, DeviceOptions::default(), more)?)
+    check(&Device::with_extensions(&gpu, &names, vec![&mut libraries])?)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,26 +124,13 @@ fn compute(context: &Context, way: ComputeWay, aborting: &[usize]) -> Result<()>
 
 fn graphics(context: &Context, way: Way, aborts: bool) -> Result<()> {
     with_inline(context, |device| {
-        let image = Image::new(device)?;
-        let (vertex, fragment) = (
-            glsl::compile("stage/cover.vert")?,
-            glsl::compile("stage/fragment.frag")?,
-        );
-        let stages = [
-            (vk::ShaderStageFlags::VERTEX, &vertex),
-            (vk::ShaderStageFlags::FRAGMENT, &fragment),
-        ]
-        .map(|(kind, spirv)| Stage { kind, spirv });
-        let pass = Pass::with(device, &stages, &[], way)?;
-        let submission = pass.record(&image, if aborts { [17, 42] } else { [1000, 1000] })?;
-        let result = submission.run();
+        let shaders = ["stage/cover.vert", "stage/fragment.frag"];
+        let push = if aborts { [17, 42] } else { [1000, 1000] };
+        let (image, result) = draw(device, &shaders, &[], way, push)?;
         let shade = |x: u32, y: u32| [x as u8, y as u8, 255, 255];
         for (x, y) in [(16, 42), (18, 42), (0, 0), (63, 63)] {
-            ensure!(
-                image.texel(x, y) == shade(x, y),
-                "pixel {x} {y} is {:?}",
-                image.texel(x, y)
-            );
+            let found = image.texel(x, y);
+            ensure!(found == shade(x, y), "pixel {x} {y} is {found:?}");
         }
         if !aborts {
             expect_success(result)?;

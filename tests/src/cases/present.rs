@@ -3,7 +3,7 @@
 use super::support::{GROUPS, marked, open_with_extensions};
 use crate::case::{Case, Context};
 use crate::glsl;
-use crate::vk::{Buffer, Device, DeviceOptions, Kernel, More, Submission, code};
+use crate::vk::{Buffer, Device, Kernel, Submission, code};
 use anyhow::{Result, ensure};
 use ash::{ext, khr, vk};
 
@@ -21,15 +21,11 @@ fn frames(context: &Context, aborting: Option<u32>) -> Result<()> {
     let names = [khr::surface::NAME, ext::headless_surface::NAME];
     let gpu = open_with_extensions(context, vk::API_VERSION_1_3, &names)?;
     gpu.require_extension(khr::swapchain::NAME)?;
-    let more = More {
-        extensions: vec![khr::swapchain::NAME],
-        features: Vec::new(),
-    };
     let surfaces = khr::surface::Instance::new(&gpu.entry, &gpu.instance);
     let headless = ext::headless_surface::Instance::new(&gpu.entry, &gpu.instance);
     // SAFETY: the create info is valid and the instance outlives the surface.
     let surface = unsafe { headless.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None) }?;
-    let result = Device::extended(&gpu, DeviceOptions::default(), more)
+    let result = Device::with_extensions(&gpu, &[khr::swapchain::NAME], Vec::new())
         .and_then(|device| on_surface(&device, &surfaces, surface, aborting));
     // SAFETY: `on_surface` has destroyed the swapchains of the surface.
     unsafe { surfaces.destroy_surface(surface, None) };

@@ -1,8 +1,9 @@
 //! Extensions, features and properties that the physical device reports.
 
+use super::support::{expect_room, without_abort};
 use crate::case::{Case, Context};
 use crate::vk::khr::{self, FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties};
-use crate::vk::{Device, DeviceOptions, Gpu};
+use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ptr;
@@ -37,25 +38,13 @@ fn extensions(context: &Context) -> Result<()> {
 
 fn short_array(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let enumerate = gpu.instance.fp_v1_0().enumerate_device_extension_properties;
-    let mut total = 0;
-    // SAFETY: a null array asks for the count.
-    let result = unsafe { enumerate(gpu.physical, ptr::null(), &raw mut total, ptr::null_mut()) };
+    // SAFETY: no layer is named.
+    let enumerate = |room| unsafe { gpu.extensions_into(ptr::null(), room) };
+    let (result, total, _) = enumerate(None);
     ensure!(result == vk::Result::SUCCESS && total > 3, "{result:?}, {total}");
     for room in [0, 1, total - 1, total, total + 5] {
-        let mut list = vec![vk::ExtensionProperties::default(); room as usize];
-        let mut count = room;
-        // SAFETY: the array has room for `count` elements.
-        let result = unsafe { enumerate(gpu.physical, ptr::null(), &raw mut count, list.as_mut_ptr()) };
-        let expected = if room < total {
-            vk::Result::INCOMPLETE
-        } else {
-            vk::Result::SUCCESS
-        };
-        ensure!(
-            result == expected && count == room.min(total),
-            "{result:?}, {count} of {total} with room for {room}"
-        );
+        let (result, count, list) = enumerate(Some(room));
+        expect_room(result, count, room, total)?;
         let filled = list
             .iter()
             .filter(|e| e.extension_name_as_c_str().is_ok_and(|name| !name.is_empty()))
@@ -136,13 +125,7 @@ fn commands(context: &Context) -> Result<()> {
         unsafe { gpu.instance.get_device_proc_addr(device.raw.handle(), name.as_ptr()) }
     };
     let with = Device::new(&gpu)?;
-    let without = Device::with(
-        &gpu,
-        DeviceOptions {
-            abort: false,
-            ..DeviceOptions::default()
-        },
-    )?;
+    let without = without_abort(&gpu)?;
     for name in [c"vkGetDeviceFaultReportsKHR", c"vkGetDeviceFaultDebugInfoKHR"] {
         look_up(&with, name).with_context(|| format!("{name:?} is missing"))?;
         ensure!(

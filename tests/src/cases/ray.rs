@@ -9,31 +9,24 @@ use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("ray::generation", |context| {
-        aborts(context, 1, launch(2, 1), "ray generation")
-    })
-    .logs(&["ray generation 10", "launch (2, 1, 0)"]),
-    Case::new("ray::miss", |context| aborts(context, 2, launch(7, 3), "miss")).logs(&["miss 31", "launch (7, 3, 0)"]),
-    Case::new("ray::callable", |context| aborts(context, 3, launch(5, 5), "callable"))
-        .logs(&["callable 45", "launch (5, 5, 0)"]),
-    Case::new("ray::closest_hit", |context| {
-        aborts(context, 4, launch(0, 6), "closest hit")
-    })
-    .logs(&["closest hit 48", "launch (0, 6, 0)"]),
-    Case::new("ray::any_hit_terminates_the_ray", |context| {
-        aborts(context, 5, launch(3, 2), "any hit")
-    })
-    .logs(&["any hit 19", "launch (3, 2, 0)"]),
-    Case::new("ray::intersection", |context| {
-        aborts(context, 6, launch(4, 4), "intersection")
-    })
-    .logs(&["intersection 36", "launch (4, 4, 0)"]),
+    Case::new("ray::generation", aborts::<1, 10>).logs(&["ray generation 10", "launch (2, 1, 0)"]),
+    Case::new("ray::miss", aborts::<2, 31>).logs(&["miss 31", "launch (7, 3, 0)"]),
+    Case::new("ray::callable", aborts::<3, 45>).logs(&["callable 45", "launch (5, 5, 0)"]),
+    Case::new("ray::closest_hit", aborts::<4, 48>).logs(&["closest hit 48", "launch (0, 6, 0)"]),
+    Case::new("ray::any_hit_terminates_the_ray", aborts::<5, 19>).logs(&["any hit 19", "launch (3, 2, 0)"]),
+    Case::new("ray::intersection", aborts::<6, 36>).logs(&["intersection 36", "launch (4, 4, 0)"]),
     Case::new("ray::never_taken_traces_the_same", never_taken).silent(),
 ];
 
-const fn launch(x: u32, y: u32) -> u32 {
-    y * 8 + x
-}
+/// Names of the stages in their messages, from stage 1.
+const NAMES: [&str; 6] = [
+    "ray generation",
+    "miss",
+    "callable",
+    "closest hit",
+    "any hit",
+    "intersection",
+];
 
 /// The shaders, in the order of [`RAY_STAGES`].
 pub(super) const SHADERS: [&str; 6] = [
@@ -63,9 +56,7 @@ pub(super) fn on_device_with(
         ash::khr::deferred_host_operations::NAME,
         ash::khr::pipeline_library::NAME,
     ];
-    for name in names {
-        gpu.require_extension(name)?;
-    }
+    names.into_iter().try_for_each(|name| gpu.require_extension(name))?;
     let mut pipelines = vk::PhysicalDeviceRayTracingPipelineFeaturesKHR::default().ray_tracing_pipeline(true);
     let mut structures = vk::PhysicalDeviceAccelerationStructureFeaturesKHR::default().acceleration_structure(true);
     let mut maintenance = vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true);
@@ -78,10 +69,7 @@ pub(super) fn on_device_with(
         more.extensions.push(ash::khr::maintenance5::NAME);
         more.features.push(&mut maintenance);
     }
-    let options = DeviceOptions {
-        buffer_device_address: true,
-        ..DeviceOptions::default()
-    };
+    let options = DeviceOptions::ADDRESSES;
     check(&Device::extended(&gpu, options, more)?)
 }
 
@@ -154,23 +142,25 @@ fn create(rays: &mut Rays<'_>) -> Result<()> {
     Ok(())
 }
 
-fn aborts(context: &Context, stage: u32, at: u32, name: &str) -> Result<()> {
+/// Launch `AT`, row by row of 8, aborts in stage `STAGE`.
+fn aborts<const STAGE: usize, const AT: usize>(context: &Context) -> Result<()> {
     on_device(context, |device| {
-        let (result, words, payloads) = trace(device, [stage, at], create)?;
+        let (result, words, payloads) = trace(device, [STAGE as u32, AT as u32], create)?;
         expect_lost(result)?;
-        let message = Payload::text(&format!("{name} %u")).scalar(at).bytes();
+        let message = Payload::text(&format!("{} %u", NAMES[STAGE - 1]))
+            .scalar(AT as u32)
+            .bytes();
         ensure!(payloads == [message], "{payloads:?}");
-        let at = at as usize;
-        let count = words[stage as usize * 64 + at];
+        let count = words[STAGE * 64 + AT];
         ensure!(count == 0, "the invocation stored {count} after the abort");
-        if stage == 1 {
-            let after = (0..7).map(|stage| words[stage * 64 + at]).max();
+        if STAGE == 1 {
+            let after = (0..7).map(|stage| words[stage * 64 + AT]).max();
             ensure!(after == Some(0), "the ray was traced after the abort");
         }
-        if stage == 6 {
-            ensure!(words[4 * 64 + at] == 0, "an intersection was reported after the abort");
+        if STAGE == 6 {
+            ensure!(words[4 * 64 + AT] == 0, "an intersection was reported after the abort");
         }
-        same_counts(&words, Some(at))
+        same_counts(&words, Some(AT))
     })
 }
 

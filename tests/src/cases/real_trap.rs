@@ -180,8 +180,7 @@ fn works_afterwards(context: &Context) -> Result<()> {
 fn dispatch(device: &Device<'_>) -> Result<()> {
     let buffer = Buffer::storage(device, &marked(&[]))?;
     let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_success(result)?;
+    expect_success(kernel.run_to_end(GROUPS)?)?;
     let added = marked(&[])
         .iter()
         .zip(buffer.read())

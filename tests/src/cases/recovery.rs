@@ -1,11 +1,10 @@
 //! The process continues after a loss with a new device, repeatedly.
 
-use super::support::{GROUPS, expect_success, marked, run_words_to_loss, same_words};
+use super::support::{expect_no_reports, incremented, marked, run, same_words};
 use crate::case::{Case, Context};
 use crate::glsl;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
+use crate::vk::{Device, DeviceOptions, Gpu};
 use anyhow::{Result, ensure};
-use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("recovery::a_new_device_is_healthy", new_device),
@@ -18,25 +17,16 @@ pub(super) const CASES: &[Case] = &[
 fn healthy(gpu: &Gpu, spirv: &[u32]) -> Result<()> {
     let device = Device::new(gpu)?;
     let words = marked(&[]);
-    let buffer = Buffer::storage(&device, &words)?;
-    let kernel = Kernel::new(&device, spirv, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_success(result)?;
-    ensure!(
-        device.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
-        "a new device has fault reports"
-    );
-    same_words(
-        &buffer.read(),
-        &words.iter().map(|word| word + 1000).collect::<Vec<_>>(),
-    )
+    let after = run(&device, spirv, &words)?.succeeded()?;
+    expect_no_reports(&device)?;
+    same_words(&after, &incremented(&words))
 }
 
 fn new_device(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let lost = Device::new(&gpu)?;
-    run_words_to_loss(&lost, &spirv, &marked(&[3]))?;
+    run(&lost, &spirv, &marked(&[3]))?.lost()?;
     // While the lost device exists, and after it.
     healthy(&gpu, &spirv)?;
     drop(lost);
@@ -48,7 +38,7 @@ fn new_instance(context: &Context) -> Result<()> {
     for _ in 0..3 {
         let gpu = Gpu::open(context)?;
         let device = Device::new(&gpu)?;
-        let (_, payloads) = run_words_to_loss(&device, &spirv, &marked(&[3]))?;
+        let (_, payloads) = run(&device, &spirv, &marked(&[3]))?.lost()?;
         ensure!(payloads.len() == 1, "{} messages", payloads.len());
         healthy(&gpu, &spirv)?;
     }
@@ -60,7 +50,7 @@ fn fifty_times(context: &Context) -> Result<()> {
     let spirv = glsl::compile("abort/entry_point.comp")?;
     for round in 0..50 {
         let device = Device::new(&gpu)?;
-        let (_, payloads) = run_words_to_loss(&device, &spirv, &marked(&[round, 63]))?;
+        let (_, payloads) = run(&device, &spirv, &marked(&[round, 63]))?.lost()?;
         ensure!(payloads.len() == 2, "{} messages in round {round}", payloads.len());
     }
     Ok(())
@@ -68,12 +58,8 @@ fn fifty_times(context: &Context) -> Result<()> {
 
 fn with_addresses(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let options = DeviceOptions {
-        buffer_device_address: true,
-        ..DeviceOptions::default()
-    };
-    let device = Device::with(&gpu, options)?;
-    let (_, payloads) = run_words_to_loss(&device, &glsl::compile("abort/entry_point.comp")?, &marked(&[3]))?;
+    let device = Device::with(&gpu, DeviceOptions::ADDRESSES)?;
+    let (_, payloads) = run(&device, &glsl::compile("abort/entry_point.comp")?, &marked(&[3]))?.lost()?;
     ensure!(payloads.len() == 1, "{} messages", payloads.len());
     Ok(())
 }

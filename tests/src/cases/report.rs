@@ -1,12 +1,12 @@
 //! Whole reports, as text and as JSON lines, of shaders with debug information. Expected reports are in `reports/`.
 
+use super::deliver::lose_named;
 use super::support::{MARK, expect_lost, expect_success, marked};
 use crate::case::{Case, Context, Skip};
 use crate::glsl_debug::{self, Form};
 use crate::slang::Slang;
 use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass};
 use anyhow::{Result, ensure};
-use ash::vk;
 
 const JSON: &[(&str, &str)] = &[("log_format", "json")];
 
@@ -80,31 +80,19 @@ pub(super) const CASES: &[Case] = &[
 
 /// Runs a module with all objects named, in one workgroup, whose invocations abort in order on every driver.
 fn run(context: &Context, spirv: &[u32], words: &[u32]) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    device.name(device.raw.handle(), c"the device")?;
-    device.name(device.queue, c"the queue")?;
-    let buffer = Buffer::storage(&device, words)?;
-    let kernel = Kernel::named(&device, spirv, &[&buffer], [c"the module", c"the pipeline"])?;
-    let (_submission, result) = kernel.run(1)?;
-    expect_lost(result)?;
-    Ok(())
+    lose_named(&Gpu::open(context)?, spirv, words, |_| Ok(()))
+}
+
+fn run_bounds(context: &Context, form: Form, words: &[u32]) -> Result<()> {
+    run(context, &glsl_debug::compile("report/bounds.comp", form)?, words)
 }
 
 fn lines(context: &Context) -> Result<()> {
-    run(
-        context,
-        &glsl_debug::compile("report/bounds.comp", Form::Lines)?,
-        &marked(&[5]),
-    )
+    run_bounds(context, Form::Lines, &marked(&[5]))
 }
 
 fn debug_info(context: &Context) -> Result<()> {
-    run(
-        context,
-        &glsl_debug::compile("report/bounds.comp", Form::NonSemantic)?,
-        &marked(&[5]),
-    )
+    run_bounds(context, Form::NonSemantic, &marked(&[5]))
 }
 
 fn slang(context: &Context) -> Result<()> {
@@ -120,22 +108,14 @@ fn slang(context: &Context) -> Result<()> {
 fn many(context: &Context) -> Result<()> {
     let mut words = marked(&[]);
     words[8..20].fill(8);
-    run(
-        context,
-        &glsl_debug::compile("report/bounds.comp", Form::NonSemantic)?,
-        &words,
-    )
+    run_bounds(context, Form::NonSemantic, &words)
 }
 
 /// Aborts at two sites, one invocation each.
 fn two_sites(context: &Context) -> Result<()> {
     let mut words = marked(&[5]);
     words[20] = 8;
-    run(
-        context,
-        &glsl_debug::compile("report/bounds.comp", Form::Lines)?,
-        &words,
-    )
+    run_bounds(context, Form::Lines, &words)
 }
 
 fn bare(context: &Context) -> Result<()> {
@@ -149,13 +129,7 @@ fn draw(context: &Context, vertex: &[u32], fragment: &[u32], push: [u32; 2]) -> 
     device.name(device.queue, c"the queue")?;
     let image = Image::new(&device)?;
     let pass = Pass::new(&device, vertex, fragment)?;
-    let submission = pass.record(&image, push)?;
-    let mut result = submission.submit();
-    if result == vk::Result::SUCCESS {
-        result = submission.wait();
-    }
-    expect_lost(result)?;
-    Ok(())
+    expect_lost(pass.record(&image, push)?.run())
 }
 
 fn pixel(context: &Context) -> Result<()> {
@@ -174,9 +148,7 @@ fn storm(context: &Context) -> Result<()> {
     let device = Device::new(&gpu)?;
     let buffer = Buffer::storage(&device, &marked(&[0]))?;
     let kernel = Kernel::new(&device, &crate::glsl::compile("storm/storm.comp")?, &[&buffer])?;
-    let (_submission, result) = kernel.run(1024)?;
-    expect_lost(result)?;
-    Ok(())
+    expect_lost(kernel.run_to_end(1024)?)
 }
 
 /// Two dispatches abort in sequence and the device stays usable.
@@ -187,8 +159,7 @@ fn continues(context: &Context) -> Result<()> {
     for at in [5, 6] {
         let buffer = Buffer::storage(&device, &marked(&[at]))?;
         let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
-        let (_submission, result) = kernel.run(1)?;
-        expect_success(result)?;
+        expect_success(kernel.run_to_end(1)?)?;
         ensure!(buffer.read()[at] == MARK, "the invocation continued after its abort");
     }
     Ok(())

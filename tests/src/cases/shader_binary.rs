@@ -1,8 +1,9 @@
 //! Binaries of shader objects on another device, and helpers for shader objects.
 
+use super::support::bytes;
 use crate::case::{Case, Context};
 use crate::glsl;
-use crate::vk::{Device, DeviceOptions, Gpu, More};
+use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 use ash::{ext, vk};
 
@@ -42,21 +43,15 @@ pub(super) fn aligned(code: &[u8]) -> Vec<u128> {
 /// as incompatible, and the application compiles the SPIR-V again.
 fn another_device(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    gpu.require_extension(ext::shader_object::NAME)?;
     let open = |feature| -> Result<_> {
-        let more = More {
-            extensions: vec![ext::shader_object::NAME],
-            features: vec![feature],
-        };
-        let device = Device::extended(&gpu, DeviceOptions::default(), more)?;
+        let device = Device::with_extensions(&gpu, &[ext::shader_object::NAME], vec![feature])?;
         let objects = ext::shader_object::Device::new(&gpu.instance, &device.raw);
         Ok((device, objects))
     };
     let feature = || vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
     let (mut first, mut second, mut third) = (feature(), feature(), feature());
     let (device, objects) = open(&mut first)?;
-    let words = glsl::compile("abort/entry_point.comp")?;
-    let code: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+    let code = bytes(&glsl::compile("abort/entry_point.comp")?);
     let layout = |device: &Device<'_>| {
         let bindings = [vk::DescriptorSetLayoutBinding::default()
             .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
@@ -66,55 +61,43 @@ fn another_device(context: &Context) -> Result<()> {
         // SAFETY: the create info is valid.
         unsafe { device.raw.create_descriptor_set_layout(&info, None) }
     };
-    let create = |device: &Device<'_>, objects: &ext::shader_object::Device, code: &[u8], kind| -> Result<vk::Result> {
+    // Result of the creation, and the binary of the shader.
+    let create = |device: &Device<'_>, objects: &ext::shader_object::Device, code: &[u8], kind| -> Result<_> {
         let copy = aligned(code);
         let layouts = [layout(device)?];
         let info = compute_info(&copy, code.len(), kind, &layouts);
         // SAFETY: the create info points to data that outlives the call; no submission uses the destroyed objects.
         unsafe {
             let created = objects.create_shaders(&[info], None);
-            let result = match created {
-                Ok(shaders) => {
-                    destroy(objects, &shaders);
-                    vk::Result::SUCCESS
-                }
-                Err((shaders, result)) => {
-                    destroy(objects, &shaders);
-                    result
-                }
+            let (shaders, result) = created.map_or_else(|error| error, |shaders| (shaders, vk::Result::SUCCESS));
+            let binary = match result {
+                vk::Result::SUCCESS => objects.get_shader_binary_data(shaders[0])?,
+                _ => Vec::new(),
             };
+            destroy(objects, &shaders);
             device.raw.destroy_descriptor_set_layout(layouts[0], None);
-            Ok(result)
+            Ok((result, binary))
         }
     };
-    let layouts = [layout(&device)?];
-    let copy = aligned(&code);
-    let info = compute_info(&copy, code.len(), vk::ShaderCodeTypeEXT::SPIRV, &layouts);
-    // SAFETY: the create info points to data that outlives the call; no submission uses the destroyed objects.
-    let binary = unsafe {
-        let shaders = objects.create_shaders(&[info], None).map_err(|(_, result)| result)?;
-        let binary = objects.get_shader_binary_data(shaders[0]);
-        destroy(&objects, &shaders);
-        device.raw.destroy_descriptor_set_layout(layouts[0], None);
-        binary?
-    };
     let (binary_kind, spirv_kind) = (vk::ShaderCodeTypeEXT::BINARY, vk::ShaderCodeTypeEXT::SPIRV);
-    let same_device = create(&device, &objects, &binary, binary_kind)?;
+    let (compiled, binary) = create(&device, &objects, &code, spirv_kind)?;
+    ensure!(compiled == vk::Result::SUCCESS, "SPIR-V returned {compiled:?}");
+    let (same_device, _) = create(&device, &objects, &binary, binary_kind)?;
     ensure!(
         same_device == vk::Result::SUCCESS,
         "its own device returned {same_device:?}"
     );
     let (other, other_objects) = open(&mut second)?;
-    let other_device = create(&other, &other_objects, &binary, binary_kind)?;
+    let (other_device, _) = create(&other, &other_objects, &binary, binary_kind)?;
     ensure!(
         other_device == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT,
         "another living device returned {other_device:?}"
     );
-    let compiled = create(&other, &other_objects, &code, spirv_kind)?;
+    let (compiled, _) = create(&other, &other_objects, &code, spirv_kind)?;
     ensure!(compiled == vk::Result::SUCCESS, "SPIR-V returned {compiled:?}");
     drop(device);
     let (later, later_objects) = open(&mut third)?;
-    let later = create(&later, &later_objects, &binary, binary_kind)?;
+    let (later, _) = create(&later, &later_objects, &binary, binary_kind)?;
     ensure!(
         later == vk::Result::SUCCESS,
         "a device in place of the first one returned {later:?}"

@@ -1,11 +1,11 @@
 //! Graphics shader objects, linked and unlinked, from SPIR-V and from binaries.
 
 use super::shader_binary::{aligned, destroy};
-use super::support::{expect_lost, expect_success};
+use super::support::{bytes, expect_lost, expect_payloads, expect_success};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Device, DeviceOptions, Gpu, Image, More};
+use crate::vk::{Device, Gpu, Image};
 use anyhow::{Result, ensure};
 use ash::{ext, vk};
 
@@ -83,23 +83,14 @@ fn create(
 
 fn draw(context: &Context, kind: Kind, push: [u32; 2]) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    gpu.require_extension(ext::shader_object::NAME)?;
     let mut feature = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-    let more = More {
-        extensions: vec![ext::shader_object::NAME],
-        features: vec![&mut feature],
-    };
-    let device = Device::extended(&gpu, DeviceOptions::default(), more)?;
+    let device = Device::with_extensions(&gpu, &[ext::shader_object::NAME], vec![&mut feature])?;
     let objects = ext::shader_object::Device::new(&gpu.instance, &device.raw);
     let used = STAGES[0] | STAGES[1];
     let ranges = [vk::PushConstantRange::default().stage_flags(used).size(8)];
-    let bytes = |name| -> Result<Vec<u8>> {
-        Ok(glsl::compile(name)?
-            .iter()
-            .flat_map(|word: &u32| word.to_le_bytes())
-            .collect())
-    };
-    let code = [bytes("stage/cover.vert")?, bytes("stage/fragment.frag")?];
+    let code = ["stage/cover.vert", "stage/fragment.frag"].map(glsl::compile);
+    let [vertex, fragment] = code;
+    let code = [bytes(&vertex?), bytes(&fragment?)];
     let mut shaders = create(
         &objects,
         &ranges,
@@ -132,14 +123,13 @@ fn check(
 ) -> Result<()> {
     let image = Image::new(device)?;
     let submission = image.record(|raw, commands| {
-        let bytes: Vec<u8> = push.iter().flat_map(|word| word.to_le_bytes()).collect();
         // SAFETY: the command buffer is being recorded; shaders and layout live until it has executed.
         unsafe {
             set_state(objects, commands);
             objects.cmd_bind_shaders(commands, &STAGES, shaders);
             // The device enables these stages, so they must be bound, to null.
             objects.cmd_bind_shaders(commands, &UNUSED, &[vk::ShaderEXT::null(); 3]);
-            raw.cmd_push_constants(commands, layout, STAGES[0] | STAGES[1], 0, &bytes);
+            raw.cmd_push_constants(commands, layout, STAGES[0] | STAGES[1], 0, &bytes(&push));
             raw.cmd_draw(commands, 3, 1, 0, 0);
         }
     })?;
@@ -151,17 +141,11 @@ fn check(
     }
     let [x, y] = push;
     if x >= Image::EXTENT {
-        expect_success(result)?;
-        return Ok(());
+        return expect_success(result);
     }
     expect_lost(result)?;
     ensure!(image.texel(x, y) == [0; 4], "the pixel was written");
-    let payloads = device.payloads()?;
-    ensure!(
-        payloads == [Payload::text("pixel %u %u").scalar(x).scalar(y).bytes()],
-        "{payloads:?}"
-    );
-    Ok(())
+    expect_payloads(device, &[Payload::text("pixel %u %u").scalar(x).scalar(y).bytes()])
 }
 
 /// Sets the state that a pipeline would contain.

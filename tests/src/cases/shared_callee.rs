@@ -1,9 +1,9 @@
 //! A module with entry points of several stages that share an aborting function.
 
-use super::support::{GROUPS, MARK, expect_lost, expect_success, marked, same_set, same_words};
+use super::support::{MARK, bytes, expect_lost, expect_success, marked, run, same_set, same_words};
 use crate::assembly::assemble_file;
 use crate::case::{Case, Context};
-use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, Stage, Way};
+use crate::vk::{Buffer, Device, Gpu, Image, Pass, Stage, Way};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -22,20 +22,17 @@ fn module() -> Result<Vec<u32>> {
 }
 
 fn message(at: u32) -> Vec<u8> {
-    [at, MARK].iter().flat_map(|word| word.to_le_bytes()).collect()
+    bytes(&[at, MARK])
 }
 
 fn compute(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let words = marked(&[5, 38]);
-    let buffer = Buffer::storage(&device, &[words.clone(), vec![0; 64]].concat())?;
-    let kernel = Kernel::new(&device, &module()?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_lost(result)?;
-    same_set(device.payloads()?, vec![message(5), message(38)])?;
+    let (after, payloads) = run(&device, &module()?, &[words.clone(), vec![0; 64]].concat())?.lost()?;
+    same_set(payloads, vec![message(5), message(38)])?;
     let behind = words.iter().map(|&word| if word == MARK { 0 } else { word + 1 });
-    same_words(&buffer.read()[64..], &behind.collect::<Vec<_>>())
+    same_words(&after[64..], &behind.collect::<Vec<_>>())
 }
 
 fn draw(context: &Context, aborting: &[usize]) -> Result<()> {

@@ -1,12 +1,11 @@
 //! An aborted invocation has no later effect: no store, no atomic, no image write, no pixel.
 
-use super::support::{GROUPS, expect_end, incremented, marked, same_set, same_words};
+use super::support::{GROUPS, draw, expect_end, expect_payloads, incremented, marked, same_set, same_words};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, Stage, Way};
+use crate::vk::{Buffer, Device, Gpu, Kernel, Way};
 use anyhow::{Result, ensure};
-use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("side_effects::of_a_compute_shader", |context| {
@@ -50,33 +49,14 @@ fn compute(context: &Context, aborting: &[usize]) -> Result<()> {
 fn fragment(context: &Context, aborting: Option<u32>) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    let image = Image::new(&device)?;
     let buffer = Buffer::storage(&device, &[0; 64 * 5])?;
     let texels = Buffer::texels(&device, &[0; 128])?;
-    let (vertex, fragment) = (
-        glsl::compile("stage/cover.vert")?,
-        glsl::compile("stage/side_effects.frag")?,
-    );
-    let stages = [
-        Stage {
-            kind: vk::ShaderStageFlags::VERTEX,
-            spirv: &vertex,
-        },
-        Stage {
-            kind: vk::ShaderStageFlags::FRAGMENT,
-            spirv: &fragment,
-        },
-    ];
-    let pass = Pass::with(&device, &stages, &[&buffer, &texels], Way::Modules)?;
-    let submission = pass.record(&image, [4, aborting.unwrap_or(1000)])?;
-    let result = submission.run();
+    let shaders = ["stage/cover.vert", "stage/side_effects.frag"];
+    let push = [4, aborting.unwrap_or(1000)];
+    let (image, result) = draw(&device, &shaders, &[&buffer, &texels], Way::Modules, push)?;
     expect_end(result, aborting.is_some())?;
     if let Some(at) = aborting {
-        let payloads = device.payloads()?;
-        ensure!(
-            payloads == [Payload::text("fragment %u").scalar(at).bytes()],
-            "{payloads:?}"
-        );
+        expect_payloads(&device, &[Payload::text("fragment %u").scalar(at).bytes()])?;
     }
     let drawn = |i: &u32| Some(*i) != aborting;
     let counts: Vec<u32> = (0..64).map(|i| u32::from(drawn(&i))).collect();

@@ -1,12 +1,10 @@
 //! Aborts in the vertex and fragment stages.
 
-use super::support::{expect_lost, expect_success, payloads_if_lost};
+use super::support::{draw, expect_lost, expect_payloads, expect_success};
 use crate::case::{Case, Context};
-use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Device, Gpu, Image, Pass};
+use crate::vk::{Device, Gpu, Image, Way};
 use anyhow::{Result, ensure};
-use ash::vk;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("stage::fragment_does_not_write_its_pixel", fragment).logs(&["pixel 17 42"]),
@@ -14,97 +12,56 @@ pub(super) const CASES: &[Case] = &[
     Case::new("stage::fragment_never_taken_draws_the_same", fragment_never_taken).silent(),
 ];
 
-/// Draws with these shaders and push constants, then passes the result, the payloads and the image to `check`.
-fn draw(
-    context: &Context,
-    vertex: &str,
-    fragment: &str,
-    push: [u32; 2],
-    check: impl FnOnce(vk::Result, Vec<Vec<u8>>, &Image<'_>) -> Result<()>,
-) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let image = Image::new(&device)?;
-    let pass = Pass::new(&device, &glsl::compile(vertex)?, &glsl::compile(fragment)?)?;
-    let submission = pass.record(&image, push)?;
-    let result = submission.run();
-    let payloads = payloads_if_lost(&device, result)?;
-    check(result, payloads, &image)
-}
+const FRAGMENT: [&str; 2] = ["stage/cover.vert", "stage/fragment.frag"];
 
 /// Colour that `fragment.frag` writes at a pixel.
 fn shade(x: u32, y: u32) -> [u8; 4] {
     [x as u8, y as u8, 255, 255]
 }
 
+fn check_shade(image: &Image<'_>, x: u32, y: u32) -> Result<()> {
+    let found = image.texel(x, y);
+    ensure!(found == shade(x, y), "pixel {x} {y} is {found:?}");
+    Ok(())
+}
+
 fn fragment(context: &Context) -> Result<()> {
-    draw(
-        context,
-        "stage/cover.vert",
-        "stage/fragment.frag",
-        [17, 42],
-        |result, payloads, image| {
-            expect_lost(result)?;
-            let expected = Payload::text("pixel %u %u").scalar(17u32).scalar(42u32).bytes();
-            ensure!(payloads == [expected], "{payloads:?}");
-            ensure!(
-                image.texel(17, 42) == [0; 4],
-                "the pixel was written: {:?}",
-                image.texel(17, 42)
-            );
-            for (x, y) in [(16, 42), (18, 42), (17, 41), (17, 43), (0, 0), (63, 63)] {
-                ensure!(
-                    image.texel(x, y) == shade(x, y),
-                    "pixel {x} {y} is {:?}",
-                    image.texel(x, y)
-                );
-            }
-            Ok(())
-        },
-    )
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let (image, result) = draw(&device, &FRAGMENT, &[], Way::Modules, [17, 42])?;
+    expect_lost(result)?;
+    expect_payloads(
+        &device,
+        &[Payload::text("pixel %u %u").scalar(17u32).scalar(42u32).bytes()],
+    )?;
+    let found = image.texel(17, 42);
+    ensure!(found == [0; 4], "the pixel was written: {found:?}");
+    let others = [(16, 42), (18, 42), (17, 41), (17, 43), (0, 0), (63, 63)];
+    others.into_iter().try_for_each(|(x, y)| check_shade(&image, x, y))
 }
 
 fn vertex(context: &Context) -> Result<()> {
-    draw(
-        context,
-        "stage/vertex.vert",
-        "stage/white.frag",
-        [1, 0],
-        |result, payloads, _| {
-            expect_lost(result)?;
-            let expected = Payload::text("vertex %d of instance %d")
-                .scalar(1u32)
-                .scalar(0u32)
-                .bytes();
-            // A vertex may be shaded more than once.
-            ensure!(
-                !payloads.is_empty() && payloads.iter().all(|payload| *payload == expected),
-                "{payloads:?}"
-            );
-            Ok(())
-        },
-    )
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let shaders = ["stage/vertex.vert", "stage/white.frag"];
+    let (_, result) = draw(&device, &shaders, &[], Way::Modules, [1, 0])?;
+    expect_lost(result)?;
+    let payloads = device.payloads()?;
+    let text = Payload::text("vertex %d of instance %d");
+    let expected = text.scalar(1u32).scalar(0u32).bytes();
+    // A vertex may be shaded more than once.
+    ensure!(
+        !payloads.is_empty() && payloads.iter().all(|payload| *payload == expected),
+        "{payloads:?}"
+    );
+    Ok(())
 }
 
 fn fragment_never_taken(context: &Context) -> Result<()> {
-    draw(
-        context,
-        "stage/cover.vert",
-        "stage/fragment.frag",
-        [1000, 1000],
-        |result, payloads, image| {
-            expect_success(result)?;
-            ensure!(payloads.is_empty(), "{payloads:?}");
-            for y in 0..Image::EXTENT {
-                for x in 0..Image::EXTENT {
-                    ensure!(
-                        image.texel(x, y) == shade(x, y),
-                        "pixel {x} {y} is {:?}",
-                        image.texel(x, y)
-                    );
-                }
-            }
-            Ok(())
-        },
-    )
+    let gpu = Gpu::open(context)?;
+    let device = Device::new(&gpu)?;
+    let (image, result) = draw(&device, &FRAGMENT, &[], Way::Modules, [1000, 1000])?;
+    expect_success(result)?;
+    let pixels = (0..Image::EXTENT * Image::EXTENT).map(|i| (i % Image::EXTENT, i / Image::EXTENT));
+    pixels.into_iter().try_for_each(|(x, y)| check_shade(&image, x, y))
 }

@@ -1,6 +1,7 @@
 //! Helpers for the cases.
 
-use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Kernel};
+use crate::vk::khr::FaultInfo;
+use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, Stage, Way};
 use crate::{case::Context, glsl};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -18,6 +19,11 @@ pub(super) fn marked(indices: &[usize]) -> Vec<u32> {
     (0..COUNT)
         .map(|i| if indices.contains(&i) { MARK } else { 100 + i as u32 })
         .collect()
+}
+
+/// Little-endian bytes of words.
+pub(super) fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// Words after the shaders that add 1000 to their word, unless it is [`MARK`].
@@ -78,16 +84,111 @@ pub(super) fn expect_success(result: vk::Result) -> Result<()> {
 pub(super) fn run_to_loss(context: &Context, shader: &str, words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
-    run_words_to_loss(&device, &glsl::compile(shader)?, words)
+    run(&device, &glsl::compile(shader)?, words)?.lost()
 }
 
-/// [`run_to_loss`] with SPIR-V on an existing device.
-pub(super) fn run_words_to_loss(device: &Device<'_>, spirv: &[u32], words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
+/// Outcome of a dispatch or a draw.
+pub(super) struct Ran {
+    pub(super) result: vk::Result,
+    /// The final words of its buffer.
+    pub(super) words: Vec<u32>,
+    /// The payloads in order, if the device is lost.
+    pub(super) payloads: Vec<Vec<u8>>,
+}
+
+impl Ran {
+    /// Expects success. Returns the words.
+    pub(super) fn succeeded(self) -> Result<Vec<u32>> {
+        expect_success(self.result)?;
+        Ok(self.words)
+    }
+
+    /// Expects a lost device. Returns the words and the payloads.
+    pub(super) fn lost(self) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
+        expect_lost(self.result)?;
+        Ok((self.words, self.payloads))
+    }
+}
+
+/// Runs a compute shader over these words.
+pub(super) fn run(device: &Device<'_>, spirv: &[u32], words: &[u32]) -> Result<Ran> {
+    run_specialised(device, spirv, &[], words)
+}
+
+/// [`run`] with the bytes of specialisation constants, by `SpecId`.
+pub(super) fn run_specialised(
+    device: &Device<'_>,
+    spirv: &[u32],
+    special: &[(u32, Vec<u8>)],
+    words: &[u32],
+) -> Result<Ran> {
     let buffer = Buffer::storage(device, words)?;
-    let kernel = Kernel::new(device, spirv, &[&buffer])?;
+    let mut kernel = Kernel::bound(device, &[&buffer])?;
+    kernel.create(spirv, special, None)?;
     let (_submission, result) = kernel.run(GROUPS)?;
-    expect_lost(result)?;
-    Ok((buffer.read(), device.payloads()?))
+    let payloads = payloads_if_lost(device, result)?;
+    Ok(Ran {
+        result,
+        words: buffer.read(),
+        payloads,
+    })
+}
+
+/// Compiles shaders for the stages that their file names' extensions name.
+pub(super) fn compile_stages(shaders: &[&str]) -> Result<Vec<(vk::ShaderStageFlags, Vec<u32>)>> {
+    let compile = |shader: &&str| {
+        let kind = match shader.rsplit('.').next() {
+            Some("vert") => vk::ShaderStageFlags::VERTEX,
+            Some("tesc") => vk::ShaderStageFlags::TESSELLATION_CONTROL,
+            Some("tese") => vk::ShaderStageFlags::TESSELLATION_EVALUATION,
+            Some("geom") => vk::ShaderStageFlags::GEOMETRY,
+            Some("task") => vk::ShaderStageFlags::TASK_EXT,
+            Some("mesh") => vk::ShaderStageFlags::MESH_EXT,
+            _ => vk::ShaderStageFlags::FRAGMENT,
+        };
+        Ok((kind, glsl::compile(shader)?))
+    };
+    shaders.iter().map(compile).collect()
+}
+
+/// Draws with these shaders, push constants and buffers.
+pub(super) fn draw<'device>(
+    device: &'device Device<'device>,
+    shaders: &[&str],
+    buffers: &[&'device Buffer<'device>],
+    way: Way,
+    push: [u32; 2],
+) -> Result<(Image<'device>, vk::Result)> {
+    let compiled = compile_stages(shaders)?;
+    let stages = compiled.iter().map(|(kind, spirv)| Stage { kind: *kind, spirv });
+    let image = Image::new(device)?;
+    let pass = Pass::with(device, &stages.collect::<Vec<_>>(), buffers, way)?;
+    let result = pass.record(&image, push)?.run();
+    Ok((image, result))
+}
+
+/// [`draw`] over a buffer of 256 words, which start as zeros.
+pub(super) fn draw_with_words<'device>(
+    device: &'device Device<'device>,
+    shaders: &[&str],
+    push: [u32; 2],
+) -> Result<(Image<'device>, Ran)> {
+    let buffer = Buffer::storage(device, &[0; 256])?;
+    let compiled = compile_stages(shaders)?;
+    let stages = compiled.iter().map(|(kind, spirv)| Stage { kind: *kind, spirv });
+    let image = Image::new(device)?;
+    let pass = Pass::with(device, &stages.collect::<Vec<_>>(), &[&buffer], Way::Modules)?;
+    let result = pass.record(&image, push)?.run();
+    let payloads = payloads_if_lost(device, result)?;
+    let words = buffer.read();
+    Ok((
+        image,
+        Ran {
+            result,
+            words,
+            payloads,
+        },
+    ))
 }
 
 /// Checks that a submission lost the device if `aborts`, and succeeded otherwise.
@@ -101,16 +202,50 @@ pub(super) fn expect_end(result: vk::Result, aborts: bool) -> Result<()> {
 
 /// Runs the simplest shader with an abort. Expects a lost device with one message if `aborts`, success otherwise.
 pub(super) fn run_entry_point(device: &Device<'_>, aborts: bool) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(if aborts { &[3] } else { &[] }))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    if !aborts {
-        expect_success(result)?;
-        return Ok(());
-    }
-    expect_lost(result)?;
-    let count = device.payloads()?.len();
-    ensure!(count == 1, "{count} messages");
+    let words = marked(if aborts { &[3] } else { &[] });
+    let ran = run(device, &glsl::compile("abort/entry_point.comp")?, &words)?;
+    expect_end(ran.result, aborts)?;
+    ensure!(
+        ran.payloads.len() == usize::from(aborts),
+        "{} messages",
+        ran.payloads.len()
+    );
+    Ok(())
+}
+
+/// Checks the payloads of a lost device.
+pub(super) fn expect_payloads(device: &Device<'_>, expected: &[Vec<u8>]) -> Result<()> {
+    let found = device.payloads()?;
+    ensure!(found == expected, "found {found:?}, expected {expected:?}");
+    Ok(())
+}
+
+/// Reports of a device, which has at least one.
+pub(super) fn reports(device: &Device<'_>) -> Result<Vec<FaultInfo>> {
+    let (result, reports) = device.fault()?.reports(0, 100);
+    ensure!(
+        result == vk::Result::SUCCESS,
+        "vkGetDeviceFaultReportsKHR returned {result:?}"
+    );
+    Ok(reports)
+}
+
+/// Checks the result and the count of a query for `total` elements into an array with room for `room`.
+pub(super) fn expect_room(result: vk::Result, count: u32, room: u32, total: u32) -> Result<()> {
+    let expected = if room < total {
+        vk::Result::INCOMPLETE
+    } else {
+        vk::Result::SUCCESS
+    };
+    let message = || format!("{result:?}, {count} of {total} with room for {room}");
+    ensure!(result == expected && count == room.min(total), message());
+    Ok(())
+}
+
+/// Checks that a healthy device has no reports.
+pub(super) fn expect_no_reports(device: &Device<'_>) -> Result<()> {
+    let found = device.fault()?.report_count(0);
+    ensure!(found == (vk::Result::TIMEOUT, 0), "a healthy device has {found:?}");
     Ok(())
 }
 

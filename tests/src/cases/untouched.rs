@@ -1,10 +1,10 @@
 //! A device without the extension behaves as without the layer.
 
-use super::support::{GROUPS, expect_success, marked, same_words, without_abort};
+use super::support::{marked, run, same_words, without_abort};
 use crate::assembly::assemble;
 use crate::case::{Case, Context};
-use crate::vk::{Buffer, Device, Gpu, Kernel};
-use crate::word_shader::WordShader;
+use crate::vk::{Device, Gpu};
+use crate::word_shader::word_shader;
 use anyhow::Result;
 
 pub(super) const CASES: &[Case] = &[
@@ -16,29 +16,10 @@ pub(super) const CASES: &[Case] = &[
     .silent(),
 ];
 
-/// Assembly of a shader that adds 1000 to its word.
-fn add() -> String {
-    WordShader {
-        types: "%thousand = OpConstant %uint 1000",
-        code: "%pointer = OpAccessChain %element %words %zero %i
-               %value = OpLoad %uint %pointer
-               %sum = OpIAdd %uint %value %thousand
-               OpStore %pointer %sum",
-        ..WordShader::default()
-    }
-    .text()
-}
-
 fn add_on(device: &Device<'_>) -> Result<()> {
     let words = marked(&[3]);
-    let buffer = Buffer::storage(device, &words)?;
-    let kernel = Kernel::new(device, &assemble(&add())?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_success(result)?;
-    same_words(
-        &buffer.read(),
-        &words.iter().map(|word| word + 1000).collect::<Vec<_>>(),
-    )
+    let after = run(device, &assemble(&word_shader(&["add"], &[])?)?, &words)?.succeeded()?;
+    same_words(&after, &words.iter().map(|word| word + 1000).collect::<Vec<_>>())
 }
 
 fn computes(context: &Context) -> Result<()> {

@@ -1,62 +1,46 @@
 //! Loops that wait for another invocation end when it aborts.
 
-use super::support::{GROUPS, MARK, expect_lost, expect_success, payloads_if_lost};
+use super::support::{MARK, Ran, run};
 use crate::case::{Case, Context};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
-use ash::vk;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("waiting::ends_when_the_other_invocation_aborts", |context| {
-        aborted(context, FLAG)
-    })
-    .logs(&["never sets the flag"]),
-    Case::new("waiting::ends_with_a_separate_control_block", |context| {
-        aborted(context, FLAG)
-    })
-    .set(&[("control_block", "device")])
-    .alone()
-    .logs(&["never sets the flag"]),
-    Case::new("waiting::succeeds_when_the_other_invocation_sets_the_flag", |context| {
-        not_aborted(context, FLAG)
-    })
+    Case::new("waiting::ends_when_the_other_invocation_aborts", aborted::<FLAG>).logs(&["never sets the flag"]),
+    Case::new("waiting::ends_with_a_separate_control_block", aborted::<FLAG>)
+        .set(&[("control_block", "device")])
+        .alone()
+        .logs(&["never sets the flag"]),
+    Case::new(
+        "waiting::succeeds_when_the_other_invocation_sets_the_flag",
+        not_aborted::<FLAG>,
+    )
     .silent(),
-    Case::new("waiting::for_the_result_of_a_callee_ends", |context| {
-        aborted(context, CALLEE)
-    })
-    .logs(&["never sets the flag"]),
-    Case::new("waiting::for_the_result_of_a_callee_succeeds", |context| {
-        not_aborted(context, CALLEE)
-    })
-    .silent(),
+    Case::new("waiting::for_the_result_of_a_callee_ends", aborted::<CALLEE>).logs(&["never sets the flag"]),
+    Case::new("waiting::for_the_result_of_a_callee_succeeds", not_aborted::<CALLEE>).silent(),
 ];
 
-/// The loop itself reads the flag.
-const FLAG: &str = "waiting/flag.comp";
-/// The loop calls a function whose `return` statements depend on the flag.
-const CALLEE: &str = "waiting/callee.comp";
+const SHADERS: [&str; 2] = ["waiting/flag.comp", "waiting/callee.comp"];
+/// Index of the shader whose loop itself reads the flag.
+const FLAG: usize = 0;
+/// Index of the shader whose loop calls a function whose `return` statements depend on the flag.
+const CALLEE: usize = 1;
 
-/// Dispatches two workgroups over words that start with `first`; the second waits for the first. Returns the result, the
-/// words and the payloads.
-fn dispatch(context: &Context, shader: &str, first: u32) -> Result<(vk::Result, Vec<u32>, Vec<Vec<u8>>)> {
+/// Dispatches two workgroups over words that start with `first`; the second waits for the first.
+fn dispatch(context: &Context, shader: &str, first: u32) -> Result<Ran> {
     let gpu = Gpu::open(context)?;
     let device = Device::new(&gpu)?;
     let mut words = vec![0; 34];
     words[0] = first;
-    let buffer = Buffer::storage(&device, &words)?;
-    let kernel = Kernel::new(&device, &glsl::compile(shader)?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    let payloads = payloads_if_lost(&device, result)?;
-    Ok((result, buffer.read(), payloads))
+    run(&device, &glsl::compile(shader)?, &words)
 }
 
-fn aborted(context: &Context, shader: &str) -> Result<()> {
+fn aborted<const SHADER: usize>(context: &Context) -> Result<()> {
     let start = Instant::now();
-    let (result, words, payloads) = dispatch(context, shader, MARK)?;
-    expect_lost(result)?;
+    let (words, payloads) = dispatch(context, SHADERS[SHADER], MARK)?.lost()?;
     ensure!(
         payloads == [Payload::text("never sets the flag").bytes()],
         "{payloads:?}"
@@ -75,9 +59,8 @@ fn aborted(context: &Context, shader: &str) -> Result<()> {
     Ok(())
 }
 
-fn not_aborted(context: &Context, shader: &str) -> Result<()> {
-    let (result, words, _) = dispatch(context, shader, 1)?;
-    expect_success(result)?;
+fn not_aborted<const SHADER: usize>(context: &Context) -> Result<()> {
+    let words = dispatch(context, SHADERS[SHADER], 1)?.succeeded()?;
     ensure!(words[1] == 1, "the flag was not set");
     ensure!(
         words[2..].iter().all(|&word| word == 1),

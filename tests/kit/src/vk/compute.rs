@@ -290,6 +290,15 @@ impl<'device> Kernel<'device> {
         let result = submission.run();
         Ok((submission, result))
     }
+
+    /// Dispatches that many workgroups, waits, and returns the first error, or success.
+    ///
+    /// # Errors
+    ///
+    /// The dispatch cannot be recorded.
+    pub fn run_to_end(&self, groups: u32) -> Result<vk::Result> {
+        Ok(self.record(groups)?.run())
+    }
 }
 
 impl Drop for Kernel<'_> {

@@ -15,6 +15,14 @@ pub struct DeviceOptions {
     pub buffer_device_address: bool,
 }
 
+impl DeviceOptions {
+    /// The abort extensions, and `bufferDeviceAddress`.
+    pub const ADDRESSES: Self = Self {
+        abort: true,
+        buffer_device_address: true,
+    };
+}
+
 impl Default for DeviceOptions {
     fn default() -> Self {
         Self {
@@ -63,6 +71,21 @@ impl<'gpu> Device<'gpu> {
     /// The device cannot be created.
     pub fn with(gpu: &'gpu Gpu, options: DeviceOptions) -> Result<Self> {
         Self::extended(gpu, options, More::default())
+    }
+
+    /// A device with the abort extensions, further extensions and their feature structures.
+    ///
+    /// # Errors
+    ///
+    /// The device cannot be created. [`Skip`](crate::context::Skip) if it lacks one of the extensions.
+    pub fn with_extensions<'a>(
+        gpu: &'gpu Gpu,
+        names: &[&'a CStr],
+        features: Vec<&'a mut dyn vk::ExtendsDeviceCreateInfo>,
+    ) -> Result<Self> {
+        names.iter().try_for_each(|name| gpu.require_extension(name))?;
+        let extensions = names.to_vec();
+        Self::extended(gpu, DeviceOptions::default(), More { extensions, features })
     }
 
     /// Like [`with`](Self::with), plus `more`.
@@ -201,6 +224,16 @@ impl<'gpu> Device<'gpu> {
     pub fn payloads(&self) -> Result<Vec<Vec<u8>>> {
         let data = self.fault()?.message_data().context("vkGetDeviceFaultDebugInfoKHR")?;
         message_data::split(&data)
+    }
+
+    /// `vkDeviceWaitIdle`.
+    ///
+    /// # Errors
+    ///
+    /// The device is lost.
+    pub fn wait_idle(&self) -> ash::prelude::VkResult<()> {
+        // SAFETY: no other thread uses the queues of the device.
+        unsafe { self.raw.device_wait_idle() }
     }
 
     /// Index of a host-visible, coherent memory type among `allowed`, preferably with the flags `best`.

@@ -166,6 +166,27 @@ impl Gpu {
             .context("vkEnumerateDeviceExtensionProperties")
     }
 
+    /// Device extensions of a layer, or of the driver and its implicit layers if `layer` is null, in an array with room for
+    /// `room` of them; without an array if that is `None`. Returns the result, the count and the whole array.
+    ///
+    /// # Safety
+    ///
+    /// `layer` is null or points to a NUL-terminated string.
+    pub unsafe fn extensions_into(
+        &self,
+        layer: *const std::ffi::c_char,
+        room: Option<u32>,
+    ) -> (vk::Result, u32, Vec<vk::ExtensionProperties>) {
+        let enumerate = self.instance.fp_v1_0().enumerate_device_extension_properties;
+        let mut count = room.unwrap_or(0);
+        // Elements past the room show an overrun.
+        let mut list = vec![vk::ExtensionProperties::default(); count as usize + 5];
+        let at = room.map_or(std::ptr::null_mut(), |_| list.as_mut_ptr());
+        // SAFETY: the array has room for `count` elements; the caller keeps to the rules for `layer`.
+        let result = unsafe { enumerate(self.physical, layer, &raw mut count, at) };
+        (result, count, list)
+    }
+
     /// Whether the device has an extension.
     ///
     /// # Errors

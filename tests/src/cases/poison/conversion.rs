@@ -1,7 +1,7 @@
 //! Conversions of floats whose undefined behaviour is poison.
 
 use super::support::{integers, run};
-use super::text::{Body, Words, resolve, shader, types};
+use super::text::{Words, resolve, shader, types};
 use crate::case::Context;
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
@@ -104,12 +104,9 @@ pub(super) fn conversion(context: &Context, float_width: u32) -> Result<()> {
             if components > 1 {
                 let _ = writeln!(types, "%reals = OpTypeVector %real {components}");
             }
-            let body = Body {
-                capabilities: format!("{capability}{integers}"),
-                types: types + &words.types,
-                code: words.code,
-            };
-            let mut assembly = resolve(shader(&body, true), width, components);
+            let needs = format!("{capability}{integers}");
+            let assembly = shader(true, &needs, &(types + &words.types), &words.code)?;
+            let mut assembly = resolve(assembly, width, components);
             if float_width == 32 {
                 // The head declares no other vectors of floats.
                 assembly = assembly.replace("%real ", "%float ");

@@ -1,7 +1,7 @@
 //! Integer division whose undefined behaviour is poison.
 
 use super::support::{integers, run};
-use super::text::{Body, Words, resolve, shader, types};
+use super::text::{Words, resolve, shader, types};
 use crate::case::Context;
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
@@ -83,12 +83,9 @@ pub(super) fn division(context: &Context, width: u32, mode: bool) -> Result<()> 
             let start = 256 + number * 2 * components;
             words.store_all(start, stride, &result, components, width);
         }
-        let body = Body {
-            capabilities: capabilities.unwrap_or_default().into(),
-            types: types(width, components) + &words.types,
-            code: words.code,
-        };
-        let assembly = resolve(shader(&body, mode), width, components);
+        let types = types(width, components) + &words.types;
+        let assembly = shader(mode, capabilities.unwrap_or_default(), &types, &words.code)?;
+        let assembly = resolve(assembly, width, components);
         let room = [input.clone(), vec![0; 64 * stride as usize]].concat();
         let after = run(&device, &assembly, &room)?;
         for i in 0..64 {

@@ -2,7 +2,7 @@
 
 use super::division::{DIVISIONS, OPERANDS, divided};
 use super::support::run;
-use super::text::{Body, shader};
+use super::text::shader;
 use crate::case::Context;
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
@@ -33,12 +33,7 @@ pub(super) fn division(context: &Context) -> Result<()> {
              OpStore %p{number} %q{number}\n"
         )?;
     }
-    let body = Body {
-        capabilities: String::new(),
-        types,
-        code,
-    };
-    let after = run(&device, &shader(&body, true), &vec![0; cases.len()])?;
+    let after = run(&device, &shader(true, "", &types, &code)?, &vec![0; cases.len()])?;
     for (number, ((a, b), operation)) in cases.iter().enumerate() {
         let expected = divided(operation, *a, *b, 32);
         let found = after[number];

@@ -1,8 +1,8 @@
 //! Helpers for the cases of poison and freeze.
 
 use crate::assembly::assemble;
-use crate::cases::support::{GROUPS, expect_success};
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::cases::support;
+use crate::vk::{Device, Gpu};
 use anyhow::Result;
 use ash::vk;
 
@@ -19,9 +19,5 @@ pub(super) fn integers(gpu: &Gpu, width: u32) -> Option<&'static str> {
 }
 
 pub(super) fn run(device: &Device<'_>, assembly: &str, words: &[u32]) -> Result<Vec<u32>> {
-    let buffer = Buffer::storage(device, words)?;
-    let kernel = Kernel::new(device, &assemble(assembly)?, &[&buffer])?;
-    let (_submission, result) = kernel.run(GROUPS)?;
-    expect_success(result)?;
-    Ok(buffer.read())
+    support::run(device, &assemble(assembly)?, words)?.succeeded()
 }

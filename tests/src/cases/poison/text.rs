@@ -1,41 +1,17 @@
 //! Generates SPIR-V assembly of shaders over a buffer of words.
 
-use crate::word_shader::WordShader;
+use crate::word_shader::word_shader;
+use anyhow::Result;
 use std::fmt::Write;
 
-/// The variable parts of a shader.
-pub(super) struct Body {
-    pub(super) capabilities: String,
-    pub(super) types: String,
-    pub(super) code: String,
-}
+/// Execution mode under which undefined results of arithmetic are poison.
+pub(super) const POISON_MODE: &str = "OpExecutionMode %main ArithmeticPoisonKHR";
 
-/// Assembly of a shader over a buffer of words. `body.code` has the invocation's number in `%i`.
-pub(super) fn shader(body: &Body, mode: bool) -> String {
-    let mode = if mode {
-        "OpExecutionMode %main ArithmeticPoisonKHR"
-    } else {
-        ""
-    };
-    WordShader {
-        needs: &format!(
-            "OpCapability PoisonFreezeKHR
-             {}
-             OpExtension \"SPV_KHR_poison_freeze\"",
-            body.capabilities
-        ),
-        modes: mode,
-        types: &format!(
-            "%float = OpTypeFloat 32
-             %uvec2 = OpTypeVector %uint 2
-             %mask = OpConstant %uint 63
-             {}",
-            body.types
-        ),
-        code: &body.code,
-        ..WordShader::default()
-    }
-    .text()
+/// Assembly of a shader over a buffer of words. `code` has the number of the invocation in `%i`.
+pub(super) fn shader(mode: bool, needs: &str, types: &str, code: &str) -> Result<String> {
+    let modes = if mode { POISON_MODE } else { "" };
+    let values = [("needs", needs), ("modes", modes), ("types", types), ("code", code)];
+    word_shader(&["poison/base"], &values)
 }
 
 /// Generates code that loads and stores words, with unique names.
@@ -43,7 +19,7 @@ pub(super) fn shader(body: &Body, mode: bool) -> String {
 pub(super) struct Words {
     pub(super) types: String,
     pub(super) code: String,
-    pub(super) names: u32,
+    names: u32,
 }
 
 impl Words {

@@ -3,11 +3,11 @@
 
 use super::support::aborting;
 use crate::case::{Case, Context};
+use crate::cases::binaries::cache_data_of;
 use crate::cases::support::without_abort;
 use crate::harness::{HAS_DEVICE, HOLD, MAY_END};
 use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Result, ensure};
-use ash::vk;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -84,27 +84,8 @@ fn held(context: &Context) -> Result<()> {
 
 /// Prints the data of a pipeline cache after one pipeline was created.
 fn print(device: &Device<'_>) -> Result<()> {
-    let raw = &device.raw;
-    let spirv = aborting()?;
-    // SAFETY: the handles belong to this device; the create infos point to data that outlives the calls.
-    unsafe {
-        let cache = raw.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None)?;
-        let layout = raw.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None)?;
-        let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
-            .name(c"main");
-        let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
-        let pipelines = raw.create_compute_pipelines(cache, &[info], None);
-        let pipeline = pipelines.map_err(|(_, result)| result)?[0];
-        let data = raw.get_pipeline_cache_data(cache)?;
-        ensure!(!data.is_empty(), "the cache is empty");
-        println!("cache {}", vkabort_record::hex::hex(&data));
-        raw.destroy_pipeline(pipeline, None);
-        raw.destroy_shader_module(module, None);
-        raw.destroy_pipeline_layout(layout, None);
-        raw.destroy_pipeline_cache(cache, None);
-    }
+    let data = cache_data_of(device, &["abort/entry_point.comp"])?;
+    ensure!(!data.is_empty(), "the cache is empty");
+    println!("cache {}", vkabort_record::hex::hex(&data));
     Ok(())
 }

@@ -33,13 +33,8 @@ type AnyCommand = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u
 fn all(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     // The loader returns some commands only if their extension is enabled.
-    let device = device_with(
-        &gpu,
-        &Extra {
-            extensions: &[ash::khr::swapchain::NAME, ash::khr::display_swapchain::NAME],
-            ..Extra::default()
-        },
-    )?;
+    let extensions = [ash::khr::swapchain::NAME, ash::khr::display_swapchain::NAME];
+    let device = device_with(&gpu, &Extra::extensions(&extensions))?;
     let commands = commands(&device)?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;

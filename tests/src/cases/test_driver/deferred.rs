@@ -23,13 +23,7 @@ fn deferred(context: &Context) -> Result<()> {
         ash::khr::acceleration_structure::NAME,
         ash::khr::deferred_host_operations::NAME,
     ];
-    let device = device_with(
-        &gpu,
-        &Extra {
-            extensions: &extensions,
-            ..Extra::default()
-        },
-    )?;
+    let device = device_with(&gpu, &Extra::extensions(&extensions))?;
     let operations = ash::khr::deferred_host_operations::Device::new(&gpu.instance, &device.raw);
     let pipelines = ash::khr::ray_tracing_pipeline::Device::new(&gpu.instance, &device.raw);
     let spirv = aborting()?;

@@ -2,6 +2,7 @@
 
 use super::support::{Extra, aborting, device_with, payload};
 use crate::case::{Case, Context};
+use crate::cases::support::expect_payloads;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::{ext, vk};
@@ -23,11 +24,7 @@ pub(super) const CASES: &[Case] = &[
 /// same code, and a pipeline of that identifier equals the pipeline of the module.
 fn run(context: &Context, expected: vk::Result) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let extra = Extra {
-        extensions: &[ext::shader_module_identifier::NAME],
-        ..Extra::default()
-    };
-    let device = device_with(&gpu, &extra)?;
+    let device = device_with(&gpu, &Extra::extensions(&[ext::shader_module_identifier::NAME]))?;
     let identifier = identify(&device)?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;
@@ -52,7 +49,7 @@ fn run(context: &Context, expected: vk::Result) -> Result<()> {
     let (_submission, result) = kernel.run(1)?;
     ensure!(result == expected, "the dispatch ended with {result:?}");
     if expected == vk::Result::ERROR_DEVICE_LOST {
-        ensure!(device.payloads()? == [payload(1, 0)], "{:?}", device.payloads()?);
+        expect_payloads(&device, &[payload(1, 0)])?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 use super::support::{Extra, aborting, device_with};
 use crate::case::{Case, Context};
+use crate::cases::lost_objects::create_timeline;
 use crate::cases::support::GROUPS;
 use crate::vk::{Buffer, Device, Gpu, Kernel, code, test_driver};
 use anyhow::{Result, ensure};
@@ -44,13 +45,8 @@ type Wait = fn(&Device<'_>) -> Result<vk::Result>;
 
 fn ends(context: &Context, wait: Wait) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let device = device_with(
-        &gpu,
-        &Extra {
-            extensions: &[ash::khr::swapchain::NAME, ash::khr::present_wait::NAME],
-            ..Extra::default()
-        },
-    )?;
+    let extensions = [ash::khr::swapchain::NAME, ash::khr::present_wait::NAME];
+    let device = device_with(&gpu, &Extra::extensions(&extensions))?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
     let submission = kernel.record(GROUPS)?;
@@ -82,12 +78,9 @@ fn fences(device: &Device<'_>) -> Result<vk::Result> {
 }
 
 fn semaphores(device: &Device<'_>) -> Result<vk::Result> {
-    let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+    let semaphore = create_timeline(device)?;
     // SAFETY: the semaphore is destroyed after its last use.
     unsafe {
-        let semaphore = device
-            .raw
-            .create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None)?;
         let list = [semaphore];
         let info = vk::SemaphoreWaitInfo::default().semaphores(&list).values(&[1]);
         let result = code(device.raw.wait_semaphores(&info, u64::MAX));
@@ -116,8 +109,7 @@ fn queue_idle(device: &Device<'_>) -> Result<vk::Result> {
 }
 
 fn device_idle(device: &Device<'_>) -> Result<vk::Result> {
-    // SAFETY: no other thread uses the device's queues during the wait.
-    Ok(code(unsafe { device.raw.device_wait_idle() }))
+    Ok(code(device.wait_idle()))
 }
 
 /// Looks up a command of type `T` by name.

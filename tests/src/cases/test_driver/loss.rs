@@ -1,9 +1,10 @@
 //! Losses that the driver reports: "a device is lost" regardless of the cause, and the KHR queries forward the driver's details.
 
-use super::support::{Extra, aborting, device_with, lose, with_kernel};
+use super::support::{Extra, lose, payload, with_kernel, with_kernel_and};
 use crate::case::{Case, Context};
+use crate::cases::support::{expect_payloads, reports};
+use crate::vk::Device;
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
-use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk::{self, TaggedStructure};
 use std::ptr;
@@ -74,12 +75,10 @@ fn forwarded(context: &Context) -> Result<()> {
             let again = [submission.submit(), submission.wait()];
             ensure!(again == [vk::Result::ERROR_DEVICE_LOST; 2], "{again:?}");
         }
-        let payloads = device.payloads()?;
-        ensure!(payloads.is_empty(), "{payloads:?}");
+        expect_payloads(device, &[])?;
         // A new device on the same physical device is not lost: "creating a new logical device may succeed".
         let next = Device::new(device.gpu)?;
-        // SAFETY: no other thread uses the device.
-        unsafe { next.raw.device_wait_idle() }?;
+        next.wait_idle()?;
         Ok(())
     })
 }
@@ -87,12 +86,11 @@ fn forwarded(context: &Context) -> Result<()> {
 fn one_report(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
-        let (result, reports) = device.fault()?.reports(0, 10);
+        let reports = reports(device)?;
         ensure!(
-            result == vk::Result::SUCCESS && reports.len() == 1,
-            "{result:?}, {reports:?}"
+            reports.len() == 1 && reports[0].flags == fault_flags::DEVICE_LOST,
+            "{reports:?}"
         );
-        ensure!(reports[0].flags == fault_flags::DEVICE_LOST, "{reports:?}");
         Ok(())
     })
 }
@@ -101,8 +99,7 @@ fn one_report(context: &Context) -> Result<()> {
 fn details(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
-        let (result, reports) = device.fault()?.reports(0, 10);
-        ensure!(result == vk::Result::SUCCESS, "{result:?}");
+        let reports = reports(device)?;
         let flags: Vec<u32> = reports.iter().map(|report| report.flags).collect();
         let expected = [
             fault_flags::MEMORY_ADDRESS,
@@ -141,28 +138,24 @@ fn with_binaries(
     vendor_binary: bool,
     check: impl FnOnce(&dyn Fn(u32, *mut u8) -> (vk::Result, u32)) -> Result<()>,
 ) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = device_with(
-        &gpu,
-        &Extra {
-            vendor_binary,
-            ..Extra::default()
-        },
-    )?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-    let _submission = lose(&kernel)?;
-    let commands = device.fault()?;
-    check(&|size, data| {
-        let mut info = FaultDebugInfo {
-            s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
-            p_next: ptr::null_mut(),
-            vendor_binary_size: size,
-            p_vendor_binary_data: data.cast(),
-        };
-        // SAFETY: the structure is valid; `data` is null or points to `size` bytes.
-        let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
-        (result, info.vendor_binary_size)
+    let extra = Extra {
+        vendor_binary,
+        ..Extra::default()
+    };
+    with_kernel_and(context, &extra, |device, kernel| {
+        let _submission = lose(kernel)?;
+        let commands = device.fault()?;
+        check(&|size, data| {
+            let mut info = FaultDebugInfo {
+                s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
+                p_next: ptr::null_mut(),
+                vendor_binary_size: size,
+                p_vendor_binary_data: data.cast(),
+            };
+            // SAFETY: the structure is valid; `data` is null or points to `size` bytes.
+            let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
+            (result, info.vendor_binary_size)
+        })
     })
 }
 
@@ -212,51 +205,46 @@ fn no_vendor_binary(context: &Context) -> Result<()> {
 /// `vkGetDeviceFaultInfoEXT` returns the driver's details of its own loss. For an abort it returns only a description,
 /// because the driver may be queried only if "the device is in the lost state".
 fn older(context: &Context, by_driver: bool) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = device_with(
-        &gpu,
-        &Extra {
-            extensions: &[ash::ext::device_fault::NAME],
-            ..Extra::default()
+    with_kernel_and(
+        context,
+        &Extra::extensions(&[ash::ext::device_fault::NAME]),
+        |device, kernel| {
+            let _submission = lose(kernel)?;
+            let commands = ash::ext::device_fault::Device::new(&device.gpu.instance, &device.raw);
+            let get = commands.fp().get_device_fault_info_ext;
+            let handle = device.raw.handle();
+            let mut counts = vk::DeviceFaultCountsEXT::default();
+            // SAFETY: a null structure asks for the counts.
+            unsafe { get(handle, &raw mut counts, ptr::null_mut()) }.result()?;
+            let found = (counts.address_info_count, counts.vendor_info_count);
+            ensure!(found == if by_driver { (2, 1) } else { (0, 0) }, "{counts:?}");
+            let mut addresses = [vk::DeviceFaultAddressInfoEXT::default(); 2];
+            let mut vendors = [vk::DeviceFaultVendorInfoEXT::default(); 1];
+            counts.vendor_binary_size = 0;
+            let mut info = vk::DeviceFaultInfoEXT {
+                p_address_infos: addresses.as_mut_ptr(),
+                p_vendor_infos: vendors.as_mut_ptr(),
+                ..Default::default()
+            };
+            // SAFETY: the arrays have as many elements as `counts` says.
+            unsafe { get(handle, &raw mut counts, &raw mut info) }.result()?;
+            let description = info.description_as_c_str()?.to_string_lossy().into_owned();
+            let expected = if by_driver {
+                "the test driver"
+            } else {
+                "submission 1, message 0"
+            };
+            ensure!(description.contains(expected), "{description:?}");
+            Ok(())
         },
-    )?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-    let _submission = lose(&kernel)?;
-    let commands = ash::ext::device_fault::Device::new(&gpu.instance, &device.raw);
-    let get = commands.fp().get_device_fault_info_ext;
-    let handle = device.raw.handle();
-    let mut counts = vk::DeviceFaultCountsEXT::default();
-    // SAFETY: a null structure asks for the counts.
-    unsafe { get(handle, &raw mut counts, ptr::null_mut()) }.result()?;
-    let found = (counts.address_info_count, counts.vendor_info_count);
-    ensure!(found == if by_driver { (2, 1) } else { (0, 0) }, "{counts:?}");
-    let mut addresses = [vk::DeviceFaultAddressInfoEXT::default(); 2];
-    let mut vendors = [vk::DeviceFaultVendorInfoEXT::default(); 1];
-    counts.vendor_binary_size = 0;
-    let mut info = vk::DeviceFaultInfoEXT {
-        p_address_infos: addresses.as_mut_ptr(),
-        p_vendor_infos: vendors.as_mut_ptr(),
-        ..Default::default()
-    };
-    // SAFETY: the arrays have as many elements as `counts` says.
-    unsafe { get(handle, &raw mut counts, &raw mut info) }.result()?;
-    let description = info.description_as_c_str()?.to_string_lossy().into_owned();
-    let expected = if by_driver {
-        "the test driver"
-    } else {
-        "submission 1, message 0"
-    };
-    ensure!(description.contains(expected), "{description:?}");
-    Ok(())
+    )
 }
 
 fn abort_then_loss(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
-        let payloads = device.payloads()?;
-        ensure!(payloads == [super::support::payload(1, 0)], "{payloads:?}");
-        let (_, reports) = device.fault()?.reports(0, 10);
+        expect_payloads(device, &[payload(1, 0)])?;
+        let reports = reports(device)?;
         let last = reports.last().map(|report| report.flags);
         ensure!(last == Some(fault_flags::DEVICE_LOST), "{reports:?}");
         Ok(())

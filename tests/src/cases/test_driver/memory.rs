@@ -2,13 +2,11 @@
 //! never memory that a reset can lose if there is a choice"; for the control block device memory where atomics would
 //! cross a bus. Also its contents after a loss that destroys device memory.
 
-use super::support::{lose, payload, with_kernel};
+use super::support::{lose, lose_with, payload, with_kernel};
 use crate::case::{Case, Context};
-use crate::cases::support::GROUPS;
-use crate::cases::support::expect_success;
+use crate::cases::support::{GROUPS, expect_payloads, expect_success, reports};
 use crate::vk::{Device, Gpu, khr, test_driver};
 use anyhow::{Result, ensure};
-use ash::vk;
 
 /// The control block is in the same buffer as the records.
 const BEFORE: Option<u32> = None;
@@ -88,7 +86,7 @@ const REFUSED: &[Case] = &[
     .logs(&["has no effect on a CPU driver"]),
     Case::new(
         "test_driver_memory::the_control_block_stays_if_its_memory_is_refused",
-        |c| messages(c, 1),
+        messages::<1>,
     )
     .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:2")
     .set(&[("log_level", "warning")])
@@ -96,7 +94,7 @@ const REFUSED: &[Case] = &[
     .logs(&["the control block stays before the messages", "vkAllocateMemory failed"]),
     Case::new(
         "test_driver_memory::the_control_block_stays_if_its_buffer_is_refused",
-        |c| messages(c, 1),
+        messages::<1>,
     )
     .on_driver("memory=vram+bar+cached,abort=1,refuse=buffer:2")
     .set(&[("log_level", "warning")])
@@ -104,13 +102,13 @@ const REFUSED: &[Case] = &[
     .logs(&["the control block stays before the messages", "vkCreateBuffer failed"]),
     Case::new(
         "test_driver_memory::the_control_block_stays_if_its_mapping_is_refused",
-        |c| messages(c, 1),
+        messages::<1>,
     )
     .on_driver("memory=vram+bar+cached,abort=1,refuse=map:2")
     .set(&[("log_level", "warning")])
     .validated()
     .logs(&["the control block stays before the messages", "vkMapMemory failed"]),
-    Case::new("test_driver_memory::device_memory_is_full", |c| messages(c, 1))
+    Case::new("test_driver_memory::device_memory_is_full", messages::<1>)
         .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:1")
         .set(&[("memory", "device")])
         .validated()
@@ -119,21 +117,23 @@ const REFUSED: &[Case] = &[
 
 /// A loss destroys device memory. Messages survive because they are in host memory.
 const LOST: &[Case] = &[
-    Case::new("test_driver_memory::messages_survive_a_control_block_of_zeros", |c| {
-        messages(c, 40)
-    })
+    Case::new(
+        "test_driver_memory::messages_survive_a_control_block_of_zeros",
+        messages::<40>,
+    )
     .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=zeros")
     .validated()
     .logs(&["the abort count was lost with the device"]),
-    Case::new("test_driver_memory::messages_survive_a_control_block_of_ones", |c| {
-        messages(c, 40)
-    })
+    Case::new(
+        "test_driver_memory::messages_survive_a_control_block_of_ones",
+        messages::<40>,
+    )
     .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=ones")
     .validated()
     .logs(&["the abort count was lost with the device"]),
     Case::new(
         "test_driver_memory::messages_survive_a_loss_that_preserves_memory",
-        |c| messages(c, 40),
+        messages::<40>,
     )
     .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1")
     .validated(),
@@ -207,17 +207,17 @@ fn check_types(context: &Context, records: u32, control: Option<u32>) -> Result<
 }
 
 /// Expects all messages of one submission.
-fn messages(context: &Context, messages: u32) -> Result<()> {
+fn messages<const MESSAGES: u32>(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
-        let expected: Vec<_> = (0..messages).map(|index| payload(1, index)).collect();
-        let payloads = device.payloads()?;
-        ensure!(payloads == expected, "{} messages: {payloads:?}", payloads.len());
-        let (result, reports) = device.fault()?.reports(0, 10);
-        let flags: Vec<u32> = reports.iter().map(|report| report.flags).collect();
+        expect_payloads(
+            device,
+            &(0..MESSAGES).map(|index| payload(1, index)).collect::<Vec<_>>(),
+        )?;
+        let reports = reports(device)?;
         ensure!(
-            result == vk::Result::SUCCESS && flags == [khr::fault_flags::DEVICE_LOST],
-            "{result:?}, {flags:?}"
+            reports.len() == 1 && reports[0].flags == khr::fault_flags::DEVICE_LOST,
+            "{reports:?}"
         );
         Ok(())
     })
@@ -226,9 +226,7 @@ fn messages(context: &Context, messages: u32) -> Result<()> {
 fn no_messages(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
-        let payloads = device.payloads()?;
-        ensure!(payloads.is_empty(), "{payloads:?}");
-        Ok(())
+        expect_payloads(device, &[])
     })
 }
 
@@ -253,10 +251,8 @@ fn storm(context: &Context) -> Result<()> {
 fn emptied(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         for _ in 0..5 {
-            let (_submission, result) = kernel.run(GROUPS)?;
-            expect_success(result)?;
-            // SAFETY: no other thread uses the device.
-            unsafe { device.raw.device_wait_idle() }?;
+            expect_success(kernel.run_to_end(GROUPS)?)?;
+            device.wait_idle()?;
         }
         Ok(())
     })
@@ -264,14 +260,9 @@ fn emptied(context: &Context) -> Result<()> {
 
 fn side_by_side(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let spirv = super::support::aborting()?;
     let devices = [Device::new(&gpu)?, Device::new(&gpu)?, Device::new(&gpu)?];
     for (number, device) in (1..).zip(&devices) {
-        let buffer = crate::vk::Buffer::storage(device, &[0; 64])?;
-        let kernel = crate::vk::Kernel::new(device, &spirv, &[&buffer])?;
-        let _submission = lose(&kernel)?;
-        let payloads = device.payloads()?;
-        ensure!(payloads == [payload(number, 0), payload(number, 1)], "{payloads:?}");
+        lose_with(device, &[payload(number, 0), payload(number, 1)])?;
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! Drivers with all, some or none of the three extensions, under each value of `emulation`.
 
-use super::support::{aborting, lose, payload};
+use super::support::{aborting, lose, lose_with, payload};
 use crate::case::{Case, Context};
+use crate::cases::support::{expect_payloads, reports, without_abort};
 use crate::vk::khr::{self, ShaderAbortFeatures, ShaderAbortProperties, fault_flags};
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, test_driver};
+use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 
@@ -82,11 +83,7 @@ fn two_devices(context: &Context) -> Result<()> {
     for (number, physical) in (1..).zip(all) {
         gpu.physical = physical;
         let device = Device::new(&gpu)?;
-        let buffer = Buffer::storage(&device, &[0; 64])?;
-        let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-        let _submission = lose(&kernel)?;
-        let payloads = device.payloads()?;
-        ensure!(payloads == [payload(number, 0)], "{payloads:?}");
+        lose_with(&device, &[payload(number, 0)])?;
     }
     Ok(())
 }
@@ -116,13 +113,7 @@ fn check(context: &Context, expected: &Expected) -> Result<()> {
         return aborts(&gpu, expected.by_driver);
     }
     let names = expected.listed.iter().filter(|listed| **listed).count();
-    let device = Device::with(
-        &gpu,
-        DeviceOptions {
-            abort: false,
-            ..DeviceOptions::default()
-        },
-    )?;
+    let device = without_abort(&gpu)?;
     ensure!(
         test_driver::call_log(&device)?.devices == 1,
         "the device with {names} extensions did not reach the driver"
@@ -143,10 +134,8 @@ fn aborts(gpu: &Gpu, by_driver: bool) -> Result<()> {
         words.len()
     );
     let _submission = lose(&kernel)?;
-    let payloads = device.payloads()?;
-    ensure!(payloads == [payload(1, 0)], "{payloads:?}");
-    let (result, reports) = device.fault()?.reports(0, 100);
-    ensure!(result == vk::Result::SUCCESS, "{result:?}");
+    expect_payloads(&device, &[payload(1, 0)])?;
+    let reports = reports(&device)?;
     let flagged = reports
         .iter()
         .map(|report| report.flags & fault_flags::DEVICE_LOST != 0);

@@ -1,10 +1,10 @@
 //! Repetition and concurrency. Short by default; `VKABORT_STRESS_ROUNDS` sets the number of rounds.
 
-use super::support::{Extra, aborting, device_with, lose, payload};
+use super::support::{Extra, check_kernel, lose, payload, with_kernel_and};
 use crate::case::{Case, Context};
-use crate::cases::support::GROUPS;
+use crate::cases::support::{GROUPS, expect_payloads, reports};
 use crate::harness::STRESS_ROUNDS;
-use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
+use crate::vk::{Device, Gpu, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::fs;
@@ -58,28 +58,22 @@ fn resident() -> Result<u64> {
     Ok(field("RssAnon:")? + field("RssShmem:")?)
 }
 
-fn abort_once(gpu: &Gpu, spirv: &[u32]) -> Result<Vec<Vec<u8>>> {
-    let device = Device::new(gpu)?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, spirv, &[&buffer])?;
-    let _submission = lose(&kernel)?;
-    let (result, reports) = device.fault()?.reports(0, 4);
-    ensure!(
-        result == vk::Result::SUCCESS && reports.len() == 1,
-        "{result:?}, {} reports",
-        reports.len()
-    );
-    device.payloads()
+fn abort_once(gpu: &Gpu) -> Result<Vec<Vec<u8>>> {
+    check_kernel(&Device::new(gpu)?, |device, kernel| {
+        let _submission = lose(kernel)?;
+        let count = reports(device)?.len();
+        ensure!(count == 1, "{count} reports");
+        device.payloads()
+    })
 }
 
 fn devices(context: &Context) -> Result<()> {
     let rounds = rounds(300)?;
     let gpu = Gpu::open(context)?;
-    let spirv = aborting()?;
     let witness = Device::new(&gpu)?;
     let mut settled = (0, 0);
     for round in 1..=rounds {
-        let payloads = abort_once(&gpu, &spirv)?;
+        let payloads = abort_once(&gpu)?;
         let expected: Vec<_> = (0..3).map(|index| payload(round, index)).collect();
         ensure!(payloads == expected, "{payloads:?} in round {round}");
         // The first rounds fill pools and caches.
@@ -102,10 +96,8 @@ fn devices(context: &Context) -> Result<()> {
 fn devices_in_threads(context: &Context) -> Result<()> {
     let rounds = rounds(400)?.div_ceil(8);
     let gpu = Gpu::open(context)?;
-    let spirv = aborting()?;
     let failed = std::thread::scope(|scope| {
-        let run =
-            || (0..rounds).try_for_each(|_| abort_once(&gpu, &spirv).map(|payloads| assert_eq!(payloads.len(), 2)));
+        let run = || (0..rounds).try_for_each(|_| abort_once(&gpu).map(|payloads| assert_eq!(payloads.len(), 2)));
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
         threads
             .into_iter()
@@ -121,68 +113,62 @@ fn devices_in_threads(context: &Context) -> Result<()> {
 
 /// Four threads submit, each to its own queue, and four read reports: all see the loss, and one report is returned.
 fn threads(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = device_with(
-        &gpu,
-        &Extra {
-            queues: 3,
-            ..Extra::default()
-        },
-    )?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-    let (reports, lost) = (AtomicU32::new(0), AtomicU32::new(0));
-    let wrong = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let (device, kernel, reports, lost, wrong) = (&device, &kernel, &reports, &lost, &wrong);
-        for index in 0..4 {
-            scope.spawn(move || {
-                // SAFETY: each thread has a queue of its own.
-                let queue = unsafe { device.raw.get_device_queue(0, index) };
-                loop {
-                    let result = kernel.record(GROUPS).map(|submission| {
-                        let submitted = submission.submit_to(queue);
-                        match submitted {
-                            vk::Result::SUCCESS => submission.wait(),
-                            error => error,
+    let extra = Extra {
+        queues: 3,
+        ..Extra::default()
+    };
+    with_kernel_and(context, &extra, |device, kernel| {
+        let (reports, lost) = (AtomicU32::new(0), AtomicU32::new(0));
+        let wrong = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (device, kernel, reports, lost, wrong) = (device, kernel, &reports, &lost, &wrong);
+            for index in 0..4 {
+                scope.spawn(move || {
+                    // SAFETY: each thread has a queue of its own.
+                    let queue = unsafe { device.raw.get_device_queue(0, index) };
+                    loop {
+                        let result = kernel.record(GROUPS).map(|submission| {
+                            let submitted = submission.submit_to(queue);
+                            match submitted {
+                                vk::Result::SUCCESS => submission.wait(),
+                                error => error,
+                            }
+                        });
+                        match result {
+                            Ok(vk::Result::SUCCESS) => {}
+                            Ok(vk::Result::ERROR_DEVICE_LOST) => {
+                                lost.fetch_add(1, Ordering::Relaxed);
+                                break;
+                            }
+                            _ => {
+                                wrong.store(true, Ordering::Relaxed);
+                                break;
+                            }
                         }
-                    });
-                    match result {
-                        Ok(vk::Result::SUCCESS) => {}
-                        Ok(vk::Result::ERROR_DEVICE_LOST) => {
-                            lost.fetch_add(1, Ordering::Relaxed);
-                            break;
-                        }
-                        _ => {
-                            wrong.store(true, Ordering::Relaxed);
+                    }
+                });
+                scope.spawn(move || {
+                    let Ok(fault) = device.fault() else { return };
+                    loop {
+                        let timeout = if index % 2 == 0 { 1_000_000 } else { u64::MAX };
+                        let (result, found) = fault.reports(timeout, 1);
+                        reports.fetch_add(u32::try_from(found.len()).unwrap_or(0), Ordering::Relaxed);
+                        let done = lost.load(Ordering::Relaxed) == 4 || wrong.load(Ordering::Relaxed);
+                        if done && result == vk::Result::TIMEOUT {
                             break;
                         }
                     }
-                }
-            });
-            scope.spawn(move || {
-                let Ok(fault) = device.fault() else { return };
-                loop {
-                    let timeout = if index % 2 == 0 { 1_000_000 } else { u64::MAX };
-                    let (result, found) = fault.reports(timeout, 1);
-                    reports.fetch_add(u32::try_from(found.len()).unwrap_or(0), Ordering::Relaxed);
-                    let done = lost.load(Ordering::Relaxed) == 4 || wrong.load(Ordering::Relaxed);
-                    if done && result == vk::Result::TIMEOUT {
-                        break;
-                    }
-                }
-            });
-        }
-    });
-    ensure!(!wrong.into_inner(), "a call failed with another error than the loss");
-    let found = (lost.into_inner(), reports.into_inner());
-    ensure!(
-        found == (4, 1),
-        "{} threads saw the loss, and {} reports were returned",
-        found.0,
-        found.1
-    );
-    let payloads = device.payloads()?;
-    ensure!(payloads == [payload(400, 0)], "{payloads:?}");
-    Ok(())
+                });
+            }
+        });
+        ensure!(!wrong.into_inner(), "a call failed with another error than the loss");
+        let found = (lost.into_inner(), reports.into_inner());
+        ensure!(
+            found == (4, 1),
+            "{} threads saw the loss, and {} reports were returned",
+            found.0,
+            found.1
+        );
+        expect_payloads(device, &[payload(400, 0)])
+    })
 }

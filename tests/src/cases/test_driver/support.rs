@@ -1,7 +1,7 @@
 //! Helpers for the cases on the test driver.
 
 use crate::case::Context;
-use crate::cases::support::{GROUPS, expect_lost};
+use crate::cases::support::{GROUPS, expect_lost, expect_payloads};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, khr};
 use anyhow::Result;
@@ -16,10 +16,35 @@ pub(super) fn aborting() -> Result<Vec<u32>> {
 /// Runs `check` with a new device and a kernel that can abort.
 pub(super) fn with_kernel(context: &Context, check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<()>) -> Result<()> {
     let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-    check(&device, &kernel)
+    check_kernel(&Device::new(&gpu)?, check)
+}
+
+/// [`with_kernel`] on a device with more extensions, features or queues.
+pub(super) fn with_kernel_and(
+    context: &Context,
+    extra: &Extra<'_>,
+    check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<()>,
+) -> Result<()> {
+    let gpu = Gpu::open(context)?;
+    check_kernel(&device_with(&gpu, extra)?, check)
+}
+
+/// Runs `check` with a kernel that can abort.
+pub(super) fn check_kernel<R>(
+    device: &Device<'_>,
+    check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<R>,
+) -> Result<R> {
+    let buffer = Buffer::storage(device, &[0; 64])?;
+    let kernel = Kernel::new(device, &aborting()?, &[&buffer])?;
+    check(device, &kernel)
+}
+
+/// Loses a device and checks its messages.
+pub(super) fn lose_with(device: &Device<'_>, expected: &[Vec<u8>]) -> Result<()> {
+    check_kernel(device, |device, kernel| {
+        let _submission = lose(kernel)?;
+        expect_payloads(device, expected)
+    })
 }
 
 /// Features and queues of a device besides the three extensions.
@@ -31,6 +56,16 @@ pub(super) struct Extra<'a> {
     pub(super) vendor_binary: bool,
     /// Queues of the first family beside the first one.
     pub(super) queues: usize,
+}
+
+impl<'a> Extra<'a> {
+    /// Further extensions.
+    pub(super) fn extensions(extensions: &'a [&'a CStr]) -> Self {
+        Self {
+            extensions,
+            ..Self::default()
+        }
+    }
 }
 
 /// A device with the three extensions and more.

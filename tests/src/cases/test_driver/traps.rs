@@ -1,11 +1,10 @@
 //! `trap = fault` and `trap = hang` on a driver that loses the device because of them: the message is written before, and
 //! the report contains the driver's details.
 
-use super::support::{Extra, aborting, device_with, lose, payload, with_kernel};
+use super::support::{Extra, lose, payload, with_kernel, with_kernel_and};
 use crate::case::{Case, Context};
-use crate::cases::support::{expect_lost, expect_success};
+use crate::cases::support::{expect_lost, expect_payloads, expect_success, reports};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
-use crate::vk::{Buffer, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk::{self, TaggedStructure};
 use std::ptr;
@@ -29,7 +28,7 @@ const BY_WATCHDOG: &[u32] = &[
 const BY_LAYER: &[u32] = &[fault_flags::DEVICE_LOST];
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_traps::a_fault_loses_the_device", |c| check(c, BY_FAULT))
+    Case::new("test_driver_traps::a_fault_loses_the_device", by_fault)
         .on_driver("abort=1,ext_fault")
         .set(FAULT)
         .validated()
@@ -40,65 +39,54 @@ pub(super) const CASES: &[Case] = &[
             "the driver reports: instruction at 0xc0de0040 to 0xc0de007f",
             "the driver reports: watchdog (code 0x7, data 0x4d)",
         ]),
-    Case::new("test_driver_traps::a_delayed_fault", |c| check(c, BY_FAULT))
+    Case::new("test_driver_traps::a_delayed_fault", by_fault)
         .on_driver("abort=1,ext_fault,lose_after=300")
         .set(FAULT)
         .validated(),
-    Case::new("test_driver_traps::a_fault_that_destroys_the_control_block", |c| {
-        check(c, BY_FAULT)
-    })
-    .on_driver("memory=vram+bar+cached,abort=1,ext_fault,lose_after=50,lost_memory=ones")
-    .set(FAULT)
-    .validated(),
-    Case::new("test_driver_traps::a_fault_that_no_fence_reports", |c| {
-        check(c, BY_FAULT)
-    })
-    .on_driver("abort=1,ext_fault,quiet_loss")
-    .set(FAULT)
-    .validated(),
-    Case::new("test_driver_traps::a_fault_on_a_driver_without_details", |c| {
-        check(c, BY_LAYER)
-    })
-    .on_driver("abort=1")
-    .set(FAULT)
-    .validated(),
-    Case::new("test_driver_traps::a_fault_that_the_driver_ignores", |c| {
-        check(c, BY_LAYER)
-    })
-    .on_driver("abort=1,ext_fault,no_faults")
-    .set(&[("trap", "fault"), ("log_level", "warning")])
-    .validated()
-    .logs(&["the driver did not lose the device after the trap"]),
-    Case::new("test_driver_traps::a_hang_triggers_the_watchdog", |c| {
-        check(c, BY_WATCHDOG)
-    })
-    .on_driver("abort=1,ext_fault,watchdog=200")
-    .set(HANG)
-    .validated()
-    .logs(&["submission 1, message 0", "the driver reports: watchdog"]),
+    Case::new("test_driver_traps::a_fault_that_destroys_the_control_block", by_fault)
+        .on_driver("memory=vram+bar+cached,abort=1,ext_fault,lose_after=50,lost_memory=ones")
+        .set(FAULT)
+        .validated(),
+    Case::new("test_driver_traps::a_fault_that_no_fence_reports", by_fault)
+        .on_driver("abort=1,ext_fault,quiet_loss")
+        .set(FAULT)
+        .validated(),
+    Case::new("test_driver_traps::a_fault_on_a_driver_without_details", by_layer)
+        .on_driver("abort=1")
+        .set(FAULT)
+        .validated(),
+    Case::new("test_driver_traps::a_fault_that_the_driver_ignores", by_layer)
+        .on_driver("abort=1,ext_fault,no_faults")
+        .set(&[("trap", "fault"), ("log_level", "warning")])
+        .validated()
+        .logs(&["the driver did not lose the device after the trap"]),
+    Case::new("test_driver_traps::a_hang_triggers_the_watchdog", by_watchdog)
+        .on_driver("abort=1,ext_fault,watchdog=200")
+        .set(HANG)
+        .validated()
+        .logs(&["submission 1, message 0", "the driver reports: watchdog"]),
     Case::new(
         "test_driver_traps::a_watchdog_that_fires_after_the_drain_timeout",
-        |c| check(c, BY_WATCHDOG),
+        by_watchdog,
     )
     .on_driver("abort=1,ext_fault,watchdog=600")
     .set(&[("trap", "hang"), ("drain_timeout_ms", "50")])
     .validated(),
-    Case::new("test_driver_traps::a_watchdog_that_destroys_the_control_block", |c| {
-        check(c, BY_WATCHDOG)
-    })
+    Case::new(
+        "test_driver_traps::a_watchdog_that_destroys_the_control_block",
+        by_watchdog,
+    )
     .on_driver("memory=vram+bar+cached,abort=1,ext_fault,watchdog=100,lost_memory=zeros")
     .set(HANG)
     .validated(),
-    Case::new("test_driver_traps::a_hang_without_a_watchdog_is_ended", |c| {
-        check(c, BY_LAYER)
-    })
-    .on_driver("abort=1,ext_fault")
-    .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
-    .validated()
-    .logs(&["the driver did not lose the device after the trap"]),
+    Case::new("test_driver_traps::a_hang_without_a_watchdog_is_ended", by_layer)
+        .on_driver("abort=1,ext_fault")
+        .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
+        .validated()
+        .logs(&["the driver did not lose the device after the trap"]),
     Case::new(
         "test_driver_traps::a_hang_with_a_separate_control_block_is_ended",
-        |c| check(c, BY_LAYER),
+        by_layer,
     )
     .on_driver("memory=vram+bar+cached,abort=1,ext_fault")
     .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
@@ -125,14 +113,24 @@ pub(super) const CASES: &[Case] = &[
         .validated(),
 ];
 
+fn by_fault(context: &Context) -> Result<()> {
+    check(context, BY_FAULT)
+}
+
+fn by_watchdog(context: &Context) -> Result<()> {
+    check(context, BY_WATCHDOG)
+}
+
+fn by_layer(context: &Context) -> Result<()> {
+    check(context, BY_LAYER)
+}
+
 /// Loses the device and compares the flags of the reports.
 fn check(context: &Context, expected: &[u32]) -> Result<()> {
     with_kernel(context, |device, kernel| {
         let _submission = lose(kernel)?;
-        let payloads = device.payloads()?;
-        ensure!(payloads == [payload(1, 0)], "{payloads:?}");
-        let (result, reports) = device.fault()?.reports(0, 10);
-        ensure!(result == vk::Result::SUCCESS, "{result:?}");
+        expect_payloads(device, &[payload(1, 0)])?;
+        let reports = reports(device)?;
         let flags: Vec<u32> = reports.iter().map(|report| report.flags).collect();
         ensure!(flags == expected, "{flags:x?}");
         let group = reports[0].group_id;
@@ -151,59 +149,51 @@ fn check(context: &Context, expected: &[u32]) -> Result<()> {
 }
 
 fn vendor_binary(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
     let extra = Extra {
         vendor_binary: true,
         ..Extra::default()
     };
-    let device = device_with(&gpu, &extra)?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-    let _submission = lose(&kernel)?;
-    ensure!(device.payloads()? == [payload(1, 0)], "no message");
-    let mut binary = [0u8; 128];
-    let mut info = FaultDebugInfo {
-        s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
-        p_next: ptr::null_mut(),
-        vendor_binary_size: 128,
-        p_vendor_binary_data: binary.as_mut_ptr().cast(),
-    };
-    let commands = device.fault()?;
-    // SAFETY: the structure is valid; its data pointer refers to 128 bytes.
-    let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
-    ensure!(
-        result == vk::Result::SUCCESS && info.vendor_binary_size == 96 && binary[95] == 95,
-        "{result:?}, {} bytes",
-        info.vendor_binary_size
-    );
-    // The dump contains the same bytes.
-    let folder = std::fs::read_dir("dump")?.next().context("no dump")??.path();
-    let dumped = std::fs::read(folder.join("vendor.bin"))?;
-    ensure!(dumped == binary[..96], "{dumped:?}");
-    let text = std::fs::read_to_string(folder.join("report.txt"))?;
-    ensure!(
-        text.contains("the driver reports: invalid write in 0x0 to 0xfff"),
-        "{text}"
-    );
-    Ok(())
+    with_kernel_and(context, &extra, |device, kernel| {
+        let _submission = lose(kernel)?;
+        expect_payloads(device, &[payload(1, 0)])?;
+        let mut binary = [0u8; 128];
+        let mut info = FaultDebugInfo {
+            s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
+            p_next: ptr::null_mut(),
+            vendor_binary_size: 128,
+            p_vendor_binary_data: binary.as_mut_ptr().cast(),
+        };
+        let commands = device.fault()?;
+        // SAFETY: the structure is valid; its data pointer refers to 128 bytes.
+        let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
+        ensure!(
+            result == vk::Result::SUCCESS && info.vendor_binary_size == 96 && binary[95] == 95,
+            "{result:?}, {} bytes",
+            info.vendor_binary_size
+        );
+        // The dump contains the same bytes.
+        let folder = std::fs::read_dir("dump")?.next().context("no dump")??.path();
+        let dumped = std::fs::read(folder.join("vendor.bin"))?;
+        ensure!(dumped == binary[..96], "{dumped:?}");
+        let text = std::fs::read_to_string(folder.join("report.txt"))?;
+        ensure!(
+            text.contains("the driver reports: invalid write in 0x0 to 0xfff"),
+            "{text}"
+        );
+        Ok(())
+    })
 }
 
 fn no_abort(context: &Context) -> Result<()> {
-    with_kernel(context, |_, kernel| {
-        let (_submission, result) = kernel.run(1)?;
-        expect_success(result)?;
-        Ok(())
-    })
+    with_kernel(context, |_, kernel| expect_success(kernel.run_to_end(1)?))
 }
 
 fn continues(context: &Context) -> Result<()> {
     with_kernel(context, |device, kernel| {
         for _ in 0..2 {
-            let (_submission, result) = kernel.run(1)?;
-            expect_success(result)?;
+            expect_success(kernel.run_to_end(1)?)?;
         }
-        // SAFETY: no other thread uses the device.
-        Ok(unsafe { device.raw.device_wait_idle() }?)
+        Ok(device.wait_idle()?)
     })
 }
 
@@ -221,7 +211,6 @@ fn bounded(context: &Context) -> Result<()> {
         );
         let result = submission.wait();
         expect_lost(result)?;
-        ensure!(device.payloads()? == [payload(1, 0)], "no message");
-        Ok(())
+        expect_payloads(device, &[payload(1, 0)])
     })
 }

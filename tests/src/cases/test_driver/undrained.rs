@@ -1,9 +1,9 @@
 //! A device that cannot be drained: "objects are leaked, not freed under the driver", its messages can be read, and other
 //! devices keep working.
 
-use super::support::{aborting, lose, payload};
+use super::support::{aborting, check_kernel, lose, payload};
 use crate::case::{Case, Context};
-use crate::cases::support::{GROUPS, expect_lost, expect_success};
+use crate::cases::support::{GROUPS, expect_end, expect_lost, expect_no_reports, expect_payloads, expect_success, run};
 use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -53,13 +53,13 @@ fn lost_and_gone(gpu: &Gpu, witness: &Device<'_>, check: impl FnOnce(&Device<'_>
     let before = test_driver::call_log(witness)?.live;
     {
         let device = Device::new(gpu)?;
-        let buffer = Buffer::storage(&device, &[0; 64])?;
-        let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-        let start = Instant::now();
-        let _submission = lose(&kernel)?;
-        let took = start.elapsed();
-        ensure!(took < Duration::from_secs(2), "the loss took {took:?}");
-        check(&device)?;
+        check_kernel(&device, |device, kernel| {
+            let start = Instant::now();
+            let _submission = lose(kernel)?;
+            let took = start.elapsed();
+            ensure!(took < Duration::from_secs(2), "the loss took {took:?}");
+            check(device)
+        })?;
     }
     Ok(test_driver::call_log(witness)?.live - before)
 }
@@ -67,11 +67,7 @@ fn lost_and_gone(gpu: &Gpu, witness: &Device<'_>, check: impl FnOnce(&Device<'_>
 fn leaked(context: &Context) -> Result<()> {
     let gpu = Gpu::open(context)?;
     let witness = Device::new(&gpu)?;
-    let left = lost_and_gone(&gpu, &witness, |device| {
-        let payloads = device.payloads()?;
-        ensure!(payloads == [payload(1, 0)], "{payloads:?}");
-        Ok(())
-    })?;
+    let left = lost_and_gone(&gpu, &witness, |device| expect_payloads(device, &[payload(1, 0)]))?;
     // Buffer, memory, pipeline, pool, command buffer, fence, queue and device, and the layer's own objects.
     ensure!(left >= 8, "only {left} objects leaked");
     Ok(())
@@ -83,22 +79,15 @@ fn others(context: &Context) -> Result<()> {
     let buffer = Buffer::storage(&other, &[0; 64])?;
     let kernel = Kernel::new(&other, &aborting()?, &[&buffer])?;
     lost_and_gone(&gpu, &other, |_| {
-        let (_submission, result) = kernel.run(GROUPS)?;
-        expect_success(result).context("on another device")?;
-        Ok(())
+        expect_success(kernel.run_to_end(GROUPS)?).context("on another device")
     })?;
     for _ in 0..3 {
-        let (_submission, result) = kernel.run(GROUPS)?;
-        expect_success(result).context("on another device")?;
+        expect_success(kernel.run_to_end(GROUPS)?).context("on another device")?;
         let new = Device::new(&gpu)?;
-        let buffer = Buffer::storage(&new, &[0; 64])?;
-        let kernel = Kernel::new(&new, &aborting()?, &[&buffer])?;
-        let (_submission, result) = kernel.run(GROUPS)?;
-        expect_success(result).context("on a new device")?;
-        ensure!(
-            new.fault()?.report_count(0) == (vk::Result::TIMEOUT, 0),
-            "a new device has reports"
-        );
+        run(&new, &aborting()?, &[0; 64])?
+            .succeeded()
+            .context("on a new device")?;
+        expect_no_reports(&new)?;
     }
     Ok(())
 }
@@ -107,14 +96,8 @@ fn new_instance(context: &Context) -> Result<()> {
     for round in 0..3 {
         let gpu = Gpu::open(context)?;
         let device = Device::new(&gpu)?;
-        let buffer = Buffer::storage(&device, &[0; 64])?;
-        let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
-        let (_submission, result) = kernel.run(GROUPS)?;
-        let expected = match round {
-            0 => vk::Result::ERROR_DEVICE_LOST,
-            _ => vk::Result::SUCCESS,
-        };
-        ensure!(result == expected, "round {round} ended with {result:?}");
+        let result = run(&device, &aborting()?, &[0; 64])?.result;
+        expect_end(result, round == 0).with_context(|| format!("in round {round}"))?;
     }
     Ok(())
 }
