@@ -60,15 +60,15 @@ fn choose(name: &str) -> Result<Option<Driver>> {
     if Path::new(name).is_file() {
         return Ok(Some(Driver::of_manifest(&Path::new(name).canonicalize()?)));
     }
-    let Some(known) = TestDriver::ALL.into_iter().find(|known| known.name() == name) else {
+    let Some(driver) = TestDriver::ALL.into_iter().find(|driver| driver.name() == name) else {
         let names: Vec<_> = TestDriver::ALL.map(TestDriver::name).to_vec();
         bail!(
             "`{name}` is not a driver; use auto, {}, or the path of a driver manifest",
             names.join(", ")
         );
     };
-    provision::bring(known, &mut None)?;
-    known.find().map(Some).map_err(anyhow::Error::msg)
+    provision::bring(driver, &mut None)?;
+    driver.find().map(Some).map_err(anyhow::Error::msg)
 }
 
 fn validation_folder(driver: Option<&Driver>) -> Result<std::path::PathBuf> {

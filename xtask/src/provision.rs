@@ -17,11 +17,11 @@ use vkabort_test_kit::{process, slang, spirv_tools, store};
 /// A package cannot be downloaded, unpacked or installed.
 pub fn provision(newest: bool) -> Result<()> {
     let mut archive = None;
-    for known in TestDriver::ALL {
-        if known == TestDriver::Newest && !newest {
+    for driver in TestDriver::ALL {
+        if driver == TestDriver::Newest && !newest {
             continue;
         }
-        bring(known, &mut archive)?;
+        bring(driver, &mut archive)?;
     }
     wheel::install_slang()?;
     wheel::install_spirv_tools()
@@ -32,11 +32,11 @@ pub fn provision(newest: bool) -> Result<()> {
 /// # Errors
 ///
 /// As [`provision`].
-pub fn bring(known: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
-    if known.find().is_ok() {
+pub fn bring(driver: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
+    if driver.find().is_ok() {
         return Ok(());
     }
-    if known == TestDriver::Lavapipe {
+    if driver == TestDriver::Lavapipe {
         return debian::install(&["libvulkan1", "mesa-vulkan-drivers"], "running Vulkan programs");
     }
     let archive = match archive {
@@ -44,12 +44,12 @@ pub fn bring(known: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
         None => archive.insert(Archive::open(&store().join("apt"))?),
     };
     // Unpacked beside its place and moved there when complete, so that an interrupted run leaves nothing half done.
-    let folder = known.folder();
+    let folder = driver.folder();
     let fresh = folder.with_extension("new");
     let _ = fs::remove_dir_all(&fresh);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&fresh)?;
-    let version = match known {
+    let version = match driver {
         TestDriver::Lavapipe => bail!("lavapipe is installed, not unpacked"),
         TestDriver::LavapipeBackports => unpack_lavapipe(archive, &fresh, &folder)?,
         TestDriver::SwiftShader => unpack_swiftshader(archive, &fresh, &folder)?,
@@ -57,7 +57,7 @@ pub fn bring(known: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
     };
     fs::write(fresh.join("version"), &version)?;
     fs::rename(&fresh, &folder)?;
-    println!("{}: unpacked {version} into {}", known.name(), folder.display());
+    println!("{}: unpacked {version} into {}", driver.name(), folder.display());
     Ok(())
 }
 
@@ -151,11 +151,11 @@ fn write_validation_manifest(folder: &Path, library: &Path) -> Result<()> {
 /// Prints which drivers and tools are installed.
 pub fn report() {
     println!("loader: {}", if has_loader() { "installed" } else { "not installed" });
-    for known in TestDriver::ALL {
-        match known.find() {
-            Ok(driver) if driver.version.is_empty() => println!("{}: {}", known.name(), driver.manifest.display()),
-            Ok(driver) => println!("{}: {} ({})", known.name(), driver.manifest.display(), driver.version),
-            Err(reason) => println!("{}: {reason}", known.name()),
+    for driver in TestDriver::ALL {
+        match driver.find() {
+            Ok(found) if found.version.is_empty() => println!("{}: {}", driver.name(), found.manifest.display()),
+            Ok(found) => println!("{}: {} ({})", driver.name(), found.manifest.display(), found.version),
+            Err(reason) => println!("{}: {reason}", driver.name()),
         }
     }
     match drivers::validation_layer(None) {

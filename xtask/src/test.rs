@@ -97,8 +97,8 @@ fn set_up() -> Result<()> {
         }
     }
     provision::provision(false)?;
-    for known in TestDriver::ALL.into_iter().filter(|known| known.is_required()) {
-        known.find().map_err(anyhow::Error::msg)?;
+    for driver in TestDriver::ALL.into_iter().filter(|driver| driver.is_required()) {
+        driver.find().map_err(anyhow::Error::msg)?;
     }
     slang::find().map_err(anyhow::Error::msg)?;
     spirv_tools::find("spirv-val").map_err(anyhow::Error::msg)?;

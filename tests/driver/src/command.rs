@@ -2,6 +2,7 @@
 
 use crate::enumerate::slice;
 use crate::handle::{self, LOADER_MAGIC};
+use crate::object;
 use crate::state::Device;
 use ash::vk::{self, Handle};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -101,7 +102,7 @@ pub extern "system" fn free(device: &Device, pool: &Pool, count: u32, buffers: *
         let mut live = pool.lock();
         if live.contains(&buffer.as_raw()) {
             live.retain(|other| *other != buffer.as_raw());
-            handle::destroy::<CommandBuffer>(device, buffer.as_raw(), std::ptr::null());
+            object::destroy::<CommandBuffer>(device, buffer.as_raw(), std::ptr::null());
         }
     }
 }

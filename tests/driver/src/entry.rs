@@ -1,6 +1,7 @@
 //! Entry points that the loader calls first, and the table of all functions.
 
-use crate::handle::{Allocator, Out, create_default, destroy};
+use crate::handle::{Allocator, Out};
+use crate::object::{create_default, destroy};
 use crate::state::Device;
 use crate::{
     buffer, call_log, command, deferred, device, event, fault, handle, instance, memory, physical, pipeline, shader,

@@ -4,8 +4,6 @@
 //! non-null and valid by the commands' valid usage, and a handle is the address of its object. Parameters that may be null
 //! are options, numbers or pointers.
 
-use crate::state::Device;
-use ash::vk;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,23 +47,6 @@ pub unsafe fn take<T>(handle: u64) -> Option<T> {
     LIVE.fetch_sub(1, Ordering::Relaxed);
     // SAFETY: `create` boxed the object as a `T`, and the caller holds the only reference.
     Some(*unsafe { Box::from_raw(handle as *mut T) })
-}
-
-/// Any command that creates an object in its default state.
-pub extern "system" fn create_default<T: Default>(
-    _: &Device,
-    _: *const c_void,
-    _: Allocator,
-    object: Out<'_, u64>,
-) -> vk::Result {
-    object.write(create(T::default()));
-    vk::Result::SUCCESS
-}
-
-/// Any command that destroys an object.
-pub extern "system" fn destroy<T>(_: &Device, object: u64, _: Allocator) {
-    // SAFETY: by the command's valid usage, the object is null or live, and is not used afterwards.
-    drop(unsafe { take::<T>(object) });
 }
 
 /// Number of live boxed objects. Reveals leaks, and frees of objects that had to leak.

@@ -28,6 +28,7 @@ mod fault;
 mod handle;
 mod instance;
 mod memory;
+mod object;
 mod physical;
 mod pipeline;
 mod queue;

@@ -4,6 +4,7 @@ use crate::addresses::GRANULE;
 use crate::call_log::memory_allocated;
 use crate::enumerate::chained;
 use crate::handle::{self, Allocator, Out};
+use crate::object;
 use crate::physical;
 use crate::settings::Refused;
 use crate::state::{Device, LocalMemory};
@@ -80,7 +81,7 @@ pub extern "system" fn allocate(
 
 pub extern "system" fn free(device: &Device, memory: u64, _: Allocator) {
     device.lock().local_memory.remove(&memory);
-    handle::destroy::<Memory>(device, memory, std::ptr::null());
+    object::destroy::<Memory>(device, memory, std::ptr::null());
 }
 
 pub extern "system" fn map(
