@@ -171,13 +171,17 @@ impl EditedCreateInfo {
         }
         if device_coherent {
             edited.add_extension(device, vk::AMD_DEVICE_COHERENT_MEMORY_NAME, has);
-            let features = edited.features::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>();
+            let features = edited
+                .chain
+                .copied_or_default::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>();
             features.device_coherent_memory = vk::TRUE;
         }
         if ext_fault {
             edited.add_extension(device, vk::EXT_DEVICE_FAULT_NAME, has);
             let binary = vk::Bool32::from(edited.vendor_binary && device.ext_fault_vendor_binary);
-            let features = edited.features::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>();
+            let features = edited
+                .chain
+                .copied_or_default::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>();
             features.device_fault = vk::TRUE;
             features.device_fault_vendor_binary |= binary;
         }
@@ -208,17 +212,11 @@ impl EditedCreateInfo {
         supported
     }
 
-    /// The `T` of the chain, added without features if there is none.
-    fn features<T: TaggedStructure + vk::ExtendsDeviceCreateInfo + Default + Copy>(&mut self) -> &mut T {
-        if self.chain.copied::<T>().is_none() {
-            self.chain.prepend(T::default());
-        }
-        self.chain.copied().expect("a structure of this type was just added")
-    }
-
     fn enable_addresses(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
         if self.api == AddressApi::Ext {
-            let features = self.features::<vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT<'_>>();
+            let features = self
+                .chain
+                .copied_or_default::<vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT<'_>>();
             features.buffer_device_address = vk::TRUE;
             return;
         }
@@ -228,7 +226,9 @@ impl EditedCreateInfo {
             core.buffer_device_address = vk::TRUE;
             core.buffer_device_address_capture_replay |= replay;
         } else {
-            let features = self.features::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>();
+            let features = self
+                .chain
+                .copied_or_default::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>();
             features.buffer_device_address = vk::TRUE;
             features.buffer_device_address_capture_replay |= replay;
         }

@@ -87,32 +87,42 @@ impl ChainCopy {
         Ok(copy)
     }
 
-    /// Puts a copy of `node` first.
-    pub fn prepend<T: TaggedStructure + Copy>(&mut self, node: T) {
+    /// Puts a copy of `node` first. Returns the address of the copy.
+    pub fn prepend<T: TaggedStructure + Copy>(&mut self, node: T) -> *mut T {
         let mut words = vec![0u64; size_of::<T>().div_ceil(8)];
         const { assert!(align_of::<T>() <= align_of::<u64>()) };
         // SAFETY: the words have room for a `T` and its alignment.
         unsafe { words.as_mut_ptr().cast::<T>().write(node) };
-        self.link(words);
+        self.link(words).cast()
     }
 
-    fn link(&mut self, mut words: Vec<u64>) {
-        let node = words.as_mut_ptr().cast::<BaseOutStructure<'_>>();
+    fn link(&mut self, mut words: Vec<u64>) -> *mut BaseOutStructure<'static> {
+        let node = words.as_mut_ptr().cast::<BaseOutStructure<'static>>();
         // SAFETY: the words hold a structure, which starts with its type and the next structure.
         unsafe { (*node).p_next = self.head.cast_mut().cast() };
         self.head = node.cast_const().cast();
         self.owned.push(words);
+        node
     }
 
     /// The owned `T` of the chain, for changes. None if the chain has no `T` or shares it with the original.
     pub fn copied<T: TaggedStructure>(&mut self) -> Option<&mut T> {
-        self.owned
-            .iter_mut()
-            .map(|words| words.as_mut_ptr())
-            // SAFETY: the words hold a structure, which starts with its type.
-            .find(|node| unsafe { (*node.cast::<BaseOutStructure<'_>>()).s_type } == T::STRUCTURE_TYPE)
-            // SAFETY: a structure with the type of `T` is a `T`, and the words are borrowed mutably.
-            .map(|node| unsafe { &mut *node.cast::<T>() })
+        // SAFETY: a structure with the type of `T` is a `T`, and its words are borrowed mutably.
+        self.find::<T>().map(|node| unsafe { &mut *node })
+    }
+
+    /// The owned `T` of the chain, for changes. Prepends a default `T` if there is none.
+    pub fn copied_or_default<T: TaggedStructure + Copy + Default>(&mut self) -> &mut T {
+        let node = self.find::<T>().unwrap_or_else(|| self.prepend(T::default()));
+        // SAFETY: the address of an owned `T`, whose words are borrowed mutably.
+        unsafe { &mut *node }
+    }
+
+    fn find<T: TaggedStructure>(&mut self) -> Option<*mut T> {
+        let mut nodes = self.owned.iter_mut().map(|words| words.as_mut_ptr());
+        // SAFETY: the words hold a structure, which starts with its type.
+        let node = nodes.find(|node| unsafe { (*node.cast::<BaseOutStructure<'_>>()).s_type } == T::STRUCTURE_TYPE);
+        node.map(|node| node.cast())
     }
 
     /// The first node.
