@@ -86,7 +86,7 @@ impl Case {
         }
     }
 
-    /// Adds the validation layer, on either side of ours.
+    /// Adds the validation layer, once above and once below ours.
     pub const fn validated(self) -> Self {
         Self {
             layers: Layers::Ours,

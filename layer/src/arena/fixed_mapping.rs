@@ -1,6 +1,6 @@
 //! Host memory at a fixed address.
 //!
-//! Each live arena takes the first free slot of a row. Other mappings are never replaced: the kernel is asked to fail
+//! Each live arena takes the first free slot of a row. Other mappings are never replaced: the mapping call fails
 //! instead. Platforms other than Unix have no fixed mappings.
 
 use std::ptr::NonNull;
