@@ -1,6 +1,6 @@
-//! A compute pipeline with its buffers, and its submissions.
+//! A compute pipeline with its buffers.
 
-use super::{Buffer, Cache, Device, code};
+use super::{Buffer, Cache, Device, Submission};
 use anyhow::{Context, Result};
 use ash::prelude::VkResult;
 use ash::vk;
@@ -310,105 +310,6 @@ impl Drop for Kernel<'_> {
             raw.destroy_descriptor_pool(self.pool, None);
             raw.destroy_pipeline_layout(self.layout, None);
             raw.destroy_descriptor_set_layout(self.set_layout, None);
-        }
-    }
-}
-
-/// A recorded command buffer with a fence.
-pub struct Submission<'device> {
-    device: &'device Device<'device>,
-    pool: vk::CommandPool,
-    /// The commands.
-    pub commands: vk::CommandBuffer,
-    /// Signalled when the commands have run.
-    pub fence: vk::Fence,
-}
-
-impl<'device> Submission<'device> {
-    /// Records commands, then a barrier that makes their writes visible to the host.
-    ///
-    /// # Errors
-    ///
-    /// A call fails.
-    pub fn record(
-        device: &'device Device<'device>,
-        commands: impl FnOnce(&ash::Device, vk::CommandBuffer),
-    ) -> Result<Self> {
-        let mut submission = Self {
-            device,
-            pool: vk::CommandPool::null(),
-            commands: vk::CommandBuffer::null(),
-            fence: vk::Fence::null(),
-        };
-        let raw = &device.raw;
-        // SAFETY: the handles belong to this device and the structures are valid.
-        unsafe {
-            let info = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
-            submission.pool = raw.create_command_pool(&info, None).context("vkCreateCommandPool")?;
-            let info = vk::CommandBufferAllocateInfo::default()
-                .command_pool(submission.pool)
-                .command_buffer_count(1);
-            submission.commands = raw
-                .allocate_command_buffers(&info)
-                .context("vkAllocateCommandBuffers")?[0];
-            raw.begin_command_buffer(submission.commands, &vk::CommandBufferBeginInfo::default())
-                .context("vkBeginCommandBuffer")?;
-            commands(raw, submission.commands);
-            let to_host = vk::MemoryBarrier::default()
-                .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-                .dst_access_mask(vk::AccessFlags::HOST_READ);
-            raw.cmd_pipeline_barrier(
-                submission.commands,
-                vk::PipelineStageFlags::ALL_COMMANDS,
-                vk::PipelineStageFlags::HOST,
-                vk::DependencyFlags::empty(),
-                &[to_host],
-                &[],
-                &[],
-            );
-            raw.end_command_buffer(submission.commands)
-                .context("vkEndCommandBuffer")?;
-            submission.fence = raw
-                .create_fence(&vk::FenceCreateInfo::default(), None)
-                .context("vkCreateFence")?;
-        }
-        Ok(submission)
-    }
-
-    /// `vkQueueSubmit` with the fence.
-    pub fn submit(&self) -> vk::Result {
-        self.submit_to(self.device.queue)
-    }
-
-    /// `vkQueueSubmit` to another queue of the device, with the fence.
-    pub fn submit_to(&self, queue: vk::Queue) -> vk::Result {
-        let commands = [self.commands];
-        let info = vk::SubmitInfo::default().command_buffers(&commands);
-        // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
-        code(unsafe { self.device.raw.queue_submit(queue, &[info], self.fence) })
-    }
-
-    /// Submits and waits. Returns the first error, or success.
-    pub fn run(&self) -> vk::Result {
-        match self.submit() {
-            vk::Result::SUCCESS => self.wait(),
-            error => error,
-        }
-    }
-
-    /// `vkWaitForFences` without a time limit.
-    pub fn wait(&self) -> vk::Result {
-        // SAFETY: the fence belongs to the device.
-        code(unsafe { self.device.raw.wait_for_fences(&[self.fence], true, u64::MAX) })
-    }
-}
-
-impl Drop for Submission<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the cases wait for their submissions, or the device is lost.
-        unsafe {
-            self.device.raw.destroy_fence(self.fence, None);
-            self.device.raw.destroy_command_pool(self.pool, None);
         }
     }
 }

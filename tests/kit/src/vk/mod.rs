@@ -11,11 +11,12 @@ mod image;
 mod owner;
 mod ray;
 mod scene;
+mod submission;
 pub mod test_driver;
 
 pub use buffer::Buffer;
 pub use cache::Cache;
-pub use compute::{Kernel, Submission, stage};
+pub use compute::{Kernel, stage};
 pub use device::{Device, DeviceOptions, More};
 pub use gpu::{Chained, DEVICE_VARIABLE, Gpu, Messenger, candidate};
 pub use graphics::{Pass, Stage, Way};
@@ -23,6 +24,7 @@ pub use image::Image;
 pub use owner::Owner;
 pub use ray::{RAY_STAGES, Rays, groups};
 pub use scene::Scene;
+pub use submission::Submission;
 pub use vk_ext as khr;
 
 use ash::vk::Result as VkResult;
