@@ -3,11 +3,14 @@
 use super::{Job, Outcome, Placement, Target, WorkerPool};
 use crate::case::{Case, Schedule};
 use libtest_mimic::{Failed, Trial};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use vkabort_test_kit::drivers::{Driver, TestDriver};
 
-/// Skipped cases with their reasons.
-static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Driver and reason of skipped tests, with the name of each one's case.
+static SKIPPED: Mutex<BTreeMap<(String, String), Vec<&str>>> = Mutex::new(BTreeMap::new());
+/// Failed tests with their errors.
+static FAILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The processes of cases that can share one.
 static WORKERS: WorkerPool = WorkerPool::new();
 
@@ -74,24 +77,43 @@ fn run(job: &Job, name: &str) -> Result<(), Failed> {
     match outcome {
         Ok(Outcome::Passed(_)) => Ok(()),
         Ok(Outcome::Skipped(reason)) => {
+            let driver = job.target.driver.as_ref().map_or("", |driver| &driver.name);
             let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
-            skipped.push(format!("{name}: skipped: {reason}"));
+            skipped
+                .entry((driver.to_owned(), reason))
+                .or_default()
+                .push(job.case.name);
             Ok(())
         }
-        Err(error) => Err(format!("{error:#}").into()),
+        Err(error) => {
+            let error = format!("{error:#}");
+            let mut failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+            failed.push(format!("{name}: {error}"));
+            Err(error.into())
+        }
     }
 }
 
-/// Ends the processes that cases shared, and prints the skipped cases with their reasons.
+/// Ends the processes that cases shared. Prints the skipped cases by reason, then the failed tests: last, since a CI log may be
+/// cut at its beginning.
 ///
 /// # Errors
 ///
 /// A process did not exit with success after its last case.
 pub fn finish() -> anyhow::Result<()> {
     let skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
-    for line in skipped.iter() {
-        println!("{line}");
+    for ((driver, reason), cases) in skipped.iter() {
+        let names: Vec<&str> = BTreeSet::from_iter(cases.iter().copied()).into_iter().collect();
+        println!(
+            "skipped on {driver}: {reason}: {} tests ({})",
+            cases.len(),
+            names.join(", ")
+        );
     }
-    println!("skipped cases: {}", skipped.len());
+    println!("skipped tests: {}", skipped.values().map(Vec::len).sum::<usize>());
+    let failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+    for failure in failed.iter() {
+        println!("failed: {failure}");
+    }
     WORKERS.finish()
 }
