@@ -171,16 +171,11 @@ pub extern "system" fn wait_for_present(device: &Device, _: u64, _: u64, timeout
     device.wait(timeout, || false)
 }
 
-/// `VkPresentWait2InfoKHR`, which ash does not have.
-#[repr(C)]
-pub struct PresentWait2Info {
-    s_type: vk::StructureType,
-    next: *const c_void,
-    present_id: u64,
-    timeout: u64,
-}
-
-pub extern "system" fn wait_for_present2(device: &Device, swapchain: u64, info: &PresentWait2Info) -> vk::Result {
+pub extern "system" fn wait_for_present2(
+    device: &Device,
+    swapchain: u64,
+    info: &vk_ext::PresentWait2Info,
+) -> vk::Result {
     wait_for_present(device, swapchain, info.present_id, info.timeout)
 }
 
