@@ -28,6 +28,7 @@ mod loader;
 mod locks;
 mod report;
 mod settings;
+mod sync;
 
 use std::ffi::CStr;
 

@@ -1,8 +1,9 @@
 //! Mutex helpers: lock, try-lock, and lock with a deadline. Poisoning is ignored: a panic inside an entry point has already
 //! become an error code there, and the data is still the best that the layer has.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use crate::sync::{Instant, Mutex, MutexGuard, sleep};
+use std::sync::{PoisonError, TryLockError};
+use std::time::Duration;
 
 /// Pause between two attempts at a mutex that a blocking call of the application holds.
 pub const RETRY: Duration = Duration::from_micros(100);
@@ -34,6 +35,6 @@ pub fn lock_until<T>(mutex: &Mutex<T>, deadline: Option<Instant>) -> Option<Mute
         if left.is_zero() {
             return None;
         }
-        std::thread::sleep(left.min(RETRY));
+        sleep(left.min(RETRY));
     }
 }

@@ -9,11 +9,11 @@
 //! compares key words and passes on: a slot never becomes free again, so no probe ends early, and segments stay linked.
 
 use crate::locks::lock;
+use crate::sync::{Arc, AtomicPtr, AtomicUsize, Mutex, Ordering, array, const_fn};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
-const SLOTS: usize = 64;
+/// Slots of a segment. Two in the models, so that few keys collide and fill a segment.
+const SLOTS: usize = if cfg!(loom) { 2 } else { 64 };
 const FREE: usize = 0;
 const REMOVED: usize = 1;
 
@@ -28,15 +28,13 @@ struct Segment<T> {
 }
 
 impl<T> Segment<T> {
-    const fn new() -> Self {
-        Self {
-            slots: [const {
-                Slot {
-                    key: AtomicUsize::new(FREE),
-                    value: AtomicPtr::new(ptr::null_mut()),
-                }
-            }; SLOTS],
-            next: AtomicPtr::new(ptr::null_mut()),
+    const_fn! {
+        fn new() -> Self {
+            let slots = array![
+                Slot { key: AtomicUsize::new(FREE), value: AtomicPtr::new(ptr::null_mut()) };
+                SLOTS
+            ];
+            Self { slots, next: AtomicPtr::new(ptr::null_mut()) }
         }
     }
 
@@ -55,11 +53,10 @@ pub struct HandleMap<T> {
 }
 
 impl<T> HandleMap<T> {
-    /// An empty map.
-    pub const fn new() -> Self {
-        Self {
-            first: Segment::new(),
-            writers: Mutex::new(()),
+    const_fn! {
+        /// An empty map.
+        pub fn new() -> Self {
+            Self { first: Segment::new(), writers: Mutex::new(()) }
         }
     }
 
