@@ -4,7 +4,8 @@
 //! application learns of the loss and destroys what they use.
 //!
 //! * *quiescing*: an abort was detected. Queue operations are still forwarded, so that work which waits for them can
-//!   complete; each then waits for the loss. A drain submits a fence to every queue, behind all its work.
+//!   complete. A submission that began before the detection returns the driver's result; each later operation waits for
+//!   the loss. A drain submits a fence to every queue, behind all its work.
 //! * *sealed*: all fences have signalled, or the drain timed out. Queue operations are no longer forwarded. One thread takes
 //!   the snapshot and delivers the report.
 //! * *lost*: every command that can returns `VK_ERROR_DEVICE_LOST` (Vulkan specification, "Lost Device").

@@ -41,7 +41,9 @@ impl Device {
         }
     }
 
-    /// Forwards a queue operation and checks the device after it. Fails without forwarding once the device is sealed.
+    /// Forwards a submission. One that begins before an abort is detected returns the driver's result, since programs expect
+    /// that an accepted submission succeeds; the next command reports the loss. Later ones are checked as by
+    /// [`Device::observe`]. Fails without forwarding once the device is sealed.
     pub fn on_queue(&self, queue: vk::Queue, call: impl FnOnce() -> vk::Result) -> vk::Result {
         let Some(state) = &self.state else {
             return call();
@@ -49,8 +51,12 @@ impl Device {
         if state.loss.is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
+        let began_after_abort = state.aborted();
         match state.on_queue(self, queue, call) {
-            Some(result) => self.observe(result, DrainBudget::Drain),
+            Some(result) if began_after_abort || result == vk::Result::ERROR_DEVICE_LOST => {
+                self.observe(result, DrainBudget::Drain)
+            }
+            Some(result) => result,
             None => self.wait_for_loss(state),
         }
     }
@@ -81,5 +87,45 @@ impl AbortState {
         }
         work.submitted += 1;
         Some(call())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::state::Phase;
+    use crate::intercept::testing::TestDevice;
+    use crate::loader::dispatch::DeviceTable;
+
+    #[test]
+    fn a_submission_that_began_before_the_abort_keeps_the_result_of_the_driver() {
+        for accepted in [vk::Result::SUCCESS, vk::Result::SUBOPTIMAL_KHR] {
+            let device = TestDevice::new(DeviceTable::EMPTY);
+            let result = device.get().on_queue(vk::Queue::null(), || {
+                device.state().loss.enter(Phase::Quiescing);
+                accepted
+            });
+            assert_eq!(result, accepted);
+            let mut forwarded = false;
+            let result = device.get().on_queue(vk::Queue::null(), || {
+                forwarded = true;
+                accepted
+            });
+            // Other work may wait for this submission, so a device that is not sealed forwards it.
+            assert!(forwarded);
+            assert_eq!(result, vk::Result::ERROR_DEVICE_LOST);
+        }
+    }
+
+    #[test]
+    fn a_submission_that_the_driver_refuses_with_a_loss_loses_the_device() {
+        let device = TestDevice::new(DeviceTable::EMPTY);
+        let lost = vk::Result::ERROR_DEVICE_LOST;
+        assert_eq!(device.get().on_queue(vk::Queue::null(), || lost), lost);
+        assert!(device.get().is_lost());
+        let result = device
+            .get()
+            .on_queue(vk::Queue::null(), || unreachable!("a lost device forwards nothing"));
+        assert_eq!(result, lost);
     }
 }

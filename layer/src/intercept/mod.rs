@@ -24,7 +24,7 @@ mod shader_module;
 mod shader_object;
 mod table;
 #[cfg(test)]
-mod testing;
+pub mod testing;
 mod wait;
 
 use crate::device::state::Device;

@@ -84,7 +84,8 @@ macro_rules! wait {
     };
 }
 
-/// The command operates on a queue. Forwarded under the queue's lock until the device is sealed.
+/// The command submits work to a queue. Forwarded under the queue's lock until the device is sealed. Keeps the driver's
+/// result unless an abort is detected before it.
 macro_rules! queue {
     ($command:ident $next:tt ($($parameter:ident: $type:ty),*)) => {
         pub unsafe extern "system" fn $command(handle: vk::Queue, $($parameter: $type),*) -> vk::Result {

@@ -64,13 +64,15 @@ impl TestDevice {
         vk::Device::from_raw(&raw const *self.object as u64)
     }
 
+    /// The layer's record of the device.
+    pub fn get(&self) -> &Device {
+        // SAFETY: the device stays registered while it is borrowed.
+        unsafe { device_of(self.handle()) }.expect("a registered device")
+    }
+
     /// The state of the device.
     pub fn state(&self) -> &AbortState {
-        // SAFETY: the device stays registered while it is borrowed.
-        let device = unsafe { device_of(self.handle()) };
-        device
-            .and_then(|device| device.state.as_ref())
-            .expect("a device with state")
+        self.get().state.as_ref().expect("a device with state")
     }
 
     fn key(&self) -> usize {

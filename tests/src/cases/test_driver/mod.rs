@@ -12,6 +12,7 @@ mod native;
 mod refused;
 mod reports;
 mod stress;
+mod submissions;
 mod support;
 mod traps;
 mod undrained;
@@ -34,6 +35,7 @@ pub(super) fn all() -> Vec<Case> {
         refused::CASES,
         reports::CASES,
         stress::CASES,
+        submissions::CASES,
         undrained::CASES,
         untouched::CASES,
     ]
