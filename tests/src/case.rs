@@ -1,5 +1,7 @@
 //! Declaration of a case, and the exit code of the process that runs it.
 
+use crate::glsl;
+use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::Result;
 use std::time::Duration;
 pub use vkabort_test_kit::context::{Context, Skip};
@@ -10,7 +12,7 @@ pub struct Case {
     /// `file::claim`.
     pub name: &'static str,
     /// The test.
-    pub run: fn(&Context) -> Result<()>,
+    pub run: Run,
     /// Layers that it runs with.
     pub layers: Layers,
     /// Expected content of stderr.
@@ -30,6 +32,59 @@ pub struct Case {
     /// Whether it may share a process.
     pub process: Process,
 }
+
+/// The function of a case, by what it needs.
+#[derive(Clone, Copy, Debug)]
+pub enum Run {
+    /// It creates its own instances.
+    Context(fn(&Context) -> Result<()>),
+    /// An instance of Vulkan 1.3.
+    Gpu(fn(&Gpu) -> Result<()>),
+    /// A device with the abort extensions.
+    Device(fn(&Device<'_>) -> Result<()>),
+    /// Such a device, and a kernel with an abort over words that do not reach it. The test driver decides what aborts.
+    Kernel(fn(&Kernel<'_>) -> Result<()>),
+}
+
+impl Run {
+    fn call(self, context: &Context) -> Result<()> {
+        match self {
+            Self::Context(run) => run(context),
+            Self::Gpu(run) => run(&Gpu::open(context)?),
+            Self::Device(run) => run(&Device::new(&Gpu::open(context)?)?),
+            Self::Kernel(run) => {
+                let gpu = Gpu::open(context)?;
+                let device = Device::new(&gpu)?;
+                let buffer = Buffer::storage(&device, &[0; 64])?;
+                run(&Kernel::new(
+                    &device,
+                    &glsl::compile("abort/entry_point.comp")?,
+                    &[&buffer],
+                )?)
+            }
+        }
+    }
+}
+
+/// A table of cases. A row is the name, a call and options, which are methods of [`Case`]. The call's first argument,
+/// `context`, `gpu`, `device` or `kernel`, selects the variant of [`Run`].
+macro_rules! cases {
+    ($($name:expr => $($function:ident)::+($subject:ident $(, $argument:expr)*)
+        $(, $option:ident($($value:expr),*))*;)*) => {
+        &[$(
+            $crate::case::Case::new(
+                $name,
+                $crate::case::cases!(@run $subject |$subject| $($function)::+($subject $(, $argument)*)),
+            )
+            $(.$option($($value),*))*
+        ),*]
+    };
+    (@run context $run:expr) => { $crate::case::Run::Context($run) };
+    (@run gpu $run:expr) => { $crate::case::Run::Gpu($run) };
+    (@run device $run:expr) => { $crate::case::Run::Device($run) };
+    (@run kernel $run:expr) => { $crate::case::Run::Kernel($run) };
+}
+pub(crate) use cases;
 
 /// When a case runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +115,7 @@ pub enum Process {
 
 impl Case {
     /// A case that runs with our layer, alone and with the validation layer on either side. Its log is not checked.
-    pub const fn new(name: &'static str, run: fn(&Context) -> Result<()>) -> Self {
+    pub const fn new(name: &'static str, run: Run) -> Self {
         Self {
             name,
             run,
@@ -247,7 +302,7 @@ pub const SKIPPED: u8 = 77;
 /// Runs a case in this process. Prints the reason of a failure or skip. Returns the exit code.
 pub fn run_here(case: &Case) -> u8 {
     let context = Context::default();
-    let result = (case.run)(&context);
+    let result = case.run.call(&context);
     let messages = context.messages.take();
     let code = match result {
         Err(error) if error.is::<Skip>() => {

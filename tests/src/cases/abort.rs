@@ -1,32 +1,32 @@
 //! Abort locations: the entry point, called functions and every control-flow path. Also checks the rest of the dispatch.
 
 use super::support::{MARK, expect_no_reports, incremented, marked, run, run_to_loss, same_set, same_words};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
 use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("abort::in_the_entry_point", entry_point).logs(&["word 5 is 7", "word 38 is 7", "main"]),
-    Case::new("abort::in_a_function_that_a_function_calls", callee).logs(&["checked(9)"]),
-    Case::new("abort::on_every_path", every_path),
-    Case::new("abort::never_taken_changes_nothing", never_taken).silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "abort::in_the_entry_point" => entry_point(gpu), logs(&["word 5 is 7", "word 38 is 7", "main"]);
+    "abort::in_a_function_that_a_function_calls" => callee(gpu), logs(&["checked(9)"]);
+    "abort::on_every_path" => every_path(gpu);
+    "abort::never_taken_changes_nothing" => never_taken(device), silent();
+};
 
-fn entry_point(context: &Context) -> Result<()> {
+fn entry_point(gpu: &Gpu) -> Result<()> {
     let words = marked(&[5, 38, 63]);
-    let (after, payloads) = run_to_loss(context, "abort/entry_point.comp", &words)?;
+    let (after, payloads) = run_to_loss(gpu, "abort/entry_point.comp", &words)?;
     let message = |i: u32| Payload::text("word %u is %u").scalar(i).scalar(MARK).bytes();
     same_set(payloads, vec![message(5), message(38), message(63)])?;
     let expected: Vec<u32> = incremented(&words);
     same_words(&after, &expected)
 }
 
-fn callee(context: &Context) -> Result<()> {
+fn callee(gpu: &Gpu) -> Result<()> {
     let mut words = marked(&[9, 40]);
     words.extend([0; 64]);
-    let (after, payloads) = run_to_loss(context, "abort/callee.comp", &words)?;
+    let (after, payloads) = run_to_loss(gpu, "abort/callee.comp", &words)?;
     let message = |i: u32| Payload::text("checked(%u)").scalar(i).bytes();
     same_set(payloads, vec![message(9), message(40)])?;
     let (first, second) = words.split_at(64);
@@ -43,11 +43,11 @@ fn callee(context: &Context) -> Result<()> {
     same_words(&after, &expected)
 }
 
-fn every_path(context: &Context) -> Result<()> {
+fn every_path(gpu: &Gpu) -> Result<()> {
     for (mark, text) in [(MARK, "first path, %u"), (0, "second path, %u")] {
         let mut words = marked(&[]);
         words[0] = mark;
-        let (after, payloads) = run_to_loss(context, "abort/every_path.comp", &words)?;
+        let (after, payloads) = run_to_loss(gpu, "abort/every_path.comp", &words)?;
         let expected = (0..64u32).map(|i| Payload::text(text).scalar(i).bytes()).collect();
         same_set(payloads, expected)?;
         same_words(&after, &words)?;
@@ -55,9 +55,7 @@ fn every_path(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn never_taken(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn never_taken(device: &Device<'_>) -> Result<()> {
     let shaders = [
         "abort/entry_point.comp",
         "control_flow/nested.comp",
@@ -65,10 +63,10 @@ fn never_taken(context: &Context) -> Result<()> {
     ];
     for shader in shaders {
         let words = marked(&[]);
-        let ran = run(&device, &glsl::compile(shader)?, &[words.clone(), vec![0; 64]].concat())?;
+        let ran = run(device, &glsl::compile(shader)?, &[words.clone(), vec![0; 64]].concat())?;
         let after = ran.succeeded().context(shader)?;
         let added = if shader.contains("nested") { 1004 } else { 1000 };
         same_words(&after[..64], &words.iter().map(|word| word + added).collect::<Vec<_>>())?;
     }
-    expect_no_reports(&device)
+    expect_no_reports(device)
 }

@@ -1,21 +1,17 @@
 //! Invalid SPIR-V is rejected with an error code and a logged reason, and the device stays usable.
 
 use super::support::run_entry_point;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Device, Gpu};
+use crate::vk::Device;
 use anyhow::{Result, ensure};
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("bad_input::truncated_modules_are_rejected", truncated)
-        .logs(&["vkabort: error"])
-        .on_top(),
-    Case::new("bad_input::noise_is_rejected", noise)
-        .logs(&["vkabort: error"])
-        .on_top(),
-    Case::new("bad_input::one_damaged_word_never_ends_the_process", damaged).alone(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "bad_input::truncated_modules_are_rejected" => truncated(device), logs(&["vkabort: error"]), on_top();
+    "bad_input::noise_is_rejected" => noise(device), logs(&["vkabort: error"]), on_top();
+    "bad_input::one_damaged_word_never_ends_the_process" => damaged(device), alone();
+};
 
 fn create(device: &Device<'_>, words: &[u32]) -> Result<(), vk::Result> {
     let info = vk::ShaderModuleCreateInfo::default().code(words);
@@ -26,20 +22,18 @@ fn create(device: &Device<'_>, words: &[u32]) -> Result<(), vk::Result> {
     Ok(())
 }
 
-fn truncated(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn truncated(device: &Device<'_>) -> Result<()> {
     let spirv = glsl::compile("abort/callee.comp")?;
     // Starts after the capabilities, so that the module needs the rewrite. Cuts in the middle of instructions and between.
     for length in (40..spirv.len() - 1).step_by(7) {
-        let result = create(&device, &spirv[..length]);
+        let result = create(device, &spirv[..length]);
         ensure!(
             result.is_err(),
             "the first {length} words of {} were accepted",
             spirv.len()
         );
     }
-    run_entry_point(&device, false)
+    run_entry_point(device, false)
 }
 
 /// Pseudo-random words, the same in every run.
@@ -53,9 +47,7 @@ fn random() -> impl FnMut() -> u32 {
     }
 }
 
-fn noise(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn noise(device: &Device<'_>) -> Result<()> {
     let spirv = glsl::compile("control_flow/nested.comp")?;
     // Keeps the header and the capabilities; the rest is noise.
     let header = 5 + 2 * 4;
@@ -63,14 +55,12 @@ fn noise(context: &Context) -> Result<()> {
     for round in 0..50 {
         let mut words = spirv.clone();
         words[header..].fill_with(&mut random);
-        ensure!(create(&device, &words).is_err(), "noise was accepted in round {round}");
+        ensure!(create(device, &words).is_err(), "noise was accepted in round {round}");
     }
-    run_entry_point(&device, false)
+    run_entry_point(device, false)
 }
 
-fn damaged(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn damaged(device: &Device<'_>) -> Result<()> {
     let mut random = random();
     let (mut accepted, mut rejected) = (0, 0);
     for shader in [
@@ -88,7 +78,7 @@ fn damaged(context: &Context) -> Result<()> {
             } else {
                 random() % 80
             };
-            match create(&device, &words) {
+            match create(device, &words) {
                 Ok(()) => accepted += 1,
                 Err(_) => rejected += 1,
             }
@@ -99,5 +89,5 @@ fn damaged(context: &Context) -> Result<()> {
         rejected > 100 && accepted > 100,
         "{rejected} damaged modules were rejected, {accepted} accepted"
     );
-    run_entry_point(&device, false)
+    run_entry_point(device, false)
 }

@@ -3,37 +3,22 @@
 
 use super::shader_binary::{aligned, compute_info};
 use super::support::{GROUPS, MARK, bytes, expect_lost, expect_success, incremented, marked, same_set, same_words};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::payload::Payload;
 use crate::vk::{Buffer, Cache, Device, Gpu, Kernel, Submission};
 use crate::{glsl, respawn};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("binaries::pipeline_caches_are_the_same_in_two_processes", caches)
-        .in_own_process()
-        .within(120),
-    Case::new("binaries::a_pipeline_created_with_a_cache_aborts", cached),
-    Case::new("binaries::shader_objects_abort", |context| {
-        shader_object(context, false, &[5, 38])
-    })
-    .logs(&["word 5 is 7"]),
-    Case::new("binaries::shader_objects_created_from_binaries_abort", |context| {
-        shader_object(context, true, &[5, 38])
-    }),
-    Case::new("binaries::shader_objects_without_a_taken_abort", |context| {
-        shader_object(context, false, &[])?;
-        shader_object(context, true, &[])
-    })
-    .silent(),
-    Case::new(
-        "binaries::shader_binaries_of_another_process_are_the_same_and_abort",
-        shader_binaries,
-    )
-    .in_own_process()
-    .within(120),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "binaries::pipeline_caches_are_the_same_in_two_processes" => caches(gpu), in_own_process(), within(120);
+    "binaries::a_pipeline_created_with_a_cache_aborts" => cached(gpu);
+    "binaries::shader_objects_abort" => shader_object(gpu, false, &[5, 38]), logs(&["word 5 is 7"]);
+    "binaries::shader_objects_created_from_binaries_abort" => shader_object(gpu, true, &[5, 38]);
+    "binaries::shader_objects_without_a_taken_abort" => never_taken(gpu), silent();
+    "binaries::shader_binaries_of_another_process_are_the_same_and_abort" => shader_binaries(gpu),
+        in_own_process(), within(120);
+};
 
 /// Set in a child process, which prints its bytes instead of comparing them.
 const CHILD: &str = "VKABORT_E2E_CHILD";
@@ -108,14 +93,13 @@ pub(super) fn cache_data_of(device: &Device<'_>, shaders: &[&str]) -> Result<Vec
     cache.data()
 }
 
-fn caches(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let first = Device::new(&gpu)?;
+fn caches(gpu: &Gpu) -> Result<()> {
+    let first = Device::new(gpu)?;
     let mut all = vec![cache_data(&first)?];
     // The second device exists beside the first one, the third after it.
-    all.push(cache_data(&Device::new(&gpu)?)?);
+    all.push(cache_data(&Device::new(gpu)?)?);
     drop(first);
-    all.push(cache_data(&Device::new(&gpu)?)?);
+    all.push(cache_data(&Device::new(gpu)?)?);
     if print_if_child(&all) {
         return Ok(());
     }
@@ -123,10 +107,9 @@ fn caches(context: &Context) -> Result<()> {
     same_bytes(&all, &run_child()?)
 }
 
-fn cached(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let data = cache_data(&Device::new(&gpu)?)?;
-    let device = Device::new(&gpu)?;
+fn cached(gpu: &Gpu) -> Result<()> {
+    let data = cache_data(&Device::new(gpu)?)?;
+    let device = Device::new(gpu)?;
     let buffer = Buffer::storage(&device, &marked(&[5]))?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;
@@ -215,22 +198,25 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
     same_set(device.payloads()?, aborting.iter().map(|&i| message(i)).collect())
 }
 
-fn shader_object(context: &Context, from_binary: bool, aborting: &[usize]) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn shader_object(gpu: &Gpu, from_binary: bool, aborting: &[usize]) -> Result<()> {
     if !from_binary {
-        return with_shader_objects(&gpu, |device| {
+        return with_shader_objects(gpu, |device| {
             run_shader(device, vk::ShaderCodeTypeEXT::SPIRV, &spirv()?, aborting)
         });
     }
-    let data = with_shader_objects(&gpu, make_binary)?;
-    with_shader_objects(&gpu, |device| {
+    let data = with_shader_objects(gpu, make_binary)?;
+    with_shader_objects(gpu, |device| {
         run_shader(device, vk::ShaderCodeTypeEXT::BINARY, &data, aborting)
     })
 }
 
-fn shader_binaries(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    with_shader_objects(&gpu, |device| {
+fn never_taken(gpu: &Gpu) -> Result<()> {
+    shader_object(gpu, false, &[])?;
+    shader_object(gpu, true, &[])
+}
+
+fn shader_binaries(gpu: &Gpu) -> Result<()> {
+    with_shader_objects(gpu, |device| {
         let own = vec![make_binary(device)?];
         if print_if_child(&own) {
             return Ok(());

@@ -3,22 +3,22 @@
 
 use super::support::{MARK, marked, run, run_specialised, same_set, same_words};
 use crate::assembly::assemble;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::vk::{Device, Gpu};
 use crate::word_shader::word_shader;
 use anyhow::Result;
 use ash::vk;
 use std::fmt::Write;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("constant_data::tables_of_8_bits", |context| tables(context, 8)).silent(),
-    Case::new("constant_data::tables_of_16_bits", |context| tables(context, 16)).silent(),
-    Case::new("constant_data::tables_of_32_bits", |context| tables(context, 32)).silent(),
-    Case::new("constant_data::tables_of_64_bits", |context| tables(context, 64)).silent(),
+pub(super) const CASES: &[Case] = cases! {
+    "constant_data::tables_of_8_bits" => tables(gpu, 8), silent();
+    "constant_data::tables_of_16_bits" => tables(gpu, 16), silent();
+    "constant_data::tables_of_32_bits" => tables(gpu, 32), silent();
+    "constant_data::tables_of_64_bits" => tables(gpu, 64), silent();
     // lavapipe's compile time grows with the square of a table's length.
-    Case::new("constant_data::a_large_table", |context| table(context, 32, false, 301)).silent(),
-    Case::new("constant_data::in_messages", messages),
-];
+    "constant_data::a_large_table" => table(gpu, 32, false, 301), silent();
+    "constant_data::in_messages" => messages(gpu);
+};
 
 /// Assembly of the shader `constant_data/<name>.spvasm`: `%i` is the invocation and `%value` its word.
 pub(super) fn shader(name: &str, values: &[(&str, &str)]) -> Result<String> {
@@ -61,20 +61,19 @@ fn require(gpu: &Gpu, width: u32) -> Result<&'static str> {
     Ok(capability)
 }
 
-fn tables(context: &Context, width: u32) -> Result<()> {
+fn tables(gpu: &Gpu, width: u32) -> Result<()> {
     for count in [1, 3, 61] {
         for signed in [false, true] {
-            table(context, width, signed, count)?;
+            table(gpu, width, signed, count)?;
         }
     }
     Ok(())
 }
 
 /// Looks up elements by an index that is unknown at compile time, and one by a constant.
-fn table(context: &Context, width: u32, signed: bool, count: u64) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let capability = require(&gpu, width)?;
-    let device = Device::new(&gpu)?;
+fn table(gpu: &Gpu, width: u32, signed: bool, count: u64) -> Result<()> {
+    let capability = require(gpu, width)?;
+    let device = Device::new(gpu)?;
     let elements: Vec<u64> = (0..count).map(|k| element(k, width)).collect();
     let (scalar_type, scalar) = match (width, signed) {
         (32, false) => (String::new(), "%uint"),
@@ -124,11 +123,10 @@ pub(super) fn payloads(device: &Device<'_>, assembly: &str, special: &[(u32, Vec
     Ok(payloads)
 }
 
-fn messages(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn messages(gpu: &Gpu) -> Result<()> {
     for width in [8, 16, 32, 64] {
         // Data used only by messages needs no device support for its width, but the module still declares the capability.
-        let capability = match require(&gpu, width) {
+        let capability = match require(gpu, width) {
             Ok(capability) => capability,
             Err(_) if width == 8 => "OpCapability Int8",
             Err(_) => continue,
@@ -146,7 +144,7 @@ fn messages(context: &Context) -> Result<()> {
                 ("behind", &behind.to_string()),
             ];
             let assembly = shader("message", &values)?;
-            let device = Device::new(&gpu)?;
+            let device = Device::new(gpu)?;
             let expected = |i: u32| {
                 let mut bytes = bytes(&elements, width);
                 bytes.resize(behind, 0);

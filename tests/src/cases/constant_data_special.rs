@@ -3,19 +3,16 @@
 use super::constant_data::{payloads, shader};
 use super::support::{run_specialised, same_set, same_words};
 use crate::assembly::assemble;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::vk::{Device, Gpu};
 use anyhow::Result;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("constant_data_special::specialised_tables", specialised_tables).silent(),
-    Case::new("constant_data_special::specialised_messages", specialised_messages),
-    Case::new(
-        "constant_data_special::specialised_text_without_8_bit_integers",
-        specialised_text,
-    )
-    .logs(&["a longer text"]),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "constant_data_special::specialised_tables" => specialised_tables(device), silent();
+    "constant_data_special::specialised_messages" => specialised_messages(gpu);
+    "constant_data_special::specialised_text_without_8_bit_integers" => specialised_text(device),
+        logs(&["a longer text"]);
+};
 
 /// Data by `SpecId`.
 type Special = Vec<(u32, Vec<u8>)>;
@@ -36,14 +33,12 @@ fn specialisations() -> Vec<(Special, Vec<u32>, u32)> {
     ]
 }
 
-fn specialised_tables(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn specialised_tables(device: &Device<'_>) -> Result<()> {
     let spirv = assemble(&shader("specialised_table", &[])?)?;
     for (special, table, factor) in specialisations() {
         let words: Vec<u32> = (0..64).collect();
         let room = [words.clone(), vec![0; 64]].concat();
-        let after = run_specialised(&device, &spirv, &special, &room)?.succeeded()?;
+        let after = run_specialised(device, &spirv, &special, &room)?.succeeded()?;
         let looked_up = words.iter().map(|&w| table[w as usize % table.len()] * factor);
         let expected: Vec<u32> = looked_up.chain([table.len() as u32; 64]).collect();
         same_words(&after, &expected)?;
@@ -51,11 +46,10 @@ fn specialised_tables(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn specialised_messages(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn specialised_messages(gpu: &Gpu) -> Result<()> {
     let assembly = shader("specialised_message", &[])?;
     for (special, table, factor) in specialisations() {
-        let device = Device::new(&gpu)?;
+        let device = Device::new(gpu)?;
         let expected = |i: u32| {
             let words = [vec![i, factor], table.clone()].concat();
             words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()
@@ -66,11 +60,9 @@ fn specialised_messages(context: &Context) -> Result<()> {
 }
 
 /// Text consists of 8-bit integers. After the rewrite it needs no `Int8`, so devices without it run the shader.
-fn specialised_text(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn specialised_text(device: &Device<'_>) -> Result<()> {
     let assembly = shader("specialised_text", &[])?;
     let text = b"a longer text\0".to_vec();
     let special = [(1, text.clone()), (2, (text.len() as u32).to_le_bytes().to_vec())];
-    same_set(payloads(&device, &assembly, &special)?, vec![text.clone(), text])
+    same_set(payloads(device, &assembly, &special)?, vec![text.clone(), text])
 }

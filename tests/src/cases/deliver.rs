@@ -1,7 +1,7 @@
 //! Report delivery to messengers, the log and a folder, before the application's call returns.
 
 use super::support::{expect_lost, marked};
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::glsl_debug::{self, Form};
 use crate::report_files;
 use crate::vk::{Buffer, Chained, Device, Gpu, Kernel};
@@ -15,37 +15,22 @@ use vkabort_record::report::Report;
 use vkabort_record::site::SiteTable;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("deliver::to_a_messenger_of_the_instance_and_a_later_one", messengers),
-    Case::new("deliver::the_log_is_complete_when_the_process_dies", dies)
-        .alone()
-        .kills_itself()
-        .reports("glsl_lines"),
-    Case::new("deliver::the_log_file_is_complete_when_the_call_returns", log_file)
-        .alone()
-        .set(&[("log_file", "layer.log")])
-        .silent(),
-    Case::new(
-        "deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr",
-        unopened_log_file,
-    )
-    .alone()
-    .set(&[("log_file", "no/such/folder/log")])
-    .logs(&["cannot open the log file", "is out of bounds"]),
-    Case::new("deliver::nothing_is_logged_when_the_level_is_off", messengers)
-        .alone()
-        .set(&[("log_level", "off")])
-        .silent(),
-    Case::new("deliver::the_dump_folder_is_complete", dump)
-        .alone()
-        .set(&[("dump_dir", "dumps")])
-        .reports("glsl_lines"),
-    Case::new("deliver::the_dump_folder_of_a_native_driver", native_dump)
-        .on_native()
-        .set(&[("dump_dir", "dumps")])
-        .reports("native_lines"),
-    Case::new("deliver::to_messengers_on_a_native_driver", native_messenger).on_native(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "deliver::to_a_messenger_of_the_instance_and_a_later_one" => messengers(context);
+    "deliver::the_log_is_complete_when_the_process_dies" => abort_on(gpu, |_| std::process::abort()),
+        alone(), kills_itself(), reports("glsl_lines");
+    "deliver::the_log_file_is_complete_when_the_call_returns" => abort_on(gpu, log_file),
+        alone(), set(&[("log_file", "layer.log")]), silent();
+    "deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr" => abort_on(gpu, |_| Ok(())),
+        alone(), set(&[("log_file", "no/such/folder/log")]), logs(&["cannot open the log file", "is out of bounds"]);
+    "deliver::nothing_is_logged_when_the_level_is_off" => messengers(context),
+        alone(), set(&[("log_level", "off")]), silent();
+    "deliver::the_dump_folder_is_complete" => abort_on(gpu, dump),
+        alone(), set(&[("dump_dir", "dumps")]), reports("glsl_lines");
+    "deliver::the_dump_folder_of_a_native_driver" => abort_on(gpu, native_dump),
+        on_native(), set(&[("dump_dir", "dumps")]), reports("native_lines");
+    "deliver::to_messengers_on_a_native_driver" => native_messenger(context), on_native();
+};
 
 fn shader() -> Result<Vec<u32>> {
     glsl_debug::compile("report/bounds.comp", Form::Lines)
@@ -161,21 +146,9 @@ fn messengers(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn unopened_log_file(context: &Context) -> Result<()> {
-    abort_on(&Gpu::open(context)?, |_| Ok(()))
-}
-
-fn dies(context: &Context) -> Result<()> {
-    abort_on(&Gpu::open(context)?, |_| std::process::abort())
-}
-
-fn log_file(context: &Context) -> Result<()> {
-    abort_on(&Gpu::open(context)?, |_| {
-        report_files::check(
-            "glsl_lines",
-            &std::fs::read_to_string("layer.log").context("there is no log")?,
-        )
-    })
+fn log_file(_: &Device<'_>) -> Result<()> {
+    let log = std::fs::read_to_string("layer.log").context("there is no log")?;
+    report_files::check("glsl_lines", &log)
 }
 
 /// The layer copy that plays the driver also notifies the messenger, so the second report is the layer's.
@@ -212,9 +185,13 @@ fn words(path: &Path) -> Result<Vec<u32>> {
         .collect())
 }
 
-/// Checks the files that every dump has. Returns the folder and the module's hash.
-fn check_dump(device: &Device<'_>, text: &str) -> Result<(PathBuf, String)> {
+/// Checks the dump of the report in `name.txt`: the files that every dump has, and their number. Returns the folder and
+/// the module's hash.
+fn check_dump(device: &Device<'_>, name: &str, count: usize) -> Result<(PathBuf, String)> {
+    let text = std::fs::read_to_string(report_files::file(name, "txt"))?;
     let folder = only_dump()?;
+    let files = std::fs::read_dir(&folder)?.count();
+    ensure!(files == count, "{files} files");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).with_context(|| format!("no {name}"));
     ensure!(read("report.txt")? == text, "report.txt is\n{}", read("report.txt")?);
     let reports = Report::read_json_lines(&read("report.jsonl")?)?;
@@ -237,25 +214,13 @@ fn check_dump(device: &Device<'_>, text: &str) -> Result<(PathBuf, String)> {
     Ok((folder, hash))
 }
 
-fn dump(context: &Context) -> Result<()> {
-    abort_on(&Gpu::open(context)?, |device| {
-        let text = std::fs::read_to_string(report_files::file("glsl_lines", "txt"))?;
-        let (folder, hash) = check_dump(device, &text)?;
-        let rewritten = words(&folder.join(format!("{hash}.rewritten.spv")))?;
-        validate(&rewritten, TargetEnv::Vulkan1_2).context("the rewritten module is not valid")?;
-        let files = std::fs::read_dir(&folder)?.count();
-        ensure!(files == 6, "{files} files");
-        Ok(())
-    })
+fn dump(device: &Device<'_>) -> Result<()> {
+    let (folder, hash) = check_dump(device, "glsl_lines", 6)?;
+    let rewritten = words(&folder.join(format!("{hash}.rewritten.spv")))?;
+    validate(&rewritten, TargetEnv::Vulkan1_2).context("the rewritten module is not valid")
 }
 
 /// A native driver gets the original module, and its report has no invocation.
-fn native_dump(context: &Context) -> Result<()> {
-    abort_on(&Gpu::open(context)?, |device| {
-        let text = std::fs::read_to_string(report_files::file("native_lines", "txt"))?;
-        let (folder, _) = check_dump(device, &text)?;
-        let files = std::fs::read_dir(&folder)?.count();
-        ensure!(files == 5, "{files} files");
-        Ok(())
-    })
+fn native_dump(device: &Device<'_>) -> Result<()> {
+    check_dump(device, "native_lines", 5).map(drop)
 }

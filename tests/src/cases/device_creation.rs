@@ -2,97 +2,28 @@
 //! order, buffer device addresses enabled or not. The layer must not write the application's structures.
 
 use super::support::{expect_no_reports, run_entry_point};
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 use ash::vk::{self, ExtendsDeviceCreateInfo};
 use std::ffi::CStr;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("device_creation::without_other_features", |context| {
-        check(context, true, |_| Request::default())
-    }),
-    Case::new("device_creation::without_a_taken_abort", |context| {
-        check(context, false, |_| Request::default())
-    })
-    .silent(),
-    Case::new("device_creation::with_pEnabledFeatures", |context| {
-        check(context, true, |_| Request {
-            core: Some(robust()),
-            ..Request::default()
-        })
-    }),
-    Case::new("device_creation::with_VkPhysicalDeviceFeatures2", |context| {
-        check(context, true, |_| {
-            Request::features(vec![Box::new(
-                vk::PhysicalDeviceFeatures2::default().features(robust()),
-            )])
-        })
-    }),
-    Case::new("device_creation::with_the_structures_of_versions", |context| {
-        check(context, true, |_| {
-            Request::features(vec![
-                Box::new(vk::PhysicalDeviceVulkan13Features::default().synchronization2(true)),
-                Box::new(vk::PhysicalDeviceFeatures2::default().features(robust())),
-                Box::new(vk::PhysicalDeviceVulkan11Features::default()),
-                Box::new(vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true)),
-            ])
-        })
-    }),
-    Case::new("device_creation::with_the_structure_of_Vulkan_1_4", |context| {
-        check_as(context, vk::make_api_version(0, 1, 4, 0), true, |_| {
-            Request::features(vec![
-                Box::new(Vulkan14::default()),
-                Box::new(vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true)),
-            ])
-        })
-    }),
-    Case::new("device_creation::with_single_structures", |context| {
-        check(context, true, |_| {
-            Request::features(vec![
-                Box::new(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true)),
-                Box::new(vk::PhysicalDeviceVulkanMemoryModelFeatures::default().vulkan_memory_model(true)),
-                Box::new(vk::PhysicalDeviceBufferDeviceAddressFeatures::default()),
-                Box::new(vk::PhysicalDeviceSynchronization2Features::default()),
-            ])
-        })
-    }),
-    Case::new(
-        "device_creation::with_buffer_device_addresses_of_Vulkan_1_2",
-        |context| {
-            check(context, true, |_| {
-                Request::features(vec![Box::new(
-                    vk::PhysicalDeviceVulkan12Features::default()
-                        .buffer_device_address(true)
-                        .vulkan_memory_model(true)
-                        .vulkan_memory_model_device_scope(true),
-                )])
-            })
-        },
-    ),
-    Case::new(
-        "device_creation::with_buffer_device_addresses_of_the_extension",
-        |context| {
-            check(context, true, |gpu| {
-                let name = ash::khr::buffer_device_address::NAME;
-                Request {
-                    names: if gpu.has_extension(name).unwrap_or(false) {
-                        vec![name]
-                    } else {
-                        Vec::new()
-                    },
-                    features: vec![Box::new(
-                        vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true),
-                    )],
-                    ..Request::default()
-                }
-            })
-        },
-    ),
-    Case::new("device_creation::extensions_in_any_order", any_order),
-    Case::new("device_creation::some_of_the_extensions", some).silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "device_creation::without_other_features" => check(context, true, |_| Request::default());
+    "device_creation::without_a_taken_abort" => check(context, false, |_| Request::default()), silent();
+    "device_creation::with_pEnabledFeatures" => check(context, true, core);
+    "device_creation::with_VkPhysicalDeviceFeatures2" => check(context, true, features2);
+    "device_creation::with_the_structures_of_versions" => check(context, true, versions);
+    "device_creation::with_the_structure_of_Vulkan_1_4" => check_as(context, VULKAN_1_4, true, newest);
+    "device_creation::with_single_structures" => check(context, true, single);
+    "device_creation::with_buffer_device_addresses_of_Vulkan_1_2" => check(context, true, addresses);
+    "device_creation::with_buffer_device_addresses_of_the_extension" => check(context, true, addresses_by_extension);
+    "device_creation::extensions_in_any_order" => any_order(gpu);
+    "device_creation::some_of_the_extensions" => some(gpu), silent();
+};
+
+const VULKAN_1_4: u32 = vk::make_api_version(0, 1, 4, 0);
 
 /// `VkPhysicalDeviceVulkan14Features`, which ash does not have.
 #[repr(C)]
@@ -134,6 +65,66 @@ impl Request {
 
 fn robust() -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures::default().robust_buffer_access(true)
+}
+
+fn timeline() -> vk::PhysicalDeviceVulkan12Features<'static> {
+    vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true)
+}
+
+fn core(_: &Gpu) -> Request {
+    Request {
+        core: Some(robust()),
+        ..Request::default()
+    }
+}
+
+fn features2(_: &Gpu) -> Request {
+    let features = vk::PhysicalDeviceFeatures2::default().features(robust());
+    Request::features(vec![Box::new(features)])
+}
+
+fn versions(_: &Gpu) -> Request {
+    Request::features(vec![
+        Box::new(vk::PhysicalDeviceVulkan13Features::default().synchronization2(true)),
+        Box::new(vk::PhysicalDeviceFeatures2::default().features(robust())),
+        Box::new(vk::PhysicalDeviceVulkan11Features::default()),
+        Box::new(timeline()),
+    ])
+}
+
+fn newest(_: &Gpu) -> Request {
+    Request::features(vec![Box::new(Vulkan14::default()), Box::new(timeline())])
+}
+
+fn single(_: &Gpu) -> Request {
+    Request::features(vec![
+        Box::new(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true)),
+        Box::new(vk::PhysicalDeviceVulkanMemoryModelFeatures::default().vulkan_memory_model(true)),
+        Box::new(vk::PhysicalDeviceBufferDeviceAddressFeatures::default()),
+        Box::new(vk::PhysicalDeviceSynchronization2Features::default()),
+    ])
+}
+
+fn addresses(_: &Gpu) -> Request {
+    let features = vk::PhysicalDeviceVulkan12Features::default()
+        .buffer_device_address(true)
+        .vulkan_memory_model(true)
+        .vulkan_memory_model_device_scope(true);
+    Request::features(vec![Box::new(features)])
+}
+
+fn addresses_by_extension(gpu: &Gpu) -> Request {
+    let name = ash::khr::buffer_device_address::NAME;
+    let features = vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true);
+    Request {
+        names: gpu
+            .has_extension(name)
+            .unwrap_or(false)
+            .then_some(name)
+            .into_iter()
+            .collect(),
+        ..Request::features(vec![Box::new(features)])
+    }
 }
 
 /// Index of the first queue family with compute.
@@ -236,20 +227,18 @@ fn snapshot(info: &vk::DeviceCreateInfo<'_>) -> Vec<(i32, usize, vk::Bool32)> {
     all
 }
 
-fn any_order(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    expect_narrow(&gpu);
+fn any_order(gpu: &Gpu) -> Result<()> {
+    expect_narrow(gpu);
     let [a, b, c] = khr::EXTENSION_NAMES;
     for names in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
-        let device = create(&gpu, &names, &mut Request::default(), (true, true, true))?;
+        let device = create(gpu, &names, &mut Request::default(), (true, true, true))?;
         run_entry_point(&device, true)?;
     }
     Ok(())
 }
 
 /// The two extensions without dependencies, alone and together; and enabled extensions without features.
-fn some(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn some(gpu: &Gpu) -> Result<()> {
     let [abort, fault, data] = khr::EXTENSION_NAMES;
     let sets: [(&[&CStr], _); 5] = [
         (&[fault], (false, true, false)),
@@ -259,7 +248,7 @@ fn some(context: &Context) -> Result<()> {
         (&[abort, fault, data], (false, false, false)),
     ];
     for (names, ours) in sets {
-        let device = create(&gpu, names, &mut Request::default(), ours)?;
+        let device = create(gpu, names, &mut Request::default(), ours)?;
         let has_fault = device.fault().is_ok();
         ensure!(
             has_fault == names.contains(&fault),

@@ -1,38 +1,33 @@
 //! `vkGetDeviceFaultReportsKHR` and `vkGetDeviceFaultDebugInfoKHR` as specified by `VK_KHR_device_fault`.
 
 use super::support::{GROUPS, expect_lost, marked};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::vk::khr::fault_flags;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Buffer, Device, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("fault_queries::reports_come_once_and_the_last_says_lost", reports),
-    Case::new("fault_queries::no_room_for_reports_is_incomplete", no_room),
-    Case::new("fault_queries::a_healthy_device_times_out", healthy),
-    Case::new("fault_queries::a_blocked_reader_wakes_on_the_abort", blocked_reader),
-    Case::new(
-        "fault_queries::message_data_is_sized_then_filled_the_same_every_time",
-        message_data,
-    ),
-    Case::new("fault_queries::a_short_buffer_is_not_overrun", short_buffer),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "fault_queries::reports_come_once_and_the_last_says_lost" => reports(device);
+    "fault_queries::no_room_for_reports_is_incomplete" => no_room(device);
+    "fault_queries::a_healthy_device_times_out" => healthy(device);
+    "fault_queries::a_blocked_reader_wakes_on_the_abort" => blocked_reader(device);
+    "fault_queries::message_data_is_sized_then_filled_the_same_every_time" => message_data(device);
+    "fault_queries::a_short_buffer_is_not_overrun" => short_buffer(device);
+};
 
 /// Runs a dispatch in which three invocations abort, then `check` on the lost device.
-fn on_lost_device(context: &Context, check: fn(&Device<'_>) -> Result<()>) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &marked(&[1, 2, 60]))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+fn on_lost_device(device: &Device<'_>, check: fn(&Device<'_>) -> Result<()>) -> Result<()> {
+    let buffer = Buffer::storage(device, &marked(&[1, 2, 60]))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     expect_lost(kernel.run_to_end(GROUPS)?)?;
-    check(&device)
+    check(device)
 }
 
-fn reports(context: &Context) -> Result<()> {
-    on_lost_device(context, |device| {
+fn reports(device: &Device<'_>) -> Result<()> {
+    on_lost_device(device, |device| {
         let fault = device.fault()?;
         let (result, count) = fault.report_count(u64::MAX);
         ensure!(
@@ -70,12 +65,13 @@ fn reports(context: &Context) -> Result<()> {
     })
 }
 
-fn no_room(context: &Context) -> Result<()> {
+fn no_room(device: &Device<'_>) -> Result<()> {
     // The VUID forbids this call, but the command's description defines its result.
-    context
+    device
+        .gpu
         .messages
         .expect("VUID-vkGetDeviceFaultReportsKHR-pFaultCounts-arraylength");
-    on_lost_device(context, |device| {
+    on_lost_device(device, |device| {
         let fault = device.fault()?;
         let (_, count) = fault.report_count(u64::MAX);
         let (result, reports) = fault.reports(0, 0);
@@ -91,9 +87,7 @@ fn no_room(context: &Context) -> Result<()> {
     })
 }
 
-fn healthy(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn healthy(device: &Device<'_>) -> Result<()> {
     let fault = device.fault()?;
     for (timeout, least) in [(0, 0), (50_000_000, 45)] {
         let start = Instant::now();
@@ -112,7 +106,8 @@ fn healthy(context: &Context) -> Result<()> {
         );
     }
     // The VUID requires a lost device. The layer must not harm an application that violates it.
-    context
+    device
+        .gpu
         .messages
         .expect("VUID-vkGetDeviceFaultDebugInfoKHR-device-12383");
     let found = fault.message_size();
@@ -120,11 +115,9 @@ fn healthy(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn blocked_reader(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &marked(&[1]))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+fn blocked_reader(device: &Device<'_>) -> Result<()> {
+    let buffer = Buffer::storage(device, &marked(&[1]))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let submission = kernel.record(GROUPS)?;
     let fault = *device.fault()?;
     std::thread::scope(|scope| {
@@ -147,8 +140,8 @@ fn blocked_reader(context: &Context) -> Result<()> {
     })
 }
 
-fn message_data(context: &Context) -> Result<()> {
-    on_lost_device(context, |device| {
+fn message_data(device: &Device<'_>) -> Result<()> {
+    on_lost_device(device, |device| {
         let fault = device.fault()?;
         let (result, size) = fault.message_size();
         // Three messages, each with an 8-byte size, 14 bytes of format, 2 of padding and two numbers.
@@ -174,8 +167,8 @@ fn message_data(context: &Context) -> Result<()> {
     })
 }
 
-fn short_buffer(context: &Context) -> Result<()> {
-    on_lost_device(context, |device| {
+fn short_buffer(device: &Device<'_>) -> Result<()> {
+    on_lost_device(device, |device| {
         let fault = device.fault()?;
         let whole = fault.message_data()?;
         for room in [0, 1, 7, 8, 9, 31, 32, 40, whole.len() - 1] {

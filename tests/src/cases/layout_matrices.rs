@@ -1,20 +1,19 @@
 //! Matrices in messages: every width, row-major and column-major, with padded strides.
 
 use super::layout_support::{at, check, shader};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::vk::{Device, Gpu};
 use anyhow::Result;
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("layout_matrices::of_32_bits", |context| matrices(context, 32)),
-    Case::new("layout_matrices::of_64_bits", |context| matrices(context, 64)),
-    Case::new("layout_matrices::of_16_bits", |context| matrices(context, 16)),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "layout_matrices::of_32_bits" => matrices(gpu, 32);
+    "layout_matrices::of_64_bits" => matrices(gpu, 64);
+    "layout_matrices::of_16_bits" => matrices(gpu, 16);
+};
 
 /// A column-major 2x3 matrix with a padded stride, a row-major one with another stride, and an array of row-major ones.
-fn matrices(context: &Context, bits: u32) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn matrices(gpu: &Gpu, bits: u32) -> Result<()> {
     let (core, newer) = gpu.features();
     let supported = match bits {
         16 => newer.shader_float16,
@@ -54,8 +53,8 @@ fn matrices(context: &Context, bits: u32) -> Result<()> {
     if bits == 32 {
         assembly = assembly.replace("%real ", "%float ");
     }
-    let device = Device::new(&gpu)?;
-    check(&device, &assembly, &[], |i| {
+    let device = Device::new(gpu)?;
+    check(&device, &assembly, |i| {
         let scalar = |value: u32| match bits {
             16 => half(value).to_le_bytes().to_vec(),
             64 => f64::from(value).to_le_bytes().to_vec(),

@@ -2,8 +2,7 @@
 
 use super::support::{MARK, marked, run_specialised, same_set};
 use crate::assembly::assemble;
-use crate::case::Context;
-use crate::vk::{Device, Gpu};
+use crate::vk::Device;
 use crate::word_shader::word_shader;
 use anyhow::Result;
 
@@ -30,8 +29,18 @@ pub(super) fn word(value: u32) -> Vec<u8> {
     value.to_le_bytes().to_vec()
 }
 
-/// Runs a shader with specialisation `special` and expects messages of invocations 5 and 38.
-pub(super) fn check(
+/// Runs a shader and expects messages of invocations 5 and 38.
+pub(super) fn check(device: &Device<'_>, assembly: &str, expected: impl Fn(u32) -> Vec<u8>) -> Result<()> {
+    check_specialised(device, assembly, &[], expected)
+}
+
+/// [`check`] for the shader `name` of [`shader`].
+pub(super) fn check_file(device: &Device<'_>, name: &str, expected: fn(u32) -> Vec<u8>) -> Result<()> {
+    check(device, &shader(name, &[])?, expected)
+}
+
+/// [`check`] with specialisation `special`.
+pub(super) fn check_specialised(
     device: &Device<'_>,
     assembly: &str,
     special: &[(u32, u32)],
@@ -54,10 +63,4 @@ pub(super) fn payloads(
         .collect::<Vec<_>>();
     let (_, payloads) = run_specialised(device, &assemble(assembly)?, &bytes, &marked(aborting))?.lost()?;
     Ok(payloads)
-}
-
-pub(super) fn on_device(context: &Context, assembly: &str, expected: impl Fn(u32) -> Vec<u8>) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    check(&device, assembly, &[], expected)
 }

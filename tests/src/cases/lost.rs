@@ -2,51 +2,33 @@
 
 use super::lost_objects::create_timeline;
 use super::support::{GROUPS, expect_lost, expect_no_reports, expect_success, marked};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
 use anyhow::{Result, bail, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("lost::reported_by_vkWaitForFences", |context| {
-        first_reported(context, wait_for_fences)
-    }),
-    Case::new("lost::reported_by_vkQueueWaitIdle", |context| {
-        first_reported(context, queue_wait_idle)
-    }),
-    Case::new("lost::reported_by_vkDeviceWaitIdle", |context| {
-        first_reported(context, device_wait_idle)
-    }),
-    Case::new("lost::reported_by_vkGetFenceStatus", |context| {
-        first_reported(context, fence_status)
-    }),
-    Case::new("lost::reported_by_vkQueueSubmit", |context| {
-        first_reported(context, next_submit)
-    }),
-    Case::new("lost::reported_by_vkQueueSubmit2", |context| {
-        first_reported(context, next_submit2)
-    }),
-    Case::new("lost::reported_by_vkWaitSemaphores", |context| {
-        first_reported(context, wait_semaphores)
-    }),
-    Case::new("lost::reported_by_vkGetSemaphoreCounterValue", |context| {
-        first_reported(context, semaphore_value)
-    }),
-    Case::new("lost::permanently_and_for_every_call", permanently),
-    Case::new("lost::without_affecting_another_device", another_device),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "lost::reported_by_vkWaitForFences" => first_reported(device, wait_for_fences);
+    "lost::reported_by_vkQueueWaitIdle" => first_reported(device, queue_wait_idle);
+    "lost::reported_by_vkDeviceWaitIdle" => first_reported(device, device_wait_idle);
+    "lost::reported_by_vkGetFenceStatus" => first_reported(device, fence_status);
+    "lost::reported_by_vkQueueSubmit" => first_reported(device, next_submit);
+    "lost::reported_by_vkQueueSubmit2" => first_reported(device, next_submit2);
+    "lost::reported_by_vkWaitSemaphores" => first_reported(device, wait_semaphores);
+    "lost::reported_by_vkGetSemaphoreCounterValue" => first_reported(device, semaphore_value);
+    "lost::permanently_and_for_every_call" => permanently(device);
+    "lost::without_affecting_another_device" => another_device(gpu);
+};
 
 /// Makes one call that may report the loss and returns its result.
 type Observe = fn(&Device<'_>, &Submission<'_>) -> Result<vk::Result>;
 
 /// Submits a dispatch that aborts, then makes only the call `observe` until it reports the loss.
-fn first_reported(context: &Context, observe: Observe) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &marked(&[3]))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+fn first_reported(device: &Device<'_>, observe: Observe) -> Result<()> {
+    let buffer = Buffer::storage(device, &marked(&[3]))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let submission = kernel.record(GROUPS)?;
     // A driver may execute during the submission.
     let submitted = submission.submit();
@@ -55,7 +37,7 @@ fn first_reported(context: &Context, observe: Observe) -> Result<()> {
     }
     let start = Instant::now();
     loop {
-        match observe(&device, &submission)? {
+        match observe(device, &submission)? {
             vk::Result::ERROR_DEVICE_LOST => break,
             vk::Result::SUCCESS | vk::Result::NOT_READY | vk::Result::TIMEOUT => {}
             other => bail!("the call returned {other:?}"),
@@ -139,11 +121,9 @@ fn semaphore_value(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result
     })
 }
 
-fn permanently(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &marked(&[3]))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+fn permanently(device: &Device<'_>) -> Result<()> {
+    let buffer = Buffer::storage(device, &marked(&[3]))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let (submission, result) = kernel.run(GROUPS)?;
     expect_lost(result)?;
     let calls: [(&str, Observe); 7] = [
@@ -157,7 +137,7 @@ fn permanently(context: &Context) -> Result<()> {
     ];
     for round in 0..3 {
         for (name, call) in calls {
-            let result = call(&device, &submission)?;
+            let result = call(device, &submission)?;
             ensure!(
                 result == vk::Result::ERROR_DEVICE_LOST,
                 "{name} returned {result:?} in round {round}"
@@ -167,14 +147,13 @@ fn permanently(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn another_device(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn another_device(gpu: &Gpu) -> Result<()> {
     let spirv = glsl::compile("abort/entry_point.comp")?;
-    let other = Device::new(&gpu)?;
+    let other = Device::new(gpu)?;
     let other_buffer = Buffer::storage(&other, &marked(&[]))?;
     let other_kernel = Kernel::new(&other, &spirv, &[&other_buffer])?;
     {
-        let device = Device::new(&gpu)?;
+        let device = Device::new(gpu)?;
         let buffer = Buffer::storage(&device, &marked(&[3]))?;
         let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
         expect_lost(kernel.run_to_end(GROUPS)?)?;

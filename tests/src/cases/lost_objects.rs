@@ -1,26 +1,22 @@
 //! Effects of a lost device on objects that programs wait for: queries, events, semaphores and sparse binding.
 
 use super::support::{GROUPS, marked};
-use crate::case::{Case, Context, Skip};
+use crate::case::{Case, Skip, cases};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("lost_objects::a_query_that_is_waited_for", query::<true>),
-    Case::new("lost_objects::a_query_on_a_healthy_device", query::<false>).silent(),
-    Case::new("lost_objects::an_event_that_was_set_before_the_loss", event::<true>),
-    Case::new("lost_objects::an_event_on_a_healthy_device", event::<false>).silent(),
-    Case::new("lost_objects::binary_semaphores", semaphores::<true>),
-    Case::new(
-        "lost_objects::binary_semaphores_on_a_healthy_device",
-        semaphores::<false>,
-    )
-    .silent(),
-    Case::new("lost_objects::sparse_binding", sparse),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "lost_objects::a_query_that_is_waited_for" => query(gpu, true);
+    "lost_objects::a_query_on_a_healthy_device" => query(gpu, false), silent();
+    "lost_objects::an_event_that_was_set_before_the_loss" => event(device, true);
+    "lost_objects::an_event_on_a_healthy_device" => event(device, false), silent();
+    "lost_objects::binary_semaphores" => semaphores(device, true);
+    "lost_objects::binary_semaphores_on_a_healthy_device" => semaphores(device, false), silent();
+    "lost_objects::sparse_binding" => sparse(gpu);
+};
 
 pub(super) const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
 
@@ -55,12 +51,11 @@ pub(super) fn submit(device: &Device<'_>, info: vk::SubmitInfo<'_>, submission: 
     })
 }
 
-fn query<const ABORTS: bool>(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn query(gpu: &Gpu, aborts: bool) -> Result<()> {
     let (_, newer) = gpu.features();
     gpu.require(newer.host_query_reset, "hostQueryReset")?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(ABORTS))?;
+    let device = Device::new(gpu)?;
+    let buffer = Buffer::storage(&device, &words(aborts))?;
     let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let info = vk::QueryPoolCreateInfo::default()
         .query_type(vk::QueryType::TIMESTAMP)
@@ -79,40 +74,38 @@ fn query<const ABORTS: bool>(context: &Context) -> Result<()> {
     ensure!(
         submitted
             .iter()
-            .all(|&r| r == vk::Result::SUCCESS || ABORTS && r == LOST),
+            .all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
         "vkQueueSubmit returned {submitted:?}"
     );
     let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
     // The second query is never written, so only the loss ends its wait.
-    for first in if ABORTS { 0..2 } else { 0..1 } {
+    for first in if aborts { 0..2 } else { 0..1 } {
         // SAFETY: the pool has these queries.
         let result = code(unsafe { raw.get_query_pool_results(pool, first, &mut [0u64], flags) });
         // The first query may have been written before the loss was detected.
-        let written = ABORTS && first == 0 && result == vk::Result::SUCCESS;
+        let written = aborts && first == 0 && result == vk::Result::SUCCESS;
         ensure!(
-            written || result == if ABORTS { LOST } else { vk::Result::SUCCESS },
+            written || result == if aborts { LOST } else { vk::Result::SUCCESS },
             "vkGetQueryPoolResults of query {first} returned {result:?}"
         );
     }
-    if !ABORTS {
+    if !aborts {
         expect(stamp.wait(), false, "vkWaitForFences")?;
         expect(dispatch.wait(), false, "vkWaitForFences")?;
     }
     // SAFETY: the device is lost, or the work over.
     unsafe { raw.destroy_query_pool(pool, None) };
-    one_message(&device, ABORTS)
+    one_message(&device, aborts)
 }
 
-fn event<const ABORTS: bool>(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(ABORTS))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+fn event(device: &Device<'_>, aborts: bool) -> Result<()> {
+    let buffer = Buffer::storage(device, &words(aborts))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
     let raw = &device.raw;
     // SAFETY: the structure is valid.
     let event = unsafe { raw.create_event(&vk::EventCreateInfo::default(), None) }?;
     let dispatch = kernel.record(GROUPS)?;
-    let set = Submission::record(&device, |raw, commands| {
+    let set = Submission::record(device, |raw, commands| {
         // SAFETY: the command buffer is being recorded.
         unsafe { raw.cmd_set_event(commands, event, vk::PipelineStageFlags::ALL_COMMANDS) };
     })?;
@@ -120,7 +113,7 @@ fn event<const ABORTS: bool>(context: &Context) -> Result<()> {
     ensure!(
         submitted
             .iter()
-            .all(|&r| r == vk::Result::SUCCESS || ABORTS && r == LOST),
+            .all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
         "vkQueueSubmit returned {submitted:?}"
     );
     let start = Instant::now();
@@ -128,29 +121,27 @@ fn event<const ABORTS: bool>(context: &Context) -> Result<()> {
         // SAFETY: the event belongs to the device.
         match unsafe { raw.get_event_status(event) } {
             Ok(false) => {}
-            Ok(true) if ABORTS => {}
+            Ok(true) if aborts => {}
             Ok(true) => break vk::Result::SUCCESS,
             Err(error) => break error,
         }
         ensure!(start.elapsed() < Duration::from_secs(20), "the event was never set");
     };
-    expect(result, ABORTS, "vkGetEventStatus")?;
-    expect(set.wait(), ABORTS, "vkWaitForFences")?;
-    expect(dispatch.wait(), ABORTS, "vkWaitForFences")?;
+    expect(result, aborts, "vkGetEventStatus")?;
+    expect(set.wait(), aborts, "vkWaitForFences")?;
+    expect(dispatch.wait(), aborts, "vkWaitForFences")?;
     // SAFETY: the device is lost, or the work over.
     unsafe { raw.destroy_event(event, None) };
-    one_message(&device, ABORTS)
+    one_message(device, aborts)
 }
 
-fn semaphores<const ABORTS: bool>(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(ABORTS))?;
-    let healthy = Buffer::storage(&device, &words(false))?;
+fn semaphores(device: &Device<'_>, aborts: bool) -> Result<()> {
+    let buffer = Buffer::storage(device, &words(aborts))?;
+    let healthy = Buffer::storage(device, &words(false))?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let (kernel, other) = (
-        Kernel::new(&device, &spirv, &[&buffer])?,
-        Kernel::new(&device, &spirv, &[&healthy])?,
+        Kernel::new(device, &spirv, &[&buffer])?,
+        Kernel::new(device, &spirv, &[&healthy])?,
     );
     // SAFETY: the structure is valid.
     let semaphore = unsafe { device.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None) }?;
@@ -158,13 +149,9 @@ fn semaphores<const ABORTS: bool>(context: &Context) -> Result<()> {
     let (first, second) = (kernel.record(GROUPS)?, other.record(GROUPS)?);
     let stages = [vk::PipelineStageFlags::ALL_COMMANDS];
     let results = [
+        submit(device, vk::SubmitInfo::default().signal_semaphores(&semaphores), &first),
         submit(
-            &device,
-            vk::SubmitInfo::default().signal_semaphores(&semaphores),
-            &first,
-        ),
-        submit(
-            &device,
+            device,
             vk::SubmitInfo::default()
                 .wait_semaphores(&semaphores)
                 .wait_dst_stage_mask(&stages),
@@ -172,14 +159,14 @@ fn semaphores<const ABORTS: bool>(context: &Context) -> Result<()> {
         ),
     ];
     ensure!(
-        results.iter().all(|&r| r == vk::Result::SUCCESS || ABORTS && r == LOST),
+        results.iter().all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
         "vkQueueSubmit returned {results:?}"
     );
-    expect(second.wait(), ABORTS, "vkWaitForFences")?;
-    expect(first.wait(), ABORTS, "vkWaitForFences")?;
+    expect(second.wait(), aborts, "vkWaitForFences")?;
+    expect(first.wait(), aborts, "vkWaitForFences")?;
     // SAFETY: the device is lost, or the work over.
     unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    one_message(&device, ABORTS)
+    one_message(device, aborts)
 }
 
 /// Creates a timeline semaphore with value 0.
@@ -190,11 +177,10 @@ pub(super) fn create_timeline(device: &Device<'_>) -> Result<vk::Semaphore> {
     Ok(unsafe { device.raw.create_semaphore(&info, None) }?)
 }
 
-fn sparse(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn sparse(gpu: &Gpu) -> Result<()> {
     let (core, _) = gpu.features();
     gpu.require(core.sparse_binding, "sparseBinding")?;
-    let device = Device::new(&gpu)?;
+    let device = Device::new(gpu)?;
     // SAFETY: the handle belongs to the living instance.
     let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
     let flags = families[device.family as usize].queue_flags;

@@ -1,35 +1,33 @@
 //! Several threads submit and wait when the device is lost: each thread sees the loss.
 
 use super::lost_objects::{create_timeline, expect, one_message, words};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
+use crate::vk::{Buffer, Device, Kernel, Submission, code};
 use anyhow::Result;
 use ash::vk;
 use std::sync::Mutex;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("lost_threads::eight_threads_submit_and_wait", threads::<true>),
-    Case::new("lost_threads::eight_threads_on_a_healthy_device", threads::<false>).silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "lost_threads::eight_threads_submit_and_wait" => threads(device, true);
+    "lost_threads::eight_threads_on_a_healthy_device" => threads(device, false), silent();
+};
 
-fn threads<const ABORTS: bool>(context: &Context) -> Result<()> {
+fn threads(device: &Device<'_>, aborts: bool) -> Result<()> {
     const THREADS: usize = 8;
     const ROUNDS: usize = 20;
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
-    let marked = Buffer::storage(&device, &words(ABORTS))?;
-    let unmarked = Buffer::storage(&device, &words(false))?;
+    let marked = Buffer::storage(device, &words(aborts))?;
+    let unmarked = Buffer::storage(device, &words(false))?;
     let (aborting, healthy) = (
-        Kernel::new(&device, &spirv, &[&marked])?,
-        Kernel::new(&device, &spirv, &[&unmarked])?,
+        Kernel::new(device, &spirv, &[&marked])?,
+        Kernel::new(device, &spirv, &[&unmarked])?,
     );
     let mut work = Vec::new();
     for thread in 0..THREADS {
         let mut own = Vec::new();
         for round in 0..ROUNDS {
-            // One dispatch in the middle ABORTS.
+            // One dispatch in the middle aborts.
             let kernel = if (thread, round) == (3, 10) {
                 &aborting
             } else {
@@ -39,7 +37,7 @@ fn threads<const ABORTS: bool>(context: &Context) -> Result<()> {
         }
         work.push(own);
     }
-    let timeline = create_timeline(&device)?;
+    let timeline = create_timeline(device)?;
     // Queues are externally synchronised.
     let queue = Mutex::new(());
     let run = |own: &[Submission<'_>]| {
@@ -57,7 +55,7 @@ fn threads<const ABORTS: bool>(context: &Context) -> Result<()> {
                 error => return error,
             }
         }
-        if !ABORTS {
+        if !aborts {
             return vk::Result::SUCCESS;
         }
         // A thread that finishes before the abort sees the loss in a wait that is never signalled.
@@ -74,9 +72,9 @@ fn threads<const ABORTS: bool>(context: &Context) -> Result<()> {
         let Ok(result) = result else {
             anyhow::bail!("thread {number} panicked");
         };
-        expect(result, ABORTS, &format!("thread {number}"))?;
+        expect(result, aborts, &format!("thread {number}"))?;
     }
     // SAFETY: the device is lost, or the work over.
     unsafe { device.raw.destroy_semaphore(timeline, None) };
-    one_message(&device, ABORTS)
+    one_message(device, aborts)
 }

@@ -2,23 +2,19 @@
 
 use super::lost_objects::{LOST, create_timeline, expect, one_message, submit, words};
 use super::support::GROUPS;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("lost_timeline::a_submission_that_waits_for_the_host", timeline::<true>),
-    Case::new(
-        "lost_timeline::a_submission_that_waits_for_the_host_on_a_healthy_device",
-        timeline::<false>,
-    )
-    .silent(),
+pub(super) const CASES: &[Case] = cases! {
+    "lost_timeline::a_submission_that_waits_for_the_host" => timeline(device, true);
+    "lost_timeline::a_submission_that_waits_for_the_host_on_a_healthy_device" => timeline(device, false), silent();
     // The second submission never ends, so the validation layer objects to the destruction of its objects.
-    Case::new("lost_timeline::a_submission_that_never_begins", never_begins).alone(),
-];
+    "lost_timeline::a_submission_that_never_begins" => never_begins(gpu), alone();
+};
 
 /// Submits commands that wait until the semaphore has the value 1.
 fn submit_behind(device: &Device<'_>, semaphore: vk::Semaphore, submission: &Submission<'_>) -> vk::Result {
@@ -31,14 +27,12 @@ fn submit_behind(device: &Device<'_>, semaphore: vk::Semaphore, submission: &Sub
     submit(device, info, submission)
 }
 
-fn timeline<const ABORTS: bool>(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &words(ABORTS))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
-    let semaphore = create_timeline(&device)?;
+fn timeline(device: &Device<'_>, aborts: bool) -> Result<()> {
+    let buffer = Buffer::storage(device, &words(aborts))?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let semaphore = create_timeline(device)?;
     let submission = kernel.record(GROUPS)?;
-    expect(submit_behind(&device, semaphore, &submission), false, "vkQueueSubmit")?;
+    expect(submit_behind(device, semaphore, &submission), false, "vkQueueSubmit")?;
     let waited = std::thread::scope(|scope| {
         let waiter = scope.spawn(|| submission.wait());
         std::thread::sleep(Duration::from_millis(50));
@@ -51,20 +45,19 @@ fn timeline<const ABORTS: bool>(context: &Context) -> Result<()> {
     let Ok(result) = waited.1 else {
         anyhow::bail!("the waiting thread panicked");
     };
-    expect(result, ABORTS, "vkWaitForFences")?;
+    expect(result, aborts, "vkWaitForFences")?;
     // SAFETY: the device is lost, or the work over.
     unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    one_message(&device, ABORTS)
+    one_message(device, aborts)
 }
 
 /// The device is lost in finite time although a submission behind the abort waits for ever. The layer leaves objects that
 /// are destroyed afterwards to the driver, and the process can create a new device.
-fn never_begins(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn never_begins(gpu: &Gpu) -> Result<()> {
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let start = Instant::now();
     {
-        let device = Device::new(&gpu)?;
+        let device = Device::new(gpu)?;
         let buffer = Buffer::storage(&device, &words(true))?;
         let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
         let semaphore = create_timeline(&device)?;
@@ -85,7 +78,7 @@ fn never_begins(context: &Context) -> Result<()> {
         "the loss took {:?}",
         start.elapsed()
     );
-    let device = Device::new(&gpu)?;
+    let device = Device::new(gpu)?;
     let buffer = Buffer::storage(&device, &words(false))?;
     let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
     let (_submission, result) = kernel.run(GROUPS)?;

@@ -1,7 +1,7 @@
 //! Queries through less common paths: the layer's own list, extension aliases, tools, old instances, several instances.
 
 use super::support::{GROUPS, expect_end, expect_room, marked, open_with_extensions};
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::glsl;
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 use crate::vk::{Buffer, Device, Gpu, Kernel, code};
@@ -10,20 +10,19 @@ use ash::vk::{self, ExtendsPhysicalDeviceFeatures2};
 use std::ffi::CStr;
 use std::ptr;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("more_queries::device_extensions_by_layer_name", own_list).silent(),
-    Case::new("more_queries::features_in_any_chain_order", any_order).silent(),
-    Case::new("more_queries::aliases_of_get_physical_device_properties2", aliases).silent(),
-    Case::new("more_queries::an_instance_of_vulkan_1_0", oldest).silent(),
-    Case::new("more_queries::tools", tools).silent(),
-    Case::new("more_queries::tools_without_the_layer", no_tool).without_layer(),
-    Case::new("more_queries::two_instances", two_instances),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "more_queries::device_extensions_by_layer_name" => own_list(gpu), silent();
+    "more_queries::features_in_any_chain_order" => any_order(gpu), silent();
+    "more_queries::aliases_of_get_physical_device_properties2" => aliases(context), silent();
+    "more_queries::an_instance_of_vulkan_1_0" => oldest(context), silent();
+    "more_queries::tools" => tools(gpu), silent();
+    "more_queries::tools_without_the_layer" => no_tool(gpu), without_layer();
+    "more_queries::two_instances" => two_instances(context);
+};
 
 const LAYER: &CStr = c"VK_LAYER_vkabort_shader_abort";
 
-fn own_list(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn own_list(gpu: &Gpu) -> Result<()> {
     // SAFETY: the name is NUL-terminated.
     let enumerate = |room| unsafe { gpu.extensions_into(LAYER.as_ptr(), room) };
     let (result, total, _) = enumerate(None);
@@ -44,8 +43,7 @@ fn own_list(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn any_order(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn any_order(gpu: &Gpu) -> Result<()> {
     for order in 0..24 {
         let mut abort = ShaderAbortFeatures::new(false);
         // The layer must reset unsupported features that the application has set.
@@ -159,15 +157,14 @@ fn tools_of(gpu: &Gpu, room: Option<u32>) -> (vk::Result, u32, Vec<vk::PhysicalD
     (result, count, list)
 }
 
-fn tools(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let (result, total, _) = tools_of(&gpu, None);
+fn tools(gpu: &Gpu) -> Result<()> {
+    let (result, total, _) = tools_of(gpu, None);
     ensure!(result == vk::Result::SUCCESS && total >= 1, "{result:?}, {total}");
     // The validation layer above ours does not handle short arrays.
-    let (_, _, all) = tools_of(&gpu, Some(total));
+    let (_, _, all) = tools_of(gpu, Some(total));
     let ours_first = all.first().is_some_and(|tool| tool.layer_as_c_str() == Ok(LAYER));
     for room in if ours_first { 0 } else { total }..total + 2 {
-        let (result, count, list) = tools_of(&gpu, Some(room));
+        let (result, count, list) = tools_of(gpu, Some(room));
         expect_room(result, count, room, total)?;
         if room < total {
             continue;
@@ -184,10 +181,9 @@ fn tools(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn no_tool(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let (_, total, _) = tools_of(&gpu, None);
-    let (_, _, list) = tools_of(&gpu, Some(total));
+fn no_tool(gpu: &Gpu) -> Result<()> {
+    let (_, total, _) = tools_of(gpu, None);
+    let (_, _, list) = tools_of(gpu, Some(total));
     let found = list.iter().any(|tool| tool.layer_as_c_str() == Ok(LAYER));
     ensure!(!found, "listed without the layer");
     Ok(())

@@ -3,19 +3,20 @@
 
 use super::support::{COUNT, run, same_set, same_words};
 use crate::assembly::assemble_file;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::vk::{Device, Gpu};
 use anyhow::Result;
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[Case::new("narrow::in_an_increment", in_an_increment)];
+pub(super) const CASES: &[Case] = cases! {
+    "narrow::in_an_increment" => in_an_increment(gpu);
+};
 
-fn in_an_increment(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn in_an_increment(gpu: &Gpu) -> Result<()> {
     let mut storage = vk::PhysicalDevice16BitStorageFeatures::default();
     gpu.ask(&mut storage);
     gpu.require(storage.storage_buffer16_bit_access, "storage of 16-bit values")?;
-    let device = Device::new(&gpu)?;
+    let device = Device::new(gpu)?;
     let count = COUNT as u32;
     let when = (0..count).map(|i| i % 7);
     // Two normal halves in each.

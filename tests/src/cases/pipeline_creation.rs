@@ -3,60 +3,30 @@
 use super::support::{
     GROUPS, MARK, draw, expect_end, expect_lost, expect_success, incremented, marked, same_set, same_words,
 };
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Way, stage};
 use anyhow::{Result, ensure};
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("pipeline_creation::a_compute_shader_chained_to_its_stage", |context| {
-        compute(context, ComputeWay::Inline, &[5, 38])
-    })
-    .logs(&["word 5 is 7"]),
-    Case::new("pipeline_creation::a_derived_compute_pipeline", |context| {
-        compute(context, ComputeWay::Derivative, &[5, 38])
-    }),
-    Case::new(
-        "pipeline_creation::a_compute_pipeline_that_keeps_its_module",
-        |context| compute(context, ComputeWay::Twice, &[5, 38]),
-    ),
-    Case::new("pipeline_creation::compute_without_a_taken_abort", |context| {
-        for way in [ComputeWay::Inline, ComputeWay::Derivative, ComputeWay::Twice] {
-            compute(context, way, &[])?;
-        }
-        Ok(())
-    })
-    .silent(),
-    Case::new(
-        "pipeline_creation::graphics_shaders_chained_to_their_stages",
-        |context| graphics(context, Way::Inline, true),
-    )
-    .logs(&["pixel 17 42"]),
-    Case::new("pipeline_creation::graphics_libraries", |context| {
-        graphics(context, Way::Libraries, true)
-    })
-    .logs(&["pixel 17 42"]),
-    Case::new("pipeline_creation::graphics_libraries_of_chained_shaders", |context| {
-        graphics(context, Way::InlineLibraries, true)
-    })
-    .logs(&["pixel 17 42"]),
-    Case::new("pipeline_creation::a_derived_graphics_pipeline", |context| {
-        graphics(context, Way::Derivative, true)
-    }),
-    Case::new("pipeline_creation::graphics_without_a_taken_abort", |context| {
-        for way in [Way::Inline, Way::Libraries, Way::InlineLibraries, Way::Derivative] {
-            graphics(context, way, false)?;
-        }
-        Ok(())
-    })
-    .silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "pipeline_creation::a_compute_shader_chained_to_its_stage" => compute(gpu, ComputeWay::Inline, &[5, 38]),
+        logs(&["word 5 is 7"]);
+    "pipeline_creation::a_derived_compute_pipeline" => compute(gpu, ComputeWay::Derivative, &[5, 38]);
+    "pipeline_creation::a_compute_pipeline_that_keeps_its_module" => compute(gpu, ComputeWay::Twice, &[5, 38]);
+    "pipeline_creation::compute_without_a_taken_abort" => compute_never_taken(gpu), silent();
+    "pipeline_creation::graphics_shaders_chained_to_their_stages" => graphics(gpu, Way::Inline, true),
+        logs(&["pixel 17 42"]);
+    "pipeline_creation::graphics_libraries" => graphics(gpu, Way::Libraries, true), logs(&["pixel 17 42"]);
+    "pipeline_creation::graphics_libraries_of_chained_shaders" => graphics(gpu, Way::InlineLibraries, true),
+        logs(&["pixel 17 42"]);
+    "pipeline_creation::a_derived_graphics_pipeline" => graphics(gpu, Way::Derivative, true);
+    "pipeline_creation::graphics_without_a_taken_abort" => graphics_never_taken(gpu), silent();
+};
 
 /// Runs `check` on a device that accepts module create infos chained to stages.
-fn with_inline<R>(context: &Context, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
-    let gpu = Gpu::open(context)?;
+fn with_inline<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
     let mut libraries = vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default();
     let names = [
         ash::khr::pipeline_library::NAME,
@@ -66,7 +36,7 @@ fn with_inline<R>(context: &Context, check: impl FnOnce(&Device<'_>) -> Result<R
     gpu.ask(&mut libraries);
     gpu.require(libraries.graphics_pipeline_library, "graphicsPipelineLibrary")?;
     libraries.p_next = std::ptr::null_mut();
-    check(&Device::with_extensions(&gpu, &names, vec![&mut libraries])?)
+    check(&Device::with_extensions(gpu, &names, vec![&mut libraries])?)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,8 +47,8 @@ enum ComputeWay {
     Twice,
 }
 
-fn compute(context: &Context, way: ComputeWay, aborting: &[usize]) -> Result<()> {
-    with_inline(context, |device| {
+fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
+    with_inline(gpu, |device| {
         let words = marked(aborting);
         let buffer = Buffer::storage(device, &words)?;
         let mut kernel = Kernel::bound(device, &[&buffer])?;
@@ -122,8 +92,18 @@ fn compute(context: &Context, way: ComputeWay, aborting: &[usize]) -> Result<()>
     })
 }
 
-fn graphics(context: &Context, way: Way, aborts: bool) -> Result<()> {
-    with_inline(context, |device| {
+fn compute_never_taken(gpu: &Gpu) -> Result<()> {
+    let ways = [ComputeWay::Inline, ComputeWay::Derivative, ComputeWay::Twice];
+    ways.into_iter().try_for_each(|way| compute(gpu, way, &[]))
+}
+
+fn graphics_never_taken(gpu: &Gpu) -> Result<()> {
+    let ways = [Way::Inline, Way::Libraries, Way::InlineLibraries, Way::Derivative];
+    ways.into_iter().try_for_each(|way| graphics(gpu, way, false))
+}
+
+fn graphics(gpu: &Gpu, way: Way, aborts: bool) -> Result<()> {
+    with_inline(gpu, |device| {
         let shaders = ["stage/cover.vert", "stage/fragment.frag"];
         let push = if aborts { [17, 42] } else { [1000, 1000] };
         let (image, result) = draw(device, &shaders, &[], way, push)?;

@@ -1,18 +1,16 @@
 //! Presentation to a headless surface, before and after the loss.
 
 use super::support::{GROUPS, marked, open_with_extensions};
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Kernel, Submission, code};
 use anyhow::{Result, ensure};
 use ash::{ext, khr, vk};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("present::a_healthy_device_presents", |context| frames(context, None)).silent(),
-    Case::new("present::a_lost_device_neither_acquires_nor_presents", |context| {
-        frames(context, Some(2))
-    }),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "present::a_healthy_device_presents" => frames(context, None), silent();
+    "present::a_lost_device_neither_acquires_nor_presents" => frames(context, Some(2));
+};
 
 const FRAMES: u32 = 5;
 

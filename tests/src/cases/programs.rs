@@ -3,7 +3,7 @@
 //!
 //! Each driver runs its share. `VKABORT_PROGRAM_SEEDS=10000` runs more programs, `VKABORT_PROGRAM_SEED=17` a single one.
 
-use crate::case::{Case, Context, SECONDS, SHARE};
+use crate::case::{Case, Context, SECONDS, SHARE, cases};
 use crate::program::{Language, Program, is_valid};
 use crate::slang::Slang;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -21,14 +21,11 @@ use vkabort_oracle::module::Module;
 use vkabort_oracle::op::{capability, execution_model};
 use vkabort_oracle::plant::{Density, Trigger, plant_except};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("programs::glsl", glsl).in_own_process().alone().within(600),
-    Case::new("programs::slang", slang).in_own_process().alone().within(600),
-    Case::new("programs::generated", generated)
-        .in_own_process()
-        .alone()
-        .within(600),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "programs::glsl" => glsl(context), in_own_process(), alone(), within(600);
+    "programs::slang" => slang(context), in_own_process(), alone(), within(600);
+    "programs::generated" => generated(context), in_own_process(), alone(), within(600);
+};
 
 /// Number of programs of each kind, over all drivers.
 const PROGRAMS: u64 = 264;

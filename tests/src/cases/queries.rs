@@ -1,25 +1,24 @@
 //! Extensions, features and properties that the physical device reports.
 
 use super::support::{expect_room, without_abort};
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::vk::khr::{self, FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties};
 use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ptr;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("queries::extensions_with_versions", extensions),
-    Case::new("queries::extension_list_in_a_short_array", short_array),
-    Case::new("queries::features_in_any_order", features),
-    Case::new("queries::properties", properties),
-    Case::new("queries::commands_only_for_devices_that_enable_them", commands),
-    Case::new("queries::an_instance_of_vulkan_1_1", older_instance),
-    Case::new("queries::without_the_layer_the_extension_is_absent", absent).without_layer(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "queries::extensions_with_versions" => extensions(gpu);
+    "queries::extension_list_in_a_short_array" => short_array(gpu);
+    "queries::features_in_any_order" => features(gpu);
+    "queries::properties" => properties(gpu);
+    "queries::commands_only_for_devices_that_enable_them" => commands(gpu);
+    "queries::an_instance_of_vulkan_1_1" => older_instance(context);
+    "queries::without_the_layer_the_extension_is_absent" => absent(gpu), without_layer();
+};
 
-fn extensions(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn extensions(gpu: &Gpu) -> Result<()> {
     let found = gpu.extensions()?;
     for name in khr::EXTENSION_NAMES {
         let same: Vec<_> = found
@@ -36,8 +35,7 @@ fn extensions(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn short_array(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn short_array(gpu: &Gpu) -> Result<()> {
     // SAFETY: no layer is named.
     let enumerate = |room| unsafe { gpu.extensions_into(ptr::null(), room) };
     let (result, total, _) = enumerate(None);
@@ -54,8 +52,7 @@ fn short_array(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn features(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn features(gpu: &Gpu) -> Result<()> {
     for abort_first in [true, false] {
         let mut abort = ShaderAbortFeatures::new(false);
         let mut fault = FaultFeatures::new(false);
@@ -88,8 +85,7 @@ fn features(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn properties(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn properties(gpu: &Gpu) -> Result<()> {
     let mut abort = ShaderAbortProperties::default();
     let mut fault = FaultProperties::default();
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
@@ -118,14 +114,13 @@ fn properties(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn commands(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn commands(gpu: &Gpu) -> Result<()> {
     let look_up = |device: &Device<'_>, name: &std::ffi::CStr| {
         // SAFETY: the device is alive and the name NUL-terminated.
         unsafe { gpu.instance.get_device_proc_addr(device.raw.handle(), name.as_ptr()) }
     };
-    let with = Device::new(&gpu)?;
-    let without = without_abort(&gpu)?;
+    let with = Device::new(gpu)?;
+    let without = without_abort(gpu)?;
     for name in [c"vkGetDeviceFaultReportsKHR", c"vkGetDeviceFaultDebugInfoKHR"] {
         look_up(&with, name).with_context(|| format!("{name:?} is missing"))?;
         ensure!(
@@ -150,8 +145,7 @@ fn older_instance(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn absent(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn absent(gpu: &Gpu) -> Result<()> {
     for name in khr::EXTENSION_NAMES {
         ensure!(
             !gpu.has_extension(name)?,

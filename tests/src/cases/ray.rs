@@ -1,22 +1,22 @@
 //! Aborts in the stages of ray tracing pipelines.
 
 use super::support::{expect_lost, expect_success, payloads_if_lost};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, More, RAY_STAGES, Rays, Scene, Stage, groups};
 use anyhow::{Result, ensure};
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("ray::generation", aborts::<1, 10>).logs(&["ray generation 10", "launch (2, 1, 0)"]),
-    Case::new("ray::miss", aborts::<2, 31>).logs(&["miss 31", "launch (7, 3, 0)"]),
-    Case::new("ray::callable", aborts::<3, 45>).logs(&["callable 45", "launch (5, 5, 0)"]),
-    Case::new("ray::closest_hit", aborts::<4, 48>).logs(&["closest hit 48", "launch (0, 6, 0)"]),
-    Case::new("ray::any_hit_terminates_the_ray", aborts::<5, 19>).logs(&["any hit 19", "launch (3, 2, 0)"]),
-    Case::new("ray::intersection", aborts::<6, 36>).logs(&["intersection 36", "launch (4, 4, 0)"]),
-    Case::new("ray::never_taken_traces_the_same", never_taken).silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "ray::generation" => aborts(gpu, 1, 10), logs(&["ray generation 10", "launch (2, 1, 0)"]);
+    "ray::miss" => aborts(gpu, 2, 31), logs(&["miss 31", "launch (7, 3, 0)"]);
+    "ray::callable" => aborts(gpu, 3, 45), logs(&["callable 45", "launch (5, 5, 0)"]);
+    "ray::closest_hit" => aborts(gpu, 4, 48), logs(&["closest hit 48", "launch (0, 6, 0)"]);
+    "ray::any_hit_terminates_the_ray" => aborts(gpu, 5, 19), logs(&["any hit 19", "launch (3, 2, 0)"]);
+    "ray::intersection" => aborts(gpu, 6, 36), logs(&["intersection 36", "launch (4, 4, 0)"]);
+    "ray::never_taken_traces_the_same" => never_taken(gpu), silent();
+};
 
 /// Names of the stages in their messages, from stage 1.
 const NAMES: [&str; 6] = [
@@ -39,17 +39,12 @@ pub(super) const SHADERS: [&str; 6] = [
 ];
 
 /// Runs `check` on a device with ray tracing.
-pub(super) fn on_device(context: &Context, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
-    on_device_with(context, false, check)
+pub(super) fn on_device(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
+    on_device_with(gpu, false, check)
 }
 
 /// [`on_device`], with support for module create infos chained to stages if `inline` is set.
-pub(super) fn on_device_with(
-    context: &Context,
-    inline: bool,
-    check: impl FnOnce(&Device<'_>) -> Result<()>,
-) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+pub(super) fn on_device_with(gpu: &Gpu, inline: bool, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<()> {
     let names = [
         ash::khr::ray_tracing_pipeline::NAME,
         ash::khr::acceleration_structure::NAME,
@@ -70,7 +65,7 @@ pub(super) fn on_device_with(
         more.features.push(&mut maintenance);
     }
     let options = DeviceOptions::ADDRESSES;
-    check(&Device::extended(&gpu, options, more)?)
+    check(&Device::extended(gpu, options, more)?)
 }
 
 /// Compiles the shaders.
@@ -143,29 +138,29 @@ fn create(rays: &mut Rays<'_>) -> Result<()> {
 }
 
 /// Launch `AT`, row by row of 8, aborts in stage `STAGE`.
-fn aborts<const STAGE: usize, const AT: usize>(context: &Context) -> Result<()> {
-    on_device(context, |device| {
-        let (result, words, payloads) = trace(device, [STAGE as u32, AT as u32], create)?;
+fn aborts(gpu: &Gpu, stage: usize, at: usize) -> Result<()> {
+    on_device(gpu, |device| {
+        let (result, words, payloads) = trace(device, [stage as u32, at as u32], create)?;
         expect_lost(result)?;
-        let message = Payload::text(&format!("{} %u", NAMES[STAGE - 1]))
-            .scalar(AT as u32)
+        let message = Payload::text(&format!("{} %u", NAMES[stage - 1]))
+            .scalar(at as u32)
             .bytes();
         ensure!(payloads == [message], "{payloads:?}");
-        let count = words[STAGE * 64 + AT];
+        let count = words[stage * 64 + at];
         ensure!(count == 0, "the invocation stored {count} after the abort");
-        if STAGE == 1 {
-            let after = (0..7).map(|stage| words[stage * 64 + AT]).max();
+        if stage == 1 {
+            let after = (0..7).map(|stage| words[stage * 64 + at]).max();
             ensure!(after == Some(0), "the ray was traced after the abort");
         }
-        if STAGE == 6 {
-            ensure!(words[4 * 64 + AT] == 0, "an intersection was reported after the abort");
+        if stage == 6 {
+            ensure!(words[4 * 64 + at] == 0, "an intersection was reported after the abort");
         }
-        same_counts(&words, Some(AT))
+        same_counts(&words, Some(at))
     })
 }
 
-fn never_taken(context: &Context) -> Result<()> {
-    on_device(context, |device| {
+fn never_taken(gpu: &Gpu) -> Result<()> {
+    on_device(gpu, |device| {
         let (result, words, _) = trace(device, [0, 0], create)?;
         expect_success(result)?;
         same_counts(&words, None)

@@ -2,36 +2,29 @@
 
 use super::ray;
 use super::support::{expect_lost, expect_success};
-use crate::case::{Case, Context, Skip};
+use crate::case::{Case, Skip, cases};
 use crate::payload::Payload;
-use crate::vk::{Device, RAY_STAGES, Rays, groups};
+use crate::vk::{Device, Gpu, RAY_STAGES, Rays, groups};
 use anyhow::{Result, ensure};
 use ash::vk::{self, Handle};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("ray_pipeline_creation::chained_to_their_stages", |context| {
-        rays(context, inline_rays, true)
-    }),
-    Case::new("ray_pipeline_creation::libraries", |context| {
-        rays(context, linked_rays, true)
-    }),
-    Case::new("ray_pipeline_creation::deferred", |context| {
-        rays(context, deferred_rays, true)
-    }),
-    Case::new("ray_pipeline_creation::without_a_taken_abort", |context| {
-        for create in [inline_rays as CreateRays, linked_rays, deferred_rays] {
-            rays(context, create, false)?;
-        }
-        Ok(())
-    })
-    .silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "ray_pipeline_creation::chained_to_their_stages" => rays(gpu, inline_rays, true);
+    "ray_pipeline_creation::libraries" => rays(gpu, linked_rays, true);
+    "ray_pipeline_creation::deferred" => rays(gpu, deferred_rays, true);
+    "ray_pipeline_creation::without_a_taken_abort" => never_taken(gpu), silent();
+};
 
 /// Creates a pipeline of the shaders of `ray`.
 type CreateRays = fn(&Device<'_>, &mut Rays<'_>) -> Result<()>;
 
-fn rays(context: &Context, create: CreateRays, aborts: bool) -> Result<()> {
-    ray::on_device_with(context, true, |device| {
+fn never_taken(gpu: &Gpu) -> Result<()> {
+    let all: [CreateRays; 3] = [inline_rays, linked_rays, deferred_rays];
+    all.into_iter().try_for_each(|create| rays(gpu, create, false))
+}
+
+fn rays(gpu: &Gpu, create: CreateRays, aborts: bool) -> Result<()> {
+    ray::on_device_with(gpu, true, |device| {
         // Stage 4 is closest hit; launch 1 hits.
         let target = if aborts { [4, 1] } else { [0, 0] };
         let (result, words, payloads) = ray::trace(device, target, |rays| create(device, rays))?;

@@ -2,7 +2,7 @@
 //! device. These cases run on request (`vkabort-bundle --traps`); the test driver covers the parts that need no GPU.
 
 use super::support::{GROUPS, MARK, expect_lost, expect_success, marked};
-use crate::case::{Case, Context, Skip};
+use crate::case::{Case, Skip, cases};
 use crate::payload::Payload;
 use crate::vk::khr::{FaultInfo, fault_flags};
 use crate::vk::{Buffer, Device, Gpu, Kernel};
@@ -29,43 +29,19 @@ const LOG: &str = "layer.log";
 /// Settings of the test driver that simulate a trap.
 const SIMULATED: &str = "abort=1,lose=execute:1,ext_fault";
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("real_fault::loses_the_device_and_keeps_the_message", loses)
-        .alone()
-        .set(FAULT)
-        .on_request(),
-    Case::new("real_fault::a_new_device_works_afterwards", works_afterwards)
-        .alone()
-        .set(FAULT)
-        .on_request(),
-    Case::new("real_fault::another_process_is_not_affected", another_process)
-        .alone()
-        .set(FAULT)
-        .on_request(),
-    Case::new("real_hang::loses_the_device_and_keeps_the_message", loses)
-        .alone()
-        .set(HANG)
-        .on_request(),
-    Case::new("real_hang::a_new_device_works_afterwards", works_afterwards)
-        .alone()
-        .set(HANG)
-        .on_request(),
-    Case::new(
-        "test_driver_trap::a_fault_loses_the_device_and_keeps_the_message",
-        simulated,
-    )
-    .on_driver(SIMULATED)
-    .set(FAULT),
-    Case::new(
-        "test_driver_trap::a_hang_loses_the_device_and_keeps_the_message",
-        simulated,
-    )
-    .on_driver(SIMULATED)
-    .set(HANG),
-    Case::new("test_driver_trap::is_refused_on_a_cpu_with_a_reason", refused)
-        .on_driver("kind=cpu,abort=1")
-        .set(FAULT),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "real_fault::loses_the_device_and_keeps_the_message" => loses(gpu), alone(), set(FAULT), on_request();
+    "real_fault::a_new_device_works_afterwards" => works_afterwards(gpu), alone(), set(FAULT), on_request();
+    "real_fault::another_process_is_not_affected" => another_process(gpu), alone(), set(FAULT), on_request();
+    "real_hang::loses_the_device_and_keeps_the_message" => loses(gpu), alone(), set(HANG), on_request();
+    "real_hang::a_new_device_works_afterwards" => works_afterwards(gpu), alone(), set(HANG), on_request();
+    "test_driver_trap::a_fault_loses_the_device_and_keeps_the_message" => simulated(device),
+        on_driver(SIMULATED), set(FAULT);
+    "test_driver_trap::a_hang_loses_the_device_and_keeps_the_message" => simulated(device),
+        on_driver(SIMULATED), set(HANG);
+    "test_driver_trap::is_refused_on_a_cpu_with_a_reason" => refused(gpu),
+        on_driver("kind=cpu,abort=1"), set(FAULT);
+};
 
 /// Set in the process that only observes.
 const BYSTANDER: &str = "VKABORT_E2E_BYSTANDER";
@@ -135,27 +111,23 @@ fn message() -> Vec<Vec<u8>> {
     vec![Payload::text("word %u is %u").scalar(3_u32).scalar(MARK).bytes()]
 }
 
-fn loses(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    refuse_cpu(&gpu)?;
-    let device = Device::new(&gpu)?;
+fn loses(gpu: &Gpu) -> Result<()> {
+    refuse_cpu(gpu)?;
+    let device = Device::new(gpu)?;
     let payloads = lose(&device)?;
     ensure!(payloads == message(), "{payloads:?}");
     Ok(())
 }
 
 /// Loses the device as on hardware, with the driver writing the message.
-fn simulated(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let payloads = lose(&device)?;
+fn simulated(device: &Device<'_>) -> Result<()> {
+    let payloads = lose(device)?;
     ensure!(payloads.len() == 1, "{payloads:?}");
     Ok(())
 }
 
-fn refused(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let reason = refuse_cpu(&gpu).err().context("the trap is not refused")?;
+fn refused(gpu: &Gpu) -> Result<()> {
+    let reason = refuse_cpu(gpu).err().context("the trap is not refused")?;
     ensure!(reason.is::<Skip>(), "{reason:#}");
     ensure!(
         reason
@@ -166,13 +138,12 @@ fn refused(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn works_afterwards(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    refuse_cpu(&gpu)?;
-    let device = Device::new(&gpu)?;
+fn works_afterwards(gpu: &Gpu) -> Result<()> {
+    refuse_cpu(gpu)?;
+    let device = Device::new(gpu)?;
     lose(&device)?;
     drop(device);
-    let device = Device::new(&gpu).context("cannot create a device after the lost one")?;
+    let device = Device::new(gpu).context("cannot create a device after the lost one")?;
     dispatch(&device)
 }
 
@@ -190,11 +161,10 @@ fn dispatch(device: &Device<'_>) -> Result<()> {
 }
 
 /// A fault kills only the context that caused it.
-fn another_process(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    refuse_cpu(&gpu)?;
+fn another_process(gpu: &Gpu) -> Result<()> {
+    refuse_cpu(gpu)?;
     if std::env::var_os(BYSTANDER).is_some() {
-        let device = Device::new(&gpu)?;
+        let device = Device::new(gpu)?;
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(4) {
             dispatch(&device)?;
@@ -210,7 +180,7 @@ fn another_process(context: &Context) -> Result<()> {
     let mut line = String::new();
     output.read_line(&mut line)?;
     ensure!(line == "running\n", "the bystander does not run: {line}");
-    let device = Device::new(&gpu)?;
+    let device = Device::new(gpu)?;
     lose(&device)?;
     line.clear();
     output.read_to_string(&mut line)?;

@@ -1,17 +1,17 @@
 //! The process continues after a loss with a new device, repeatedly.
 
 use super::support::{expect_no_reports, incremented, marked, run, same_words};
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::glsl;
 use crate::vk::{Device, DeviceOptions, Gpu};
 use anyhow::{Result, ensure};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("recovery::a_new_device_is_healthy", new_device),
-    Case::new("recovery::a_new_instance_is_healthy", new_instance),
-    Case::new("recovery::fifty_times", fifty_times).within(120),
-    Case::new("recovery::an_application_with_buffer_device_addresses", with_addresses),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "recovery::a_new_device_is_healthy" => new_device(gpu);
+    "recovery::a_new_instance_is_healthy" => new_instance(context);
+    "recovery::fifty_times" => fifty_times(gpu), within(120);
+    "recovery::an_application_with_buffer_device_addresses" => with_addresses(gpu);
+};
 
 /// Runs the shader without an abort on a new device.
 fn healthy(gpu: &Gpu, spirv: &[u32]) -> Result<()> {
@@ -22,15 +22,14 @@ fn healthy(gpu: &Gpu, spirv: &[u32]) -> Result<()> {
     same_words(&after, &incremented(&words))
 }
 
-fn new_device(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn new_device(gpu: &Gpu) -> Result<()> {
     let spirv = glsl::compile("abort/entry_point.comp")?;
-    let lost = Device::new(&gpu)?;
+    let lost = Device::new(gpu)?;
     run(&lost, &spirv, &marked(&[3]))?.lost()?;
     // While the lost device exists, and after it.
-    healthy(&gpu, &spirv)?;
+    healthy(gpu, &spirv)?;
     drop(lost);
-    healthy(&gpu, &spirv)
+    healthy(gpu, &spirv)
 }
 
 fn new_instance(context: &Context) -> Result<()> {
@@ -45,20 +44,18 @@ fn new_instance(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn fifty_times(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn fifty_times(gpu: &Gpu) -> Result<()> {
     let spirv = glsl::compile("abort/entry_point.comp")?;
     for round in 0..50 {
-        let device = Device::new(&gpu)?;
+        let device = Device::new(gpu)?;
         let (_, payloads) = run(&device, &spirv, &marked(&[round, 63]))?.lost()?;
         ensure!(payloads.len() == 2, "{} messages in round {round}", payloads.len());
     }
     Ok(())
 }
 
-fn with_addresses(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::with(&gpu, DeviceOptions::ADDRESSES)?;
+fn with_addresses(gpu: &Gpu) -> Result<()> {
+    let device = Device::with(gpu, DeviceOptions::ADDRESSES)?;
     let (_, payloads) = run(&device, &glsl::compile("abort/entry_point.comp")?, &marked(&[3]))?.lost()?;
     ensure!(payloads.len() == 1, "{} messages", payloads.len());
     Ok(())

@@ -1,16 +1,17 @@
 //! The test program detects messages of the validation layer. Otherwise silence would prove nothing.
 
 use super::support::without_abort;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::vk::{Gpu, code};
 use anyhow::{Result, ensure};
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[Case::new("self_check::a_wrong_call_is_detected", wrong_call)];
+pub(super) const CASES: &[Case] = cases! {
+    "self_check::a_wrong_call_is_detected" => wrong_call(gpu);
+};
 
-fn wrong_call(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = without_abort(&gpu)?;
+fn wrong_call(gpu: &Gpu) -> Result<()> {
+    let device = without_abort(gpu)?;
     let layers = std::env::var("VK_INSTANCE_LAYERS").unwrap_or_default();
     if !layers.contains("validation") {
         return Ok(());
@@ -20,11 +21,11 @@ fn wrong_call(context: &Context) -> Result<()> {
     let created = unsafe { device.raw.create_event(&vk::EventCreateInfo::default(), None) };
     ensure!(code(created) == vk::Result::SUCCESS, "vkCreateEvent failed");
     ensure!(
-        context.messages.take().is_empty(),
+        gpu.messages.take().is_empty(),
         "the validation layer reported too early"
     );
     drop(device);
-    let messages = context.messages.take();
+    let messages = gpu.messages.take();
     ensure!(
         messages.iter().any(|message| message.contains("VkEvent")),
         "the validation layer reported {messages:?}"

@@ -1,6 +1,6 @@
 //! Sources of settings, their precedence, and invalid values.
 
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::vk::khr::ShaderAbortProperties;
 use crate::vk::{Chained, Gpu};
 use anyhow::{Result, ensure};
@@ -8,15 +8,12 @@ use ash::vk;
 use std::ffi::CStr;
 use std::fs;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("settings::the_environment_overrides_the_file_which_overrides_the_application", precedence)
-        .in_own_process()
-        .alone()
-        .silent(),
-    Case::new("settings::an_invalid_value_is_reported_and_ignored", wrong_value)
-        .alone()
-        .set(&[("trap", "explode")])
-        .logs(&[
+pub(super) const CASES: &[Case] = cases! {
+    "settings::the_environment_overrides_the_file_which_overrides_the_application" => precedence(context),
+        in_own_process(), alone(), silent();
+    "settings::an_invalid_value_is_reported_and_ignored" => wrong_value(context),
+        alone(), set(&[("trap", "explode")]),
+        logs(&[
             "`explode` is not a valid value for trap (from environment variable VK_VKABORT_SHADER_ABORT_TRAP); using return. \
              Valid values: return, fault, hang",
             "`5` is not a valid value for max_message_size (from vk_layer_settings.txt); using the default. Valid values: \
@@ -24,12 +21,9 @@ pub(super) const CASES: &[Case] = &[
             "`perhaps` is not a valid value for on_abort (from VK_EXT_layer_settings); using lose. Valid values: lose, \
              continue",
             "`no_such` is not a setting of this layer (from vk_layer_settings.txt); ignored. Settings: emulation, on_abort",
-        ]),
-    Case::new("settings::emulation_can_be_switched_off", off)
-        .alone()
-        .set(&[("emulation", "off")])
-        .silent(),
-];
+        ]);
+    "settings::emulation_can_be_switched_off" => off(gpu), alone(), set(&[("emulation", "off")]), silent();
+};
 
 const LAYER: &CStr = c"VK_LAYER_vkabort_shader_abort";
 
@@ -115,8 +109,7 @@ fn wrong_value(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn off(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn off(gpu: &Gpu) -> Result<()> {
     ensure!(
         !gpu.has_extension(crate::vk::khr::SHADER_ABORT_NAME)?,
         "the extension is still listed"

@@ -1,16 +1,15 @@
 //! Binaries of shader objects on another device, and helpers for shader objects.
 
 use super::support::bytes;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 use ash::{ext, vk};
 
-pub(super) const CASES: &[Case] = &[Case::new(
-    "shader_binary::a_binary_of_another_living_device",
-    another_device,
-)];
+pub(super) const CASES: &[Case] = cases! {
+    "shader_binary::a_binary_of_another_living_device" => another_device(gpu);
+};
 
 /// Create info of a compute shader object. `copy` comes from [`aligned`] and starts with the code's `bytes` bytes.
 pub(super) fn compute_info<'a>(
@@ -41,10 +40,9 @@ pub(super) fn aligned(code: &[u8]) -> Vec<u128> {
 
 /// A binary writes its messages to the arena of the device that it was read from. Another living device must reject it
 /// as incompatible, and the application compiles the SPIR-V again.
-fn another_device(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn another_device(gpu: &Gpu) -> Result<()> {
     let open = |feature| -> Result<_> {
-        let device = Device::with_extensions(&gpu, &[ext::shader_object::NAME], vec![feature])?;
+        let device = Device::with_extensions(gpu, &[ext::shader_object::NAME], vec![feature])?;
         let objects = ext::shader_object::Device::new(&gpu.instance, &device.raw);
         Ok((device, objects))
     };

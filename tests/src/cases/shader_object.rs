@@ -2,34 +2,19 @@
 
 use super::shader_binary::{aligned, destroy};
 use super::support::{bytes, expect_lost, expect_payloads, expect_success};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
 use crate::vk::{Device, Gpu, Image};
 use anyhow::{Result, ensure};
 use ash::{ext, vk};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("shader_object::linked_shaders_abort", |context| {
-        draw(context, Kind::Linked, [17, 42])
-    })
-    .logs(&["pixel 17 42"]),
-    Case::new("shader_object::unlinked_shaders_abort", |context| {
-        draw(context, Kind::Unlinked, [17, 42])
-    })
-    .logs(&["pixel 17 42"]),
-    Case::new("shader_object::binaries_abort", |context| {
-        draw(context, Kind::Binary, [17, 42])
-    })
-    .logs(&["pixel 17 42"]),
-    Case::new("shader_object::never_taken_draws_the_same", |context| {
-        for kind in [Kind::Linked, Kind::Unlinked, Kind::Binary] {
-            draw(context, kind, [1000, 1000])?;
-        }
-        Ok(())
-    })
-    .silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "shader_object::linked_shaders_abort" => draw(gpu, Kind::Linked, [17, 42]), logs(&["pixel 17 42"]);
+    "shader_object::unlinked_shaders_abort" => draw(gpu, Kind::Unlinked, [17, 42]), logs(&["pixel 17 42"]);
+    "shader_object::binaries_abort" => draw(gpu, Kind::Binary, [17, 42]), logs(&["pixel 17 42"]);
+    "shader_object::never_taken_draws_the_same" => never_taken(gpu), silent();
+};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -81,10 +66,9 @@ fn create(
     Ok(unsafe { objects.create_shaders(&infos, None) }.map_err(|(_, result)| result)?)
 }
 
-fn draw(context: &Context, kind: Kind, push: [u32; 2]) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
     let mut feature = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-    let device = Device::with_extensions(&gpu, &[ext::shader_object::NAME], vec![&mut feature])?;
+    let device = Device::with_extensions(gpu, &[ext::shader_object::NAME], vec![&mut feature])?;
     let objects = ext::shader_object::Device::new(&gpu.instance, &device.raw);
     let used = STAGES[0] | STAGES[1];
     let ranges = [vk::PushConstantRange::default().stage_flags(used).size(8)];
@@ -112,6 +96,11 @@ fn draw(context: &Context, kind: Kind, push: [u32; 2]) -> Result<()> {
     // SAFETY: no pending submission uses the layout.
     unsafe { device.raw.destroy_pipeline_layout(layout, None) };
     result
+}
+
+fn never_taken(gpu: &Gpu) -> Result<()> {
+    let kinds = [Kind::Linked, Kind::Unlinked, Kind::Binary];
+    kinds.into_iter().try_for_each(|kind| draw(gpu, kind, [1000, 1000]))
 }
 
 fn check(

@@ -2,20 +2,17 @@
 
 use super::support::{MARK, bytes, expect_lost, expect_success, marked, run, same_set, same_words};
 use crate::assembly::assemble_file;
-use crate::case::{Case, Context};
-use crate::vk::{Buffer, Device, Gpu, Image, Pass, Stage, Way};
+use crate::case::{Case, cases};
+use crate::vk::{Buffer, Device, Image, Pass, Stage, Way};
 use anyhow::{Result, ensure};
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("shared_callee::in_the_compute_shader", compute).logs(&["(5, 0, 0)"]),
-    Case::new("shared_callee::in_the_vertex_shader", |context| draw(context, &[2])).logs(&["vertex 2"]),
-    Case::new("shared_callee::in_the_fragment_shader", |context| {
-        draw(context, &[3 + 17])
-    })
-    .logs(&["pixel (17, "]),
-    Case::new("shared_callee::in_none_of_them", |context| draw(context, &[])).silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "shared_callee::in_the_compute_shader" => compute(device), logs(&["(5, 0, 0)"]);
+    "shared_callee::in_the_vertex_shader" => draw(device, &[2]), logs(&["vertex 2"]);
+    "shared_callee::in_the_fragment_shader" => draw(device, &[3 + 17]), logs(&["pixel (17, "]);
+    "shared_callee::in_none_of_them" => draw(device, &[]), silent();
+};
 
 fn module() -> Result<Vec<u32>> {
     assemble_file("assembly/shared_callee.spvasm")
@@ -25,28 +22,24 @@ fn message(at: u32) -> Vec<u8> {
     bytes(&[at, MARK])
 }
 
-fn compute(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn compute(device: &Device<'_>) -> Result<()> {
     let words = marked(&[5, 38]);
-    let (after, payloads) = run(&device, &module()?, &[words.clone(), vec![0; 64]].concat())?.lost()?;
+    let (after, payloads) = run(device, &module()?, &[words.clone(), vec![0; 64]].concat())?.lost()?;
     same_set(payloads, vec![message(5), message(38)])?;
     let behind = words.iter().map(|&word| if word == MARK { 0 } else { word + 1 });
     same_words(&after[64..], &behind.collect::<Vec<_>>())
 }
 
-fn draw(context: &Context, aborting: &[usize]) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let image = Image::new(&device)?;
-    let buffer = Buffer::storage(&device, &[marked(aborting), vec![0; 64]].concat())?;
+fn draw(device: &Device<'_>, aborting: &[usize]) -> Result<()> {
+    let image = Image::new(device)?;
+    let buffer = Buffer::storage(device, &[marked(aborting), vec![0; 64]].concat())?;
     let module = module()?;
     let stage = |kind| Stage { kind, spirv: &module };
     let stages = [
         stage(vk::ShaderStageFlags::VERTEX),
         stage(vk::ShaderStageFlags::FRAGMENT),
     ];
-    let pass = Pass::with(&device, &stages, &[&buffer], Way::Modules)?;
+    let pass = Pass::with(device, &stages, &[&buffer], Way::Modules)?;
     let submission = pass.record(&image, [0, 0])?;
     let result = submission.run();
     let Some(&at) = aborting.first() else {

@@ -1,36 +1,24 @@
 //! An aborted invocation has no later effect: no store, no atomic, no image write, no pixel.
 
 use super::support::{GROUPS, draw, expect_end, expect_payloads, incremented, marked, same_set, same_words};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Way};
+use crate::vk::{Buffer, Device, Kernel, Way};
 use anyhow::{Result, ensure};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("side_effects::of_a_compute_shader", |context| {
-        compute(context, &[5, 38])
-    }),
-    Case::new("side_effects::of_a_compute_shader_that_does_not_abort", |context| {
-        compute(context, &[])
-    })
-    .silent(),
-    Case::new("side_effects::of_a_fragment_shader", |context| {
-        fragment(context, Some(9))
-    }),
-    Case::new("side_effects::of_a_fragment_shader_that_does_not_abort", |context| {
-        fragment(context, None)
-    })
-    .silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "side_effects::of_a_compute_shader" => compute(device, &[5, 38]);
+    "side_effects::of_a_compute_shader_that_does_not_abort" => compute(device, &[]), silent();
+    "side_effects::of_a_fragment_shader" => fragment(device, Some(9));
+    "side_effects::of_a_fragment_shader_that_does_not_abort" => fragment(device, None), silent();
+};
 
-fn compute(context: &Context, aborting: &[usize]) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn compute(device: &Device<'_>, aborting: &[usize]) -> Result<()> {
     let words = marked(aborting);
-    let buffer = Buffer::storage(&device, &words)?;
-    let texels = Buffer::texels(&device, &[0; 65])?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/side_effects.comp")?, &[&buffer, &texels])?;
+    let buffer = Buffer::storage(device, &words)?;
+    let texels = Buffer::texels(device, &[0; 65])?;
+    let kernel = Kernel::new(device, &glsl::compile("abort/side_effects.comp")?, &[&buffer, &texels])?;
     let (_submission, result) = kernel.run(GROUPS)?;
     expect_end(result, !aborting.is_empty())?;
     if !aborting.is_empty() {
@@ -46,17 +34,15 @@ fn compute(context: &Context, aborting: &[usize]) -> Result<()> {
     same_words(&texels.read(), &written)
 }
 
-fn fragment(context: &Context, aborting: Option<u32>) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &[0; 64 * 5])?;
-    let texels = Buffer::texels(&device, &[0; 128])?;
+fn fragment(device: &Device<'_>, aborting: Option<u32>) -> Result<()> {
+    let buffer = Buffer::storage(device, &[0; 64 * 5])?;
+    let texels = Buffer::texels(device, &[0; 128])?;
     let shaders = ["stage/cover.vert", "stage/side_effects.frag"];
     let push = [4, aborting.unwrap_or(1000)];
-    let (image, result) = draw(&device, &shaders, &[&buffer, &texels], Way::Modules, push)?;
+    let (image, result) = draw(device, &shaders, &[&buffer, &texels], Way::Modules, push)?;
     expect_end(result, aborting.is_some())?;
     if let Some(at) = aborting {
-        expect_payloads(&device, &[Payload::text("fragment %u").scalar(at).bytes()])?;
+        expect_payloads(device, &[Payload::text("fragment %u").scalar(at).bytes()])?;
     }
     let drawn = |i: &u32| Some(*i) != aborting;
     let counts: Vec<u32> = (0..64).map(|i| u32::from(drawn(&i))).collect();

@@ -1,16 +1,16 @@
 //! Aborts in the vertex and fragment stages.
 
 use super::support::{draw, expect_lost, expect_payloads, expect_success};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::payload::Payload;
-use crate::vk::{Device, Gpu, Image, Way};
+use crate::vk::{Device, Image, Way};
 use anyhow::{Result, ensure};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("stage::fragment_does_not_write_its_pixel", fragment).logs(&["pixel 17 42"]),
-    Case::new("stage::vertex", vertex).logs(&["vertex 1 of instance 0"]),
-    Case::new("stage::fragment_never_taken_draws_the_same", fragment_never_taken).silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "stage::fragment_does_not_write_its_pixel" => fragment(device), logs(&["pixel 17 42"]);
+    "stage::vertex" => vertex(device), logs(&["vertex 1 of instance 0"]);
+    "stage::fragment_never_taken_draws_the_same" => fragment_never_taken(device), silent();
+};
 
 const FRAGMENT: [&str; 2] = ["stage/cover.vert", "stage/fragment.frag"];
 
@@ -25,13 +25,11 @@ fn check_shade(image: &Image<'_>, x: u32, y: u32) -> Result<()> {
     Ok(())
 }
 
-fn fragment(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let (image, result) = draw(&device, &FRAGMENT, &[], Way::Modules, [17, 42])?;
+fn fragment(device: &Device<'_>) -> Result<()> {
+    let (image, result) = draw(device, &FRAGMENT, &[], Way::Modules, [17, 42])?;
     expect_lost(result)?;
     expect_payloads(
-        &device,
+        device,
         &[Payload::text("pixel %u %u").scalar(17u32).scalar(42u32).bytes()],
     )?;
     let found = image.texel(17, 42);
@@ -40,11 +38,9 @@ fn fragment(context: &Context) -> Result<()> {
     others.into_iter().try_for_each(|(x, y)| check_shade(&image, x, y))
 }
 
-fn vertex(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn vertex(device: &Device<'_>) -> Result<()> {
     let shaders = ["stage/vertex.vert", "stage/white.frag"];
-    let (_, result) = draw(&device, &shaders, &[], Way::Modules, [1, 0])?;
+    let (_, result) = draw(device, &shaders, &[], Way::Modules, [1, 0])?;
     expect_lost(result)?;
     let payloads = device.payloads()?;
     let text = Payload::text("vertex %d of instance %d");
@@ -57,10 +53,8 @@ fn vertex(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn fragment_never_taken(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let (image, result) = draw(&device, &FRAGMENT, &[], Way::Modules, [1000, 1000])?;
+fn fragment_never_taken(device: &Device<'_>) -> Result<()> {
+    let (image, result) = draw(device, &FRAGMENT, &[], Way::Modules, [1000, 1000])?;
     expect_success(result)?;
     let pixels = (0..Image::EXTENT * Image::EXTENT).map(|i| (i % Image::EXTENT, i / Image::EXTENT));
     pixels.into_iter().try_for_each(|(x, y)| check_shade(&image, x, y))

@@ -1,28 +1,23 @@
 //! Aborts of a million invocations.
 
 use super::support::expect_lost;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Buffer, Device, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeSet;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("storm::a_million_aborts_leave_complete_messages", storm).within(120),
-    Case::new("storm::with_a_separate_control_block", storm)
-        .set(&[("control_block", "device")])
-        .alone()
-        .within(120),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "storm::a_million_aborts_leave_complete_messages" => storm(device), within(120);
+    "storm::with_a_separate_control_block" => storm(device), set(&[("control_block", "device")]), alone(), within(120);
+};
 
 /// Workgroups of 64 invocations.
 const STORM_GROUPS: u32 = 16384;
 
-fn storm(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let buffer = Buffer::storage(&device, &super::support::marked(&[0]))?;
-    let kernel = Kernel::new(&device, &glsl::compile("storm/storm.comp")?, &[&buffer])?;
+fn storm(device: &Device<'_>) -> Result<()> {
+    let buffer = Buffer::storage(device, &super::support::marked(&[0]))?;
+    let kernel = Kernel::new(device, &glsl::compile("storm/storm.comp")?, &[&buffer])?;
     expect_lost(kernel.run_to_end(STORM_GROUPS)?)?;
     let payloads = device.payloads()?;
     ensure!(payloads.len() > 1000, "only {} messages", payloads.len());

@@ -1,8 +1,9 @@
 //! Helpers for the cases.
 
+use crate::case::Context;
+use crate::glsl;
 use crate::vk::khr::FaultInfo;
 use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, Stage, Way};
-use crate::{case::Context, glsl};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::ffi::CStr;
@@ -81,10 +82,8 @@ pub(super) fn expect_success(result: vk::Result) -> Result<()> {
 
 /// Runs a shader of `shaders/` over these words and expects a lost device. Returns the final words and the payloads in
 /// order.
-pub(super) fn run_to_loss(context: &Context, shader: &str, words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    run(&device, &glsl::compile(shader)?, words)?.lost()
+pub(super) fn run_to_loss(gpu: &Gpu, shader: &str, words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
+    run(&Device::new(gpu)?, &glsl::compile(shader)?, words)?.lost()
 }
 
 /// Outcome of a dispatch or a draw.

@@ -2,7 +2,7 @@
 //! handles aborts as with `trap = return`.
 
 use super::support::run_entry_point;
-use crate::case::{Case, Context, Skip};
+use crate::case::{Case, Context, Skip, cases};
 use crate::vk::{Device, Gpu};
 use anyhow::Result;
 use ash::vk;
@@ -12,17 +12,11 @@ const REFUSED: &[&str] = &[
     "trap = fault and trap = hang are not supported on a CPU driver",
 ];
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("trap::fault_is_refused_on_a_cpu", |context| run(context, "fault", true))
-        .in_own_process()
-        .logs(REFUSED),
-    Case::new("trap::hang_is_refused_on_a_cpu", |context| run(context, "hang", true))
-        .in_own_process()
-        .logs(REFUSED),
-    Case::new("trap::return_logs_nothing", |context| run(context, "return", false))
-        .in_own_process()
-        .silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "trap::fault_is_refused_on_a_cpu" => run(context, "fault", true), in_own_process(), logs(REFUSED);
+    "trap::hang_is_refused_on_a_cpu" => run(context, "hang", true), in_own_process(), logs(REFUSED);
+    "trap::return_logs_nothing" => run(context, "return", false), in_own_process(), silent();
+};
 
 fn run(context: &Context, trap: &str, aborts: bool) -> Result<()> {
     // SAFETY: the process is still single-threaded.

@@ -2,19 +2,15 @@
 
 use super::support::{marked, run, same_words, without_abort};
 use crate::assembly::assemble;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::vk::{Device, Gpu};
 use crate::word_shader::word_shader;
 use anyhow::Result;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("untouched::a_device_without_the_extension_computes", computes).silent(),
-    Case::new(
-        "untouched::a_shader_without_aborts_on_a_device_with_the_extension",
-        no_abort,
-    )
-    .silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "untouched::a_device_without_the_extension_computes" => computes(gpu), silent();
+    "untouched::a_shader_without_aborts_on_a_device_with_the_extension" => no_abort(gpu), silent();
+};
 
 fn add_on(device: &Device<'_>) -> Result<()> {
     let words = marked(&[3]);
@@ -22,12 +18,10 @@ fn add_on(device: &Device<'_>) -> Result<()> {
     same_words(&after, &words.iter().map(|word| word + 1000).collect::<Vec<_>>())
 }
 
-fn computes(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    add_on(&without_abort(&gpu)?)
+fn computes(gpu: &Gpu) -> Result<()> {
+    add_on(&without_abort(gpu)?)
 }
 
-fn no_abort(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    add_on(&Device::new(&gpu)?)
+fn no_abort(gpu: &Gpu) -> Result<()> {
+    add_on(&Device::new(gpu)?)
 }

@@ -1,27 +1,21 @@
 //! Loops that wait for another invocation end when it aborts.
 
 use super::support::{MARK, Ran, run};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
-use crate::vk::{Device, Gpu};
+use crate::vk::Device;
 use anyhow::{Result, ensure};
 use std::time::{Duration, Instant};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("waiting::ends_when_the_other_invocation_aborts", aborted::<FLAG>).logs(&["never sets the flag"]),
-    Case::new("waiting::ends_with_a_separate_control_block", aborted::<FLAG>)
-        .set(&[("control_block", "device")])
-        .alone()
-        .logs(&["never sets the flag"]),
-    Case::new(
-        "waiting::succeeds_when_the_other_invocation_sets_the_flag",
-        not_aborted::<FLAG>,
-    )
-    .silent(),
-    Case::new("waiting::for_the_result_of_a_callee_ends", aborted::<CALLEE>).logs(&["never sets the flag"]),
-    Case::new("waiting::for_the_result_of_a_callee_succeeds", not_aborted::<CALLEE>).silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "waiting::ends_when_the_other_invocation_aborts" => aborted(device, FLAG), logs(&["never sets the flag"]);
+    "waiting::ends_with_a_separate_control_block" => aborted(device, FLAG),
+        set(&[("control_block", "device")]), alone(), logs(&["never sets the flag"]);
+    "waiting::succeeds_when_the_other_invocation_sets_the_flag" => not_aborted(device, FLAG), silent();
+    "waiting::for_the_result_of_a_callee_ends" => aborted(device, CALLEE), logs(&["never sets the flag"]);
+    "waiting::for_the_result_of_a_callee_succeeds" => not_aborted(device, CALLEE), silent();
+};
 
 const SHADERS: [&str; 2] = ["waiting/flag.comp", "waiting/callee.comp"];
 /// Index of the shader whose loop itself reads the flag.
@@ -30,17 +24,15 @@ const FLAG: usize = 0;
 const CALLEE: usize = 1;
 
 /// Dispatches two workgroups over words that start with `first`; the second waits for the first.
-fn dispatch(context: &Context, shader: &str, first: u32) -> Result<Ran> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+fn dispatch(device: &Device<'_>, shader: &str, first: u32) -> Result<Ran> {
     let mut words = vec![0; 34];
     words[0] = first;
-    run(&device, &glsl::compile(shader)?, &words)
+    run(device, &glsl::compile(shader)?, &words)
 }
 
-fn aborted<const SHADER: usize>(context: &Context) -> Result<()> {
+fn aborted(device: &Device<'_>, shader: usize) -> Result<()> {
     let start = Instant::now();
-    let (words, payloads) = dispatch(context, SHADERS[SHADER], MARK)?.lost()?;
+    let (words, payloads) = dispatch(device, SHADERS[shader], MARK)?.lost()?;
     ensure!(
         payloads == [Payload::text("never sets the flag").bytes()],
         "{payloads:?}"
@@ -59,8 +51,8 @@ fn aborted<const SHADER: usize>(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn not_aborted<const SHADER: usize>(context: &Context) -> Result<()> {
-    let words = dispatch(context, SHADERS[SHADER], 1)?.succeeded()?;
+fn not_aborted(device: &Device<'_>, shader: usize) -> Result<()> {
+    let words = dispatch(device, SHADERS[shader], 1)?.succeeded()?;
     ensure!(words[1] == 1, "the flag was not set");
     ensure!(
         words[2..].iter().all(|&word| word == 1),

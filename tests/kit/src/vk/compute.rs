@@ -8,7 +8,8 @@ use std::ffi::CStr;
 
 /// A compute pipeline with its buffers at bindings 0, 1, ..
 pub struct Kernel<'device> {
-    device: &'device Device<'device>,
+    /// The device.
+    pub device: &'device Device<'device>,
     /// Layout of the descriptor set.
     pub set_layout: vk::DescriptorSetLayout,
     /// Pipeline layout.

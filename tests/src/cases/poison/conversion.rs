@@ -2,7 +2,6 @@
 
 use super::support::{integers, run};
 use super::text::{Words, resolve, shader, types};
-use crate::case::Context;
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -60,8 +59,7 @@ pub(super) fn converted(value: f32, signed: bool, width: u32, float_width: u32) 
     fits.then_some(bits & u64::MAX >> (64 - width))
 }
 
-pub(super) fn conversion(context: &Context, float_width: u32) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+pub(super) fn conversion(gpu: &Gpu, float_width: u32) -> Result<()> {
     let (core, newer) = gpu.features();
     let (supported, capability) = match float_width {
         16 => (newer.shader_float16, "OpCapability Float16\n"),
@@ -69,10 +67,10 @@ pub(super) fn conversion(context: &Context, float_width: u32) -> Result<()> {
         _ => (vk::TRUE, ""),
     };
     gpu.require(supported, &format!("floats of {float_width} bits"))?;
-    let device = Device::new(&gpu)?;
+    let device = Device::new(gpu)?;
     let input: Vec<u32> = (0..64).map(|i| FLOATS[i % 32].to_bits()).collect();
     for width in [8, 16, 32, 64] {
-        let Some(integers) = integers(&gpu, width) else {
+        let Some(integers) = integers(gpu, width) else {
             continue;
         };
         for components in 1..=4u32 {

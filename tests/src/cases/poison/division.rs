@@ -2,7 +2,6 @@
 
 use super::support::{integers, run};
 use super::text::{Words, resolve, shader, types};
-use crate::case::Context;
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
 
@@ -48,11 +47,10 @@ pub(super) fn divided(operation: &str, a: u64, b: u64, width: u32) -> Option<u64
     Some(value as u64 & mask)
 }
 
-pub(super) fn division(context: &Context, width: u32, mode: bool) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let capabilities = integers(&gpu, width);
+pub(super) fn division(gpu: &Gpu, width: u32, mode: bool) -> Result<()> {
+    let capabilities = integers(gpu, width);
     gpu.require(capabilities.is_some().into(), &format!("integers of {width} bits"))?;
-    let device = Device::new(&gpu)?;
+    let device = Device::new(gpu)?;
     // Without the mode, only defined operations may run.
     let lane = |i: usize| {
         if mode {

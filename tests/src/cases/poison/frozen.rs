@@ -2,14 +2,13 @@
 
 use super::support::run;
 use super::text::{POISON_MODE, Words};
-use crate::case::Context;
-use crate::vk::{Device, Gpu};
+use crate::vk::Device;
 use crate::word_shader::word_shader;
 use anyhow::{Result, ensure};
 
 /// Freezes poison, an undefined value, a poisonous quotient and a normal one, and uses the results repeatedly: in other
 /// blocks, in composites, in a callee and in a phi.
-pub(super) fn frozen(context: &Context) -> Result<()> {
+pub(super) fn frozen(device: &Device<'_>) -> Result<()> {
     let mut words = Words::default();
     let pairs = [
         ("%f0", "%phi"),
@@ -28,8 +27,6 @@ pub(super) fn frozen(context: &Context) -> Result<()> {
         let back = words.value(&format!("OpNot %uint {flipped}"));
         words.store(2 * at + 1, 16, "%i", &back);
     }
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
     for mode in [true, false] {
         // Division by zero is poison only under the mode.
         let (modes, divisor) = if mode { (POISON_MODE, "%zero") } else { ("", "%one") };
@@ -40,7 +37,7 @@ pub(super) fn frozen(context: &Context) -> Result<()> {
             ("generated_code", &words.code),
         ];
         let assembly = word_shader(&["poison/frozen", "poison/base"], &values)?;
-        let after = run(&device, &assembly, &[0xDEAD; 64 * 16])?;
+        let after = run(device, &assembly, &[0xDEAD; 64 * 16])?;
         for (i, invocation) in after.chunks_exact(16).enumerate() {
             for (number, (pair, (name, _))) in invocation.chunks_exact(2).zip(pairs).enumerate() {
                 ensure!(pair[0] == pair[1], "{name} of invocation {i} is {pair:?}");

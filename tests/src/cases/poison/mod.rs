@@ -13,24 +13,17 @@ mod text;
 use self::conversion::conversion;
 use self::division::division;
 use self::frozen::frozen;
-use crate::case::{Case, Context};
-use anyhow::Result;
+use crate::case::{Case, cases};
 
-pub(super) const CASES: &[Case] = &[
-    case("poison::division_of_8_bits", |context| division(context, 8, true)),
-    case("poison::division_of_16_bits", |context| division(context, 16, true)),
-    case("poison::division_of_32_bits", |context| division(context, 32, true)),
-    case("poison::division_of_64_bits", |context| division(context, 64, true)),
-    case("poison::division_of_specialisation_constants", specialised::division),
-    case("poison::division_without_the_mode", |context| {
-        division(context, 32, false)
-    }),
-    case("poison::conversion_of_16_bits", |context| conversion(context, 16)),
-    case("poison::conversion_of_32_bits", |context| conversion(context, 32)),
-    case("poison::conversion_of_64_bits", |context| conversion(context, 64)),
-    case("poison::a_frozen_value_is_the_same_at_every_use", frozen),
-];
-
-const fn case(name: &'static str, run: fn(&Context) -> Result<()>) -> Case {
-    Case::new(name, run).on_top().silent()
-}
+pub(super) const CASES: &[Case] = cases! {
+    "poison::division_of_8_bits" => division(gpu, 8, true), on_top(), silent();
+    "poison::division_of_16_bits" => division(gpu, 16, true), on_top(), silent();
+    "poison::division_of_32_bits" => division(gpu, 32, true), on_top(), silent();
+    "poison::division_of_64_bits" => division(gpu, 64, true), on_top(), silent();
+    "poison::division_of_specialisation_constants" => specialised::division(device), on_top(), silent();
+    "poison::division_without_the_mode" => division(gpu, 32, false), on_top(), silent();
+    "poison::conversion_of_16_bits" => conversion(gpu, 16), on_top(), silent();
+    "poison::conversion_of_32_bits" => conversion(gpu, 32), on_top(), silent();
+    "poison::conversion_of_64_bits" => conversion(gpu, 64), on_top(), silent();
+    "poison::a_frozen_value_is_the_same_at_every_use" => frozen(device), on_top(), silent();
+};

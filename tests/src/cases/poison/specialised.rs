@@ -3,16 +3,13 @@
 use super::division::{DIVISIONS, OPERANDS, divided};
 use super::support::run;
 use super::text::shader;
-use crate::case::Context;
-use crate::vk::{Device, Gpu};
+use crate::vk::Device;
 use anyhow::{Result, ensure};
 use std::fmt::Write;
 
 /// Every invocation stores every result. Scalars only, because the validation layer specialises vectors of such a module
 /// into constants that are used before they are declared.
-pub(super) fn division(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
+pub(super) fn division(device: &Device<'_>) -> Result<()> {
     let cases = OPERANDS
         .iter()
         .flat_map(|pair| DIVISIONS.map(|operation| (*pair, operation)));
@@ -33,7 +30,7 @@ pub(super) fn division(context: &Context) -> Result<()> {
              OpStore %p{number} %q{number}\n"
         )?;
     }
-    let after = run(&device, &shader(true, "", &types, &code)?, &vec![0; cases.len()])?;
+    let after = run(device, &shader(true, "", &types, &code)?, &vec![0; cases.len()])?;
     for (number, ((a, b), operation)) in cases.iter().enumerate() {
         let expected = divided(operation, *a, *b, 32);
         let found = after[number];

@@ -2,7 +2,7 @@
 //! one process; `tests/own_driver.rs` compares the cache data that they print across processes.
 
 use super::support::aborting;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::cases::binaries::cache_data_of;
 use crate::cases::support::without_abort;
 use crate::harness::{HAS_DEVICE, HOLD, MAY_END};
@@ -11,17 +11,16 @@ use anyhow::{Result, ensure};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_binaries::with_replayed_addresses", |c| same(c, false)).on_driver("replay"),
-    Case::new("test_driver_binaries::with_imported_memory", |c| same(c, true)).on_driver("kind=cpu,import"),
-    Case::new("test_driver_binaries::with_host_addresses", |c| same(c, true)).on_driver("kind=cpu"),
-    Case::new("test_driver_binaries::with_a_refused_import", |c| same(c, true))
-        .on_driver("kind=cpu,import,refuse=import:*"),
-    Case::new("test_driver_binaries::pipeline_cache_data", cache_data).on_driver("replay"),
-    Case::new("test_driver_binaries::of_three_devices", of_three_devices).on_driver("replay"),
-    Case::new("test_driver_binaries::beside_another_device", beside).on_driver("replay"),
-    Case::new("test_driver_binaries::while_other_processes_run", held).on_driver("replay"),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_binaries::with_replayed_addresses" => same(gpu, false), on_driver("replay");
+    "test_driver_binaries::with_imported_memory" => same(gpu, true), on_driver("kind=cpu,import");
+    "test_driver_binaries::with_host_addresses" => same(gpu, true), on_driver("kind=cpu");
+    "test_driver_binaries::with_a_refused_import" => same(gpu, true), on_driver("kind=cpu,import,refuse=import:*");
+    "test_driver_binaries::pipeline_cache_data" => print(device), on_driver("replay");
+    "test_driver_binaries::of_three_devices" => of_three_devices(gpu), on_driver("replay");
+    "test_driver_binaries::beside_another_device" => beside(gpu), on_driver("replay");
+    "test_driver_binaries::while_other_processes_run" => held(device), on_driver("replay");
+};
 
 /// SPIR-V of the aborting shader as it reaches the driver.
 fn driver_words(device: &Device<'_>) -> Result<Vec<u32>> {
@@ -32,11 +31,10 @@ fn driver_words(device: &Device<'_>) -> Result<Vec<u32>> {
 
 /// Live devices have separate arenas if they share an address space. A later device reuses the address of a destroyed
 /// one.
-fn same(context: &Context, shared: bool) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let first = Device::new(&gpu)?;
+fn same(gpu: &Gpu, shared: bool) -> Result<()> {
+    let first = Device::new(gpu)?;
     let words = driver_words(&first)?;
-    let second = Device::new(&gpu)?;
+    let second = Device::new(gpu)?;
     let others = driver_words(&second)?;
     ensure!(!shared || words != others, "two live devices share an arena");
     ensure!(
@@ -45,32 +43,24 @@ fn same(context: &Context, shared: bool) -> Result<()> {
     );
     drop(first);
     ensure!(
-        driver_words(&Device::new(&gpu)?)? == words,
+        driver_words(&Device::new(gpu)?)? == words,
         "the next device does not reuse the address of the first one"
     );
     Ok(())
 }
 
-fn cache_data(context: &Context) -> Result<()> {
-    print(&Device::new(&Gpu::open(context)?)?)
-}
-
-fn of_three_devices(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let devices = [Device::new(&gpu)?, Device::new(&gpu)?, Device::new(&gpu)?];
+fn of_three_devices(gpu: &Gpu) -> Result<()> {
+    let devices = [Device::new(gpu)?, Device::new(gpu)?, Device::new(gpu)?];
     devices.iter().try_for_each(print)
 }
 
-fn beside(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let _other = without_abort(&gpu)?;
-    print(&Device::new(&gpu)?)
+fn beside(gpu: &Gpu) -> Result<()> {
+    let _other = without_abort(gpu)?;
+    print(&Device::new(gpu)?)
 }
 
-fn held(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    print(&device)?;
+fn held(device: &Device<'_>) -> Result<()> {
+    print(device)?;
     if std::env::var_os(HOLD).is_some() {
         std::fs::write(HAS_DEVICE, "")?;
         let start = Instant::now();

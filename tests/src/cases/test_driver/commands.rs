@@ -2,26 +2,21 @@
 //! VK_ERROR_DEVICE_LOST on a thread, each later command on it returns VK_ERROR_DEVICE_LOST".
 
 use super::support::{Extra, aborting, device_with, lose};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk::{self, Handle};
 use std::ffi::CString;
 use std::time::{Duration, Instant};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_commands::all_return_device_lost_after_an_abort", all).on_driver("abort=1"),
-    Case::new(
-        "test_driver_commands::all_return_device_lost_after_a_loss_of_the_driver",
-        all,
-    )
-    .on_driver("lose=execute:1"),
-    Case::new("test_driver_commands::all_return_device_lost_on_a_native_driver", all)
-        .on_driver("native=abort+fault+data,abort=1"),
-    Case::new("test_driver_commands::all_return_device_lost_on_a_busy_device", all)
-        .on_driver("abort=1,hang=1")
-        .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_commands::all_return_device_lost_after_an_abort" => all(gpu), on_driver("abort=1");
+    "test_driver_commands::all_return_device_lost_after_a_loss_of_the_driver" => all(gpu), on_driver("lose=execute:1");
+    "test_driver_commands::all_return_device_lost_on_a_native_driver" => all(gpu),
+        on_driver("native=abort+fault+data,abort=1");
+    "test_driver_commands::all_return_device_lost_on_a_busy_device" => all(gpu),
+        on_driver("abort=1,hang=1"), with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]);
+};
 
 /// Commands of the registry that can return `VK_ERROR_DEVICE_LOST`.
 const COMMANDS: &str = include_str!("../../../../layer/src/intercept/device_lost_commands.txt");
@@ -30,11 +25,10 @@ const COMMANDS: &str = include_str!("../../../../layer/src/intercept/device_lost
 /// caller cleans up arguments that the callee does not read.
 type AnyCommand = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64) -> vk::Result;
 
-fn all(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn all(gpu: &Gpu) -> Result<()> {
     // The loader returns some commands only if their extension is enabled.
     let extensions = [ash::khr::swapchain::NAME, ash::khr::display_swapchain::NAME];
-    let device = device_with(&gpu, &Extra::extensions(&extensions))?;
+    let device = device_with(gpu, &Extra::extensions(&extensions))?;
     let commands = commands(&device)?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;

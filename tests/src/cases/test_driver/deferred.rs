@@ -2,28 +2,24 @@
 //! complete". This includes the layer's replacements.
 
 use super::support::{Extra, aborting, device_with};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::vk::{Gpu, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new(
-        "test_driver_deferred::rewritten_modules_live_until_the_operation_completes",
-        deferred,
-    )
-    .on_driver("deferred"),
-    Case::new("test_driver_deferred::an_operation_that_is_not_deferred", deferred).on_driver(""),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_deferred::rewritten_modules_live_until_the_operation_completes" => deferred(gpu),
+        on_driver("deferred");
+    "test_driver_deferred::an_operation_that_is_not_deferred" => deferred(gpu), on_driver("");
+};
 
-fn deferred(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn deferred(gpu: &Gpu) -> Result<()> {
     let extensions = [
         ash::khr::ray_tracing_pipeline::NAME,
         ash::khr::acceleration_structure::NAME,
         ash::khr::deferred_host_operations::NAME,
     ];
-    let device = device_with(&gpu, &Extra::extensions(&extensions))?;
+    let device = device_with(gpu, &Extra::extensions(&extensions))?;
     let operations = ash::khr::deferred_host_operations::Device::new(&gpu.instance, &device.raw);
     let pipelines = ash::khr::ray_tracing_pipeline::Device::new(&gpu.instance, &device.raw);
     let spirv = aborting()?;

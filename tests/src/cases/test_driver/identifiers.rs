@@ -1,30 +1,23 @@
 //! Pipelines created from a module identifier: messages are delivered although the layer sees no SPIR-V.
 
 use super::support::{Extra, aborting, device_with, payload};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::cases::support::expect_payloads;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::{ext, vk};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new(
-        "test_driver_identifiers::a_pipeline_of_an_identifier_aborts",
-        |context| run(context, vk::Result::ERROR_DEVICE_LOST),
-    )
-    .on_driver("abort=1"),
-    Case::new("test_driver_identifiers::a_pipeline_of_an_identifier_runs", |context| {
-        run(context, vk::Result::SUCCESS)
-    })
-    .on_driver("abort=2")
-    .silent(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_identifiers::a_pipeline_of_an_identifier_aborts" => run(gpu, vk::Result::ERROR_DEVICE_LOST),
+        on_driver("abort=1");
+    "test_driver_identifiers::a_pipeline_of_an_identifier_runs" => run(gpu, vk::Result::SUCCESS),
+        on_driver("abort=2"), silent();
+};
 
 /// "vkGetShaderModuleIdentifierEXT and vkGetShaderModuleCreateInfoIdentifierEXT must return identical identifiers" for the
 /// same code, and a pipeline of that identifier equals the pipeline of the module.
-fn run(context: &Context, expected: vk::Result) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = device_with(&gpu, &Extra::extensions(&[ext::shader_module_identifier::NAME]))?;
+fn run(gpu: &Gpu, expected: vk::Result) -> Result<()> {
+    let device = device_with(gpu, &Extra::extensions(&[ext::shader_module_identifier::NAME]))?;
     let identifier = identify(&device)?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;

@@ -3,7 +3,7 @@
 //! time", after an abort as well as after a loss by the driver.
 
 use super::support::{Extra, aborting, device_with};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::cases::lost_objects::create_timeline;
 use crate::cases::support::GROUPS;
 use crate::vk::{Buffer, Device, Gpu, Kernel, code, test_driver};
@@ -19,14 +19,13 @@ const SHORT_DRAIN: &[(&str, &str)] = &[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "200
 
 macro_rules! waits {
     ($($name:literal $wait:expr;)*) => {
-        &[$(
-            Case::new(concat!("test_driver_in_flight::", $name, "_when_a_shader_aborts"), |c| ends(c, $wait)).on_driver(ABORT),
-            Case::new(concat!("test_driver_in_flight::", $name, "_when_the_driver_loses_the_device"), |c| ends(c, $wait))
-                .on_driver(LOSS),
-            Case::new(concat!("test_driver_in_flight::", $name, "_when_a_shader_aborts_and_the_driver_hangs"), |c| ends(c, $wait))
-                .on_driver(HANG)
-                .with(SHORT_DRAIN),
-        )*]
+        cases! {$(
+            concat!("test_driver_in_flight::", $name, "_when_a_shader_aborts") => ends(gpu, $wait), on_driver(ABORT);
+            concat!("test_driver_in_flight::", $name, "_when_the_driver_loses_the_device") => ends(gpu, $wait),
+                on_driver(LOSS);
+            concat!("test_driver_in_flight::", $name, "_when_a_shader_aborts_and_the_driver_hangs") => ends(gpu, $wait),
+                on_driver(HANG), with(SHORT_DRAIN);
+        )*}
     };
 }
 
@@ -43,10 +42,9 @@ pub(super) const CASES: &[Case] = waits! {
 /// Waits on another thread until the loss ends the wait.
 type Wait = fn(&Device<'_>) -> Result<vk::Result>;
 
-fn ends(context: &Context, wait: Wait) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn ends(gpu: &Gpu, wait: Wait) -> Result<()> {
     let extensions = [ash::khr::swapchain::NAME, ash::khr::present_wait::NAME];
-    let device = device_with(&gpu, &Extra::extensions(&extensions))?;
+    let device = device_with(gpu, &Extra::extensions(&extensions))?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
     let submission = kernel.record(GROUPS)?;

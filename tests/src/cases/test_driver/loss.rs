@@ -1,140 +1,103 @@
 //! Losses that the driver reports: "a device is lost" regardless of the cause, and the KHR queries forward the driver's details.
 
-use super::support::{Extra, lose, payload, with_kernel, with_kernel_and};
-use crate::case::{Case, Context};
+use super::support::{Extra, lose, payload, with_kernel_and};
+use crate::case::{Case, cases};
 use crate::cases::support::{expect_payloads, reports};
-use crate::vk::Device;
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
+use crate::vk::{Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk::{self, TaggedStructure};
 use std::ptr;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_loss::in_a_submission", forwarded).on_driver("lose=submit:1"),
-    Case::new("test_driver_loss::in_execution", forwarded).on_driver("lose=execute:1"),
-    Case::new("test_driver_loss::in_a_wait", forwarded).on_driver("lose=wait:1"),
-    Case::new(
-        "test_driver_loss::of_a_driver_without_details_is_one_report",
-        one_report,
-    )
-    .on_driver("lose=execute:1")
-    .validated(),
-    Case::new("test_driver_loss::details_of_the_driver_come_first", details)
-        .on_driver("lose=execute:1,ext_fault")
-        .validated()
-        .logs(&["the test driver has lost the device"]),
-    Case::new(
-        "test_driver_loss::the_vendor_binary_is_complete_or_absent",
-        vendor_binary,
-    )
-    .on_driver("lose=execute:1,ext_fault"),
-    Case::new(
-        "test_driver_loss::without_the_feature_there_is_no_vendor_binary",
-        no_vendor_binary,
-    )
-    .on_driver("lose=execute:1,ext_fault"),
-    Case::new(
-        "test_driver_loss::the_message_survives_a_loss_after_the_abort",
-        abort_then_loss,
-    )
-    .on_driver("abort=1,lose=execute:1,ext_fault")
-    .validated(),
-    Case::new(
-        "test_driver_loss::an_application_with_the_older_extension_sees_a_loss_of_the_driver",
-        |c| older(c, true),
-    )
-    .on_driver("lose=execute:1,ext_fault"),
-    Case::new(
-        "test_driver_loss::an_application_with_the_older_extension_sees_an_abort",
-        |c| older(c, false),
-    )
-    .on_driver("abort=1,ext_fault"),
-    Case::new("test_driver_loss::a_native_driver_reports_itself", native)
-        .on_driver("native=abort+fault+data,lose=execute:1")
-        .validated(),
-    Case::new(
-        "test_driver_loss::counts_beyond_the_buffers_are_harmless",
-        wrong_answers,
-    )
-    .on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts")
-    .validated()
-    .logs(&["submission 1, message 0"]),
-    Case::new(
-        "test_driver_loss::a_driver_that_is_alpipeline_creationcomplete_is_harmless",
-        wrong_answers,
-    )
-    .on_driver("native=abort+fault+data,abort=1,messages=3,bad=incomplete")
-    .validated(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_loss::in_a_submission" => forwarded(kernel), on_driver("lose=submit:1");
+    "test_driver_loss::in_execution" => forwarded(kernel), on_driver("lose=execute:1");
+    "test_driver_loss::in_a_wait" => forwarded(kernel), on_driver("lose=wait:1");
+    "test_driver_loss::of_a_driver_without_details_is_one_report" => one_report(kernel),
+        on_driver("lose=execute:1"), validated();
+    "test_driver_loss::details_of_the_driver_come_first" => details(kernel),
+        on_driver("lose=execute:1,ext_fault"), validated(), logs(&["the test driver has lost the device"]);
+    "test_driver_loss::the_vendor_binary_is_complete_or_absent" => vendor_binary(gpu),
+        on_driver("lose=execute:1,ext_fault");
+    "test_driver_loss::without_the_feature_there_is_no_vendor_binary" => no_vendor_binary(gpu),
+        on_driver("lose=execute:1,ext_fault");
+    "test_driver_loss::the_message_survives_a_loss_after_the_abort" => abort_then_loss(kernel),
+        on_driver("abort=1,lose=execute:1,ext_fault"), validated();
+    "test_driver_loss::an_application_with_the_older_extension_sees_a_loss_of_the_driver" => older(gpu, true),
+        on_driver("lose=execute:1,ext_fault");
+    "test_driver_loss::an_application_with_the_older_extension_sees_an_abort" => older(gpu, false),
+        on_driver("abort=1,ext_fault");
+    "test_driver_loss::a_native_driver_reports_itself" => native(kernel),
+        on_driver("native=abort+fault+data,lose=execute:1"), validated();
+    "test_driver_loss::counts_beyond_the_buffers_are_harmless" => wrong_answers(kernel),
+        on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts"), validated(),
+        logs(&["submission 1, message 0"]);
+    "test_driver_loss::a_driver_that_is_alpipeline_creationcomplete_is_harmless" => wrong_answers(kernel),
+        on_driver("native=abort+fault+data,abort=1,messages=3,bad=incomplete"), validated();
+};
 
 /// "Once a device is lost, commands return `VK_ERROR_DEVICE_LOST`": permanently, and without a message.
-fn forwarded(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let submission = lose(kernel)?;
-        for _ in 0..3 {
-            let again = [submission.submit(), submission.wait()];
-            ensure!(again == [vk::Result::ERROR_DEVICE_LOST; 2], "{again:?}");
-        }
-        expect_payloads(device, &[])?;
-        // A new device on the same physical device is not lost: "creating a new logical device may succeed".
-        let next = Device::new(device.gpu)?;
-        next.wait_idle()?;
-        Ok(())
-    })
+fn forwarded(kernel: &Kernel<'_>) -> Result<()> {
+    let submission = lose(kernel)?;
+    for _ in 0..3 {
+        let again = [submission.submit(), submission.wait()];
+        ensure!(again == [vk::Result::ERROR_DEVICE_LOST; 2], "{again:?}");
+    }
+    expect_payloads(kernel.device, &[])?;
+    // A new device on the same physical device is not lost: "creating a new logical device may succeed".
+    let next = Device::new(kernel.device.gpu)?;
+    next.wait_idle()?;
+    Ok(())
 }
 
-fn one_report(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        let reports = reports(device)?;
-        ensure!(
-            reports.len() == 1 && reports[0].flags == fault_flags::DEVICE_LOST,
-            "{reports:?}"
-        );
-        Ok(())
-    })
+fn one_report(kernel: &Kernel<'_>) -> Result<()> {
+    let _submission = lose(kernel)?;
+    let reports = reports(kernel.device)?;
+    ensure!(
+        reports.len() == 1 && reports[0].flags == fault_flags::DEVICE_LOST,
+        "{reports:?}"
+    );
+    Ok(())
 }
 
 /// Two addresses, one vendor record, and last the report of the loss.
-fn details(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        let reports = reports(device)?;
-        let flags: Vec<u32> = reports.iter().map(|report| report.flags).collect();
-        let expected = [
-            fault_flags::MEMORY_ADDRESS,
-            fault_flags::INSTRUCTION_ADDRESS,
-            fault_flags::VENDOR,
-            fault_flags::DEVICE_LOST,
-        ];
-        ensure!(flags == expected, "{flags:x?}");
-        ensure!(
-            reports.iter().all(|report| report.group_id == reports[0].group_id),
-            "groups differ"
-        );
-        let memory = reports[0].fault_address_info;
-        ensure!(
-            (memory.reported_address, memory.address_precision) == (0xDEAD_0000, 4096),
-            "{memory:?}"
-        );
-        ensure!(
-            reports[1].instruction_address_info.reported_address == 0xC0DE_0040,
-            "{:?}",
-            reports[1]
-        );
-        let vendor = reports[2].vendor_info;
-        ensure!(
-            (vendor.vendor_fault_code, vendor.vendor_fault_data) == (7, 77),
-            "{vendor:?}"
-        );
-        ensure!(reports[3].text().contains("the test driver"), "{:?}", reports[3].text());
-        Ok(())
-    })
+fn details(kernel: &Kernel<'_>) -> Result<()> {
+    let _submission = lose(kernel)?;
+    let reports = reports(kernel.device)?;
+    let flags: Vec<u32> = reports.iter().map(|report| report.flags).collect();
+    let expected = [
+        fault_flags::MEMORY_ADDRESS,
+        fault_flags::INSTRUCTION_ADDRESS,
+        fault_flags::VENDOR,
+        fault_flags::DEVICE_LOST,
+    ];
+    ensure!(flags == expected, "{flags:x?}");
+    ensure!(
+        reports.iter().all(|report| report.group_id == reports[0].group_id),
+        "groups differ"
+    );
+    let memory = reports[0].fault_address_info;
+    ensure!(
+        (memory.reported_address, memory.address_precision) == (0xDEAD_0000, 4096),
+        "{memory:?}"
+    );
+    ensure!(
+        reports[1].instruction_address_info.reported_address == 0xC0DE_0040,
+        "{:?}",
+        reports[1]
+    );
+    let vendor = reports[2].vendor_info;
+    ensure!(
+        (vendor.vendor_fault_code, vendor.vendor_fault_data) == (7, 77),
+        "{vendor:?}"
+    );
+    ensure!(reports[3].text().contains("the test driver"), "{:?}", reports[3].text());
+    Ok(())
 }
 
 /// Loses a device and calls `check` with a query for its vendor binary.
 fn with_binaries(
-    context: &Context,
+    gpu: &Gpu,
     vendor_binary: bool,
     check: impl FnOnce(&dyn Fn(u32, *mut u8) -> (vk::Result, u32)) -> Result<()>,
 ) -> Result<()> {
@@ -142,7 +105,7 @@ fn with_binaries(
         vendor_binary,
         ..Extra::default()
     };
-    with_kernel_and(context, &extra, |device, kernel| {
+    with_kernel_and(gpu, &extra, |device, kernel| {
         let _submission = lose(kernel)?;
         let commands = device.fault()?;
         check(&|size, data| {
@@ -159,8 +122,8 @@ fn with_binaries(
     })
 }
 
-fn vendor_binary(context: &Context) -> Result<()> {
-    with_binaries(context, true, |query| {
+fn vendor_binary(gpu: &Gpu) -> Result<()> {
+    with_binaries(gpu, true, |query| {
         ensure!(
             query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 96),
             "{:?}",
@@ -192,8 +155,8 @@ fn vendor_binary(context: &Context) -> Result<()> {
     })
 }
 
-fn no_vendor_binary(context: &Context) -> Result<()> {
-    with_binaries(context, false, |query| {
+fn no_vendor_binary(gpu: &Gpu) -> Result<()> {
+    with_binaries(gpu, false, |query| {
         ensure!(
             query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0),
             "there is a binary"
@@ -204,9 +167,9 @@ fn no_vendor_binary(context: &Context) -> Result<()> {
 
 /// `vkGetDeviceFaultInfoEXT` returns the driver's details of its own loss. For an abort it returns only a description,
 /// because the driver may be queried only if "the device is in the lost state".
-fn older(context: &Context, by_driver: bool) -> Result<()> {
+fn older(gpu: &Gpu, by_driver: bool) -> Result<()> {
     with_kernel_and(
-        context,
+        gpu,
         &Extra::extensions(&[ash::ext::device_fault::NAME]),
         |device, kernel| {
             let _submission = lose(kernel)?;
@@ -240,47 +203,41 @@ fn older(context: &Context, by_driver: bool) -> Result<()> {
     )
 }
 
-fn abort_then_loss(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        expect_payloads(device, &[payload(1, 0)])?;
-        let reports = reports(device)?;
-        let last = reports.last().map(|report| report.flags);
-        ensure!(last == Some(fault_flags::DEVICE_LOST), "{reports:?}");
-        Ok(())
-    })
+fn abort_then_loss(kernel: &Kernel<'_>) -> Result<()> {
+    let _submission = lose(kernel)?;
+    expect_payloads(kernel.device, &[payload(1, 0)])?;
+    let reports = reports(kernel.device)?;
+    let last = reports.last().map(|report| report.flags);
+    ensure!(last == Some(fault_flags::DEVICE_LOST), "{reports:?}");
+    Ok(())
 }
 
-fn native(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        let (result, reports) = device.fault()?.reports(u64::MAX, 10);
-        ensure!(
-            result == vk::Result::SUCCESS && reports.len() == 1,
-            "{result:?}, {reports:?}"
-        );
-        ensure!(
-            reports[0].text() == "the test driver has lost the device",
-            "{:?}",
-            reports[0].text()
-        );
-        Ok(())
-    })
+fn native(kernel: &Kernel<'_>) -> Result<()> {
+    let _submission = lose(kernel)?;
+    let (result, reports) = kernel.device.fault()?.reports(u64::MAX, 10);
+    ensure!(
+        result == vk::Result::SUCCESS && reports.len() == 1,
+        "{result:?}, {reports:?}"
+    );
+    ensure!(
+        reports[0].text() == "the test driver has lost the device",
+        "{:?}",
+        reports[0].text()
+    );
+    Ok(())
 }
 
 /// The application receives the driver's wrong answers unchanged, and the layer, which queries too, survives them.
-fn wrong_answers(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        let (result, size) = device.fault()?.message_size();
-        ensure!(result == vk::Result::SUCCESS && size > 0, "{result:?}, {size}");
-        let mut room = vec![0; usize::try_from(size)?];
-        let (result, _) = device.fault()?.messages_into(&mut room);
-        ensure!(
-            result == vk::Result::SUCCESS || result == vk::Result::INCOMPLETE,
-            "{result:?}"
-        );
-        ensure!(room.starts_with(&24u64.to_ne_bytes()), "{room:?}");
-        Ok(())
-    })
+fn wrong_answers(kernel: &Kernel<'_>) -> Result<()> {
+    let _submission = lose(kernel)?;
+    let (result, size) = kernel.device.fault()?.message_size();
+    ensure!(result == vk::Result::SUCCESS && size > 0, "{result:?}, {size}");
+    let mut room = vec![0; usize::try_from(size)?];
+    let (result, _) = kernel.device.fault()?.messages_into(&mut room);
+    ensure!(
+        result == vk::Result::SUCCESS || result == vk::Result::INCOMPLETE,
+        "{result:?}"
+    );
+    ensure!(room.starts_with(&24u64.to_ne_bytes()), "{room:?}");
+    Ok(())
 }

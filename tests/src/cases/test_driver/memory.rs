@@ -2,10 +2,10 @@
 //! never memory that a reset can lose if there is a choice"; for the control block device memory where atomics would
 //! cross a bus. Also its contents after a loss that destroys device memory.
 
-use super::support::{lose, lose_with, payload, with_kernel};
-use crate::case::{Case, Context};
+use super::support::{lose, lose_with, payload};
+use crate::case::{Case, cases};
 use crate::cases::support::{GROUPS, expect_payloads, expect_success, reports};
-use crate::vk::{Device, Gpu, khr, test_driver};
+use crate::vk::{Device, Gpu, Kernel, khr, test_driver};
 use anyhow::{Result, ensure};
 
 /// The control block is in the same buffer as the records.
@@ -13,12 +13,10 @@ const BEFORE: Option<u32> = None;
 
 macro_rules! choices {
     ($($name:literal $driver:literal [$($key:literal $value:literal)?] => $records:literal, $control:expr;)*) => {
-        &[$(
-            Case::new(concat!("test_driver_memory::", $name), |context| check_types(context, $records, $control))
-                .on_driver($driver)
-                .set(&[$(($key, $value))?])
-                .validated(),
-        )*]
+        cases! {$(
+            concat!("test_driver_memory::", $name) => check_types(device, $records, $control),
+                on_driver($driver), set(&[$(($key, $value))?]), validated();
+        )*}
     };
 }
 
@@ -30,7 +28,8 @@ const CHOICES: &[Case] = choices! {
     "incoherent_memory_is_not_used" "memory=incoherent+host" [] => 1, BEFORE;
     "memory_that_needs_a_feature_is_not_used" "memory=amd+host" [] => 1, BEFORE;
     "the_first_of_equal_types_is_used" "memory=host+cached+cached" [] => 1, BEFORE;
-    "the_control_block_of_an_integrated_gpu_precedes_the_records" "kind=integrated,memory=vram+bar+host+cached" [] => 3, BEFORE;
+    "the_control_block_of_an_integrated_gpu_precedes_the_records" "kind=integrated,memory=vram+bar+host+cached" [] => 3,
+        BEFORE;
     "all_memory_is_gpu_memory" "kind=integrated,memory=bar" [] => 0, BEFORE;
     "device_coherent_memory_is_enabled"
         "device_coherent,memory=vram+bar+host+cached+amd_bar+amd+amd_cached" [] => 6, Some(4);
@@ -52,147 +51,68 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 /// The layer drops a setting that it cannot satisfy and logs why.
-const REFUSED: &[Case] = &[
-    Case::new("test_driver_memory::cached_memory_is_not_offered", |c| {
-        check_types(c, 1, BEFORE)
-    })
-    .on_driver("memory=vram+host")
-    .set(&[("memory", "cached")])
-    .validated()
-    .logs(&[
-        "memory = cached is not possible",
-        "memory types 1 (HOST_VISIBLE | HOST_COHERENT)",
-        "using auto",
-    ]),
-    Case::new("test_driver_memory::device_coherent_memory_is_not_offered", |c| {
-        check_types(c, 1, BEFORE)
-    })
-    .on_driver("memory=amd+host")
-    .set(&[("memory", "device_coherent")])
-    .validated()
-    .logs(&["memory = device_coherent is not possible"]),
-    Case::new("test_driver_memory::no_device_memory_for_a_control_block", |c| {
-        check_types(c, 2, BEFORE)
-    })
-    .on_driver("memory=vram+host+cached")
-    .set(&[("control_block", "device")])
-    .validated()
-    .logs(&["control_block = device is not possible", "using auto"]),
-    Case::new("test_driver_memory::a_cpu_driver_ignores_the_setting", |context| {
-        with_kernel(context, |_, _| Ok(()))
-    })
-    .on_driver("kind=cpu")
-    .set(&[("memory", "device")])
-    .logs(&["has no effect on a CPU driver"]),
-    Case::new(
-        "test_driver_memory::the_control_block_stays_if_its_memory_is_refused",
-        messages::<1>,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:2")
-    .set(&[("log_level", "warning")])
-    .validated()
-    .logs(&["the control block stays before the messages", "vkAllocateMemory failed"]),
-    Case::new(
-        "test_driver_memory::the_control_block_stays_if_its_buffer_is_refused",
-        messages::<1>,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,refuse=buffer:2")
-    .set(&[("log_level", "warning")])
-    .validated()
-    .logs(&["the control block stays before the messages", "vkCreateBuffer failed"]),
-    Case::new(
-        "test_driver_memory::the_control_block_stays_if_its_mapping_is_refused",
-        messages::<1>,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,refuse=map:2")
-    .set(&[("log_level", "warning")])
-    .validated()
-    .logs(&["the control block stays before the messages", "vkMapMemory failed"]),
-    Case::new("test_driver_memory::device_memory_is_full", messages::<1>)
-        .on_driver("memory=vram+bar+cached,abort=1,refuse=memory:1")
-        .set(&[("memory", "device")])
-        .validated()
-        .logs(&["memory = device is not possible: vkAllocateMemory failed", "using auto"]),
-];
+const REFUSED: &[Case] = cases! {
+    "test_driver_memory::cached_memory_is_not_offered" => check_types(device, 1, BEFORE),
+        on_driver("memory=vram+host"), set(&[("memory", "cached")]), validated(),
+        logs(&["memory = cached is not possible", "memory types 1 (HOST_VISIBLE | HOST_COHERENT)", "using auto"]);
+    "test_driver_memory::device_coherent_memory_is_not_offered" => check_types(device, 1, BEFORE),
+        on_driver("memory=amd+host"), set(&[("memory", "device_coherent")]), validated(),
+        logs(&["memory = device_coherent is not possible"]);
+    "test_driver_memory::no_device_memory_for_a_control_block" => check_types(device, 2, BEFORE),
+        on_driver("memory=vram+host+cached"), set(&[("control_block", "device")]), validated(),
+        logs(&["control_block = device is not possible", "using auto"]);
+    "test_driver_memory::a_cpu_driver_ignores_the_setting" => without_abort_taken(kernel),
+        on_driver("kind=cpu"), set(&[("memory", "device")]), logs(&["has no effect on a CPU driver"]);
+    "test_driver_memory::the_control_block_stays_if_its_memory_is_refused" => messages(kernel, 1),
+        on_driver("memory=vram+bar+cached,abort=1,refuse=memory:2"), set(&[("log_level", "warning")]), validated(),
+        logs(&["the control block stays before the messages", "vkAllocateMemory failed"]);
+    "test_driver_memory::the_control_block_stays_if_its_buffer_is_refused" => messages(kernel, 1),
+        on_driver("memory=vram+bar+cached,abort=1,refuse=buffer:2"), set(&[("log_level", "warning")]), validated(),
+        logs(&["the control block stays before the messages", "vkCreateBuffer failed"]);
+    "test_driver_memory::the_control_block_stays_if_its_mapping_is_refused" => messages(kernel, 1),
+        on_driver("memory=vram+bar+cached,abort=1,refuse=map:2"), set(&[("log_level", "warning")]), validated(),
+        logs(&["the control block stays before the messages", "vkMapMemory failed"]);
+    "test_driver_memory::device_memory_is_full" => messages(kernel, 1),
+        on_driver("memory=vram+bar+cached,abort=1,refuse=memory:1"), set(&[("memory", "device")]), validated(),
+        logs(&["memory = device is not possible: vkAllocateMemory failed", "using auto"]);
+};
 
 /// A loss destroys device memory. Messages survive because they are in host memory.
-const LOST: &[Case] = &[
-    Case::new(
-        "test_driver_memory::messages_survive_a_control_block_of_zeros",
-        messages::<40>,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=zeros")
-    .validated()
-    .logs(&["the abort count was lost with the device"]),
-    Case::new(
-        "test_driver_memory::messages_survive_a_control_block_of_ones",
-        messages::<40>,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=ones")
-    .validated()
-    .logs(&["the abort count was lost with the device"]),
-    Case::new(
-        "test_driver_memory::messages_survive_a_loss_that_preserves_memory",
-        messages::<40>,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1")
-    .validated(),
-    Case::new(
-        "test_driver_memory::zeros_without_an_abort_are_not_messages",
-        no_messages,
-    )
-    .on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=zeros")
-    .validated()
-    .logs(&["no shader has aborted"]),
-    Case::new(
-        "test_driver_memory::ones_without_an_abort_are_not_messages",
-        no_messages,
-    )
-    .on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=ones")
-    .validated()
-    .logs(&["no shader has aborted"]),
-    Case::new("test_driver_memory::messages_in_lost_memory_are_lost", no_messages)
-        .on_driver("memory=vram+bar,abort=1,messages=3,lose=execute:1,lost_memory=ones")
-        .validated()
-        .logs(&["no shader has aborted"]),
-];
+const LOST: &[Case] = cases! {
+    "test_driver_memory::messages_survive_a_control_block_of_zeros" => messages(kernel, 40),
+        on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=zeros"), validated(),
+        logs(&["the abort count was lost with the device"]);
+    "test_driver_memory::messages_survive_a_control_block_of_ones" => messages(kernel, 40),
+        on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1,lost_memory=ones"), validated(),
+        logs(&["the abort count was lost with the device"]);
+    "test_driver_memory::messages_survive_a_loss_that_preserves_memory" => messages(kernel, 40),
+        on_driver("memory=vram+bar+cached,abort=1,messages=40,lose=execute:1"), validated();
+    "test_driver_memory::zeros_without_an_abort_are_not_messages" => no_messages(kernel),
+        on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=zeros"), validated(),
+        logs(&["no shader has aborted"]);
+    "test_driver_memory::ones_without_an_abort_are_not_messages" => no_messages(kernel),
+        on_driver("memory=vram+bar+cached,lose=execute:1,lost_memory=ones"), validated(),
+        logs(&["no shader has aborted"]);
+    "test_driver_memory::messages_in_lost_memory_are_lost" => no_messages(kernel),
+        on_driver("memory=vram+bar,abort=1,messages=3,lose=execute:1,lost_memory=ones"), validated(),
+        logs(&["no shader has aborted"]);
+};
 
 /// Arenas with a separate control block behave like arenas without.
-const USED: &[Case] = &[
-    Case::new(
-        "test_driver_memory::a_storm_fills_an_arena_with_a_separate_control_block",
-        storm,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,messages=100000")
-    .set(&[("log_level", "off")])
-    .validated(),
-    Case::new(
-        "test_driver_memory::an_arena_with_a_separate_control_block_is_emptied",
-        emptied,
-    )
-    .on_driver("memory=vram+bar+cached,abort=*,messages=3")
-    .set(&[("on_abort", "continue")])
-    .validated()
-    .logs(&["submission 1, message 0", "submission 5, message 2"]),
-    Case::new(
-        "test_driver_memory::several_devices_have_separate_control_blocks",
-        side_by_side,
-    )
-    .on_driver("memory=vram+bar+cached,abort=*,messages=2")
-    .validated(),
-    Case::new(
-        "test_driver_memory::a_separate_control_block_on_a_cpu_driver",
-        side_by_side,
-    )
-    .on_driver("kind=cpu,abort=*,messages=2")
-    .set(&[("control_block", "device")])
-    .validated(),
-];
+const USED: &[Case] = cases! {
+    "test_driver_memory::a_storm_fills_an_arena_with_a_separate_control_block" => storm(kernel),
+        on_driver("memory=vram+bar+cached,abort=1,messages=100000"), set(&[("log_level", "off")]), validated();
+    "test_driver_memory::an_arena_with_a_separate_control_block_is_emptied" => emptied(kernel),
+        on_driver("memory=vram+bar+cached,abort=*,messages=3"), set(&[("on_abort", "continue")]), validated(),
+        logs(&["submission 1, message 0", "submission 5, message 2"]);
+    "test_driver_memory::several_devices_have_separate_control_blocks" => side_by_side(gpu),
+        on_driver("memory=vram+bar+cached,abort=*,messages=2"), validated();
+    "test_driver_memory::a_separate_control_block_on_a_cpu_driver" => side_by_side(gpu),
+        on_driver("kind=cpu,abort=*,messages=2"), set(&[("control_block", "device")]), validated();
+};
 
-fn check_types(context: &Context, records: u32, control: Option<u32>) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let calls = test_driver::call_log(&device)?;
+fn check_types(device: &Device<'_>, records: u32, control: Option<u32>) -> Result<()> {
+    let calls = test_driver::call_log(device)?;
     let [latest, before, ..] = calls.memory_types;
     let found = match calls.allocations {
         1 => (latest, None),
@@ -206,61 +126,56 @@ fn check_types(context: &Context, records: u32, control: Option<u32>) -> Result<
     Ok(())
 }
 
+fn without_abort_taken(_: &Kernel<'_>) -> Result<()> {
+    Ok(())
+}
+
 /// Expects all messages of one submission.
-fn messages<const MESSAGES: u32>(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        expect_payloads(
-            device,
-            &(0..MESSAGES).map(|index| payload(1, index)).collect::<Vec<_>>(),
-        )?;
-        let reports = reports(device)?;
-        ensure!(
-            reports.len() == 1 && reports[0].flags == khr::fault_flags::DEVICE_LOST,
-            "{reports:?}"
-        );
-        Ok(())
-    })
+fn messages(kernel: &Kernel<'_>, messages: u32) -> Result<()> {
+    let _submission = lose(kernel)?;
+    expect_payloads(
+        kernel.device,
+        &(0..messages).map(|index| payload(1, index)).collect::<Vec<_>>(),
+    )?;
+    let reports = reports(kernel.device)?;
+    ensure!(
+        reports.len() == 1 && reports[0].flags == khr::fault_flags::DEVICE_LOST,
+        "{reports:?}"
+    );
+    Ok(())
 }
 
-fn no_messages(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        expect_payloads(device, &[])
-    })
+fn no_messages(kernel: &Kernel<'_>) -> Result<()> {
+    let _submission = lose(kernel)?;
+    expect_payloads(kernel.device, &[])
 }
 
-fn storm(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        let payloads = device.payloads()?;
-        // Each message takes a header of 48 bytes and its text in units of 16, out of 1 MiB.
-        ensure!(
-            payloads.len() > (1 << 20) / 96 && payloads.len() < 100_000,
-            "{} messages",
-            payloads.len()
-        );
-        for (index, found) in (0..).zip(&payloads) {
-            ensure!(*found == payload(1, index), "message {index} is {found:?}");
-        }
-        Ok(())
-    })
+fn storm(kernel: &Kernel<'_>) -> Result<()> {
+    let _submission = lose(kernel)?;
+    let payloads = kernel.device.payloads()?;
+    // Each message takes a header of 48 bytes and its text in units of 16, out of 1 MiB.
+    ensure!(
+        payloads.len() > (1 << 20) / 96 && payloads.len() < 100_000,
+        "{} messages",
+        payloads.len()
+    );
+    for (index, found) in (0..).zip(&payloads) {
+        ensure!(*found == payload(1, index), "message {index} is {found:?}");
+    }
+    Ok(())
 }
 
 /// With `on_abort = continue`, each submission's messages are reported once and the arena is reset for the next one.
-fn emptied(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        for _ in 0..5 {
-            expect_success(kernel.run_to_end(GROUPS)?)?;
-            device.wait_idle()?;
-        }
-        Ok(())
-    })
+fn emptied(kernel: &Kernel<'_>) -> Result<()> {
+    for _ in 0..5 {
+        expect_success(kernel.run_to_end(GROUPS)?)?;
+        kernel.device.wait_idle()?;
+    }
+    Ok(())
 }
 
-fn side_by_side(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let devices = [Device::new(&gpu)?, Device::new(&gpu)?, Device::new(&gpu)?];
+fn side_by_side(gpu: &Gpu) -> Result<()> {
+    let devices = [Device::new(gpu)?, Device::new(gpu)?, Device::new(gpu)?];
     for (number, device) in (1..).zip(&devices) {
         lose_with(device, &[payload(number, 0), payload(number, 1)])?;
     }

@@ -1,7 +1,7 @@
 //! Drivers with all, some or none of the three extensions, under each value of `emulation`.
 
 use super::support::{aborting, lose, lose_with, payload};
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::cases::support::{expect_payloads, reports, without_abort};
 use crate::vk::khr::{self, ShaderAbortFeatures, ShaderAbortProperties, fault_flags};
 use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
@@ -27,9 +27,10 @@ macro_rules! matrix {
         )*]
     };
     (@case $name:expr, $native:literal, $emulation:literal, $expected:expr) => {
-        Case::new($name, |context| check(context, &$expected))
-            .on_driver(concat!($native, "abort=*"))
-            .with(&[("VK_SHADER_ABORT_EMULATION", $emulation)])
+        cases! {
+            $name => check(gpu, &$expected),
+                on_driver(concat!($native, "abort=*")), with(&[("VK_SHADER_ABORT_EMULATION", $emulation)]);
+        }[0]
     };
 }
 
@@ -53,10 +54,13 @@ const MATRIX: &[Case] = matrix! {
     "fault_and_data" "native=fault+data,": auto ours(ALL), force ours(ALL), off ours([false, true, true]);
 };
 
+const TWO_DEVICES: &[Case] = cases! {
+    "test_driver_native::two_physical_devices" => two_devices(context), on_driver("devices=2,abort=*");
+};
+
 /// Every case.
 pub(super) fn cases() -> Vec<Case> {
-    let two = Case::new("test_driver_native::two_physical_devices", two_devices).on_driver("devices=2,abort=*");
-    MATRIX.iter().copied().chain([two]).collect()
+    [MATRIX, TWO_DEVICES].concat()
 }
 
 /// Each physical device has its own state; a device group of both is not supported.
@@ -90,8 +94,7 @@ fn two_devices(context: &Context) -> Result<()> {
 
 /// `VK_KHR_shader_abort` requires the two extensions that it depends on, and each is listed once. Whether layer or driver
 /// provides them, an abort loses the device and its message can be read.
-fn check(context: &Context, expected: &Expected) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn check(gpu: &Gpu, expected: &Expected) -> Result<()> {
     let list = gpu.extensions()?;
     for (name, expected) in khr::EXTENSION_NAMES.into_iter().zip(expected.listed) {
         let found = list.iter().filter(|e| e.extension_name_as_c_str() == Ok(name)).count();
@@ -110,10 +113,10 @@ fn check(context: &Context, expected: &Expected) -> Result<()> {
         unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
         let size = if expected.by_driver { 1 << 20 } else { 65536 };
         ensure!(properties.max_shader_abort_message_size == size, "{properties:?}");
-        return aborts(&gpu, expected.by_driver);
+        return aborts(gpu, expected.by_driver);
     }
     let names = expected.listed.iter().filter(|listed| **listed).count();
-    let device = without_abort(&gpu)?;
+    let device = without_abort(gpu)?;
     ensure!(
         test_driver::call_log(&device)?.devices == 1,
         "the device with {names} extensions did not reach the driver"

@@ -1,70 +1,44 @@
 //! Allocations that the driver refuses during device creation: the layer falls back or `vkCreateDevice` fails with a clear
 //! error, and no object leaks.
 
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::cases::support::{expect_lost, without_abort};
-use crate::vk::{Device, Gpu, test_driver};
+use crate::vk::{Device, Gpu, Kernel, test_driver};
 use anyhow::{Result, bail, ensure};
 use ash::vk;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_refused::a_buffer", refused)
-        .on_driver("refuse=buffer:1")
-        .validated()
-        .logs(&["cannot emulate VK_KHR_shader_abort", "vkCreateBuffer failed"]),
-    Case::new("test_driver_refused::memory", refused)
-        .on_driver("refuse=memory:1")
-        .validated()
-        .logs(&["cannot emulate VK_KHR_shader_abort", "vkAllocateMemory failed"]),
-    Case::new("test_driver_refused::a_mapping", refused)
-        .on_driver("refuse=map:1")
-        .validated()
-        .logs(&["cannot emulate VK_KHR_shader_abort", "vkMapMemory failed"]),
-    Case::new("test_driver_refused::host_visible_memory", refused)
-        .on_driver("memory=vram+incoherent")
-        .validated()
-        .logs(&["no memory type is host-visible and coherent"]),
-    Case::new("test_driver_refused::the_device_itself", the_device)
-        .on_driver("refuse=device:1")
-        .validated(),
-    Case::new("test_driver_refused::an_import_is_replaced", fallback)
-        .on_driver("kind=cpu,import,refuse=import:*")
-        .validated(),
-    Case::new("test_driver_refused::a_replayed_buffer_is_replaced", fallback)
-        .on_driver("replay,refuse=buffer:1")
-        .validated(),
-    Case::new("test_driver_refused::replayed_memory_is_replaced", fallback)
-        .on_driver("replay,refuse=memory:1")
-        .validated(),
-    Case::new("test_driver_refused::fences_of_queues_are_not_needed", without_fences)
-        .on_driver("abort=*,refuse=fence:1")
-        .validated()
-        .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]),
-    Case::new("test_driver_refused::missing_features", missing_features)
-        .on_driver("no_addresses")
-        .validated(),
-    Case::new(
-        "test_driver_refused::missing_stores_of_vertex_shaders",
-        missing_features,
-    )
-    .on_driver("no_vertex_stores")
-    .validated(),
-    Case::new(
-        "test_driver_refused::missing_stores_of_fragment_shaders",
-        missing_features,
-    )
-    .on_driver("no_fragment_stores")
-    .validated(),
-    Case::new("test_driver_refused::vulkan_1_0", missing_features)
-        .on_driver("api=1.0")
-        .validated(),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_refused::a_buffer" => refused(gpu),
+        on_driver("refuse=buffer:1"), validated(),
+        logs(&["cannot emulate VK_KHR_shader_abort", "vkCreateBuffer failed"]);
+    "test_driver_refused::memory" => refused(gpu),
+        on_driver("refuse=memory:1"), validated(),
+        logs(&["cannot emulate VK_KHR_shader_abort", "vkAllocateMemory failed"]);
+    "test_driver_refused::a_mapping" => refused(gpu),
+        on_driver("refuse=map:1"), validated(), logs(&["cannot emulate VK_KHR_shader_abort", "vkMapMemory failed"]);
+    "test_driver_refused::host_visible_memory" => refused(gpu),
+        on_driver("memory=vram+incoherent"), validated(), logs(&["no memory type is host-visible and coherent"]);
+    "test_driver_refused::the_device_itself" => the_device(gpu), on_driver("refuse=device:1"), validated();
+    "test_driver_refused::an_import_is_replaced" => fallback(gpu),
+        on_driver("kind=cpu,import,refuse=import:*"), validated();
+    "test_driver_refused::a_replayed_buffer_is_replaced" => fallback(gpu),
+        on_driver("replay,refuse=buffer:1"), validated();
+    "test_driver_refused::replayed_memory_is_replaced" => fallback(gpu),
+        on_driver("replay,refuse=memory:1"), validated();
+    "test_driver_refused::fences_of_queues_are_not_needed" => without_fences(kernel),
+        on_driver("abort=*,refuse=fence:1"), validated(), with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]);
+    "test_driver_refused::missing_features" => missing_features(gpu), on_driver("no_addresses"), validated();
+    "test_driver_refused::missing_stores_of_vertex_shaders" => missing_features(gpu),
+        on_driver("no_vertex_stores"), validated();
+    "test_driver_refused::missing_stores_of_fragment_shaders" => missing_features(gpu),
+        on_driver("no_fragment_stores"), validated();
+    "test_driver_refused::vulkan_1_0" => missing_features(gpu), on_driver("api=1.0"), validated();
+};
 
-fn refused(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let witness = without_abort(&gpu)?;
+fn refused(gpu: &Gpu) -> Result<()> {
+    let witness = without_abort(gpu)?;
     let before = test_driver::call_log(&witness)?.live;
-    match Device::new(&gpu) {
+    match Device::new(gpu) {
         Ok(_) => bail!("the device was created"),
         Err(error) => {
             let code = error.downcast_ref::<vk::Result>().copied();
@@ -79,42 +53,37 @@ fn refused(context: &Context) -> Result<()> {
     let left = test_driver::call_log(&witness)?.live - before;
     ensure!(left == 0, "the refused device leaks {left} objects");
     // A device without the extensions makes none of these allocations.
-    without_abort(&gpu).map(drop)
+    without_abort(gpu).map(drop)
 }
 
-fn the_device(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let code = Device::new(&gpu)
+fn the_device(gpu: &Gpu) -> Result<()> {
+    let code = Device::new(gpu)
         .err()
         .and_then(|error| error.downcast_ref::<vk::Result>().copied());
     ensure!(code == Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY), "{code:?}");
-    Device::new(&gpu).map(drop)
+    Device::new(gpu).map(drop)
 }
 
-fn fallback(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let witness = without_abort(&gpu)?;
+fn fallback(gpu: &Gpu) -> Result<()> {
+    let witness = without_abort(gpu)?;
     let before = test_driver::call_log(&witness)?.live;
     for _ in 0..3 {
-        drop(Device::new(&gpu)?);
+        drop(Device::new(gpu)?);
     }
     let left = test_driver::call_log(&witness)?.live - before;
     ensure!(left == 0, "{left} objects leaked");
     Ok(())
 }
 
-fn without_fences(context: &Context) -> Result<()> {
-    super::support::with_kernel(context, |device, kernel| {
-        let submission = kernel.record(1)?;
-        expect_lost(submission.run())?;
-        ensure!(device.payloads()?.len() == 1, "no message");
-        Ok(())
-    })
+fn without_fences(kernel: &Kernel<'_>) -> Result<()> {
+    let submission = kernel.record(1)?;
+    expect_lost(submission.run())?;
+    ensure!(kernel.device.payloads()?.len() == 1, "no message");
+    Ok(())
 }
 
 /// The extensions are "not advertised", instead of failing later.
-fn missing_features(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn missing_features(gpu: &Gpu) -> Result<()> {
     for name in crate::vk::khr::EXTENSION_NAMES {
         ensure!(!gpu.has_extension(name)?, "{name:?} is listed");
     }

@@ -1,109 +1,99 @@
 //! Blocking `vkGetDeviceFaultReportsKHR`: it "blocks until at least one report is available or timeout nanoseconds have
 //! elapsed", "each report is returned once", and "the last one has VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR".
 
-use super::support::with_kernel;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::cases::support::GROUPS;
+use crate::vk::Kernel;
 use crate::vk::khr::fault_flags;
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_reports::timeouts_are_respected", timeouts).on_driver(""),
-    Case::new("test_driver_reports::an_abort_wakes_the_reader_at_once", woken).on_driver("abort=1,delay=200"),
-    Case::new("test_driver_reports::a_loss_of_the_driver_wakes_the_reader", woken)
-        .on_driver("lose=execute:1,delay=200"),
-    Case::new("test_driver_reports::a_native_driver_wakes_the_reader", woken)
-        .on_driver("native=abort+fault+data,abort=1,delay=200"),
-    Case::new("test_driver_reports::eight_threads_share_the_reports_of_a_loss", shared)
-        .on_driver("lose=execute:1,ext_fault,delay=50"),
-    Case::new(
-        "test_driver_reports::eight_threads_share_the_report_of_an_abort",
-        shared,
-    )
-    .on_driver("abort=1,delay=50"),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_reports::timeouts_are_respected" => timeouts(kernel), on_driver("");
+    "test_driver_reports::an_abort_wakes_the_reader_at_once" => woken(kernel), on_driver("abort=1,delay=200");
+    "test_driver_reports::a_loss_of_the_driver_wakes_the_reader" => woken(kernel),
+        on_driver("lose=execute:1,delay=200");
+    "test_driver_reports::a_native_driver_wakes_the_reader" => woken(kernel),
+        on_driver("native=abort+fault+data,abort=1,delay=200");
+    "test_driver_reports::eight_threads_share_the_reports_of_a_loss" => shared(kernel),
+        on_driver("lose=execute:1,ext_fault,delay=50");
+    "test_driver_reports::eight_threads_share_the_report_of_an_abort" => shared(kernel), on_driver("abort=1,delay=50");
+};
 
-fn timeouts(context: &Context) -> Result<()> {
-    with_kernel(context, |device, _| {
-        let fault = device.fault()?;
-        for milliseconds in [0, 1, 100] {
-            let limit = Duration::from_millis(milliseconds);
-            let start = Instant::now();
-            let found = fault.report_count(u64::try_from(limit.as_nanos())?);
-            let took = start.elapsed();
-            ensure!(found == (vk::Result::TIMEOUT, 0), "{found:?}");
-            ensure!(
-                took >= limit && took < limit + Duration::from_millis(300),
-                "{took:?} for {limit:?}"
-            );
-        }
-        Ok(())
-    })
-}
-
-fn woken(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let fault = device.fault()?;
-        let submission = kernel.record(GROUPS)?;
+fn timeouts(kernel: &Kernel<'_>) -> Result<()> {
+    let fault = kernel.device.fault()?;
+    for milliseconds in [0, 1, 100] {
+        let limit = Duration::from_millis(milliseconds);
         let start = Instant::now();
-        ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
-        let (result, reports) = fault.reports(u64::MAX, 10);
+        let found = fault.report_count(u64::try_from(limit.as_nanos())?);
         let took = start.elapsed();
+        ensure!(found == (vk::Result::TIMEOUT, 0), "{found:?}");
         ensure!(
-            result == vk::Result::SUCCESS && reports.len() == 1,
-            "{result:?}, {reports:?}"
+            took >= limit && took < limit + Duration::from_millis(300),
+            "{took:?} for {limit:?}"
         );
-        ensure!(reports[0].flags & fault_flags::DEVICE_LOST != 0, "{reports:?}");
-        // The loss happens after 200 ms. The layer detects it within a poll interval of 1 ms, or 20 ms for a loss of the
-        // driver. The rest is slack for busy machines.
-        ensure!(
-            took >= Duration::from_millis(180),
-            "a report before the loss, after {took:?}"
-        );
-        ensure!(took < Duration::from_millis(500), "woken {took:?} after the submission");
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-fn shared(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let fault = device.fault()?;
-        let taken = Mutex::new(Vec::new());
-        let submission = kernel.record(GROUPS)?;
-        std::thread::scope(|scope| -> Result<()> {
-            for _ in 0..8 {
-                scope.spawn(|| {
-                    // Late threads get no report, and do not block for ever.
-                    loop {
-                        let (result, reports) = fault.reports(u64::MAX, 1);
-                        let last = reports.is_empty();
-                        if let Ok(mut taken) = taken.lock() {
-                            taken.extend(reports.into_iter().map(|report| (result, report.flags)));
-                        }
-                        if last {
-                            break;
-                        }
+fn woken(kernel: &Kernel<'_>) -> Result<()> {
+    let fault = kernel.device.fault()?;
+    let submission = kernel.record(GROUPS)?;
+    let start = Instant::now();
+    ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
+    let (result, reports) = fault.reports(u64::MAX, 10);
+    let took = start.elapsed();
+    ensure!(
+        result == vk::Result::SUCCESS && reports.len() == 1,
+        "{result:?}, {reports:?}"
+    );
+    ensure!(reports[0].flags & fault_flags::DEVICE_LOST != 0, "{reports:?}");
+    // The loss happens after 200 ms. The layer detects it within a poll interval of 1 ms, or 20 ms for a loss of the
+    // driver. The rest is slack for busy machines.
+    ensure!(
+        took >= Duration::from_millis(180),
+        "a report before the loss, after {took:?}"
+    );
+    ensure!(took < Duration::from_millis(500), "woken {took:?} after the submission");
+    Ok(())
+}
+
+fn shared(kernel: &Kernel<'_>) -> Result<()> {
+    let fault = kernel.device.fault()?;
+    let taken = Mutex::new(Vec::new());
+    let submission = kernel.record(GROUPS)?;
+    std::thread::scope(|scope| -> Result<()> {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                // Late threads get no report, and do not block for ever.
+                loop {
+                    let (result, reports) = fault.reports(u64::MAX, 1);
+                    let last = reports.is_empty();
+                    if let Ok(mut taken) = taken.lock() {
+                        taken.extend(reports.into_iter().map(|report| (result, report.flags)));
                     }
-                });
-            }
-            ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
-            Ok(())
-        })?;
-        let taken = taken.into_inner().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
-        let mut flags: Vec<u32> = taken.iter().map(|(_, flags)| *flags).collect();
-        flags.sort_unstable();
-        let ext = [
-            fault_flags::DEVICE_LOST,
-            fault_flags::MEMORY_ADDRESS,
-            fault_flags::INSTRUCTION_ADDRESS,
-            fault_flags::VENDOR,
-        ];
-        let with_details = std::env::var(crate::harness::DRIVER_SETTINGS)?.contains("ext_fault");
-        let expected = if with_details { &ext[..] } else { &ext[..1] };
-        ensure!(flags == expected, "{taken:x?}");
+                    if last {
+                        break;
+                    }
+                }
+            });
+        }
+        ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
         Ok(())
-    })
+    })?;
+    let taken = taken.into_inner().map_err(|_| anyhow::anyhow!("a thread panicked"))?;
+    let mut flags: Vec<u32> = taken.iter().map(|(_, flags)| *flags).collect();
+    flags.sort_unstable();
+    let ext = [
+        fault_flags::DEVICE_LOST,
+        fault_flags::MEMORY_ADDRESS,
+        fault_flags::INSTRUCTION_ADDRESS,
+        fault_flags::VENDOR,
+    ];
+    let with_details = std::env::var(crate::harness::DRIVER_SETTINGS)?.contains("ext_fault");
+    let expected = if with_details { &ext[..] } else { &ext[..1] };
+    ensure!(flags == expected, "{taken:x?}");
+    Ok(())
 }

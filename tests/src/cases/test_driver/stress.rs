@@ -1,7 +1,7 @@
 //! Repetition and concurrency. Short by default; `VKABORT_STRESS_ROUNDS` sets the number of rounds.
 
 use super::support::{Extra, check_kernel, lose, payload, with_kernel_and};
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::cases::support::{GROUPS, expect_payloads, reports};
 use crate::harness::STRESS_ROUNDS;
 use crate::vk::{Device, Gpu, test_driver};
@@ -10,32 +10,17 @@ use ash::vk;
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new(
-        "test_driver_stress::devices_abort_repeatedly_in_bounded_memory",
-        devices,
-    )
-    .on_driver("abort=*,messages=3")
-    .validated()
-    .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
-    .within(1800),
-    Case::new("test_driver_stress::on_a_cpu_driver", devices)
-        .on_driver("kind=cpu,abort=*,messages=3,import")
-        .validated()
-        .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
-        .within(1800),
-    Case::new("test_driver_stress::eight_threads_submit_and_poll", threads)
-        .on_driver("delay=1,abort=400")
-        .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
-        .within(300),
-    Case::new(
-        "test_driver_stress::eight_threads_with_a_device_each",
-        devices_in_threads,
-    )
-    .on_driver("abort=*,messages=2")
-    .with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")])
-    .within(300),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_stress::devices_abort_repeatedly_in_bounded_memory" => devices(gpu),
+        on_driver("abort=*,messages=3"), validated(), with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")]), within(1800);
+    "test_driver_stress::on_a_cpu_driver" => devices(gpu),
+        on_driver("kind=cpu,abort=*,messages=3,import"), validated(), with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")]),
+        within(1800);
+    "test_driver_stress::eight_threads_submit_and_poll" => threads(gpu),
+        on_driver("delay=1,abort=400"), with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")]), within(300);
+    "test_driver_stress::eight_threads_with_a_device_each" => devices_in_threads(gpu),
+        on_driver("abort=*,messages=2"), with(&[("VK_SHADER_ABORT_LOG_LEVEL", "off")]), within(300);
+};
 
 fn rounds(default: u32) -> Result<u32> {
     match std::env::var(STRESS_ROUNDS) {
@@ -67,13 +52,12 @@ fn abort_once(gpu: &Gpu) -> Result<Vec<Vec<u8>>> {
     })
 }
 
-fn devices(context: &Context) -> Result<()> {
+fn devices(gpu: &Gpu) -> Result<()> {
     let rounds = rounds(300)?;
-    let gpu = Gpu::open(context)?;
-    let witness = Device::new(&gpu)?;
+    let witness = Device::new(gpu)?;
     let mut settled = (0, 0);
     for round in 1..=rounds {
-        let payloads = abort_once(&gpu)?;
+        let payloads = abort_once(gpu)?;
         let expected: Vec<_> = (0..3).map(|index| payload(round, index)).collect();
         ensure!(payloads == expected, "{payloads:?} in round {round}");
         // The first rounds fill pools and caches.
@@ -93,11 +77,10 @@ fn devices(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn devices_in_threads(context: &Context) -> Result<()> {
+fn devices_in_threads(gpu: &Gpu) -> Result<()> {
     let rounds = rounds(400)?.div_ceil(8);
-    let gpu = Gpu::open(context)?;
     let failed = std::thread::scope(|scope| {
-        let run = || (0..rounds).try_for_each(|_| abort_once(&gpu).map(|payloads| assert_eq!(payloads.len(), 2)));
+        let run = || (0..rounds).try_for_each(|_| abort_once(gpu).map(|payloads| assert_eq!(payloads.len(), 2)));
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
         threads
             .into_iter()
@@ -112,12 +95,12 @@ fn devices_in_threads(context: &Context) -> Result<()> {
 }
 
 /// Four threads submit, each to its own queue, and four read reports: all see the loss, and one report is returned.
-fn threads(context: &Context) -> Result<()> {
+fn threads(gpu: &Gpu) -> Result<()> {
     let extra = Extra {
         queues: 3,
         ..Extra::default()
     };
-    with_kernel_and(context, &extra, |device, kernel| {
+    with_kernel_and(gpu, &extra, |device, kernel| {
         let (reports, lost) = (AtomicU32::new(0), AtomicU32::new(0));
         let wrong = AtomicBool::new(false);
         std::thread::scope(|scope| {

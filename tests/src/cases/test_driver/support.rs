@@ -1,6 +1,5 @@
 //! Helpers for the cases on the test driver.
 
-use crate::case::Context;
 use crate::cases::support::{GROUPS, expect_lost, expect_payloads};
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, khr};
@@ -13,20 +12,13 @@ pub(super) fn aborting() -> Result<Vec<u32>> {
     glsl::compile("abort/entry_point.comp")
 }
 
-/// Runs `check` with a new device and a kernel that can abort.
-pub(super) fn with_kernel(context: &Context, check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<()>) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    check_kernel(&Device::new(&gpu)?, check)
-}
-
-/// [`with_kernel`] on a device with more extensions, features or queues.
+/// Runs `check` with a kernel that can abort, on a device with more extensions, features or queues.
 pub(super) fn with_kernel_and(
-    context: &Context,
+    gpu: &Gpu,
     extra: &Extra<'_>,
     check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<()>,
 ) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    check_kernel(&device_with(&gpu, extra)?, check)
+    check_kernel(&device_with(gpu, extra)?, check)
 }
 
 /// Runs `check` with a kernel that can abort.

@@ -1,10 +1,11 @@
 //! `trap = fault` and `trap = hang` on a driver that loses the device because of them: the message is written before, and
 //! the report contains the driver's details.
 
-use super::support::{Extra, lose, payload, with_kernel, with_kernel_and};
-use crate::case::{Case, Context};
+use super::support::{Extra, lose, payload, with_kernel_and};
+use crate::case::{Case, cases};
 use crate::cases::support::{expect_lost, expect_payloads, expect_success, reports};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
+use crate::vk::{Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk::{self, TaggedStructure};
 use std::ptr;
@@ -27,133 +28,79 @@ const BY_WATCHDOG: &[u32] = &[
 ];
 const BY_LAYER: &[u32] = &[fault_flags::DEVICE_LOST];
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_traps::a_fault_loses_the_device", by_fault)
-        .on_driver("abort=1,ext_fault")
-        .set(FAULT)
-        .validated()
-        .logs(&[
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_traps::a_fault_loses_the_device" => check(kernel, BY_FAULT),
+        on_driver("abort=1,ext_fault"), set(FAULT), validated(),
+        logs(&[
             "submission 1, message 0",
             "the driver reports: the test driver has lost the device",
             "the driver reports: invalid write in 0x0 to 0xfff",
             "the driver reports: instruction at 0xc0de0040 to 0xc0de007f",
             "the driver reports: watchdog (code 0x7, data 0x4d)",
-        ]),
-    Case::new("test_driver_traps::a_delayed_fault", by_fault)
-        .on_driver("abort=1,ext_fault,lose_after=300")
-        .set(FAULT)
-        .validated(),
-    Case::new("test_driver_traps::a_fault_that_destroys_the_control_block", by_fault)
-        .on_driver("memory=vram+bar+cached,abort=1,ext_fault,lose_after=50,lost_memory=ones")
-        .set(FAULT)
-        .validated(),
-    Case::new("test_driver_traps::a_fault_that_no_fence_reports", by_fault)
-        .on_driver("abort=1,ext_fault,quiet_loss")
-        .set(FAULT)
-        .validated(),
-    Case::new("test_driver_traps::a_fault_on_a_driver_without_details", by_layer)
-        .on_driver("abort=1")
-        .set(FAULT)
-        .validated(),
-    Case::new("test_driver_traps::a_fault_that_the_driver_ignores", by_layer)
-        .on_driver("abort=1,ext_fault,no_faults")
-        .set(&[("trap", "fault"), ("log_level", "warning")])
-        .validated()
-        .logs(&["the driver did not lose the device after the trap"]),
-    Case::new("test_driver_traps::a_hang_triggers_the_watchdog", by_watchdog)
-        .on_driver("abort=1,ext_fault,watchdog=200")
-        .set(HANG)
-        .validated()
-        .logs(&["submission 1, message 0", "the driver reports: watchdog"]),
-    Case::new(
-        "test_driver_traps::a_watchdog_that_fires_after_the_drain_timeout",
-        by_watchdog,
-    )
-    .on_driver("abort=1,ext_fault,watchdog=600")
-    .set(&[("trap", "hang"), ("drain_timeout_ms", "50")])
-    .validated(),
-    Case::new(
-        "test_driver_traps::a_watchdog_that_destroys_the_control_block",
-        by_watchdog,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,ext_fault,watchdog=100,lost_memory=zeros")
-    .set(HANG)
-    .validated(),
-    Case::new("test_driver_traps::a_hang_without_a_watchdog_is_ended", by_layer)
-        .on_driver("abort=1,ext_fault")
-        .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
-        .validated()
-        .logs(&["the driver did not lose the device after the trap"]),
-    Case::new(
-        "test_driver_traps::a_hang_with_a_separate_control_block_is_ended",
-        by_layer,
-    )
-    .on_driver("memory=vram+bar+cached,abort=1,ext_fault")
-    .set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")])
-    .validated()
-    .logs(&["the driver did not lose the device after the trap"]),
-    Case::new("test_driver_traps::the_vendor_binary_is_available", vendor_binary)
-        .on_driver("abort=1,ext_fault")
-        .set(&[("trap", "fault"), ("dump_dir", "dump")]),
-    Case::new("test_driver_traps::nothing_happens_without_an_abort", no_abort)
-        .on_driver("ext_fault")
-        .set(FAULT)
-        .validated()
-        .silent(),
-    Case::new("test_driver_traps::are_refused_where_the_device_continues", continues)
-        .on_driver("abort=1")
-        .set(&[("trap", "hang"), ("on_abort", "continue")])
-        .logs(&[
-            "trap = fault and trap = hang are not supported with on_abort = continue",
-            "message 0",
-        ]),
-    Case::new("test_driver_traps::a_bounded_wait_keeps_its_timeout", bounded)
-        .on_driver("abort=1,ext_fault,watchdog=1000")
-        .set(HANG)
-        .validated(),
-];
-
-fn by_fault(context: &Context) -> Result<()> {
-    check(context, BY_FAULT)
-}
-
-fn by_watchdog(context: &Context) -> Result<()> {
-    check(context, BY_WATCHDOG)
-}
-
-fn by_layer(context: &Context) -> Result<()> {
-    check(context, BY_LAYER)
-}
+        ]);
+    "test_driver_traps::a_delayed_fault" => check(kernel, BY_FAULT),
+        on_driver("abort=1,ext_fault,lose_after=300"), set(FAULT), validated();
+    "test_driver_traps::a_fault_that_destroys_the_control_block" => check(kernel, BY_FAULT),
+        on_driver("memory=vram+bar+cached,abort=1,ext_fault,lose_after=50,lost_memory=ones"), set(FAULT), validated();
+    "test_driver_traps::a_fault_that_no_fence_reports" => check(kernel, BY_FAULT),
+        on_driver("abort=1,ext_fault,quiet_loss"), set(FAULT), validated();
+    "test_driver_traps::a_fault_on_a_driver_without_details" => check(kernel, BY_LAYER),
+        on_driver("abort=1"), set(FAULT), validated();
+    "test_driver_traps::a_fault_that_the_driver_ignores" => check(kernel, BY_LAYER),
+        on_driver("abort=1,ext_fault,no_faults"), set(&[("trap", "fault"), ("log_level", "warning")]), validated(),
+        logs(&["the driver did not lose the device after the trap"]);
+    "test_driver_traps::a_hang_triggers_the_watchdog" => check(kernel, BY_WATCHDOG),
+        on_driver("abort=1,ext_fault,watchdog=200"), set(HANG), validated(),
+        logs(&["submission 1, message 0", "the driver reports: watchdog"]);
+    "test_driver_traps::a_watchdog_that_fires_after_the_drain_timeout" => check(kernel, BY_WATCHDOG),
+        on_driver("abort=1,ext_fault,watchdog=600"), set(&[("trap", "hang"), ("drain_timeout_ms", "50")]), validated();
+    "test_driver_traps::a_watchdog_that_destroys_the_control_block" => check(kernel, BY_WATCHDOG),
+        on_driver("memory=vram+bar+cached,abort=1,ext_fault,watchdog=100,lost_memory=zeros"), set(HANG), validated();
+    "test_driver_traps::a_hang_without_a_watchdog_is_ended" => check(kernel, BY_LAYER),
+        on_driver("abort=1,ext_fault"), set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")]),
+        validated(), logs(&["the driver did not lose the device after the trap"]);
+    "test_driver_traps::a_hang_with_a_separate_control_block_is_ended" => check(kernel, BY_LAYER),
+        on_driver("memory=vram+bar+cached,abort=1,ext_fault"),
+        set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")]), validated(),
+        logs(&["the driver did not lose the device after the trap"]);
+    "test_driver_traps::the_vendor_binary_is_available" => vendor_binary(gpu),
+        on_driver("abort=1,ext_fault"), set(&[("trap", "fault"), ("dump_dir", "dump")]);
+    "test_driver_traps::nothing_happens_without_an_abort" => no_abort(kernel),
+        on_driver("ext_fault"), set(FAULT), validated(), silent();
+    "test_driver_traps::are_refused_where_the_device_continues" => continues(kernel),
+        on_driver("abort=1"), set(&[("trap", "hang"), ("on_abort", "continue")]),
+        logs(&["trap = fault and trap = hang are not supported with on_abort = continue", "message 0"]);
+    "test_driver_traps::a_bounded_wait_keeps_its_timeout" => bounded(kernel),
+        on_driver("abort=1,ext_fault,watchdog=1000"), set(HANG), validated();
+};
 
 /// Loses the device and compares the flags of the reports.
-fn check(context: &Context, expected: &[u32]) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let _submission = lose(kernel)?;
-        expect_payloads(device, &[payload(1, 0)])?;
-        let reports = reports(device)?;
-        let flags: Vec<u32> = reports.iter().map(|report| report.flags).collect();
-        ensure!(flags == expected, "{flags:x?}");
-        let group = reports[0].group_id;
-        ensure!(reports.iter().all(|report| report.group_id == group), "groups differ");
-        let (last, driver) = reports.split_last().expect("there is a report");
-        ensure!(last.text().contains("submission 1, message 0"), "{:?}", last.text());
-        for report in driver {
-            ensure!(report.text().contains("the test driver"), "{:?}", report.text());
-            if report.flags == fault_flags::MEMORY_ADDRESS {
-                let address = report.fault_address_info;
-                ensure!(address.reported_address == 0x10, "{address:?}");
-            }
+fn check(kernel: &Kernel<'_>, expected: &[u32]) -> Result<()> {
+    let _submission = lose(kernel)?;
+    expect_payloads(kernel.device, &[payload(1, 0)])?;
+    let reports = reports(kernel.device)?;
+    let flags: Vec<u32> = reports.iter().map(|report| report.flags).collect();
+    ensure!(flags == expected, "{flags:x?}");
+    let group = reports[0].group_id;
+    ensure!(reports.iter().all(|report| report.group_id == group), "groups differ");
+    let (last, driver) = reports.split_last().expect("there is a report");
+    ensure!(last.text().contains("submission 1, message 0"), "{:?}", last.text());
+    for report in driver {
+        ensure!(report.text().contains("the test driver"), "{:?}", report.text());
+        if report.flags == fault_flags::MEMORY_ADDRESS {
+            let address = report.fault_address_info;
+            ensure!(address.reported_address == 0x10, "{address:?}");
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
-fn vendor_binary(context: &Context) -> Result<()> {
+fn vendor_binary(gpu: &Gpu) -> Result<()> {
     let extra = Extra {
         vendor_binary: true,
         ..Extra::default()
     };
-    with_kernel_and(context, &extra, |device, kernel| {
+    with_kernel_and(gpu, &extra, |device, kernel| {
         let _submission = lose(kernel)?;
         expect_payloads(device, &[payload(1, 0)])?;
         let mut binary = [0u8; 128];
@@ -184,33 +131,29 @@ fn vendor_binary(context: &Context) -> Result<()> {
     })
 }
 
-fn no_abort(context: &Context) -> Result<()> {
-    with_kernel(context, |_, kernel| expect_success(kernel.run_to_end(1)?))
+fn no_abort(kernel: &Kernel<'_>) -> Result<()> {
+    expect_success(kernel.run_to_end(1)?)
 }
 
-fn continues(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        for _ in 0..2 {
-            expect_success(kernel.run_to_end(1)?)?;
-        }
-        Ok(device.wait_idle()?)
-    })
+fn continues(kernel: &Kernel<'_>) -> Result<()> {
+    for _ in 0..2 {
+        expect_success(kernel.run_to_end(1)?)?;
+    }
+    Ok(kernel.device.wait_idle()?)
 }
 
 /// A wait with a timeout ends in time, even though the loss takes longer.
-fn bounded(context: &Context) -> Result<()> {
-    with_kernel(context, |device, kernel| {
-        let submission = kernel.record(1)?;
-        ensure!(submission.submit() == vk::Result::SUCCESS, "vkQueueSubmit failed");
-        let start = Instant::now();
-        let (result, reports) = device.fault()?.reports(20_000_000, 1);
-        let took = start.elapsed();
-        ensure!(
-            result == vk::Result::TIMEOUT && reports.is_empty() && took < Duration::from_millis(700),
-            "{result:?} after {took:?}"
-        );
-        let result = submission.wait();
-        expect_lost(result)?;
-        expect_payloads(device, &[payload(1, 0)])
-    })
+fn bounded(kernel: &Kernel<'_>) -> Result<()> {
+    let submission = kernel.record(1)?;
+    ensure!(submission.submit() == vk::Result::SUCCESS, "vkQueueSubmit failed");
+    let start = Instant::now();
+    let (result, reports) = kernel.device.fault()?.reports(20_000_000, 1);
+    let took = start.elapsed();
+    ensure!(
+        result == vk::Result::TIMEOUT && reports.is_empty() && took < Duration::from_millis(700),
+        "{result:?} after {took:?}"
+    );
+    let result = submission.wait();
+    expect_lost(result)?;
+    expect_payloads(kernel.device, &[payload(1, 0)])
 }

@@ -2,7 +2,7 @@
 //! devices keep working.
 
 use super::support::{aborting, check_kernel, lose, payload};
-use crate::case::{Case, Context};
+use crate::case::{Case, Context, cases};
 use crate::cases::support::{GROUPS, expect_end, expect_lost, expect_no_reports, expect_payloads, expect_success, run};
 use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
@@ -11,38 +11,22 @@ use std::time::{Duration, Instant};
 
 const SHORT_DRAIN: &[(&str, &str)] = &[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "150")];
 
-pub(super) const CASES: &[Case] = &[
-    Case::new(
-        "test_driver_undrained::objects_are_leaked_and_messages_answered",
-        leaked,
-    )
-    .on_driver("abort=1,hang=1")
-    .with(SHORT_DRAIN)
-    .logs(&["submission 1, message 0", "its objects are leaked, not destroyed"]),
-    Case::new("test_driver_undrained::other_devices_and_new_ones_work", others)
-        .on_driver("abort=1,hang=1")
-        .with(SHORT_DRAIN),
-    Case::new("test_driver_undrained::a_new_instance_works", new_instance)
-        .on_driver("abort=1,hang=1")
-        .with(SHORT_DRAIN),
-    Case::new(
-        "test_driver_undrained::a_device_that_became_idle_is_destroyed",
-        became_idle,
-    )
-    .on_driver("abort=1,hang=1:600")
-    .with(SHORT_DRAIN)
-    .logs(&["its objects are leaked, not destroyed"]),
-    Case::new(
-        "test_driver_undrained::a_short_timeout_is_respected_during_a_drain",
-        short_timeout,
-    )
-    .on_driver("abort=1,hang=1,delay=5")
-    .with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "2000")]),
-    Case::new("test_driver_undrained::a_reported_message_is_not_reported_again", once)
-        .on_driver("abort=1,hang=1,watchdog=800")
-        .with(SHORT_DRAIN)
-        .set(&[("on_abort", "continue"), ("log_file", LOG)]),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_undrained::objects_are_leaked_and_messages_answered" => leaked(gpu),
+        on_driver("abort=1,hang=1"), with(SHORT_DRAIN),
+        logs(&["submission 1, message 0", "its objects are leaked, not destroyed"]);
+    "test_driver_undrained::other_devices_and_new_ones_work" => others(gpu),
+        on_driver("abort=1,hang=1"), with(SHORT_DRAIN);
+    "test_driver_undrained::a_new_instance_works" => new_instance(context),
+        on_driver("abort=1,hang=1"), with(SHORT_DRAIN);
+    "test_driver_undrained::a_device_that_became_idle_is_destroyed" => became_idle(gpu),
+        on_driver("abort=1,hang=1:600"), with(SHORT_DRAIN), logs(&["its objects are leaked, not destroyed"]);
+    "test_driver_undrained::a_short_timeout_is_respected_during_a_drain" => short_timeout(kernel),
+        on_driver("abort=1,hang=1,delay=5"), with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "2000")]);
+    "test_driver_undrained::a_reported_message_is_not_reported_again" => once(kernel),
+        on_driver("abort=1,hang=1,watchdog=800"), with(SHORT_DRAIN),
+        set(&[("on_abort", "continue"), ("log_file", LOG)]);
+};
 
 /// Log file of the layer.
 const LOG: &str = "layer.log";
@@ -64,26 +48,24 @@ fn lost_and_gone(gpu: &Gpu, witness: &Device<'_>, check: impl FnOnce(&Device<'_>
     Ok(test_driver::call_log(witness)?.live - before)
 }
 
-fn leaked(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let witness = Device::new(&gpu)?;
-    let left = lost_and_gone(&gpu, &witness, |device| expect_payloads(device, &[payload(1, 0)]))?;
+fn leaked(gpu: &Gpu) -> Result<()> {
+    let witness = Device::new(gpu)?;
+    let left = lost_and_gone(gpu, &witness, |device| expect_payloads(device, &[payload(1, 0)]))?;
     // Buffer, memory, pipeline, pool, command buffer, fence, queue and device, and the layer's own objects.
     ensure!(left >= 8, "only {left} objects leaked");
     Ok(())
 }
 
-fn others(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let other = Device::new(&gpu)?;
+fn others(gpu: &Gpu) -> Result<()> {
+    let other = Device::new(gpu)?;
     let buffer = Buffer::storage(&other, &[0; 64])?;
     let kernel = Kernel::new(&other, &aborting()?, &[&buffer])?;
-    lost_and_gone(&gpu, &other, |_| {
+    lost_and_gone(gpu, &other, |_| {
         expect_success(kernel.run_to_end(GROUPS)?).context("on another device")
     })?;
     for _ in 0..3 {
         expect_success(kernel.run_to_end(GROUPS)?).context("on another device")?;
-        let new = Device::new(&gpu)?;
+        let new = Device::new(gpu)?;
         run(&new, &aborting()?, &[0; 64])?
             .succeeded()
             .context("on a new device")?;
@@ -103,13 +85,12 @@ fn new_instance(context: &Context) -> Result<()> {
 }
 
 /// Objects destroyed while the device was busy leak. The device itself becomes idle before its destruction and is freed.
-fn became_idle(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let witness = Device::new(&gpu)?;
-    let busy = lost_and_gone(&gpu, &witness, |_| Ok(()))?;
+fn became_idle(gpu: &Gpu) -> Result<()> {
+    let witness = Device::new(gpu)?;
+    let busy = lost_and_gone(gpu, &witness, |_| Ok(()))?;
     let (idle, created) = {
         let before = test_driver::call_log(&witness)?.live;
-        let device = Device::new(&gpu)?;
+        let device = Device::new(gpu)?;
         let created = test_driver::call_log(&witness)?.live - before;
         drop(device);
         (test_driver::call_log(&witness)?.live - before, created)
@@ -121,52 +102,48 @@ fn became_idle(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn short_timeout(context: &Context) -> Result<()> {
-    super::support::with_kernel(context, |device, kernel| {
-        let submission = kernel.record(GROUPS)?;
-        ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
-        let start = Instant::now();
-        // SAFETY: the fence belongs to the device.
-        let result = unsafe { device.raw.wait_for_fences(&[submission.fence], true, 20_000_000) };
-        let took = start.elapsed();
-        // Wait for the loss first: objects in use may be destroyed only after it.
-        let end = submission.wait();
-        expect_lost(end)?;
-        // "If the timeout is reached": a longer drain in progress must not delay the return.
-        ensure!(
-            result == Err(vk::Result::TIMEOUT),
-            "a wait of 20 ms ended with {result:?}"
-        );
-        let limits = Duration::from_millis(20)..Duration::from_millis(1500);
-        ensure!(limits.contains(&took), "a wait of 20 ms took {took:?}");
-        Ok(())
-    })
+fn short_timeout(kernel: &Kernel<'_>) -> Result<()> {
+    let submission = kernel.record(GROUPS)?;
+    ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
+    let start = Instant::now();
+    // SAFETY: the fence belongs to the device.
+    let result = unsafe { kernel.device.raw.wait_for_fences(&[submission.fence], true, 20_000_000) };
+    let took = start.elapsed();
+    // Wait for the loss first: objects in use may be destroyed only after it.
+    let end = submission.wait();
+    expect_lost(end)?;
+    // "If the timeout is reached": a longer drain in progress must not delay the return.
+    ensure!(
+        result == Err(vk::Result::TIMEOUT),
+        "a wait of 20 ms ended with {result:?}"
+    );
+    let limits = Duration::from_millis(20)..Duration::from_millis(1500);
+    ensure!(limits.contains(&took), "a wait of 20 ms took {took:?}");
+    Ok(())
 }
 
 /// With `on_abort = continue`, the message of a hanging submission is reported once, before the driver's watchdog loses
 /// the device.
-fn once(context: &Context) -> Result<()> {
-    super::support::with_kernel(context, |device, kernel| {
-        let reported = || {
-            let text = std::fs::read_to_string(LOG).unwrap_or_default();
-            text.matches("submission 1, message 0").count()
-        };
-        let submission = kernel.record(GROUPS)?;
-        ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
-        let start = Instant::now();
-        let mut early = 0;
-        while early == 0 && start.elapsed() < Duration::from_millis(700) {
-            // SAFETY: the fence belongs to the device.
-            let _ = unsafe { device.raw.wait_for_fences(&[submission.fence], true, 20_000_000) };
-            early = reported();
-        }
-        let end = submission.wait();
-        expect_lost(end)?;
-        let times = reported();
-        ensure!(
-            early == 1 && times == 1,
-            "the message was reported {early} times before the loss and {times} times in total"
-        );
-        Ok(())
-    })
+fn once(kernel: &Kernel<'_>) -> Result<()> {
+    let reported = || {
+        let text = std::fs::read_to_string(LOG).unwrap_or_default();
+        text.matches("submission 1, message 0").count()
+    };
+    let submission = kernel.record(GROUPS)?;
+    ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
+    let start = Instant::now();
+    let mut early = 0;
+    while early == 0 && start.elapsed() < Duration::from_millis(700) {
+        // SAFETY: the fence belongs to the device.
+        let _ = unsafe { kernel.device.raw.wait_for_fences(&[submission.fence], true, 20_000_000) };
+        early = reported();
+    }
+    let end = submission.wait();
+    expect_lost(end)?;
+    let times = reported();
+    ensure!(
+        early == 1 && times == 1,
+        "the message was reported {early} times before the loss and {times} times in total"
+    );
+    Ok(())
 }

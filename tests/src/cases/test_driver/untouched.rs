@@ -2,7 +2,7 @@
 //! const memory, which a command "must not" write.
 
 use super::support::aborting;
-use crate::case::{Case, Context};
+use crate::case::{Case, cases};
 use crate::cases::support::without_abort;
 use crate::read_only_pages::ReadOnlyPages;
 use crate::vk::{Device, Gpu, khr, test_driver};
@@ -11,38 +11,20 @@ use ash::vk;
 use std::ffi::CString;
 use std::ptr;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("test_driver_untouched::commands_are_those_of_the_driver", pointers)
-        .on_driver("ext_fault")
-        .silent(),
-    Case::new("test_driver_untouched::commands_are_those_of_a_native_driver", pointers)
-        .on_driver("native=abort+fault+data")
-        .silent(),
-    Case::new(
-        "test_driver_untouched::recording_commands_are_those_of_the_driver_with_the_extension",
-        recording,
-    )
-    .on_driver(""),
-    Case::new(
-        "test_driver_untouched::a_create_info_without_the_extensions_is_not_copied",
-        not_copied,
-    )
-    .on_driver(""),
-    Case::new(
-        "test_driver_untouched::read_only_create_infos_with_single_structures",
-        |c| read_only(c, Chain::Single),
-    )
-    .on_driver("replay,ext_fault,abort=1"),
-    Case::new(
-        "test_driver_untouched::read_only_create_infos_with_structures_of_versions",
-        |c| read_only(c, Chain::Versions),
-    )
-    .on_driver("replay,ext_fault,abort=1"),
-    Case::new("test_driver_untouched::read_only_create_infos_with_features2", |c| {
-        read_only(c, Chain::Features2)
-    })
-    .on_driver("ext_fault,abort=1"),
-];
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_untouched::commands_are_those_of_the_driver" => pointers(gpu), on_driver("ext_fault"), silent();
+    "test_driver_untouched::commands_are_those_of_a_native_driver" => pointers(gpu),
+        on_driver("native=abort+fault+data"), silent();
+    "test_driver_untouched::recording_commands_are_those_of_the_driver_with_the_extension" => recording(device),
+        on_driver("");
+    "test_driver_untouched::a_create_info_without_the_extensions_is_not_copied" => not_copied(gpu), on_driver("");
+    "test_driver_untouched::read_only_create_infos_with_single_structures" => read_only(gpu, Chain::Single),
+        on_driver("replay,ext_fault,abort=1");
+    "test_driver_untouched::read_only_create_infos_with_structures_of_versions" => read_only(gpu, Chain::Versions),
+        on_driver("replay,ext_fault,abort=1");
+    "test_driver_untouched::read_only_create_infos_with_features2" => read_only(gpu, Chain::Features2),
+        on_driver("ext_fault,abort=1");
+};
 
 /// Commands of the registry that may report a loss. The layer can intercept all of them.
 const DEVICE_LOST_COMMANDS: &str = include_str!("../../../../layer/src/intercept/device_lost_commands.txt");
@@ -89,9 +71,8 @@ fn compare<'name>(device: &Device<'_>, names: impl Iterator<Item = &'name str>) 
     Ok(found)
 }
 
-fn pointers(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = without_abort(&gpu)?;
+fn pointers(gpu: &Gpu) -> Result<()> {
+    let device = without_abort(gpu)?;
     let device_lost = DEVICE_LOST_COMMANDS
         .lines()
         .filter(|line| !line.starts_with('#') && !line.starts_with("physical"))
@@ -105,10 +86,8 @@ fn pointers(context: &Context) -> Result<()> {
     Ok(())
 }
 
-fn recording(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
-    let device = Device::new(&gpu)?;
-    let found = compare(&device, RECORDING.split_whitespace())?;
+fn recording(device: &Device<'_>) -> Result<()> {
+    let found = compare(device, RECORDING.split_whitespace())?;
     ensure!(
         found == RECORDING.split_whitespace().count(),
         "only {found} commands were compared"
@@ -117,8 +96,7 @@ fn recording(context: &Context) -> Result<()> {
 }
 
 /// The loader copies the create info itself, but not the structures that it points to.
-fn not_copied(context: &Context) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn not_copied(gpu: &Gpu) -> Result<()> {
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
     let features = vk::PhysicalDeviceFeatures::default();
@@ -130,7 +108,7 @@ fn not_copied(context: &Context) -> Result<()> {
         .enabled_features(&features)
         .push_next(&mut newer)
         .push_next(&mut newest);
-    let device = Device::create(&gpu, &info, 0)?;
+    let device = Device::create(gpu, &info, 0)?;
     let calls = test_driver::call_log(&device)?;
     ensure!(calls.queue_infos == queues.as_ptr() as u64, "the queues were copied");
     ensure!(calls.features == &raw const features as u64, "the features were copied");
@@ -152,8 +130,7 @@ enum Chain {
 }
 
 /// Creates a device from structures in read-only pages.
-fn read_only(context: &Context, chain: Chain) -> Result<()> {
-    let gpu = Gpu::open(context)?;
+fn read_only(gpu: &Gpu, chain: Chain) -> Result<()> {
     let pages = ReadOnlyPages::new(1 << 20)?;
     let mut head = ptr::null_mut::<std::ffi::c_void>();
     macro_rules! chained {
@@ -223,7 +200,7 @@ fn read_only(context: &Context, chain: Chain) -> Result<()> {
     }])?;
     pages.freeze()?;
     // SAFETY: the create info and everything it points to is in `pages`.
-    let device = Device::create(&gpu, unsafe { &*info }, 0)?;
+    let device = Device::create(gpu, unsafe { &*info }, 0)?;
     run_read_only(&device)
 }
 
