@@ -102,16 +102,16 @@ pub(crate) fn is_removed(opcode: u16, operands: &[u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spv::Code;
+    use crate::spv::{Code, Literal, Words};
 
     #[test]
     fn a_scan_reads_the_capabilities_and_nothing_behind_them() {
         let mut code = Code::default();
         code.words.extend([0x0723_0203, 0x10600, 0, 1, 0]);
-        code.op(op::Capability, &[1]);
-        code.op(op::Capability, &[capability::PoisonFreezeKHR]);
-        code.op(op::MemoryModel, &[0, 1]);
-        code.op(op::Capability, &[capability::AbortKHR]);
+        code.op(op::Capability, Literal(1));
+        code.op(op::Capability, Literal(capability::PoisonFreezeKHR));
+        code.op(op::MemoryModel, Words(&[0, 1]));
+        code.op(op::Capability, Literal(capability::AbortKHR));
         let features = scan(&code.words);
         assert!(features.contains(Feature::PoisonFreeze));
         assert!(!features.contains(Feature::Abort) && !features.contains(Feature::ConstantData));

@@ -224,7 +224,7 @@ fn check(index: &Index<'_>) -> Result<()> {
                 ErrorKind::Invalid,
                 "scan",
                 offset as u32,
-                format!("%{function} is not a function"),
+                format!("{function} is not a function"),
             ));
         }
     }

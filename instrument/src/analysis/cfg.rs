@@ -68,11 +68,11 @@ impl<'a> Index<'a> {
             let Some(block) = self.blocks.get(number) else {
                 continue;
             };
-            let nested = self.merge(block).map_or(&[][..], |inst| match inst.opcode() {
-                op::LoopMerge => inst.words.get(1..3).unwrap_or(&[]),
-                _ => inst.words.get(1..2).unwrap_or(&[]),
+            let nested = self.merge(block).map_or([None; 2], |inst| match inst.opcode() {
+                op::LoopMerge => [Some(inst.merge_block()), Some(inst.continue_target())],
+                _ => [Some(inst.merge_block()), None],
             });
-            let next = self.successors(block).into_iter().chain(nested.iter().copied());
+            let next = self.successors(block).into_iter().chain(nested.into_iter().flatten());
             worklist.extend(next.filter(|label| *label != header && *label != merge));
         }
         found
@@ -103,7 +103,10 @@ impl<'a> Index<'a> {
             op::BranchConditional => vec![inst.true_label(), inst.false_label()],
             op::Switch => {
                 let width = self.selector_words(&inst);
-                let cases = inst.from(3).chunks_exact(width + 1).filter_map(|c| c.last().copied());
+                let cases = inst
+                    .from(3)
+                    .chunks_exact(width + 1)
+                    .filter_map(|c| c.last().map(|label| Id::new(*label)));
                 std::iter::once(inst.default_label()).chain(cases).collect()
             }
             _ => Vec::new(),
@@ -134,25 +137,29 @@ impl<'a> Index<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spv::Code;
     use crate::spv::op::storage_class;
+    use crate::spv::{Code, Literal, Words};
 
     #[test]
     fn code_starts_behind_untyped_variables() {
         let mut code = Code::default();
         code.words.extend([0x0723_0203, 0x10600, 0, 20, 0]);
-        code.op(op::MemoryModel, &[0, 1]);
-        code.op(op::TypeVoid, &[1]);
-        code.op(op::TypeFunction, &[2, 1]);
-        code.op(op::TypeUntypedPointerKHR, &[3, storage_class::Function]);
-        code.op(op::Function, &[1, 4, 0, 2]);
-        code.label(5);
-        code.op(op::UntypedVariableKHR, &[3, 6, storage_class::Function]);
+        code.op(op::MemoryModel, Words(&[0, 1]));
+        let [void, ty, pointer, function, block, variable] = [1, 2, 3, 4, 5, 6].map(Id::new);
+        code.op(op::TypeVoid, void);
+        code.op(op::TypeFunction, (ty, void));
+        code.op(op::TypeUntypedPointerKHR, (pointer, Literal(storage_class::Function)));
+        code.op(op::Function, (void, function, Literal(0), ty));
+        code.label(block);
+        code.op(
+            op::UntypedVariableKHR,
+            (pointer, variable, Literal(storage_class::Function)),
+        );
         let after = code.words.len();
-        code.op(op::Return, &[]);
-        code.op(op::FunctionEnd, &[]);
+        code.op(op::Return, ());
+        code.op(op::FunctionEnd, ());
         let index = Index::new(&code.words).expect("a module");
         assert_eq!(index.after_variables(&index.functions.values()[0]), Some(after));
-        assert!(index.is_logical_pointer(3));
+        assert!(index.is_logical_pointer(pointer));
     }
 }

@@ -69,13 +69,13 @@ impl Layouts<'_, '_> {
         let Some(depth) = depth.checked_sub(1).filter(|_| *parts <= MAX_PARTS) else {
             return fail(
                 ErrorKind::Limit,
-                format!("message type %{id} is nested too deeply or has too many parts"),
+                format!("message type {id} is nested too deeply or has too many parts"),
             );
         };
         let Some(inst) = self.index.def(id) else {
-            return fail(ErrorKind::Invalid, format!("message type %{id} is not defined"));
+            return fail(ErrorKind::Invalid, format!("message type {id} is not defined"));
         };
-        let unsupported = |part: &str| fail(ErrorKind::Unsupported, format!("message type %{id} contains {part}"));
+        let unsupported = |part: &str| fail(ErrorKind::Unsupported, format!("message type {id} contains {part}"));
         Ok(match inst.opcode() {
             op::TypeBool => ScalarType::Bool.into(),
             op::TypeInt => match ScalarType::from_spirv_int(inst.width(), inst.is_signed_int()) {
@@ -94,7 +94,7 @@ impl Layouts<'_, '_> {
             }
             op::TypeVector => {
                 let Type::Scalar(component) = self.lay_out(inst.element_type(), inherited, depth, parts)? else {
-                    return fail(ErrorKind::Invalid, format!("the components of %{id} are no scalars"));
+                    return fail(ErrorKind::Invalid, format!("the components of {id} are no scalars"));
                 };
                 match inst.component_count() {
                     count @ 2..=16 => Type::Vector { count, component },
@@ -105,7 +105,7 @@ impl Layouts<'_, '_> {
                 let column = self.lay_out(inst.element_type(), inherited, depth, parts)?;
                 let (Type::Vector { count: rows, component }, columns @ 2..=16) = (column, inst.component_count())
                 else {
-                    return fail(ErrorKind::Invalid, format!("matrix type %{id} has no columns"));
+                    return fail(ErrorKind::Invalid, format!("matrix type {id} has no columns"));
                 };
                 let row_major = inherited.row_major;
                 let line = component.bytes().saturating_mul(if row_major { columns } else { rows });
@@ -130,7 +130,7 @@ impl Layouts<'_, '_> {
                 let utf = self.index.decoration(id, decoration::UTFEncodedKHR).is_some();
                 let bytes = length.value().saturating_mul(stride.into());
                 let (Ok(count), true) = (u32::try_from(length.value()), bytes <= u32::MAX.into()) else {
-                    return fail(ErrorKind::Limit, format!("array type %{id} has {bytes} bytes"));
+                    return fail(ErrorKind::Limit, format!("array type {id} has {bytes} bytes"));
                 };
                 let length = match length {
                     constant::Length::Fixed(_) => Length::Constant(count),
@@ -148,14 +148,14 @@ impl Layouts<'_, '_> {
             }
             op::TypeStruct => {
                 let mut members: Vec<Member> = Vec::with_capacity(inst.words.len().saturating_sub(2));
-                for (number, member) in inst.from(2).iter().enumerate() {
+                for (number, member) in inst.ids(2).enumerate() {
                     let number = number as u32;
                     let decorated = |kind| self.index.member_decoration(id, number, kind);
                     let inherited = Inherited {
                         matrix_stride: decorated(decoration::MatrixStride),
                         row_major: decorated(decoration::RowMajor).is_some(),
                     };
-                    let ty = self.lay_out(*member, inherited, depth, parts)?;
+                    let ty = self.lay_out(member, inherited, depth, parts)?;
                     let offset = decorated(decoration::Offset).unwrap_or_else(|| {
                         let end = members.last().map_or(0, |m| m.offset.saturating_add(m.ty.size()));
                         end.checked_next_multiple_of(scalar_alignment(&ty)).unwrap_or(u32::MAX)
@@ -173,7 +173,7 @@ impl Layouts<'_, '_> {
             }
             op::TypeRuntimeArray => return unsupported("an array without a length"),
             op::TypePointer => return unsupported("a pointer that is not a physical one"),
-            _ => return fail(ErrorKind::Invalid, format!("%{id} is not a concrete type")),
+            _ => return fail(ErrorKind::Invalid, format!("{id} is not a concrete type")),
         })
     }
 }

@@ -45,8 +45,8 @@ fn bytes(index: &Index<'_>, id: Id) -> Option<Vec<u8>> {
         }
         (op::ConstantComposite, bits @ (8 | 32)) => {
             let mut all = Vec::new();
-            for part in inst.from(3) {
-                let part = index.def(*part)?;
+            for part in inst.ids(3) {
+                let part = index.def(part)?;
                 let value = match part.opcode() {
                     op::Constant => part.constant_bits() as u32,
                     op::ConstantNull => 0,

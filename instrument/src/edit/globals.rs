@@ -6,11 +6,10 @@ use super::{Edits, Ids};
 use crate::analysis::index::Index;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::MAX_BOUND;
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Literal, Operands, Words, op};
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
-use std::iter;
 
 /// Constants below this are cached in an array.
 const SMALL: usize = 64;
@@ -28,10 +27,10 @@ pub(crate) struct Globals {
     reused: Vec<Id>,
     /// Ids from here on are new.
     bound: Id,
-    /// Frequent types, 0 until they are declared.
+    /// Frequent types, [`Id::NONE`] until they are declared.
     void: Id,
     bool: Id,
-    /// The 32-bit unsigned integer type and its constants below [`SMALL`], 0 until they are declared.
+    /// The 32-bit unsigned integer type and its constants below [`SMALL`], [`Id::NONE`] until they are declared.
     uint: Id,
     small: [Id; SMALL],
     declarations: Code,
@@ -56,25 +55,25 @@ impl Globals {
                     | op::TypePointer
                     | op::TypeFunction,
                     [_, id, operands @ ..],
-                ) => (0, *id, operands),
+                ) => (Id::NONE, *id, operands),
                 (
                     op::Constant | op::ConstantTrue | op::ConstantFalse | op::ConstantNull,
                     [_, ty, id, operands @ ..],
-                ) => (*ty, *id, operands),
+                ) => (Id::new(*ty), *id, operands),
                 _ => continue,
             };
             let key = (inst.opcode(), ty, SmallVec::from_slice(operands));
-            shared.entry(key).or_insert(id);
+            shared.entry(key).or_insert(Id::new(id));
         }
         Self {
             ids: Ids::new(index.bound),
             shared,
             reused: Vec::with_capacity(32),
-            bound: index.bound,
-            void: 0,
-            bool: 0,
-            uint: 0,
-            small: [0; SMALL],
+            bound: Id::new(index.bound),
+            void: Id::NONE,
+            bool: Id::NONE,
+            uint: Id::NONE,
+            small: [Id::NONE; SMALL],
             declarations: Code::with_room(512),
             annotations: Code::with_room(128),
             names: Code::with_room(128),
@@ -91,98 +90,100 @@ impl Globals {
     /// Whether more ids were taken than a module may have. Its edits will be rejected, so a pass that makes many copies
     /// can stop.
     pub(crate) fn is_out_of_ids(&self) -> bool {
-        self.ids.next > MAX_BOUND
+        self.ids.bound > MAX_BOUND
     }
 
-    /// The id of a declaration; declares it if the module does not. `ty` is 0 for types.
-    fn find_or_declare(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
-        let id = match self.shared.entry((opcode, ty, SmallVec::from_slice(operands))) {
+    /// The id of a declaration; declares it if the module does not. `ty` is [`Id::NONE`] for types.
+    fn find_or_declare(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
+        let operands: SmallVec<[u32; 4]> = operands.words().collect();
+        match self.shared.entry((opcode, ty, operands)) {
             Entry::Occupied(entry) => {
                 let id = *entry.get();
                 if id < self.bound {
                     self.reused.push(id);
                 }
-                return id;
+                id
             }
-            Entry::Vacant(entry) => *entry.insert(self.ids.fresh()),
-        };
-        let head = [ty, id];
-        self.declarations
-            .op2(opcode, if ty == 0 { &head[1..] } else { &head }, operands);
-        id
+            Entry::Vacant(entry) => {
+                let id = self.ids.fresh();
+                let (_, _, operands) = entry.key();
+                let ty = ty.is_some().then_some(ty);
+                self.declarations.op(opcode, (ty, id, Words(operands)));
+                *entry.insert(id)
+            }
+        }
     }
 
-    fn unique(&mut self, opcode: u16, operands: &[u32]) -> Id {
-        self.find_or_declare(opcode, 0, operands)
+    fn unique(&mut self, opcode: u16, operands: impl Operands) -> Id {
+        self.find_or_declare(opcode, Id::NONE, operands)
     }
 
     pub(crate) fn void(&mut self) -> Id {
-        if self.void == 0 {
-            self.void = self.unique(op::TypeVoid, &[]);
+        if !self.void.is_some() {
+            self.void = self.unique(op::TypeVoid, ());
         }
         self.void
     }
 
     pub(crate) fn bool(&mut self) -> Id {
-        if self.bool == 0 {
-            self.bool = self.unique(op::TypeBool, &[]);
+        if !self.bool.is_some() {
+            self.bool = self.unique(op::TypeBool, ());
         }
         self.bool
     }
 
     pub(crate) fn uint(&mut self) -> Id {
-        if self.uint == 0 {
-            self.uint = self.unique(op::TypeInt, &[32, 0]);
+        if !self.uint.is_some() {
+            self.uint = self.unique(op::TypeInt, (Literal(32), Literal(0)));
         }
         self.uint
     }
 
     pub(crate) fn float(&mut self, bits: u32) -> Id {
-        self.unique(op::TypeFloat, &[bits])
+        self.unique(op::TypeFloat, Literal(bits))
     }
 
     pub(crate) fn vector(&mut self, component: Id, count: u32) -> Id {
-        self.unique(op::TypeVector, &[component, count])
+        self.unique(op::TypeVector, (component, Literal(count)))
     }
 
     pub(crate) fn pointer(&mut self, class: u32, pointee: Id) -> Id {
-        self.unique(op::TypePointer, &[class, pointee])
+        self.unique(op::TypePointer, (Literal(class), pointee))
     }
 
     pub(crate) fn function_type(&mut self, result: Id, parameters: &[Id]) -> Id {
-        let operands: SmallVec<[Id; 8]> = iter::once(result).chain(parameters.iter().copied()).collect();
-        self.unique(op::TypeFunction, &operands)
+        self.unique(op::TypeFunction, (result, parameters))
     }
 
     /// A new structure type, not shared.
     pub(crate) fn structure(&mut self, members: &[Id]) -> Id {
         let id = self.ids.fresh();
-        self.declarations.op2(op::TypeStruct, &[id], members);
+        self.declarations.op(op::TypeStruct, (id, members));
         id
     }
 
     /// A new array type without a stride, not shared.
     pub(crate) fn array(&mut self, element: Id, length: Id) -> Id {
         let id = self.fresh();
-        self.declarations.op(op::TypeArray, &[id, element, length]);
+        self.declarations.op(op::TypeArray, (id, element, length));
         id
     }
 
     /// A new runtime array type with a stride, not shared.
     pub(crate) fn runtime_array(&mut self, element: Id, stride: u32) -> Id {
         let id = self.ids.fresh();
-        self.declarations.op(op::TypeRuntimeArray, &[id, element]);
+        self.declarations.op(op::TypeRuntimeArray, (id, element));
         self.decorate(id, decoration::ArrayStride, &[stride]);
         id
     }
 
     /// A 32-bit unsigned constant.
     pub(crate) fn constant(&mut self, value: u32) -> Id {
-        if let Some(id) = self.small.get(value as usize).filter(|id| **id != 0) {
+        if let Some(id) = self.small.get(value as usize).filter(|id| id.is_some()) {
             return *id;
         }
         let ty = self.uint();
-        let id = self.value(op::Constant, ty, &[value]);
+        let id = self.value(op::Constant, ty, Literal(value));
         if let Some(slot) = self.small.get_mut(value as usize) {
             *slot = id;
         }
@@ -194,35 +195,35 @@ impl Globals {
         let parts = words.map(|w| self.constant(w));
         let uint = self.uint();
         let ty = self.vector(uint, 4);
-        self.value(op::ConstantComposite, ty, &parts)
+        self.value(op::ConstantComposite, ty, parts)
     }
 
     pub(crate) fn null(&mut self, ty: Id) -> Id {
-        self.value(op::ConstantNull, ty, &[])
+        self.value(op::ConstantNull, ty, ())
     }
 
     /// A constant instruction, shared with an equal one.
-    pub(crate) fn value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+    pub(crate) fn value(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
         self.find_or_declare(opcode, ty, operands)
     }
 
-    /// A global variable, with an initialiser if that is not 0.
-    pub(crate) fn variable(&mut self, class: u32, pointee: Id, initializer: Id) -> Id {
+    /// A global variable.
+    pub(crate) fn variable(&mut self, class: u32, pointee: Id, initializer: Option<Id>) -> Id {
         let ty = self.pointer(class, pointee);
         let id = self.ids.fresh();
-        let initializer = (initializer != 0).then_some(initializer);
         self.declarations
-            .op2(op::Variable, &[ty, id, class], initializer.as_slice());
+            .op(op::Variable, (ty, id, Literal(class), initializer));
         id
     }
 
     /// A variable of class `Private`.
     pub(crate) fn private(&mut self, pointee: Id, initializer: Id) -> Id {
-        self.variable(storage_class::Private, pointee, initializer)
+        self.variable(storage_class::Private, pointee, Some(initializer))
     }
 
     pub(crate) fn decorate(&mut self, target: Id, decoration: u32, literals: &[u32]) {
-        self.annotations.op2(op::Decorate, &[target, decoration], literals);
+        self.annotations
+            .op(op::Decorate, (target, Literal(decoration), Words(literals)));
     }
 
     /// Decorates new ids `NonUniform` if the value that they derive from is.
@@ -235,24 +236,26 @@ impl Globals {
 
     /// Gives a target the decorations of a group of the module.
     pub(crate) fn decorate_by_group(&mut self, group: Id, target: Id) {
-        self.annotations.op(op::GroupDecorate, &[group, target]);
+        self.annotations.op(op::GroupDecorate, (group, target));
     }
 
     pub(crate) fn decorate_member(&mut self, target: Id, member: u32, decoration: u32, literals: &[u32]) {
-        self.annotations
-            .op2(op::MemberDecorate, &[target, member, decoration], literals);
+        self.annotations.op(
+            op::MemberDecorate,
+            (target, Literal(member), Literal(decoration), Words(literals)),
+        );
     }
 
     pub(crate) fn name(&mut self, target: Id, name: &str) {
-        self.names.text(op::Name, &[target], name);
+        self.names.op(op::Name, (target, name));
     }
 
     pub(crate) fn capability(&mut self, capability: u32) {
-        self.capabilities.op(op::Capability, &[capability]);
+        self.capabilities.op(op::Capability, Literal(capability));
     }
 
     pub(crate) fn extension(&mut self, name: &str) {
-        self.extensions.text(op::Extension, &[], name);
+        self.extensions.op(op::Extension, name);
     }
 
     /// Ids of the module that were reused, some of them more than once.

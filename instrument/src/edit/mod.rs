@@ -12,18 +12,18 @@ use std::ops::Range;
 /// Fresh result ids, upwards from a module's bound.
 #[derive(Debug)]
 pub(crate) struct Ids {
-    next: Id,
+    bound: u32,
 }
 
 impl Ids {
     pub(crate) fn new(bound: u32) -> Self {
-        Self { next: bound }
+        Self { bound }
     }
 
     /// A new id. [`Edits::apply`] reports ids beyond the limit.
     pub(crate) fn fresh(&mut self) -> Id {
-        let id = self.next;
-        self.next = self.next.saturating_add(1);
+        let id = Id::new(self.bound);
+        self.bound = self.bound.saturating_add(1);
         id
     }
 }
@@ -109,7 +109,7 @@ impl Edits {
 
     /// Raises the module's bound to cover the ids that a pass has taken.
     pub(crate) fn take_ids(&mut self, ids: &Ids) {
-        self.bound = self.bound.max(ids.next);
+        self.bound = self.bound.max(ids.bound);
     }
 
     /// Inserts words before the instruction at `at`, or before what replaces it.
@@ -304,6 +304,6 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::Limit);
         let mut ids = Ids::new(u32::MAX);
         ids.fresh();
-        assert_eq!(ids.fresh(), u32::MAX);
+        assert_eq!(ids.fresh().word(), u32::MAX);
     }
 }

@@ -29,8 +29,8 @@ impl PhiRenames {
         let mut words = phi.words.to_vec();
         let mut changed = false;
         for label in words.iter_mut().skip(4).step_by(2) {
-            if let Some(to) = self.renames.get(&(block, *label)) {
-                *label = *to;
+            if let Some(to) = self.renames.get(&(block, Id::new(*label))) {
+                *label = to.word();
                 changed = true;
             }
         }
@@ -56,11 +56,10 @@ impl PhiRenames {
 pub(crate) fn predecessor(phi: &Inst<'_>, word: usize) -> Option<Id> {
     const FIRST: usize = 3;
     let operand = word.checked_sub(FIRST)?;
-    Some(phi.word(FIRST + (operand | 1)))
+    Some(phi.id(FIRST + (operand | 1)))
 }
 
 /// An `OpPhi` from (value, predecessor) pairs.
 pub(crate) fn phi(code: &mut Code, ty: Id, result: Id, pairs: &[(Id, Id)]) {
-    let operands: Vec<u32> = pairs.iter().flat_map(|(value, label)| [*value, *label]).collect();
-    code.op2(op::Phi, &[ty, result], &operands);
+    code.op(op::Phi, (ty, result, pairs));
 }

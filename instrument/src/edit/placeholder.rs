@@ -16,6 +16,7 @@ use crate::options::Options;
 use crate::spv::op::{capability, storage_class};
 use crate::spv::{Code, Id, Inst, op};
 use rustc_hash::FxHashMap as HashMap;
+use std::ops::Range;
 
 /// Nesting limit of structures (SPIR-V specification, "Universal Limits").
 const MAX_DEPTH: u32 = 255;
@@ -51,7 +52,7 @@ impl Placeholders {
     ) -> Id {
         self.stable_placeholder(index, globals, code, ty).unwrap_or_else(|| {
             let undefined = globals.fresh();
-            code.op(op::Undef, &[ty, undefined]);
+            code.op(op::Undef, (ty, undefined));
             undefined
         })
     }
@@ -81,12 +82,12 @@ impl Placeholders {
         let (Some(inst), Some(depth)) = (index.def(ty), depth.checked_sub(1)) else {
             return Kind::Undefined;
         };
-        let (parts, times): (&[Id], _) = match inst.opcode() {
+        let (parts, times) = match inst.opcode() {
             op::TypeBool | op::TypeInt | op::TypeFloat | op::TypeVector | op::TypeMatrix => return Kind::Null,
             op::TypeCooperativeMatrixKHR | op::TypeCooperativeMatrixNV => return Kind::Null,
-            op::TypePointer => (&[], None),
-            op::TypeArray => (inst.words.get(2..3).unwrap_or(&[]), count(index, &inst)),
-            op::TypeStruct => (inst.from(2), Some(1)),
+            op::TypePointer => (2..2, None),
+            op::TypeArray => (2..3, count(index, &inst)),
+            op::TypeStruct => (2..inst.words.len(), Some(1)),
             _ => return Kind::Undefined,
         };
         if let Some(kind) = self.kinds.get(&ty) {
@@ -100,21 +101,21 @@ impl Placeholders {
         kind
     }
 
-    /// `times` is how often `parts` repeat, `None` if that is not constant.
+    /// `parts` are the words of the ids of its parts, `times` is how often they repeat, `None` if that is not constant.
     fn of_composite(
         &mut self,
         index: &Index<'_>,
         composite: &Inst<'_>,
-        parts: &[Id],
+        parts: Range<usize>,
         times: Option<u32>,
         depth: u32,
     ) -> Kind {
         let mut all = Kind::Null;
-        for part in parts {
+        for part in parts.clone().map(|word| composite.id(word)) {
             // A type is defined before it is used. In an invalid module types may contain each other.
-            let is_before = index.def(*part).is_some_and(|def| def.offset < composite.offset);
+            let is_before = index.def(part).is_some_and(|def| def.offset < composite.offset);
             let of_part = match is_before {
-                true => self.kind(index, *part, depth),
+                true => self.kind(index, part, depth),
                 false => Kind::Undefined,
             };
             all = match (all, of_part) {
@@ -139,7 +140,7 @@ impl Placeholders {
                 let uint = globals.uint();
                 let uvec2 = globals.vector(uint, 2);
                 let (pointer, address) = (globals.fresh(), globals.null(uvec2));
-                code.op(op::Bitcast, &[ty, pointer, address]);
+                code.op(op::Bitcast, (ty, pointer, address));
                 return Some(pointer);
             }
             op::TypeArray => {
@@ -147,13 +148,12 @@ impl Placeholders {
                 vec![element; count(index, &inst)? as usize]
             }
             _ => inst
-                .from(2)
-                .iter()
-                .map(|member| self.stable_placeholder(index, globals, code, *member))
+                .ids(2)
+                .map(|member| self.stable_placeholder(index, globals, code, member))
                 .collect::<Option<_>>()?,
         };
         let whole = globals.fresh();
-        code.op2(op::CompositeConstruct, &[ty, whole], &parts);
+        code.op(op::CompositeConstruct, (ty, whole, parts.as_slice()));
         Some(whole)
     }
 }

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::op::decoration;
 use crate::spv::words::MAX_INST_WORDS;
-use crate::spv::{Code, Id, Inst, op};
+use crate::spv::{Code, Id, Inst, Words, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 const PASS: &str = "constant_data";
@@ -78,12 +78,18 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
         let value = u64::from_le_bytes(padded);
         let id = *constants.entry(value).or_insert_with(|| {
             let id = ids.fresh();
-            code.op2(op::Constant, &[element.result(), id], &literal_words(&element, value));
+            code.op(
+                op::Constant,
+                (element.result(), id, Words(&literal_words(&element, value))),
+            );
             id
         });
         parts.push(id);
     }
-    code.op2(op::ConstantComposite, &[inst.result_type(), inst.result()], &parts);
+    code.op(
+        op::ConstantComposite,
+        (inst.result_type(), inst.result(), parts.as_slice()),
+    );
     edits.replace_inst(inst, &code);
     Ok(())
 }
@@ -130,7 +136,10 @@ pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> 
             return Err(Error::new(ErrorKind::Invalid, PASS, inst.offset as u32, message));
         }
         let mut code = Code::default();
-        code.op2(op::SpecConstantDataKHR, &[inst.result_type(), inst.result()], &words);
+        code.op(
+            op::SpecConstantDataKHR,
+            (inst.result_type(), inst.result(), Words(&words)),
+        );
         edits.replace_inst(inst, &code);
         if let Some(array) = index.def(inst.result_type()) {
             freeze_length(index, array.array_length(), options, &mut frozen, &mut edits);
@@ -161,17 +170,17 @@ fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) 
         let start = group_decorations.partition_point(|decorate| decorate.target() < first);
         let end = group_decorations.partition_point(|decorate| decorate.target() <= first);
         let decorations = group_decorations.get(start..end).unwrap_or(&[]);
-        let (leaving, staying): (Vec<Id>, Vec<Id>) = inst.from(2).iter().partition(|target| constants.contains(target));
+        let (leaving, staying): (Vec<Id>, Vec<Id>) = inst.ids(2).partition(|target| constants.contains(target));
         if leaving.is_empty() || !decorations.iter().any(is_spec_id) {
             continue;
         }
         let mut code = Code::default();
         if !staying.is_empty() {
-            code.op2(op::GroupDecorate, &[first], &staying);
+            code.op(op::GroupDecorate, (first, staying.as_slice()));
         }
         for decorate in decorations.iter().filter(|decorate| !is_spec_id(decorate)) {
             for target in &leaving {
-                code.op2(decorate.opcode(), &[*target], decorate.from(2));
+                code.op(decorate.opcode(), (*target, Words(decorate.from(2))));
             }
         }
         edits.replace_inst(&inst, &code);
@@ -189,17 +198,17 @@ fn freeze_length(index: &Index<'_>, length: Id, options: &Options, frozen: &mut 
         let mut code = Code::default();
         let head = [inst.result_type(), id];
         match inst.opcode() {
-            op::SpecConstantOp if inst.spec_opcode() == op::CompositeExtract => worklist.push(inst.word(4)),
-            op::SpecConstantOp => worklist.extend(inst.from(4)),
-            op::SpecConstantComposite => worklist.extend(inst.from(3)),
+            op::SpecConstantOp if inst.spec_opcode() == op::CompositeExtract => worklist.push(inst.id(4)),
+            op::SpecConstantOp => worklist.extend(inst.ids(4)),
+            op::SpecConstantComposite => worklist.extend(inst.ids(3)),
             op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse => {
                 let (Some(ty), Some(value)) = (index.def(inst.result_type()), index.value(id, options)) else {
                     continue;
                 };
                 match (inst.opcode(), value.value()) {
-                    (op::SpecConstant, value) => code.op2(op::SpecConstant, &head, &literal_words(&ty, value)),
-                    (_, 0) => code.op(op::SpecConstantFalse, &head),
-                    _ => code.op(op::SpecConstantTrue, &head),
+                    (op::SpecConstant, value) => code.op(op::SpecConstant, (head, Words(&literal_words(&ty, value)))),
+                    (_, 0) => code.op(op::SpecConstantFalse, head.as_slice()),
+                    _ => code.op(op::SpecConstantTrue, head.as_slice()),
                 }
                 edits.replace_inst(&inst, &code);
             }

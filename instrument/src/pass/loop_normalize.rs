@@ -28,7 +28,7 @@ use crate::analysis::index::typed::BlockIndex;
 use crate::analysis::index::{Block, Function, Index};
 use crate::edit::phi::PhiRenames;
 use crate::edit::{Edits, Ids};
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Literal, Words, op};
 use rustc_hash::FxHashSet as HashSet;
 
 /// Rewrites every loop that needs it; no edits if none does.
@@ -113,11 +113,11 @@ impl Normalizer<'_, '_> {
         if branch.opcode() == op::BranchConditional && !leaves(yes) && !leaves(no) && yes != no {
             let unreachable = self.ids.fresh();
             let mut selection = Code::default();
-            selection.op(op::SelectionMerge, &[unreachable, 0]);
+            selection.op(op::SelectionMerge, (unreachable, Literal(0)));
             self.edits.insert(branch.offset, &selection.words);
             let mut merge_block = Code::default();
             merge_block.label(unreachable);
-            merge_block.op(op::Unreachable, &[]);
+            merge_block.op(op::Unreachable, ());
             self.edits.insert(block.end, &merge_block.words);
         }
         self.renames.moved(&index.successors(block), block.label, body);
@@ -129,7 +129,7 @@ impl Normalizer<'_, '_> {
         let next = self.ids.fresh();
         if let Some(merge) = index.merge(header) {
             let mut code = Code::default();
-            code.op2(op::LoopMerge, &[merge.merge_block(), next], merge.from(3));
+            code.op(op::LoopMerge, (merge.merge_block(), next, Words(merge.from(3))));
             self.edits.replace_inst(&merge, &code);
         }
         let mut last = header;

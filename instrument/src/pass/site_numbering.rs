@@ -22,7 +22,7 @@ use crate::edit::Edits;
 use crate::error::Result;
 use crate::options::Options;
 use crate::spv::op::execution_mode;
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Inst, Literal, op};
 use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
 
 /// The built-in `WorkgroupSize`.
@@ -46,7 +46,7 @@ pub(crate) fn mark(index: &Index<'_>) -> Edits {
     for (number, offset) in (0..).zip(index.aborts()) {
         let abort = index.inst(offset);
         let mut code = Code::default();
-        code.op(op::AbortKHR, &[abort.message_type(), abort.message(), number]);
+        code.op(op::AbortKHR, (abort.message_type(), abort.message(), Literal(number)));
         edits.replace_inst(&abort, &code);
     }
     edits
@@ -160,7 +160,7 @@ fn collect_callers(
         }
         let block = index.blocks.get(call.block);
         let position = block.map_or_else(Position::default, |block| index.position(block, call.offset));
-        let caller = index.functions.get(call.caller).map_or(0, |f| f.id);
+        let caller = index.functions.get(call.caller).map_or(Id::NONE, |f| f.id);
         frames.extend(collect_frames(index, names, caller, &position, texts));
         at = call.caller;
     }
@@ -169,7 +169,7 @@ fn collect_callers(
 }
 
 /// The workgroup size of an entry point; `None` if it has none or a specialisation constant decides it.
-fn find_local_size(index: &Index<'_>, options: &Options, function: u32) -> Option<[u32; 3]> {
+fn find_local_size(index: &Index<'_>, options: &Options, function: Id) -> Option<[u32; 3]> {
     let mode = index.execution_modes.iter().find(|m| {
         m.target() == function
             && matches!(
@@ -177,27 +177,26 @@ fn find_local_size(index: &Index<'_>, options: &Options, function: u32) -> Optio
                 execution_mode::LocalSize | execution_mode::LocalSizeId
             )
     })?;
-    let words = [mode.word(3), mode.word(4), mode.word(5)];
     // A constant decorated WorkgroupSize overrides the execution mode.
     let decorated = index
         .decorations
         .iter()
         .find(|d| d.kind == op::decoration::BuiltIn && d.value == WORKGROUP_SIZE);
     match decorated.and_then(|d| index.def(d.target)) {
-        Some(constant) => evaluate_constants(index, options, constant.from(3)),
-        None if mode.execution_mode() == execution_mode::LocalSize => Some(words),
-        None => evaluate_constants(index, options, &words),
+        Some(constant) => evaluate_constants(index, options, &constant),
+        None if mode.execution_mode() == execution_mode::LocalSize => Some([3, 4, 5].map(|word| mode.word(word))),
+        None => evaluate_constants(index, options, mode),
     }
 }
 
-/// The values of three constants; `None` if one is a specialisation constant.
-fn evaluate_constants(index: &Index<'_>, options: &Options, ids: &[u32]) -> Option<[u32; 3]> {
+/// The values of the three constants from word 3 on; `None` if one is a specialisation constant.
+fn evaluate_constants(index: &Index<'_>, options: &Options, inst: &Inst<'_>) -> Option<[u32; 3]> {
     let mut sizes = [0; 3];
-    for (size, id) in sizes.iter_mut().zip(ids) {
-        match index.length(*id, options)? {
+    for (size, id) in sizes.iter_mut().zip(inst.ids(3)) {
+        match index.length(id, options)? {
             Length::Fixed(value) => *size = u32::try_from(value).ok()?,
             Length::Specialised { .. } => return None,
         }
     }
-    (ids.len() == 3).then_some(sizes)
+    (inst.ids(3).len() == 3).then_some(sizes)
 }

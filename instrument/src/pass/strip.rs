@@ -21,7 +21,7 @@ use crate::lowered;
 use crate::spv::op::capability;
 use crate::spv::op_sets::{is_decoration, is_type_or_constant};
 use crate::spv::words::Insts;
-use crate::spv::{Code, Id, Inst, op, operands};
+use crate::spv::{Code, Id, Inst, Words, op, operands};
 use std::ops::Range;
 
 /// Strips the module that `edits` make of `index`, adding to them. The ids in `lost_use` have lost a use; constant data may
@@ -57,7 +57,7 @@ struct DeadDefinitions {
     /// The candidates in the order of their discovery, including those found to be used since.
     candidates: Vec<Id>,
     /// The lowest dead id, and the distance of the highest one from it.
-    first: Id,
+    first: u32,
     span: u32,
     /// Worklist: former candidates that are used, whose operands are therefore used too.
     used: Vec<Id>,
@@ -71,7 +71,7 @@ impl DeadDefinitions {
         let mut dead = Self {
             is_dead: vec![false; index.bound as usize],
             candidates: Vec::with_capacity(candidates.len() * 4),
-            first: Id::MAX,
+            first: u32::MAX,
             span: 0,
             used: Vec::new(),
         };
@@ -91,7 +91,7 @@ impl DeadDefinitions {
             .iter()
             .for_each(|mode| dead.keep_operands(index, mode));
         for inst in &index.decorate_ids {
-            inst.from(3).iter().for_each(|operand| dead.keep(*operand));
+            inst.ids(3).for_each(|operand| dead.keep(operand));
         }
         // A constant decorated WorkgroupSize is used by that decoration alone.
         let built_ins = index.decorations.iter().filter(|d| d.kind == op::decoration::BuiltIn);
@@ -117,14 +117,15 @@ impl DeadDefinitions {
         }
         let (first, last) = self
             .dead_ids()
-            .fold((Id::MAX, 0), |(first, last), id| (first.min(id), last.max(id)));
+            .map(Id::word)
+            .fold((u32::MAX, 0), |(first, last), id| (first.min(id), last.max(id)));
         (self.first, self.span) = (first, last.saturating_sub(first));
     }
 
     /// Adds the removable definitions of a worklist and of their operands, transitively.
     fn add_candidates(&mut self, index: &Index<'_>, mut worklist: Vec<Id>, removed: &[Range<u32>]) {
         while let Some(id) = worklist.pop() {
-            let Some(slot) = self.is_dead.get_mut(id as usize).filter(|dead| !**dead) else {
+            let Some(slot) = self.is_dead.get_mut(id.index()).filter(|dead| !**dead) else {
                 continue;
             };
             let removable = index
@@ -133,7 +134,7 @@ impl DeadDefinitions {
             let Some(inst) = removable else { continue };
             *slot = true;
             self.candidates.push(id);
-            operands::visit_ids(&inst, 1, |i| worklist.push(inst.word(i)));
+            operands::visit_ids(&inst, 1, |i| worklist.push(inst.id(i)));
         }
     }
 
@@ -150,7 +151,7 @@ impl DeadDefinitions {
         const WORDS: usize = 8;
         let mut chunks = words.chunks_exact(WORDS);
         let in_range = |word: &u32| word.wrapping_sub(self.first) <= self.span;
-        let position = |words: &[u32]| words.iter().position(|word| self.is_dead(*word));
+        let position = |words: &[u32]| words.iter().position(|word| self.is_dead(Id::new(*word)));
         for (number, chunk) in chunks.by_ref().enumerate() {
             if chunk.iter().fold(false, |any, word| any | in_range(word))
                 && let Some(found) = position(chunk)
@@ -163,22 +164,22 @@ impl DeadDefinitions {
     }
 
     fn keep_operands(&mut self, index: &Index<'_>, inst: &Inst<'_>) {
-        let has_known_operands = operands::visit_ids(inst, index.selector_words(inst), |i| self.keep(inst.word(i)));
+        let has_known_operands = operands::visit_ids(inst, index.selector_words(inst), |i| self.keep(inst.id(i)));
         if !has_known_operands {
             // Any word may be an id.
-            inst.from(1).iter().for_each(|word| self.keep(*word));
+            inst.ids(1).for_each(|word| self.keep(word));
         }
     }
 
     fn keep(&mut self, id: Id) {
-        if let Some(slot) = self.is_dead.get_mut(id as usize).filter(|dead| **dead) {
+        if let Some(slot) = self.is_dead.get_mut(id.index()).filter(|dead| **dead) {
             *slot = false;
             self.used.push(id);
         }
     }
 
     fn is_dead(&self, id: Id) -> bool {
-        self.is_dead.get(id as usize) == Some(&true)
+        self.is_dead.get(id.index()) == Some(&true)
     }
 
     fn dead_ids(&self) -> impl Iterator<Item = Id> {
@@ -233,13 +234,13 @@ fn remove_annotations(index: &Index<'_>, dead: &DeadDefinitions, edits: &mut Edi
         let kept: Vec<u32> = inst
             .from(2)
             .chunks(target_words)
-            .filter(|target| !dead.is_dead(target[0]))
+            .filter(|target| !dead.is_dead(Id::new(target[0])))
             .flatten()
             .copied()
             .collect();
         if kept.len() + 2 < inst.words.len() {
             let mut code = Code::default();
-            code.op2(inst.opcode(), &[inst.target()], &kept);
+            code.op(inst.opcode(), (inst.target(), Words(&kept)));
             edits.replace_inst(&inst, &code);
         }
     }

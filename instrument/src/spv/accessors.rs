@@ -3,22 +3,16 @@
 use crate::spv::{Id, Inst, op, operands};
 
 macro_rules! operands {
-    ($($(#[$doc:meta])* $name:ident: $word:literal)*) => {
+    ($read:ident -> $type:ty; $($(#[$doc:meta])* $name:ident: $word:literal)*) => {
         impl Inst<'_> {
-            $($(#[$doc])* pub(crate) fn $name(&self) -> u32 { self.word($word) })*
+            $($(#[$doc])* pub(crate) fn $name(&self) -> $type { self.$read($word) })*
         }
     };
 }
 
-operands! {
-    /// `Dim` of `OpTypeImage`.
-    image_dim: 3
-    /// Width in bits of `OpTypeInt` and `OpTypeFloat`.
-    width: 2
+operands! { id -> Id;
     /// Type of the parts of `OpTypeVector`, `OpTypeMatrix` and arrays.
     element_type: 2
-    /// Components of `OpTypeVector`, columns of `OpTypeMatrix`.
-    component_count: 3
     /// Constant with the length of `OpTypeArray`.
     array_length: 3
     /// Type that an `OpTypePointer` points to.
@@ -29,10 +23,6 @@ operands! {
     stored_value: 2
     /// Image of `OpImageRead` and `OpImageSparseRead`.
     image: 3
-    /// Mask of the image operands of `OpImageRead` and `OpImageSparseRead`; 0 if there are none.
-    image_access: 5
-    /// Mask of the memory operands of `OpLoad`; 0 if there are none.
-    load_access: 4
     /// Target of `OpBranch`.
     branch_target: 1
     /// Condition of `OpBranchConditional`, selector of `OpSwitch`.
@@ -55,22 +45,37 @@ operands! {
     message_type: 1
     /// Message of `OpAbortKHR`.
     message: 2
-    /// Site of an `OpAbortKHR` that the pass `site_numbering` has marked.
-    site: 3
     /// Instruction set of `OpExtInst`.
     ext_inst_set: 3
-    /// Instruction number of `OpExtInst`.
-    ext_inst: 4
     /// File of `OpLine`.
     line_file: 1
+    /// Function of `OpEntryPoint`.
+    entry_function: 2
+    /// Target of names, decorations and execution modes; the group of `OpGroupDecorate` and `OpGroupMemberDecorate`.
+    target: 1
+}
+
+operands! { word -> u32;
+    /// `Dim` of `OpTypeImage`.
+    image_dim: 3
+    /// Width in bits of `OpTypeInt` and `OpTypeFloat`.
+    width: 2
+    /// Components of `OpTypeVector`, columns of `OpTypeMatrix`.
+    component_count: 3
+    /// Mask of the image operands of `OpImageRead` and `OpImageSparseRead`; 0 if there are none.
+    image_access: 5
+    /// Mask of the memory operands of `OpLoad`; 0 if there are none.
+    load_access: 4
+    /// Site of an `OpAbortKHR` that the pass `site_numbering` has marked.
+    site: 3
+    /// Instruction number of `OpExtInst`.
+    ext_inst: 4
     /// Line of `OpLine`.
     line_number: 2
     /// Column of `OpLine`.
     line_column: 3
     /// Execution model of `OpEntryPoint`.
     execution_model: 1
-    /// Function of `OpEntryPoint`.
-    entry_function: 2
     /// Capability of `OpCapability`.
     capability: 1
     /// Addressing Model of `OpMemoryModel`.
@@ -79,22 +84,20 @@ operands! {
     memory_model: 2
     /// Execution Mode of `OpExecutionMode` and `OpExecutionModeId`.
     execution_mode: 2
-    /// Target of names, decorations and execution modes; the group of `OpGroupDecorate` and `OpGroupMemberDecorate`.
-    target: 1
 }
 
 impl Inst<'_> {
-    /// Its result id, 0 if it has none.
+    /// Its result id, [`Id::NONE`] if it has none.
     pub(crate) fn result(&self) -> Id {
-        operands::result_index(self.opcode()).map_or(0, |i| self.word(i))
+        operands::result_index(self.opcode()).map_or(Id::NONE, |i| self.id(i))
     }
 
-    /// Its result type, 0 if it has none.
+    /// Its result type, [`Id::NONE`] if it has none.
     pub(crate) fn result_type(&self) -> Id {
         if operands::has_type(self.opcode()) {
-            self.word(1)
+            self.id(1)
         } else {
-            0
+            Id::NONE
         }
     }
 
@@ -112,8 +115,14 @@ impl Inst<'_> {
     }
 
     /// Pointer of `OpLoad` and `OpStore`.
-    pub(crate) fn pointer(&self) -> u32 {
-        self.word(if self.opcode() == op::Store { 1 } else { 3 })
+    pub(crate) fn pointer(&self) -> Id {
+        self.id(if self.opcode() == op::Store { 1 } else { 3 })
+    }
+
+    /// The (value, predecessor) pairs of `OpPhi`.
+    pub(crate) fn phi_pairs(&self) -> impl Iterator<Item = (Id, Id)> {
+        let pairs = self.from(3).chunks_exact(2);
+        pairs.map(|pair| (Id::new(pair[0]), Id::new(pair[1])))
     }
 
     /// Bits of an `OpConstant` of at most 64 bits.

@@ -1,6 +1,7 @@
 //! Words of instructions to insert.
 
-use super::{Id, Inst, literal, op, operands};
+use super::words::MAX_INST_WORDS;
+use super::{Id, Inst, Literal, Operands, op, operands};
 
 /// Instructions being written.
 #[derive(Clone, Debug, Default)]
@@ -16,46 +17,31 @@ impl Code {
         }
     }
 
-    /// Adds an instruction with a fixed number of operands. Cheaper than [`Code::op2`], and frequent.
-    pub(crate) fn op<const N: usize>(&mut self, opcode: u16, operands: &[u32; N]) {
-        self.words.reserve(N + 1);
-        self.words.push((N as u32 + 1) << 16 | u32::from(opcode));
-        self.words.extend_from_slice(operands);
-    }
-
-    /// Adds an instruction whose operands are `operands`, then `more`.
-    pub(crate) fn op2(&mut self, opcode: u16, operands: &[u32], more: &[u32]) {
-        let length = (operands.len() + more.len() + 1) as u32;
-        debug_assert!(
-            length <= u16::MAX.into(),
-            "callers keep instructions below 65,536 words"
-        );
-        self.words.push(length << 16 | u32::from(opcode));
-        self.words.extend_from_slice(operands);
-        self.words.extend_from_slice(more);
-    }
-
-    /// Adds an instruction that ends in a string.
-    pub(crate) fn text(&mut self, opcode: u16, operands: &[u32], text: &str) {
-        let words = literal::words(text);
-        let length = (operands.len() + words.clone().count() + 1) as u32;
-        self.words.push(length << 16 | u32::from(opcode));
-        self.words.extend_from_slice(operands);
-        self.words.extend(words);
+    /// Adds an instruction.
+    #[inline]
+    pub(crate) fn op(&mut self, opcode: u16, operands: impl Operands) {
+        let start = self.words.len();
+        self.words.push(0);
+        self.words.extend(operands.words());
+        let length = self.words.len() - start;
+        debug_assert!(length <= MAX_INST_WORDS, "callers keep instructions below 65,536 words");
+        if let Some(first) = self.words.get_mut(start) {
+            *first = (length as u32) << 16 | u32::from(opcode);
+        }
     }
 
     pub(crate) fn label(&mut self, id: Id) {
-        self.op(op::Label, &[id]);
+        self.op(op::Label, id);
     }
 
     pub(crate) fn branch(&mut self, target: Id) {
-        self.op(op::Branch, &[target]);
+        self.op(op::Branch, target);
     }
 
     /// Adds a selection: branches to `yes` if `condition`, else to `no`; both meet at `merge`.
     pub(crate) fn branch_if(&mut self, condition: Id, yes: Id, no: Id, merge: Id) {
-        self.op(op::SelectionMerge, &[merge, 0]);
-        self.op(op::BranchConditional, &[condition, yes, no]);
+        self.op(op::SelectionMerge, (merge, Literal(0)));
+        self.op(op::BranchConditional, (condition, yes, no));
     }
 
     /// A copy of an instruction.
@@ -72,11 +58,11 @@ impl Code {
         };
         operands::visit_ids(inst, selector_words, |i| {
             if let Some(word) = copy.get_mut(i) {
-                *word = map(*word);
+                *word = map(Id::new(*word)).word();
             }
         });
         if let Some(word) = operands::result_index(inst.opcode()).and_then(|i| copy.get_mut(i)) {
-            *word = map(*word);
+            *word = map(Id::new(*word)).word();
         }
     }
 }

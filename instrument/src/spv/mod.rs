@@ -3,12 +3,16 @@
 mod accessors;
 mod code;
 pub(crate) mod debug_set;
+mod id;
 pub(crate) mod literal;
 pub(crate) mod op;
 pub(crate) mod op_sets;
+mod operand;
 mod operand_table;
 pub(crate) mod operands;
 pub(crate) mod words;
 
 pub(crate) use code::Code;
-pub(crate) use words::{Id, Inst};
+pub(crate) use id::Id;
+pub(crate) use operand::{Literal, Operands, Words};
+pub(crate) use words::Inst;

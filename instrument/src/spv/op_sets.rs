@@ -26,8 +26,8 @@ pub(crate) fn base_pointer(inst: &Inst<'_>) -> Option<Id> {
         | op::PtrAccessChain
         | op::InBoundsPtrAccessChain
         | op::RawAccessChainNV
-        | op::CopyObject => Some(inst.word(3)),
-        opcode if is_untyped_chain(opcode) => Some(inst.word(4)),
+        | op::CopyObject => Some(inst.id(3)),
+        opcode if is_untyped_chain(opcode) => Some(inst.id(4)),
         _ => None,
     }
 }

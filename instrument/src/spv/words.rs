@@ -1,9 +1,7 @@
 //! A module as words: header and instructions, with their offsets.
 
+use super::Id;
 use crate::error::{Error, ErrorKind, Result};
-
-/// A result id. Zero is not an id.
-pub(crate) type Id = u32;
 
 /// Words of a module's header.
 pub(crate) const HEADER_WORDS: usize = 5;
@@ -33,6 +31,16 @@ impl<'a> Inst<'a> {
     /// Word `index` of the instruction, 0 past its end: a missing operand then is not an id.
     pub(crate) fn word(&self, index: usize) -> u32 {
         self.words.get(index).copied().unwrap_or(0)
+    }
+
+    /// The id in word `index`, [`Id::NONE`] past its end.
+    pub(crate) fn id(&self, index: usize) -> Id {
+        Id::new(self.word(index))
+    }
+
+    /// The ids from word `index` on.
+    pub(crate) fn ids(&self, index: usize) -> impl ExactSizeIterator<Item = Id> + Clone + use<'a> {
+        self.from(index).iter().map(|word| Id::new(*word))
     }
 
     /// The words from `index` on.

@@ -149,19 +149,20 @@ impl Evaluation<'_, '_> {
     }
 
     fn operation(&mut self, opcode: u16, operands: &[u32]) -> Option<Length> {
+        let id = |word: &u32| Id::new(*word);
         match (opcode, operands) {
-            (op::CompositeExtract, [composite, path @ ..]) => self.part(*composite, path),
+            (op::CompositeExtract, [composite, path @ ..]) => self.part(id(composite), path),
             // The other operand need not have a value.
-            (op::Select, [condition, yes, no]) => match self.value(*condition)? {
-                Length::Fixed(condition) => self.value(if condition != 0 { *yes } else { *no }),
+            (op::Select, [condition, yes, no]) => match self.value(id(condition))? {
+                Length::Fixed(condition) => self.value(id(if condition != 0 { yes } else { no })),
                 Length::Specialised { default, .. } => {
-                    let selected = self.value(if default != 0 { *yes } else { *no })?;
+                    let selected = self.value(id(if default != 0 { yes } else { no }))?;
                     Some(depends(selected.value()))
                 }
             },
             (_, [one]) => {
-                let value = self.value(*one)?;
-                let bits = self.index.bits(self.index.type_of(*one))?;
+                let value = self.value(id(one))?;
+                let bits = self.index.bits(self.index.type_of(id(one)))?;
                 let result = unary(opcode, value.value(), bits)?;
                 Some(match value {
                     Length::Fixed(_) => Length::Fixed(result),
@@ -169,8 +170,8 @@ impl Evaluation<'_, '_> {
                 })
             }
             (_, [left, right]) => {
-                let bits = self.index.bits(self.index.type_of(*left))?;
-                let (left, right) = (self.value(*left)?, self.value(*right)?);
+                let bits = self.index.bits(self.index.type_of(id(left)))?;
+                let (left, right) = (self.value(id(left))?, self.value(id(right))?);
                 let result = binary(opcode, left.value(), right.value(), bits)?;
                 Some(match (left, right) {
                     (Length::Fixed(_), Length::Fixed(_)) => Length::Fixed(result),
@@ -189,7 +190,7 @@ impl Evaluation<'_, '_> {
             let inst = self.index.def(id)?;
             match inst.opcode() {
                 op::ConstantNull => return Some(Length::Fixed(0)),
-                op::ConstantComposite | op::SpecConstantComposite => id = *inst.from(3).get(*number as usize)?,
+                op::ConstantComposite | op::SpecConstantComposite => id = inst.ids(3).nth(*number as usize)?,
                 _ => return None,
             }
         }

@@ -26,7 +26,7 @@ impl Position<'_> {
         for inst in self.scope.iter().chain(&self.line) {
             match inst.words {
                 [first, ty, _, operands @ ..] if inst.opcode() == op::ExtInst => {
-                    code.words.extend([*first, *ty, fresh()]);
+                    code.words.extend([*first, *ty, fresh().word()]);
                     code.words.extend(operands);
                 }
                 _ => code.copy(inst),
@@ -144,7 +144,7 @@ impl<'a> Index<'a> {
 
     /// The functions around a position, innermost first: the inlined ones, and last the function that has the block.
     pub(crate) fn inlined(&self, position: &Position<'_>, texts: &mut Texts) -> Vec<Inlined> {
-        let scope = |operand| position.scope.map_or(0, |inst| inst.word(operand));
+        let scope = |operand| position.scope.map_or(Id::NONE, |inst| inst.id(operand));
         let mut chain = vec![Inlined {
             function: self.function_of_scope(scope(operand::SCOPE)),
             location: position.line.and_then(|line| self.location(&line, texts)),
@@ -156,12 +156,12 @@ impl<'a> Index<'a> {
         {
             let line = self.number(set, at.word(operand::INLINED_LINE));
             chain.push(Inlined {
-                function: self.function_of_scope(at.word(operand::INLINED_SCOPE)),
+                function: self.function_of_scope(at.id(operand::INLINED_SCOPE)),
                 location: self
-                    .source_of_scope(at.word(operand::INLINED_SCOPE))
+                    .source_of_scope(at.id(operand::INLINED_SCOPE))
                     .and_then(|source| self.location_in(source, line, 0, texts)),
             });
-            next = at.word(operand::INLINED_AT);
+            next = at.id(operand::INLINED_AT);
         }
         chain
     }
@@ -170,8 +170,8 @@ impl<'a> Index<'a> {
     fn scopes(&self, scope: Id) -> impl Iterator<Item = Inst<'a>> {
         let debug_inst = |id| self.debug_def(id).map(|(_, inst)| inst);
         std::iter::successors(debug_inst(scope), move |inst| match inst.ext_inst() {
-            debug_info::LEXICAL_BLOCK => debug_inst(inst.word(operand::BLOCK_PARENT)),
-            debug_info::LEXICAL_BLOCK_DISCRIMINATOR => debug_inst(inst.word(operand::DISCRIMINATOR_PARENT)),
+            debug_info::LEXICAL_BLOCK => debug_inst(inst.id(operand::BLOCK_PARENT)),
+            debug_info::LEXICAL_BLOCK_DISCRIMINATOR => debug_inst(inst.id(operand::DISCRIMINATOR_PARENT)),
             _ => None,
         })
         .take(MAX_CHAIN)
@@ -182,15 +182,15 @@ impl<'a> Index<'a> {
         let function = self
             .scopes(scope)
             .find(|inst| inst.ext_inst() == debug_info::FUNCTION)?;
-        self.string(function.word(operand::FUNCTION_NAME))
+        self.string(function.id(operand::FUNCTION_NAME))
             .filter(|name| !name.is_empty())
     }
 
     /// The `DebugSource` of a scope.
     fn source_of_scope(&self, scope: Id) -> Option<Id> {
         self.scopes(scope).find_map(|inst| match inst.ext_inst() {
-            debug_info::FUNCTION => Some(inst.word(operand::FUNCTION_SOURCE)),
-            debug_info::LEXICAL_BLOCK => Some(inst.word(operand::BLOCK_SOURCE)),
+            debug_info::FUNCTION => Some(inst.id(operand::FUNCTION_SOURCE)),
+            debug_info::LEXICAL_BLOCK => Some(inst.id(operand::BLOCK_SOURCE)),
             _ => None,
         })
     }
@@ -200,7 +200,7 @@ impl<'a> Index<'a> {
         match set {
             DebugSet::OpenCl => operand,
             _ => self
-                .def(operand)
+                .def(Id::new(operand))
                 .filter(|i| i.opcode() == op::Constant)
                 .map_or(0, |i| i.constant_bits() as u32),
         }
@@ -220,9 +220,9 @@ impl<'a> Index<'a> {
                 source,
             });
         }
-        let number = |id| self.number(DebugSet::Shader, id);
+        let number = |word| self.number(DebugSet::Shader, word);
         self.location_in(
-            line.word(operand::LINE_SOURCE),
+            line.id(operand::LINE_SOURCE),
             number(line.word(operand::LINE_START)),
             number(line.word(operand::COLUMN_START)),
             texts,
@@ -235,7 +235,7 @@ impl<'a> Index<'a> {
             .debug_def(source)
             .filter(|(_, i)| i.ext_inst() == debug_info::SOURCE)?;
         Some(Location {
-            file: self.string(source.word(operand::SOURCE_FILE))?,
+            file: self.string(source.id(operand::SOURCE_FILE))?,
             line,
             column,
             source: texts.line(source.result(), line, || self.text_of_source(&source)),
@@ -250,12 +250,12 @@ impl<'a> Index<'a> {
 
     /// Text of a `DebugSource` and of the `DebugSourceContinued` that follow it.
     fn text_of_source(&self, source: &Inst<'_>) -> Option<String> {
-        let mut text = self.string(source.word(operand::SOURCE_TEXT))?;
+        let mut text = self.string(source.id(operand::SOURCE_TEXT))?;
         let more = self
             .insts(source.end(), self.sections.globals)
             .take_while(|inst| self.debug_set(inst) == Some(DebugSet::Shader))
             .take_while(|inst| inst.ext_inst() == debug_info::SOURCE_CONTINUED);
-        text.extend(more.filter_map(|inst| self.string(inst.word(operand::CONTINUED_TEXT))));
+        text.extend(more.filter_map(|inst| self.string(inst.id(operand::CONTINUED_TEXT))));
         Some(text)
     }
 
@@ -264,7 +264,7 @@ impl<'a> Index<'a> {
         let mut text = None;
         for inst in self.insts(self.sections.extensions, self.sections.annotations) {
             match (inst.opcode(), &mut text) {
-                (op::Source, None) if inst.word(3) == file && inst.words.len() > 4 => {
+                (op::Source, None) if inst.id(3) == file && inst.words.len() > 4 => {
                     text = Some(literal::string(inst.from(4)));
                 }
                 (op::SourceContinued, Some(text)) => text.push_str(&literal::string(inst.from(1))),
@@ -278,7 +278,7 @@ impl<'a> Index<'a> {
         let source = self.globals().find(|inst| {
             matches!(self.debug_set(inst), Some(DebugSet::Shader | DebugSet::OpenCl))
                 && inst.ext_inst() == debug_info::SOURCE
-                && inst.word(operand::SOURCE_FILE) == file
+                && inst.id(operand::SOURCE_FILE) == file
         })?;
         self.text_of_source(&source)
     }

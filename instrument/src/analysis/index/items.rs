@@ -27,10 +27,14 @@ impl<'a> EntryPoint<'a> {
         literal::string(self.inst.from(3))
     }
 
+    /// Whether a variable is in its interface.
+    pub(crate) fn has_in_interface(&self, variable: Id) -> bool {
+        self.interface().any(|id| id == variable)
+    }
+
     /// Ids of its interface variables.
-    pub(crate) fn interface(&self) -> &'a [Id] {
-        let operands = self.inst.from(3);
-        operands.get(literal::length(operands)..).unwrap_or(&[])
+    pub(crate) fn interface(&self) -> impl Iterator<Item = Id> + use<'a> {
+        self.inst.ids(3 + literal::length(self.inst.from(3)))
     }
 }
 

@@ -79,16 +79,16 @@ impl<'a> Index<'a> {
         let Some(at) = crate::spv::operands::result_index(inst.opcode()) else {
             return Ok(());
         };
-        let id = inst.word(at);
+        let id = inst.id(at);
         let offset = inst.offset as u32;
-        match defs.get_mut(id as usize) {
-            Some(slot) if id != 0 && *slot == 0 => {
+        match defs.get_mut(id.index()) {
+            Some(slot) if id.is_some() && *slot == 0 => {
                 *slot = offset;
                 Ok(())
             }
             found => {
-                let message = match found.filter(|_| id != 0) {
-                    Some(_) => format!("%{id} is defined twice"),
+                let message = match found.filter(|_| id.is_some()) {
+                    Some(_) => format!("{id} is defined twice"),
                     None => format!("result id {id} is outside the id bound"),
                 };
                 Err(Error::new(ErrorKind::Invalid, PASS, offset, message))
@@ -98,7 +98,7 @@ impl<'a> Index<'a> {
 
     /// The instruction that defines `id`, if any does.
     pub(crate) fn def(&self, id: Id) -> Option<Inst<'a>> {
-        match self.defs.get(id as usize) {
+        match self.defs.get(id.index()) {
             Some(0) | None => None,
             Some(offset) => inst_at(self.words, *offset as usize),
         }

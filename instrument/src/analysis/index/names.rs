@@ -50,7 +50,7 @@ impl Names {
                 .filter(|n| !n.is_empty())
                 .unwrap_or(&name)
                 .to_string(),
-            None => format!("%{id}"),
+            None => id.to_string(),
         }
     }
 }

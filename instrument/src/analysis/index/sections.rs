@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::spv::debug_set::DebugSet;
 use crate::spv::op_sets::is_decoration;
 use crate::spv::words::{HEADER_WORDS, Insts};
-use crate::spv::{Inst, op};
+use crate::spv::{Id, Inst, op};
 
 impl<'a> Index<'a> {
     pub(super) fn read_globals(&mut self, insts: &mut Insts<'a>) -> Result<()> {
@@ -113,7 +113,7 @@ impl<'a> Index<'a> {
             let of_group: Vec<Decoration> = self.decorations.iter().copied().filter(|d| d.target == group).collect();
             let by_member = inst.opcode() == op::GroupMemberDecorate;
             for target in inst.from(2).chunks(if by_member { 2 } else { 1 }) {
-                let (target, member) = (target[0], target.get(1).copied());
+                let (target, member) = (Id::new(target[0]), target.get(1).copied());
                 self.decorations.extend(of_group.iter().map(|d| Decoration {
                     target,
                     member: member.or(d.member),

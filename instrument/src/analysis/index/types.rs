@@ -12,7 +12,7 @@ impl Index<'_> {
 
     /// Type of a value.
     pub(crate) fn type_of(&self, value: Id) -> Id {
-        self.def(value).map_or(0, |i| i.result_type())
+        self.def(value).map_or(Id::NONE, |i| i.result_type())
     }
 
     /// Whether values of a type are pointers into anything but physical storage buffers: they cannot be stored,
@@ -56,11 +56,11 @@ impl Index<'_> {
 
     /// Type of the `index`th part of a composite type.
     pub(crate) fn part_type(&self, composite: Id, index: u32) -> Id {
-        let Some(ty) = self.def(composite) else { return 0 };
+        let Some(ty) = self.def(composite) else { return Id::NONE };
         match ty.opcode() {
-            op::TypeStruct => ty.word(2 + index as usize),
+            op::TypeStruct => ty.id(2 + index as usize),
             op::TypeVector | op::TypeMatrix | op::TypeArray | op::TypeRuntimeArray => ty.element_type(),
-            _ => 0,
+            _ => Id::NONE,
         }
     }
 }

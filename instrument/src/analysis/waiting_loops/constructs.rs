@@ -73,17 +73,20 @@ impl Constructs {
             .get(number)
             .and_then(|b| index.merge(b))
             .is_some_and(|i| i.opcode() == op::LoopMerge);
-        let before = |pair: &&[Id]| {
-            let label = index.def(*pair.last()?)?;
+        let before = |(_, label): (Id, Id)| {
+            let label = index.def(label)?;
             let before = number_at(blocks, label.offset)?;
             (!is_header || before < number).then_some(before)
         };
-        let mut pairs = phi.from(3).chunks_exact(2).filter(|pair| before(pair).is_some());
-        let first = pairs.next().and_then(|pair| pair.first());
-        if pairs.all(|pair| pair.first() == first) {
+        let mut values = phi
+            .phi_pairs()
+            .filter(|pair| before(*pair).is_some())
+            .map(|(value, _)| value);
+        let first = values.next();
+        if values.all(|value| Some(value) == first) {
             return;
         }
-        for before in phi.from(3).chunks_exact(2).filter_map(|pair| before(&pair)) {
+        for before in phi.phi_pairs().filter_map(before) {
             self.around(before, reached, conditions);
             let end = blocks.get(before).map(|b| index.terminator(b));
             conditions.extend(end.filter(|i| is_conditional(i.opcode())).map(|i| i.condition()));

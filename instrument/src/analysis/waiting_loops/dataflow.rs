@@ -67,8 +67,8 @@ impl<'a, 'w> Body<'a, 'w> {
                             .push((inst.stored_value(), number));
                     }
                     op::FunctionCall => {
-                        for argument in inst.from(4) {
-                            let variable = memory.base(*argument);
+                        for argument in inst.ids(4) {
+                            let variable = memory.base(argument);
                             all.stores.entry(variable).or_default().push((inst.result(), number));
                         }
                     }
@@ -127,9 +127,9 @@ impl<'a, 'w> Body<'a, 'w> {
                 _ => {}
             }
             let is_visited = operands::visit_ids(&inst, 1, |i| {
-                worklist.push(inst.word(i));
+                worklist.push(inst.id(i));
                 if matches!(inst.opcode(), op::Load | op::FunctionCall) {
-                    worklist.push(memory.base(inst.word(i)));
+                    worklist.push(memory.base(inst.id(i)));
                 }
             });
             if !is_visited {

@@ -160,7 +160,7 @@ impl<'a, 'w> Memory<'a, 'w> {
         }
         let found = |inst: &Inst<'_>| {
             let block = match inst.opcode() {
-                op::CopyObject => 0,
+                op::CopyObject => Id::NONE,
                 opcode if is_untyped_chain(opcode) => inst.first_operand(),
                 _ => self.pointee(inst.first_operand()),
             };
@@ -170,9 +170,11 @@ impl<'a, 'w> Memory<'a, 'w> {
         self.follow(pointer, &mut self.coherence.borrow_mut(), found, |_| false)
     }
 
-    /// The type that a typed pointer points to, 0 for untyped pointers.
+    /// The type that a typed pointer points to, [`Id::NONE`] for untyped pointers.
     fn pointee(&self, pointer: Id) -> Id {
-        self.index.def(self.index.type_of(pointer)).map_or(0, |t| t.pointee())
+        self.index
+            .def(self.index.type_of(pointer))
+            .map_or(Id::NONE, |t| t.pointee())
     }
 
     /// The pointer from which an image handle is loaded, or the value itself if it is not loaded.

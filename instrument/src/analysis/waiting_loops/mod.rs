@@ -133,8 +133,8 @@ impl<'a, 'w> Loop<'a, 'w> {
                     op::FunctionCall => {
                         all.calls_reader |= shared.calls_reader(&inst);
                         all.calls_storer |= shared.calls_storer(&inst);
-                        for argument in inst.from(4) {
-                            let variable = shared.base(*argument);
+                        for argument in inst.ids(4) {
+                            let variable = shared.base(argument);
                             if is_memory_object(index.opcode(variable)) {
                                 all.stores.entry(variable).or_default().push((inst.result(), number));
                             }
@@ -199,7 +199,7 @@ impl<'a, 'w> Loop<'a, 'w> {
                 constructs.selecting(index, self.blocks, (&inst, block), &mut reached, &mut worklist);
             }
             let is_visited = operands::visit_ids(&inst, 1, |i| {
-                let operand = inst.word(i);
+                let operand = inst.id(i);
                 worklist.push(operand);
                 if matches!(inst.opcode(), op::Load | op::FunctionCall) {
                     worklist.push(self.shared.base(operand));

@@ -37,7 +37,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::op::{addressing_model, capability, storage_class};
 use crate::spv::words::{MAX_INST_WORDS, version};
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Literal, Words, op};
 use message::{MessageWriter, Sources};
 use runtime::{EntryInterface, NO_RECORD, Runtime, store_identity};
 use smallvec::SmallVec;
@@ -168,13 +168,13 @@ fn write_record(
     let size = writer.message_size(&site.message, ty);
     let (units, bytes) = writer.record_extent(size);
     let code = &mut writer.code;
-    code.op(op::FunctionCall, &[uint, record, reserve, units, bytes, site_id]);
-    code.op(op::INotEqual, &[bool, has_room, record, none]);
+    code.op(op::FunctionCall, (uint, record, reserve, units, bytes, site_id));
+    code.op(op::INotEqual, (bool, has_room, record, none));
     code.branch_if(has_room, write, end, end);
     code.label(write);
     writer.write_message(record, &site.message, ty, message)?;
     let code = &mut writer.code;
-    code.op(op::FunctionCall, &[void, done, commit, record]);
+    code.op(op::FunctionCall, (void, done, commit, record));
     code.branch(end);
     code.label(end);
     variables.append(&mut writer.variables);
@@ -188,7 +188,10 @@ fn declare_variables(index: &Index<'_>, function: &Function, variables: &[(Id, I
     };
     let mut code = Code::default();
     for (pointer_type, variable) in variables {
-        code.op(op::Variable, &[*pointer_type, *variable, storage_class::Function]);
+        code.op(
+            op::Variable,
+            (*pointer_type, *variable, Literal(storage_class::Function)),
+        );
     }
     edits.insert_ranked(first.offset + 2, Rank::Variables, &code.words);
 }
@@ -229,14 +232,14 @@ fn extend_interfaces(
         let (words, count) = (entry.inst.words.len(), added.len());
         if words + count > MAX_INST_WORDS {
             let message = format!(
-                "the interface of entry point %{} has no room for {count} more variables",
+                "the interface of entry point {} has no room for {count} more variables",
                 entry.function
             );
             return Err(Error::new(ErrorKind::Limit, PASS, None, message));
         }
         if !added.is_empty() {
             let mut code = Code::with_room(words + count);
-            code.op2(op::EntryPoint, entry.inst.from(1), &added);
+            code.op(op::EntryPoint, (Words(entry.inst.from(1)), added.as_slice()));
             edits.replace(entry.inst.offset, words, &code.words);
         }
     }
@@ -257,7 +260,10 @@ fn declare_physical_addressing(index: &Index<'_>, globals: &mut Globals, edits: 
         let mut code = Code::default();
         code.op(
             op::MemoryModel,
-            &[addressing_model::PhysicalStorageBuffer64, model.memory_model()],
+            (
+                Literal(addressing_model::PhysicalStorageBuffer64),
+                Literal(model.memory_model()),
+            ),
         );
         edits.replace_inst(&model, &code);
     }

@@ -54,7 +54,7 @@ pub(super) fn rematerialize_handles(
         let mut stale = Vec::new();
         let width = index.selector_words(&inst);
         operands::visit_ids(&inst, width, |i| {
-            let id = inst.word(i);
+            let id = inst.id(i);
             if definitions.get(&id).is_some_and(|definition| definition.piece < piece) {
                 stale.push(id);
             }
@@ -111,9 +111,9 @@ fn copy_definition(
         offsets.push(definition.offset);
         let inst = index.inst(definition.offset);
         operands::visit_ids(&inst, 1, |i| {
-            let operand = definitions.get(&inst.word(i));
+            let operand = definitions.get(&inst.id(i));
             let is_stale = |operand: &&Definition| operand.piece < piece && operand.offset < definition.offset;
-            worklist.extend(operand.filter(is_stale).map(|_| inst.word(i)));
+            worklist.extend(operand.filter(is_stale).map(|_| inst.id(i)));
         });
     }
     // In module order, every definition follows those that it depends on.

@@ -31,7 +31,7 @@ use crate::edit::globals::Globals;
 use crate::edit::phi::PhiRenames;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::op::storage_class;
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Words, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Writes the ways out of one function.
@@ -68,25 +68,25 @@ impl Unwinder<'_, '_> {
     /// Ends a block with the way out of the function.
     pub(super) fn write_exit(&mut self, code: &mut Code, flag_state: FlagState) {
         match self.plan.exit(self.number) {
-            Exit::Kill => code.op(op::Kill, &[]),
-            Exit::TerminateRay => code.op(op::TerminateRayKHR, &[]),
+            Exit::Kill => code.op(op::Kill, ()),
+            Exit::TerminateRay => code.op(op::TerminateRayKHR, ()),
             Exit::EmitNoTasks => {
                 let no_groups = [self.globals.constant(0); 3];
                 let payload = self.task_payload();
-                code.op2(op::EmitMeshTasksEXT, &no_groups, payload.as_slice());
+                code.op(op::EmitMeshTasksEXT, (no_groups.as_slice(), payload.as_slice()));
             }
             Exit::Return => {
                 if flag_state == FlagState::Unset && self.plan.unwinds(self.number) {
                     let flag = self.runtime.flag(self.globals);
                     let yes = bool_constant(self.globals, true);
-                    code.op(op::Store, &[flag, yes]);
+                    code.op(op::Store, (flag, yes));
                 }
                 let ty = self.function.result_type;
                 if self.index.opcode(ty) == op::TypeVoid {
-                    code.op(op::Return, &[]);
+                    code.op(op::Return, ());
                 } else {
                     let value = self.placeholders.placeholder_value(self.index, self.globals, code, ty);
-                    code.op(op::ReturnValue, &[value]);
+                    code.op(op::ReturnValue, value);
                 }
             }
         }
@@ -106,8 +106,8 @@ impl Unwinder<'_, '_> {
                 v.opcode() == op::Variable && v.storage_class() == storage_class::TaskPayloadWorkgroupEXT
             })
         };
-        let payload = entry.interface().iter().copied().find(is_payload)?;
-        entries.all(|e| e.interface().contains(&payload)).then_some(payload)
+        let payload = entry.interface().find(is_payload)?;
+        entries.all(|e| e.has_in_interface(payload)).then_some(payload)
     }
 
     /// Tests the flag after calls and at the top of loops.
@@ -160,10 +160,10 @@ impl Unwinder<'_, '_> {
         let to_header = bool_constant(self.globals, branch.true_label() == header);
         let (aborted, condition) = (self.globals.fresh(), self.globals.fresh());
         let mut code = Code::default();
-        code.op(op::Load, &[bool, aborted, flag]);
+        code.op(op::Load, (bool, aborted, flag));
         // OpSelect, not OpLogicalOr: the condition may be undefined, since it may come from the call's placeholder.
-        code.op(op::Select, &[bool, condition, aborted, to_header, branch.condition()]);
-        code.op2(op::BranchConditional, &[condition], branch.from(2));
+        code.op(op::Select, (bool, condition, aborted, to_header, branch.condition()));
+        code.op(op::BranchConditional, (condition, Words(branch.from(2))));
         self.edits.replace_inst(&branch, &code);
     }
 
@@ -180,19 +180,19 @@ impl Unwinder<'_, '_> {
         let mut code = Code::default();
         code.branch(top);
         code.label(top);
-        let mut aborted = 0;
+        let mut aborted = Id::NONE;
         if test.flag {
             aborted = self.globals.fresh();
             let flag = self.runtime.flag(self.globals);
-            code.op(op::Load, &[bool, aborted, flag]);
+            code.op(op::Load, (bool, aborted, flag));
         }
         if test.poll {
             // An abort that leaves no record sets the flag and not ABORTED, so both are tested.
             let [other, either] = [(); 2].map(|()| self.globals.fresh());
             let poll = self.runtime.poll(self.globals);
-            code.op(op::FunctionCall, &[bool, other, poll]);
+            code.op(op::FunctionCall, (bool, other, poll));
             if test.flag {
-                code.op(op::LogicalOr, &[bool, either, aborted, other]);
+                code.op(op::LogicalOr, (bool, either, aborted, other));
             }
             aborted = if test.flag { either } else { other };
         }
@@ -217,7 +217,7 @@ impl Unwinder<'_, '_> {
             let after = self.index.inst(call.offset).end();
             let [aborted, leave, go] = [(); 3].map(|()| self.globals.fresh());
             let mut code = Code::default();
-            code.op(op::Load, &[bool, aborted, flag]);
+            code.op(op::Load, (bool, aborted, flag));
             code.branch_if(aborted, leave, go, go);
             code.label(leave);
             self.write_exit(&mut code, FlagState::Set);

@@ -101,11 +101,11 @@ impl<'w> RegionContext<'_, 'w> {
     /// Defines `id` as an undefined value of a type.
     pub(super) fn define_undefined(&mut self, code: &mut Code, ty: Id, id: Id) -> Result<()> {
         let Some(widening) = self.widening(ty, self.function.offset)? else {
-            code.op(op::Undef, &[ty, id]);
+            code.op(op::Undef, (ty, id));
             return Ok(());
         };
         let wide = self.globals.fresh();
-        code.op(op::Undef, &[widening.wide_type, wide]);
+        code.op(op::Undef, (widening.wide_type, wide));
         widening.narrow(code, wide, id);
         Ok(())
     }

@@ -19,7 +19,7 @@ impl<'w> DecorationInsts<'w> {
         for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
             match inst.opcode() {
                 op::Decorate => by_target.push((inst.target(), inst)),
-                op::GroupDecorate => by_target.extend(inst.from(2).iter().map(|target| (*target, inst))),
+                op::GroupDecorate => by_target.extend(inst.ids(2).map(|target| (target, inst))),
                 _ => {}
             }
         }

@@ -69,8 +69,8 @@ pub(super) fn split_phis<'w>(
     let mut split_phis = Vec::new();
     for inst in index.body(first).filter(|i| i.opcode() == op::Phi) {
         let (ty, id) = (inst.result_type(), inst.result());
-        let pairs = inst.from(3).chunks_exact(2).map(|pair| (pair[0], pair[1]));
-        let (inside, outside): (Vec<_>, Vec<_>) = pairs.partition(|(_, from)| context.is_region_label(*from));
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            inst.phi_pairs().partition(|(_, from)| context.is_region_label(*from));
         let stays_outside = inside.is_empty();
         let merged = if stays_outside { id } else { context.globals.fresh() };
         phi(call, ty, merged, &outside);
@@ -124,7 +124,7 @@ pub(super) fn collect_inputs<'w>(
                     let can_evaluate = context
                         .reachable
                         .can_evaluate(index, context.function, number, &inst, i);
-                    used.push((inst.word(i), can_evaluate));
+                    used.push((inst.id(i), can_evaluate));
                 }
             });
             if !has_known_operands {
@@ -186,7 +186,7 @@ fn provide<'w>(context: &mut RegionContext<'_, 'w>, id: Id, inputs: &mut Inputs<
         if context.must_rematerialize(&inst) {
             stack.push(Step::Rematerialize(inst));
             let operands = stack.len();
-            operands::visit_ids(&inst, 1, |i| stack.push(Step::Provide(inst.word(i))));
+            operands::visit_ids(&inst, 1, |i| stack.push(Step::Provide(inst.id(i))));
             if let Some(operands) = stack.get_mut(operands..) {
                 operands.reverse();
             }

@@ -15,7 +15,7 @@ use super::region::{PASS, RegionBlocks};
 use crate::edit::Edits;
 use crate::edit::phi::{PhiRenames, phi};
 use crate::error::{Error, ErrorKind, Result};
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Literal, op};
 use std::iter;
 
 /// Most parameters of a function and members of a structure (SPIR-V specification 2.17, Universal Limits).
@@ -149,10 +149,15 @@ fn write_function(
     let mut code = Code::default();
     code.op(
         op::Function,
-        &[signature.return_type, signature.function, 0, signature.function_type],
+        (
+            signature.return_type,
+            signature.function,
+            Literal(0),
+            signature.function_type,
+        ),
     );
     for parameter in &inputs.parameters {
-        code.op(op::FunctionParameter, &[parameter.ty, parameter.id]);
+        code.op(op::FunctionParameter, (parameter.ty, parameter.id));
     }
     code.label(entry);
     for (ty, inner) in &inputs.undefined {
@@ -188,7 +193,7 @@ fn write_function(
             write_return(context, signature.return_type, &outputs.returned, &mut code);
         }
     }
-    code.op(op::FunctionEnd, &[]);
+    code.op(op::FunctionEnd, ());
     Ok(code)
 }
 
@@ -204,12 +209,12 @@ fn write_return(context: &mut RegionContext<'_, '_>, return_type: Id, outputs: &
         values.push(value);
     }
     match values.as_slice() {
-        [] => code.op(op::Return, &[]),
-        [only] => code.op(op::ReturnValue, &[*only]),
+        [] => code.op(op::Return, ()),
+        [only] => code.op(op::ReturnValue, *only),
         many => {
             let whole = context.globals.fresh();
-            code.op2(op::CompositeConstruct, &[return_type, whole], many);
-            code.op(op::ReturnValue, &[whole]);
+            code.op(op::CompositeConstruct, (return_type, whole, many));
+            code.op(op::ReturnValue, whole);
         }
     }
 }
@@ -235,14 +240,13 @@ fn write_call(
         [only] => *only,
         _ => context.globals.fresh(),
     };
-    code.op2(
+    code.op(
         op::FunctionCall,
-        &[signature.return_type, result, signature.function],
-        &arguments,
+        (signature.return_type, result, signature.function, arguments.as_slice()),
     );
     if outputs.returned.len() > 1 {
         for (member, (ty, id)) in (0..).zip(signature.output_types.iter().zip(&returned_ids)) {
-            code.op(op::CompositeExtract, &[*ty, *id, result, member]);
+            code.op(op::CompositeExtract, (*ty, *id, result, Literal(member)));
         }
     }
     for (output, returned_id) in outputs.returned.iter().zip(&returned_ids) {

@@ -64,7 +64,7 @@ pub(super) fn collect_outputs<'w>(context: &mut RegionContext<'_, 'w>) -> Result
             continue;
         }
         if context.must_rematerialize(&inst) {
-            operands::visit_ids(&inst, 1, |i| worklist.push(inst.word(i)));
+            operands::visit_ids(&inst, 1, |i| worklist.push(inst.id(i)));
         } else {
             check_returnable(context, &inst)?;
         }

@@ -61,7 +61,7 @@ pub(super) fn collect_outside_uses<'w>(
                 continue;
             }
             operands::visit_ids(&inst, index.selector_words(&inst), |i| {
-                let id = inst.word(i);
+                let id = inst.id(i);
                 let definer = defining_block(index, function, id).and_then(owner_of);
                 let Some(uses) = definer.filter(|r| Some(*r) != user).and_then(|r| uses.get_mut(r)) else {
                     return;

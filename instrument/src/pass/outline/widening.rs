@@ -47,13 +47,15 @@ impl TypeLimits {
         };
         for inst in index.globals() {
             let (opcode, id) = (inst.opcode(), inst.result());
-            let is_storage_only = match (opcode, inst.word(2)) {
+            let is_storage_only = match (opcode, inst.width()) {
                 // The capability for a type with an FP Encoding allows its values everywhere.
                 (op::TypeFloat, 16) => lacks_half && inst.words.len() == 3,
                 (op::TypeInt, 16) => lacks_short,
                 (op::TypeInt, 8) => lacks_byte,
-                (op::TypeVector | op::TypeMatrix | op::TypeArray, part) => limits.storage_only.contains(&part),
-                (op::TypeStruct, _) => inst.from(2).iter().any(|member| limits.storage_only.contains(member)),
+                (op::TypeVector | op::TypeMatrix | op::TypeArray, _) => {
+                    limits.storage_only.contains(&inst.element_type())
+                }
+                (op::TypeStruct, _) => inst.ids(2).any(|member| limits.storage_only.contains(&member)),
                 _ => false,
             };
             if is_storage_only {
@@ -91,12 +93,12 @@ pub(super) struct Widening {
 impl Widening {
     /// Defines `wide` as the wide form of `value`.
     pub(super) fn widen(self, code: &mut Code, value: Id, wide: Id) {
-        code.op(self.opcode, &[self.wide_type, wide, value]);
+        code.op(self.opcode, (self.wide_type, wide, value));
     }
 
     /// Defines `value` from its wide form.
     pub(super) fn narrow(self, code: &mut Code, wide: Id, value: Id) {
-        code.op(self.opcode, &[self.narrow_type, value, wide]);
+        code.op(self.opcode, (self.narrow_type, value, wide));
     }
 }
 

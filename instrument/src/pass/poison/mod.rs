@@ -31,7 +31,7 @@ use crate::edit::placeholder::Placeholders;
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::Code;
 use crate::spv::op::{decoration, execution_mode, storage_class};
-use crate::spv::{Id, Inst, op};
+use crate::spv::{Id, Inst, Words, op};
 use rustc_hash::FxHashSet as HashSet;
 use total_arithmetic::{DeclaredConstants, TotalArithmetic};
 
@@ -137,13 +137,13 @@ impl Lowering<'_, '_> {
                 if !self.placeholders.has_null(index, pointee) {
                     return Ok(None);
                 }
-                code.op(op::ConstantNull, &[pointee, null]);
-                code.op2(op::Variable, inst.from(1), &[null]);
+                code.op(op::ConstantNull, (pointee, null));
+                code.op(op::Variable, (Words(inst.from(1)), null));
             }
             op::PoisonKHR | op::Undef if self.placeholders.has_null(index, ty) => {
-                code.op(op::ConstantNull, &[ty, inst.result()]);
+                code.op(op::ConstantNull, (ty, inst.result()));
             }
-            op::PoisonKHR => code.op(op::Undef, &[ty, inst.result()]),
+            op::PoisonKHR => code.op(op::Undef, (ty, inst.result())),
             op::SpecConstantOp if self.has_arithmetic_poison => {
                 return self.make_total(inst, inst.spec_opcode(), 4);
             }
@@ -162,8 +162,8 @@ impl Lowering<'_, '_> {
                     .placeholders
                     .stable_placeholder(index, &mut self.globals, &mut code, ty)
                 {
-                    Some(value) => code.op(op::CopyObject, &[ty, result, value]),
-                    None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, &[ty, result]),
+                    Some(value) => code.op(op::CopyObject, (ty, result, value)),
+                    None if inst.opcode() == op::PoisonKHR => code.op(op::Undef, (ty, result)),
                     None => return Ok(None),
                 }
             }
@@ -179,7 +179,7 @@ impl Lowering<'_, '_> {
                         .stable_placeholder(index, &mut self.globals, &mut code, ty),
                     false => None,
                 };
-                code.op(op::CopyObject, &[ty, result, stable.unwrap_or(inst.first_operand())]);
+                code.op(op::CopyObject, (ty, result, stable.unwrap_or(inst.first_operand())));
             }
             op::Variable if self.has_freeze && is_uninitialized(inst) => {
                 let pointee = self.pointee(ty);
@@ -187,7 +187,7 @@ impl Lowering<'_, '_> {
                     return Ok(None);
                 }
                 let null = self.globals.null(pointee);
-                code.op2(op::Variable, inst.from(1), &[null]);
+                code.op(op::Variable, (Words(inst.from(1)), null));
             }
             opcode if self.has_arithmetic_poison => return self.make_total(inst, opcode, 3),
             _ => return Ok(None),
@@ -197,19 +197,20 @@ impl Lowering<'_, '_> {
 
     /// Makes an instruction total that applies `opcode` to the operands from word `first` on.
     fn make_total(&mut self, inst: &Inst<'_>, opcode: u16, first: usize) -> Result<Option<Code>> {
-        let operands = inst.from(first);
-        self.vectors.check(self.index, inst, operands)?;
+        self.vectors.check(self.index, inst, first)?;
         let arithmetic = TotalArithmetic {
             index: self.index,
             globals: &mut self.globals,
             code: Code::default(),
             spec_constants: (inst.opcode() == op::SpecConstantOp).then_some(&mut self.constants),
         };
-        Ok(arithmetic.rewrite(inst, opcode, operands))
+        Ok(arithmetic.rewrite(inst, opcode, first))
     }
 
     fn pointee(&self, pointer_type: Id) -> Id {
-        self.index.def(pointer_type).map_or(0, |pointer| pointer.pointee())
+        self.index
+            .def(pointer_type)
+            .map_or(Id::NONE, |pointer| pointer.pointee())
     }
 }
 
@@ -222,9 +223,9 @@ struct VectorBudget {
 }
 
 impl VectorBudget {
-    /// Counts the vector types of an instruction's operands and result.
-    fn check(&mut self, index: &Index<'_>, inst: &Inst<'_>, operands: &[Id]) -> Result<()> {
-        let types = operands.iter().map(|operand| index.type_of(*operand));
+    /// Counts the vector types of an instruction's result and of its operands from word `first` on.
+    fn check(&mut self, index: &Index<'_>, inst: &Inst<'_>, first: usize) -> Result<()> {
+        let types = inst.ids(first).map(|operand| index.type_of(operand));
         let vectors = types.chain([inst.result_type()]).filter_map(|ty| index.def(ty));
         for vector in vectors.filter(|ty| ty.opcode() == op::TypeVector) {
             let (ty, count) = (vector.result(), vector.component_count());
@@ -234,7 +235,7 @@ impl VectorBudget {
             self.components = self.components.saturating_add(count);
             if count > MAX_COMPONENTS || self.components > MAX_TOTAL_COMPONENTS {
                 let message = format!(
-                    "%{ty} is a vector of {count} components; under ArithmeticPoisonKHR a vector may have \
+                    "{ty} is a vector of {count} components; under ArithmeticPoisonKHR a vector may have \
                      {MAX_COMPONENTS}, and all vector types together {MAX_TOTAL_COMPONENTS}"
                 );
                 return Err(Error::new(ErrorKind::Unsupported, PASS, inst.offset as u32, message));

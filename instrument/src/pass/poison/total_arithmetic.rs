@@ -17,7 +17,7 @@
 use super::float_bounds::encode_float;
 use crate::analysis::index::Index;
 use crate::edit::globals::Globals;
-use crate::spv::{Code, Id, Inst, op};
+use crate::spv::{Code, Id, Inst, Literal, Operands, Words, op};
 use rustc_hash::FxHashMap as HashMap;
 
 /// Constants declared in place, by type and bits. Later declarations may use them.
@@ -47,37 +47,38 @@ struct Shape {
 }
 
 impl TotalArithmetic<'_, '_> {
-    /// The replacement of an instruction; `None` to keep it.
-    pub(super) fn rewrite(mut self, inst: &Inst<'_>, opcode: u16, operands: &[u32]) -> Option<Code> {
+    /// The replacement of an instruction that applies `opcode` to the operands from word `first` on; `None` to keep it.
+    pub(super) fn rewrite(mut self, inst: &Inst<'_>, opcode: u16, first: usize) -> Option<Code> {
         let (ty, result) = (inst.result_type(), inst.result());
-        match (opcode, operands) {
-            (op::UDiv | op::UMod, &[a, b]) if !self.is_constant_except(b, &[0]) => {
+        let (a, b) = (inst.id(first), inst.id(first + 1));
+        match (opcode, inst.from(first).len()) {
+            (op::UDiv | op::UMod, 2) if !self.is_constant_except(b, &[0]) => {
                 let b = self.safe_divisor(a, b, false)?;
-                self.put(opcode, ty, result, &[a, b]);
+                self.put(opcode, ty, result, (a, b));
             }
-            (op::SDiv | op::SRem | op::SMod, &[a, b]) if !self.is_constant_except(b, &[0, u64::MAX]) => {
+            (op::SDiv | op::SRem | op::SMod, 2) if !self.is_constant_except(b, &[0, u64::MAX]) => {
                 let b = self.safe_divisor(a, b, true)?;
-                self.put(opcode, ty, result, &[a, b]);
+                self.put(opcode, ty, result, (a, b));
             }
-            (op::ConvertFToU | op::ConvertFToS, &[value]) if self.spec_constants.is_none() => {
-                let value = self.zero_unless_in_range(ty, value, opcode == op::ConvertFToS)?;
-                self.put(opcode, ty, result, &[value]);
+            (op::ConvertFToU | op::ConvertFToS, 1) if self.spec_constants.is_none() => {
+                let value = self.zero_unless_in_range(ty, a, opcode == op::ConvertFToS)?;
+                self.put(opcode, ty, result, value);
             }
             _ => return None,
         }
         Some(self.code)
     }
 
-    fn put(&mut self, opcode: u16, ty: Id, result: Id, operands: &[u32]) {
+    fn put(&mut self, opcode: u16, ty: Id, result: Id, operands: impl Operands) {
         if self.spec_constants.is_some() {
             self.code
-                .op2(op::SpecConstantOp, &[ty, result, opcode.into()], operands);
+                .op(op::SpecConstantOp, (ty, result, Literal(opcode.into()), operands));
         } else {
-            self.code.op2(opcode, &[ty, result], operands);
+            self.code.op(opcode, (ty, result, operands));
         }
     }
 
-    fn emit(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+    fn emit(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
         let result = self.globals.fresh();
         self.put(opcode, ty, result, operands);
         result
@@ -98,9 +99,8 @@ impl TotalArithmetic<'_, '_> {
                     .is_some_and(|v| !excluded.contains(&((v << (64 - bits)) as i64 >> (64 - bits)).cast_unsigned()))
             }
             op::ConstantComposite => inst
-                .from(3)
-                .iter()
-                .all(|part| self.index.opcode(*part) == op::Constant && self.is_constant_except(*part, excluded)),
+                .ids(3)
+                .all(|part| self.index.opcode(part) == op::Constant && self.is_constant_except(part, excluded)),
             _ => false,
         }
     }
@@ -146,20 +146,25 @@ impl TotalArithmetic<'_, '_> {
         };
         let words = [low, (bits >> 32) as u32];
         let words = words.get(..if shape.width > 32 { 2 } else { 1 }).unwrap_or(&[]);
-        let scalar = self.constant(op::Constant, shape.scalar, bits, words);
+        let scalar = self.constant(op::Constant, shape.scalar, bits, Words(words));
         match shape.count {
             1 => scalar,
-            count => self.constant(op::ConstantComposite, shape.ty, bits, &vec![scalar; count as usize]),
+            count => self.constant(
+                op::ConstantComposite,
+                shape.ty,
+                bits,
+                vec![scalar; count as usize].as_slice(),
+            ),
         }
     }
 
-    fn constant(&mut self, opcode: u16, ty: Id, bits: u64, operands: &[u32]) -> Id {
+    fn constant(&mut self, opcode: u16, ty: Id, bits: u64, operands: impl Operands) -> Id {
         let Some(declared) = &mut self.spec_constants else {
             return self.globals.value(opcode, ty, operands);
         };
         *declared.entry((ty, bits)).or_insert_with(|| {
             let constant = self.globals.fresh();
-            self.code.op2(opcode, &[ty, constant], operands);
+            self.code.op(opcode, (ty, constant, operands));
             constant
         })
     }
@@ -173,16 +178,16 @@ impl TotalArithmetic<'_, '_> {
         let (left, right) = (self.shape_of(a)?, self.shape_of(b)?);
         let bool = self.bool_type(right.count);
         let zero = self.splat(right, 0);
-        let mut is_undefined = self.emit(op::IEqual, bool, &[b, zero]);
+        let mut is_undefined = self.emit(op::IEqual, bool, (b, zero));
         if signed {
             let (minus_one, min) = (self.splat(right, u64::MAX), self.splat(left, 1 << (right.width - 1)));
-            let b_is_minus_one = self.emit(op::IEqual, bool, &[b, minus_one]);
-            let a_is_min = self.emit(op::IEqual, bool, &[a, min]);
-            let overflow = self.emit(op::LogicalAnd, bool, &[b_is_minus_one, a_is_min]);
-            is_undefined = self.emit(op::LogicalOr, bool, &[is_undefined, overflow]);
+            let b_is_minus_one = self.emit(op::IEqual, bool, (b, minus_one));
+            let a_is_min = self.emit(op::IEqual, bool, (a, min));
+            let overflow = self.emit(op::LogicalAnd, bool, (b_is_minus_one, a_is_min));
+            is_undefined = self.emit(op::LogicalOr, bool, (is_undefined, overflow));
         }
         let one = self.splat(right, 1);
-        Some(self.emit(op::Select, right.ty, &[is_undefined, one, b]))
+        Some(self.emit(op::Select, right.ty, (is_undefined, one, b)))
     }
 
     /// `b + (b == 0 ? 1 : 0) + (b == -1 && a == MIN ? 2 : 0)`, without Booleans.
@@ -190,27 +195,27 @@ impl TotalArithmetic<'_, '_> {
         let shape = self.shape_of(b)?;
         let ty = shape.ty;
         let one_if_zero = self.one_if_zero(shape, b);
-        let divisor = self.emit(op::IAdd, ty, &[b, one_if_zero]);
+        let divisor = self.emit(op::IAdd, ty, (b, one_if_zero));
         if !signed {
             return Some(divisor);
         }
         let (min, one) = (self.splat(shape, 1 << (shape.width - 1)), self.splat(shape, 1));
-        let bits_unlike_minus_one = self.emit(op::Not, ty, &[b]);
-        let bits_unlike_min = self.emit(op::BitwiseXor, ty, &[a, min]);
-        let bits_unlike_both = self.emit(op::BitwiseOr, ty, &[bits_unlike_minus_one, bits_unlike_min]);
+        let bits_unlike_minus_one = self.emit(op::Not, ty, b);
+        let bits_unlike_min = self.emit(op::BitwiseXor, ty, (a, min));
+        let bits_unlike_both = self.emit(op::BitwiseOr, ty, (bits_unlike_minus_one, bits_unlike_min));
         let overflows = self.one_if_zero(shape, bits_unlike_both);
-        let two = self.emit(op::ShiftLeftLogical, ty, &[overflows, one]);
-        Some(self.emit(op::IAdd, ty, &[divisor, two]))
+        let two = self.emit(op::ShiftLeftLogical, ty, (overflows, one));
+        Some(self.emit(op::IAdd, ty, (divisor, two)))
     }
 
     /// 1 for zero, 0 for any other value: the sign bit of `v | -v` is set unless `v` is zero.
     fn one_if_zero(&mut self, shape: Shape, value: Id) -> Id {
         let (zero, one) = (self.splat(shape, 0), self.splat(shape, 1));
         let sign_bit = self.splat(shape, u64::from(shape.width) - 1);
-        let negated = self.emit(op::ISub, shape.ty, &[zero, value]);
-        let either = self.emit(op::BitwiseOr, shape.ty, &[value, negated]);
-        let not_zero = self.emit(op::ShiftRightLogical, shape.ty, &[either, sign_bit]);
-        self.emit(op::BitwiseXor, shape.ty, &[not_zero, one])
+        let negated = self.emit(op::ISub, shape.ty, (zero, value));
+        let either = self.emit(op::BitwiseOr, shape.ty, (value, negated));
+        let not_zero = self.emit(op::ShiftRightLogical, shape.ty, (either, sign_bit));
+        self.emit(op::BitwiseXor, shape.ty, (not_zero, one))
     }
 
     /// A floating-point value in a type that has comparisons. Types with an `FP Encoding` have none; a conversion to 32
@@ -232,7 +237,7 @@ impl TotalArithmetic<'_, '_> {
             encoded: false,
             ..shape
         };
-        Some((wide, self.emit(op::FConvert, ty, &[value])))
+        Some((wide, self.emit(op::FConvert, ty, value)))
     }
 
     /// `value` if it converts to the integer type `ty` without overflow, else 0.
@@ -263,10 +268,10 @@ impl TotalArithmetic<'_, '_> {
             self.splat(from, encode_float(bound, from.width)),
             self.splat(from, encode_float(end, from.width)),
         );
-        let is_above = self.emit(comparison, bool, &[value, low]);
-        let is_below = self.emit(op::FOrdLessThan, bool, &[value, high]);
-        let in_range = self.emit(op::LogicalAnd, bool, &[is_above, is_below]);
+        let is_above = self.emit(comparison, bool, (value, low));
+        let is_below = self.emit(op::FOrdLessThan, bool, (value, high));
+        let in_range = self.emit(op::LogicalAnd, bool, (is_above, is_below));
         let zero = self.splat(from, 0);
-        Some(self.emit(op::Select, from.ty, &[in_range, value, zero]))
+        Some(self.emit(op::Select, from.ty, (in_range, value, zero)))
     }
 }

@@ -17,7 +17,7 @@ use super::writer::MessageWriter;
 use crate::analysis::message_layout::holds_scalar;
 use crate::edit::phi::phi;
 use crate::error::{ErrorKind, Result};
-use crate::spv::{Id, op};
+use crate::spv::{Id, Literal, op};
 use std::iter;
 use vkabort_record::message_type::{Length, Type};
 
@@ -244,15 +244,15 @@ impl<'w> MessageWriter<'_, 'w> {
         self.code.branch(header);
         self.code.label(header);
         phi(&mut self.code, uint, i, &[(zero, self.label), (next_i, next)]);
-        self.code.op(op::LoopMerge, &[merge, next, 0]);
+        self.code.op(op::LoopMerge, (merge, next, Literal(0)));
         self.code.branch(test);
         self.code.label(test);
-        self.code.op(op::ULessThan, &[bool, has_more, i, count]);
-        self.code.op(op::BranchConditional, &[has_more, body, merge]);
+        self.code.op(op::ULessThan, (bool, has_more, i, count));
+        self.code.op(op::BranchConditional, (has_more, body, merge));
         self.code.label(body);
         self.label = body;
-        let distance = self.calculate(op::IMul, &[i, step]);
-        let at = self.calculate(op::IAdd, &[start, distance]);
+        let distance = self.calculate(op::IMul, (i, step));
+        let at = self.calculate(op::IAdd, (start, distance));
         let base = if by_word { Base::Words(at) } else { Base::Bytes(at) };
         let overlaps = stride < element.size() || self.may_overlap(part.offset);
         self.frames.push(Frame::new(base, overlaps));
@@ -269,7 +269,7 @@ impl<'w> MessageWriter<'_, 'w> {
         self.frames.pop();
         self.code.branch(next);
         self.code.label(next);
-        self.code.op(op::IAdd, &[uint, next_i, i, one]);
+        self.code.op(op::IAdd, (uint, next_i, i, one));
         self.code.branch(header);
         self.code.label(merge);
         self.label = merge;

@@ -117,9 +117,9 @@ pub(crate) fn byte_mask(bytes: u8) -> u32 {
 mod tests {
     use super::*;
 
-    fn fragment(value: Id, shift: i32, bytes: u8, needs_mask: bool) -> Fragment {
+    fn fragment(value: u32, shift: i32, bytes: u8, needs_mask: bool) -> Fragment {
         Fragment {
-            value,
+            value: Id::new(value),
             shift,
             bytes,
             needs_mask,
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_value_at_an_odd_offset_is_split_between_two_words() {
         let mut pending = PendingWords::default();
-        pending.put(6, 4, Bits::Value(9));
+        pending.put(6, 4, Bits::Value(Id::new(9)));
         let words = pending.take();
         assert_eq!(words[0].1.fragments.as_slice(), [fragment(9, 16, 0b1100, false)]);
         assert_eq!(words[1].1.fragments.as_slice(), [fragment(9, -16, 0b0011, false)]);
@@ -155,9 +155,9 @@ mod tests {
     #[test]
     fn the_later_of_two_overlapping_parts_wins() {
         let mut pending = PendingWords::default();
-        pending.put(0, 4, Bits::Value(9));
+        pending.put(0, 4, Bits::Value(Id::new(9)));
         pending.put(2, 2, Bits::Constant(0xBEEF));
-        pending.put(0, 1, Bits::Value(7));
+        pending.put(0, 1, Bits::Value(Id::new(7)));
         let (_, word) = &pending.take()[0];
         assert_eq!(word.constant, 0xBEEF_0000);
         let fragments = [fragment(9, 0, 0b0010, true), fragment(7, 0, 0b0001, false)];

@@ -5,7 +5,7 @@ use super::source::{Place, Source, scalar_access};
 use super::writer::MessageWriter;
 use crate::error::{ErrorKind, Result};
 use crate::spv::op::storage_class;
-use crate::spv::{Id, op};
+use crate::spv::{Id, Literal, Words, op};
 use smallvec::SmallVec;
 use vkabort_record::scalar_type::{ScalarKind, ScalarType};
 
@@ -60,7 +60,7 @@ impl<'w> MessageWriter<'_, 'w> {
     pub(super) fn extract(&mut self, id: Id, path: &[u32], ty: Id) -> Id {
         match path {
             [] => id,
-            _ => self.emit_with(op::CompositeExtract, ty, id, path),
+            _ => self.emit(op::CompositeExtract, ty, (id, Words(path))),
         }
     }
 
@@ -80,8 +80,8 @@ impl<'w> MessageWriter<'_, 'w> {
             }
         };
         let pointer_type = self.globals.pointer(class, ty);
-        let pointer = self.emit_with(op::AccessChain, pointer_type, base, path);
-        let value = self.emit_with(op::Load, ty, pointer, &access);
+        let pointer = self.emit(op::AccessChain, pointer_type, (base, path));
+        let value = self.emit(op::Load, ty, (pointer, Words(&access)));
         // A non-uniform access has to be decorated at every step.
         self.globals.inherit_non_uniform(self.index, base, &[pointer, value]);
         value
@@ -94,9 +94,9 @@ impl<'w> MessageWriter<'_, 'w> {
         match (ty.kind(), ty.bytes()) {
             (ScalarKind::Bool, _) => {
                 let (zero, one) = (self.constant(0), self.constant(1));
-                single(self.calculate(op::Select, &[value, one, zero]))
+                single(self.calculate(op::Select, (value, one, zero)))
             }
-            (ScalarKind::Signed | ScalarKind::Unsigned, 1 | 2) => single(self.calculate(op::UConvert, &[value])),
+            (ScalarKind::Signed | ScalarKind::Unsigned, 1 | 2) => single(self.calculate(op::UConvert, value)),
             (ScalarKind::Float(_), 1 | 2) => {
                 // As a vector of one word, so that no narrow integer type is needed.
                 let count = 4 / ty.bytes();
@@ -105,15 +105,15 @@ impl<'w> MessageWriter<'_, 'w> {
                 let parts = [value, zero, zero, zero];
                 let parts = parts.get(..count as usize).unwrap_or(&parts);
                 let whole = self.emit(op::CompositeConstruct, vector, parts);
-                single(self.calculate(op::Bitcast, &[whole]))
+                single(self.calculate(op::Bitcast, whole))
             }
             (_, 8) => {
                 let uvec2 = self.globals.vector(uint, 2);
-                let words = self.emit(op::Bitcast, uvec2, &[value]);
-                [0, 1].map(|i| Bits::Value(self.calculate(op::CompositeExtract, &[words, i])))
+                let words = self.emit(op::Bitcast, uvec2, value);
+                [0, 1].map(|i| Bits::Value(self.calculate(op::CompositeExtract, (words, Literal(i)))))
             }
             _ if value_type == uint => single(value),
-            _ => single(self.calculate(op::Bitcast, &[value])),
+            _ => single(self.calculate(op::Bitcast, value)),
         }
     }
 }

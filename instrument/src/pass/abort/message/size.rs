@@ -27,17 +27,17 @@ impl MessageWriter<'_, '_> {
                 let zero = self.constant(0);
                 let one = self.constant(1);
                 let stride = self.constant(*stride);
-                let last = self.calculate(op::ISub, &[count, one]);
-                let last_offset = self.calculate(op::IMul, &[last, stride]);
+                let last = self.calculate(op::ISub, (count, one));
+                let last_offset = self.calculate(op::IMul, (last, stride));
                 let element_type = self.index.part_type(ty, 0);
                 let element_size = match self.message_size(element, element_type) {
                     Size::Constant(bytes) => self.constant(bytes),
                     Size::Computed(id) => id,
                 };
-                let bytes = self.calculate(op::IAdd, &[last_offset, element_size]);
+                let bytes = self.calculate(op::IAdd, (last_offset, element_size));
                 let bool = self.globals.bool();
-                let is_empty = self.emit(op::IEqual, bool, &[count, zero]);
-                Size::Computed(self.calculate(op::Select, &[is_empty, zero, bytes]))
+                let is_empty = self.emit(op::IEqual, bool, (count, zero));
+                Size::Computed(self.calculate(op::Select, (is_empty, zero, bytes)))
             }
             Type::Array {
                 length: Length::Constant(count @ 1..),
@@ -76,31 +76,31 @@ impl MessageWriter<'_, '_> {
             Size::Constant(bytes) => Size::Constant(offset.saturating_add(bytes)),
             Size::Computed(id) => {
                 let offset = self.constant(offset);
-                Size::Computed(self.calculate(op::IAdd, &[offset, id]))
+                Size::Computed(self.calculate(op::IAdd, (offset, id)))
             }
         }
     }
 
     fn max(&mut self, a: Id, b: Id) -> Id {
         let bool = self.globals.bool();
-        let is_greater = self.emit(op::UGreaterThan, bool, &[a, b]);
-        self.calculate(op::Select, &[is_greater, a, b])
+        let is_greater = self.emit(op::UGreaterThan, bool, (a, b));
+        self.calculate(op::Select, (is_greater, a, b))
     }
 
     /// Elements of an array of a specialised length, as a `uint`. Clamped so that no product with the stride (in bytes)
     /// overflows; a clamped message exceeds the size limit, so it is not written at all.
     pub(super) fn element_count(&mut self, array_type: Id, stride: u32) -> Id {
-        let length = self.index.def(array_type).map_or(0, |i| i.array_length());
+        let length = self.index.def(array_type).map_or(Id::NONE, |i| i.array_length());
         let ty = self.index.def(self.index.type_of(length));
         let value = match ty.map(|t| (t.width(), t.is_signed_int())) {
             Some((32, false)) => length,
-            Some((32, true)) => self.calculate(op::Bitcast, &[length]),
-            _ => self.calculate(op::UConvert, &[length]),
+            Some((32, true)) => self.calculate(op::Bitcast, length),
+            _ => self.calculate(op::UConvert, length),
         };
         let limit = self.constant(self.options.max_message_bytes / stride.max(1) + 2);
         let bool = self.globals.bool();
-        let exceeds = self.emit(op::UGreaterThan, bool, &[value, limit]);
-        self.calculate(op::Select, &[exceeds, limit, value])
+        let exceeds = self.emit(op::UGreaterThan, bool, (value, limit));
+        self.calculate(op::Select, (exceeds, limit, value))
     }
 
     /// Units of the record and bytes of the payload, as ids. The units of a message beyond the size limit are `u32::MAX`,
@@ -117,13 +117,13 @@ impl MessageWriter<'_, '_> {
                     self.constant(UNIT_BYTES),
                     self.constant(HEADER_UNITS),
                 );
-                let rounded = self.calculate(op::IAdd, &[bytes, round_up]);
-                let payload = self.calculate(op::UDiv, &[rounded, unit]);
-                let units = self.calculate(op::IAdd, &[payload, header]);
+                let rounded = self.calculate(op::IAdd, (bytes, round_up));
+                let payload = self.calculate(op::UDiv, (rounded, unit));
+                let units = self.calculate(op::IAdd, (payload, header));
                 let (limit, too_large) = (self.constant(self.options.max_message_bytes), self.constant(u32::MAX));
                 let bool = self.globals.bool();
-                let exceeds = self.emit(op::UGreaterThan, bool, &[bytes, limit]);
-                (self.calculate(op::Select, &[exceeds, too_large, units]), bytes)
+                let exceeds = self.emit(op::UGreaterThan, bool, (bytes, limit));
+                (self.calculate(op::Select, (exceeds, too_large, units)), bytes)
             }
         }
     }

@@ -17,8 +17,8 @@ const MAX_TYPES: u32 = 1 << 13;
 /// Deepest nesting of types that is followed to find a long array.
 const MAX_DEPTH: u32 = 16;
 
-/// Indices to a part of a value, or ids of indices to a part of memory, outermost first.
-pub(crate) type Path = SmallVec<[u32; 6]>;
+/// Indices to a part, outermost first: numbers for a part of a value, ids of constants for a part of memory.
+pub(crate) type Path<T> = SmallVec<[T; 6]>;
 
 /// Where a part of a message comes from. `ty` is its type there, which logically matches its type in the message type.
 #[derive(Clone, Debug)]
@@ -37,11 +37,11 @@ pub(crate) enum Source<'w> {
         element_bytes: u32,
     },
     /// The ids of a composite's parts.
-    Parts(&'w [Id]),
+    Parts(&'w [u32]),
     /// The result of `OpCompositeExtract` with `path`, or the value itself if `path` is empty.
-    Value { id: Id, path: Path, ty: Id },
+    Value { id: Id, path: Path<u32>, ty: Id },
     /// The contents of memory at `path`.
-    Memory { place: Place, path: Path, ty: Id },
+    Memory { place: Place, path: Path<Id>, ty: Id },
 }
 
 /// Memory that can be indexed.
@@ -119,7 +119,7 @@ impl<'w> Sources<'_, 'w> {
             }
             Source::Parts(parts) => parts
                 .get(number as usize)
-                .map_or(Source::Zero, |id| self.source_of(*id)),
+                .map_or(Source::Zero, |id| self.source_of(Id::new(*id))),
             Source::Value { id, path, ty } => Source::Value {
                 id: *id,
                 path: extend(path, number),
@@ -134,12 +134,11 @@ impl<'w> Sources<'_, 'w> {
     /// not its components.
     fn construct_source(&self, inst: &Inst<'w>) -> Source<'w> {
         let is_vector = self.index.opcode(inst.result_type()) == op::TypeVector;
-        let parts = inst.from(3);
-        let is_nested = |id: &Id| self.index.opcode(self.index.type_of(*id)) == op::TypeVector;
-        if is_vector && parts.iter().any(is_nested) {
+        let is_nested = |id| self.index.opcode(self.index.type_of(id)) == op::TypeVector;
+        if is_vector && inst.ids(3).any(is_nested) {
             return whole_value(inst);
         }
-        Source::Parts(parts)
+        Source::Parts(inst.from(3))
     }
 
     /// Bits of element `number` of the constant data at a word offset.
@@ -172,10 +171,7 @@ impl<'w> Sources<'_, 'w> {
                 });
                 !is_short || self.holds_long_array(inst.element_type(), depth, visited)
             }
-            op::TypeStruct => inst
-                .from(2)
-                .iter()
-                .any(|member| self.holds_long_array(*member, depth, visited)),
+            op::TypeStruct => inst.ids(2).any(|member| self.holds_long_array(member, depth, visited)),
             _ => false,
         }
     }
@@ -197,7 +193,10 @@ fn whole_value<'w>(inst: &Inst<'_>) -> Source<'w> {
 }
 
 /// A path with one more index.
-pub(super) fn extend(path: &Path, index: u32) -> Path {
+pub(super) fn extend<T: Copy>(path: &Path<T>, index: T) -> Path<T>
+where
+    [T; 6]: smallvec::Array<Item = T>,
+{
     let mut extended = path.clone();
     extended.push(index);
     extended

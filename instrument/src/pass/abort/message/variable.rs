@@ -30,9 +30,9 @@ impl<'w> MessageWriter<'_, 'w> {
         }
         let mut value = self.extract(id, path, ty);
         if plain != ty {
-            value = self.emit(op::CopyLogical, plain, &[value]);
+            value = self.emit(op::CopyLogical, plain, value);
         }
-        self.code.op(op::Store, &[variable, value]);
+        self.code.op(op::Store, (variable, value));
         // `plain` is not in the index, but its scalars are those of `ty`.
         Some(Source::Memory {
             place: Place::Variable(variable),
@@ -48,16 +48,17 @@ impl<'w> MessageWriter<'_, 'w> {
             return None;
         }
         let (inst, depth) = (self.index.def(ty)?, depth.checked_sub(1)?);
-        let parts: &[Id] = match inst.opcode() {
-            op::TypeStruct => inst.from(2),
-            op::TypeArray => inst.from(2).get(..1)?,
+        let count = match inst.opcode() {
+            op::TypeStruct => inst.words.len() - 2,
+            op::TypeArray => 1,
             _ => return Some(ty),
         };
+        let parts = inst.ids(2).take(count);
         let plain: Vec<Id> = parts
-            .iter()
-            .map(|part| self.type_without_layout(*part, depth, visited))
+            .clone()
+            .map(|part| self.type_without_layout(part, depth, visited))
             .collect::<Option<_>>()?;
-        if plain == parts && self.index.decorations_of(ty).next().is_none() {
+        if plain.iter().copied().eq(parts) && self.index.decorations_of(ty).next().is_none() {
             return Some(ty);
         }
         Some(match plain.as_slice() {

@@ -11,7 +11,7 @@ use crate::edit::globals::Globals;
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
 use crate::pass::abort::runtime::Runtime;
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Operands, op};
 use std::ops::Range;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, UNIT_WORDS, header};
 
@@ -62,7 +62,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             label,
             variables: Vec::new(),
             offset,
-            record: 0,
+            record: Id::NONE,
             bases: BasePointers::default(),
             frames: Vec::new(),
         }
@@ -84,22 +84,15 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
     }
 
     /// An instruction with a `uint` result.
-    pub(super) fn calculate(&mut self, opcode: u16, operands: &[u32]) -> Id {
+    pub(super) fn calculate(&mut self, opcode: u16, operands: impl Operands) -> Id {
         let uint = self.uint();
         self.emit(opcode, uint, operands)
     }
 
     /// An instruction with a result of type `ty`.
-    pub(super) fn emit(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
+    pub(super) fn emit(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
         let result = self.globals.fresh();
-        self.code.op2(opcode, &[ty, result], operands);
-        result
-    }
-
-    /// [`emit`](Self::emit) with the first operand apart.
-    pub(super) fn emit_with(&mut self, opcode: u16, ty: Id, first: u32, operands: &[u32]) -> Id {
-        let result = self.globals.fresh();
-        self.code.op2(opcode, &[ty, result, first], operands);
+        self.code.op(opcode, (ty, result, operands));
         result
     }
 
@@ -114,7 +107,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             Some(Base::Words(base)) => (base, word),
             _ => {
                 let four = self.constant(UNIT_WORDS);
-                (self.calculate(op::IMul, &[self.record, four]), word + header::WORDS)
+                (self.calculate(op::IMul, (self.record, four)), word + header::WORDS)
             }
         };
         self.add(base, more)
@@ -127,7 +120,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             _ => {
                 let word = self.word_at(0);
                 let four = self.constant(4);
-                self.calculate(op::IMul, &[word, four])
+                self.calculate(op::IMul, (word, four))
             }
         };
         self.add(base, byte)
@@ -138,7 +131,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             return base;
         }
         let more = self.constant(more);
-        self.calculate(op::IAdd, &[base, more])
+        self.calculate(op::IAdd, (base, more))
     }
 
     fn units_base(&mut self) -> Id {
@@ -172,7 +165,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         let mask = self.constant(byte_mask(((1u32 << count) - 1) as u8));
         let function = self.runtime.put_bytes(self.globals);
         let void = self.globals.void();
-        self.emit(op::FunctionCall, void, &[function, at, value, mask]);
+        self.emit(op::FunctionCall, void, (function, at, value, mask));
     }
 
     /// Stores the pending words of the frame. Several words of a unit are stored as a unit if none of it is stored yet.
@@ -214,20 +207,20 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
                     op::ShiftRightLogical
                 };
                 let by = self.constant(fragment.shift.unsigned_abs());
-                part = self.calculate(opcode, &[part, by]);
+                part = self.calculate(opcode, (part, by));
             }
             if fragment.needs_mask {
                 let mask = self.constant(byte_mask(fragment.bytes));
-                part = self.calculate(op::BitwiseAnd, &[part, mask]);
+                part = self.calculate(op::BitwiseAnd, (part, mask));
             }
-            value = Some(value.map_or(part, |v| self.calculate(op::BitwiseOr, &[v, part])));
+            value = Some(value.map_or(part, |v| self.calculate(op::BitwiseOr, (v, part))));
         }
         match (value, word.constant) {
             (None, constant) => Bits::Constant(constant),
             (Some(value), 0) => Bits::Value(value),
             (Some(value), constant) => {
                 let constant = self.constant(constant);
-                Bits::Value(self.calculate(op::BitwiseOr, &[value, constant]))
+                Bits::Value(self.calculate(op::BitwiseOr, (value, constant)))
             }
         }
     }
@@ -247,7 +240,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             _ => {
                 let parts = values.map(|bits| self.id_of(bits));
                 let ty = self.runtime.types(self.globals).unit;
-                self.emit(op::CompositeConstruct, ty, &parts)
+                self.emit(op::CompositeConstruct, ty, parts.as_slice())
             }
         };
         let base = self.units_base();
@@ -255,7 +248,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             .runtime
             .unit_pointer(&mut self.code, self.globals, base, self.record, HEADER_UNITS + unit);
         let access = self.runtime.access(UNIT_BYTES);
-        self.code.op2(op::Store, &[pointer, value], &access);
+        self.code.op(op::Store, (pointer, value, access));
     }
 
     fn store_word(&mut self, index: u32, word: &Word) {
@@ -271,7 +264,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
                 .merge_word(&mut self.code, self.globals, pointer, value, mask);
         } else {
             let access = self.runtime.access(4);
-            self.code.op2(op::Store, &[pointer, value], &access);
+            self.code.op(op::Store, (pointer, value, access));
         }
     }
 }

@@ -39,13 +39,13 @@ impl Runtime {
         if self.memory_barriers {
             self.barrier(&mut code, globals);
         }
-        code.op(op::IMul, &[uint, at, record, four]);
+        code.op(op::IMul, (uint, at, record, four));
         let pointer = self.word_pointer(&mut code, globals, words, at);
-        code.op(op::IAdd, &[uint, value, record, magic]);
-        code.op(op::AtomicStore, &[pointer, scope, release, value]);
+        code.op(op::IAdd, (uint, value, record, magic));
+        code.op(op::AtomicStore, (pointer, scope, release, value));
         self.set_aborted(&mut code, globals, [scope, release, one]);
         trap::write_trap(self, &mut code, globals, block);
-        code.op(op::Return, &[]);
+        code.op(op::Return, ());
         self.end_function(code);
         function
     }
@@ -54,7 +54,7 @@ impl Runtime {
     pub(super) fn barrier(&self, code: &mut Code, globals: &mut Globals) {
         let scope = globals.constant(self.scope);
         let semantics = globals.constant(self.available(ACQUIRE_RELEASE));
-        code.op(op::MemoryBarrier, &[scope, semantics]);
+        code.op(op::MemoryBarrier, (scope, semantics));
     }
 
     /// Memory semantics that order and make available accesses to the arena.
@@ -86,33 +86,33 @@ impl Runtime {
         let [word, byte, shift, low, low_mask, back, high, high_mask] = [(); 8].map(|()| globals.fresh());
         let [is_shifted, shifted, exit, next] = [(); 4].map(|()| globals.fresh());
         // The bytes in the first word.
-        code.op(op::ShiftRightLogical, &[uint, word, at, two]);
-        code.op(op::BitwiseAnd, &[uint, byte, at, three]);
-        code.op(op::ShiftLeftLogical, &[uint, shift, byte, three]);
-        code.op(op::ShiftLeftLogical, &[uint, low, value, shift]);
-        code.op(op::ShiftLeftLogical, &[uint, low_mask, mask, shift]);
+        code.op(op::ShiftRightLogical, (uint, word, at, two));
+        code.op(op::BitwiseAnd, (uint, byte, at, three));
+        code.op(op::ShiftLeftLogical, (uint, shift, byte, three));
+        code.op(op::ShiftLeftLogical, (uint, low, value, shift));
+        code.op(op::ShiftLeftLogical, (uint, low_mask, mask, shift));
         let pointer = self.word_pointer(&mut code, globals, words, word);
         self.merge_word(&mut code, globals, pointer, low, low_mask);
         // The bytes in the next word. A shift by 32 is undefined, so none is executed where `shift` is 0.
-        code.op(op::INotEqual, &[bool, is_shifted, shift, zero]);
+        code.op(op::INotEqual, (bool, is_shifted, shift, zero));
         let spills = globals.fresh();
         code.branch_if(is_shifted, shifted, exit, exit);
         code.label(shifted);
-        code.op(op::ISub, &[uint, back, word_bits, shift]);
-        code.op(op::ShiftRightLogical, &[uint, high, value, back]);
-        code.op(op::ShiftRightLogical, &[uint, high_mask, mask, back]);
-        code.op(op::INotEqual, &[bool, spills, high_mask, zero]);
+        code.op(op::ISub, (uint, back, word_bits, shift));
+        code.op(op::ShiftRightLogical, (uint, high, value, back));
+        code.op(op::ShiftRightLogical, (uint, high_mask, mask, back));
+        code.op(op::INotEqual, (bool, spills, high_mask, zero));
         let (write, end) = (globals.fresh(), globals.fresh());
         code.branch_if(spills, write, end, end);
         code.label(write);
-        code.op(op::IAdd, &[uint, next, word, one]);
+        code.op(op::IAdd, (uint, next, word, one));
         let pointer = self.word_pointer(&mut code, globals, words, next);
         self.merge_word(&mut code, globals, pointer, high, high_mask);
         code.branch(end);
         code.label(end);
         code.branch(exit);
         code.label(exit);
-        code.op(op::Return, &[]);
+        code.op(op::Return, ());
         self.end_function(code);
         function
     }
@@ -121,11 +121,11 @@ impl Runtime {
     pub(crate) fn merge_word(&self, code: &mut Code, globals: &mut Globals, pointer: Id, value: Id, mask: Id) {
         let uint = globals.uint();
         let [old, inverse, kept, new] = [(); 4].map(|()| globals.fresh());
-        code.op2(op::Load, &[uint, old, pointer], &self.access(4));
-        code.op(op::Not, &[uint, inverse, mask]);
-        code.op(op::BitwiseAnd, &[uint, kept, old, inverse]);
-        code.op(op::BitwiseOr, &[uint, new, kept, value]);
-        code.op2(op::Store, &[pointer, new], &self.access(4));
+        code.op(op::Load, (uint, old, pointer, self.access(4)));
+        code.op(op::Not, (uint, inverse, mask));
+        code.op(op::BitwiseAnd, (uint, kept, old, inverse));
+        code.op(op::BitwiseOr, (uint, new, kept, value));
+        code.op(op::Store, (pointer, new, self.access(4)));
     }
 
     /// The function `poll`.
@@ -139,9 +139,9 @@ impl Runtime {
         let (scope, zero) = (globals.constant(self.scope), globals.constant(0));
         let pointer = self.control(&mut code, globals, ABORTED);
         let (aborted, is_aborted) = (globals.fresh(), globals.fresh());
-        code.op(op::AtomicLoad, &[uint, aborted, pointer, scope, zero]);
-        code.op(op::INotEqual, &[bool, is_aborted, aborted, zero]);
-        code.op(op::ReturnValue, &[is_aborted]);
+        code.op(op::AtomicLoad, (uint, aborted, pointer, scope, zero));
+        code.op(op::INotEqual, (bool, is_aborted, aborted, zero));
+        code.op(op::ReturnValue, is_aborted);
         self.end_function(code);
         function
     }

@@ -18,7 +18,7 @@ use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::globals::Globals;
 use crate::edit::{Edits, Rank};
 use crate::spv::op::{built_in, decoration, execution_model as model, storage_class};
-use crate::spv::{Code, Id, Inst, op};
+use crate::spv::{Code, Id, Inst, Literal, op};
 use smallvec::SmallVec;
 
 /// STAGE of a function that is the entry point of several execution models.
@@ -133,7 +133,7 @@ pub(crate) fn store_identity(
         let mut code = Code::with_room(64);
         let stage = runtime.stage(globals);
         let value = globals.constant(model);
-        code.op(op::Store, &[stage, value]);
+        code.op(op::Store, (stage, value));
         let zero = globals.constant(0);
         let mut words = [zero; 4];
         for input in identity_inputs(model) {
@@ -151,7 +151,7 @@ pub(crate) fn store_identity(
             });
             for number in numbers() {
                 let interface = entry_points.get_mut(number);
-                if let Some(interface) = interface.filter(|e| !e.entry.interface().contains(&variable)) {
+                if let Some(interface) = interface.filter(|e| !e.entry.has_in_interface(variable)) {
                     interface.added.push(variable);
                 }
             }
@@ -161,8 +161,8 @@ pub(crate) fn store_identity(
         let uvec4 = globals.vector(uint, 4);
         let whole = globals.fresh();
         let identity = runtime.identity(globals);
-        code.op2(op::CompositeConstruct, &[uvec4, whole], &words);
-        code.op(op::Store, &[identity, whole]);
+        code.op(op::CompositeConstruct, (uvec4, whole, words.as_slice()));
+        code.op(op::Store, (identity, whole));
         edits.insert_ranked(at, Rank::Entry, &code.words);
     }
 }
@@ -195,7 +195,7 @@ fn find_variable(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Op
 }
 
 fn input_variables<'i>(index: &'i Index<'i>, entry: &EntryPoint<'i>) -> impl Iterator<Item = Inst<'i>> {
-    let variables = entry.interface().iter().filter_map(|id| index.def(*id));
+    let variables = entry.interface().filter_map(|id| index.def(id));
     variables.filter(|inst| inst.opcode() == op::Variable && inst.storage_class() == storage_class::Input)
 }
 
@@ -211,7 +211,7 @@ fn is_block_member(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> 
 
 fn declare_variable(input: &IdentityInput, globals: &mut Globals) -> Id {
     let ty = input.ty(globals);
-    let variable = globals.variable(storage_class::Input, ty, 0);
+    let variable = globals.variable(storage_class::Input, ty, None);
     globals.decorate(variable, decoration::BuiltIn, &[input.built_in]);
     variable
 }
@@ -235,17 +235,17 @@ fn load_words(
         None => input.scalar(globals),
     };
     let value = globals.fresh();
-    code.op(op::Load, &[ty, value, variable]);
+    code.op(op::Load, (ty, value, variable));
     for component in 0..input.components {
         let mut word = value;
         if input.is_vector() {
             word = globals.fresh();
-            code.op(op::CompositeExtract, &[scalar, word, value, component]);
+            code.op(op::CompositeExtract, (scalar, word, value, Literal(component)));
         }
         if scalar != uint {
             let converted = globals.fresh();
             let opcode = if input.is_float() { op::ConvertFToU } else { op::Bitcast };
-            code.op(opcode, &[uint, converted, word]);
+            code.op(opcode, (uint, converted, word));
             word = converted;
         }
         if let Some(slot) = words.get_mut(input.first_word + component as usize) {

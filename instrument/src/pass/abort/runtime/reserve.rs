@@ -47,35 +47,35 @@ impl Runtime {
         let [added, is_low, last, fits, write, full, old] = [(); 7].map(|()| globals.fresh());
 
         // Phase 1: test whether the arena is full already. Relaxed semantics are 0.
-        code.op(op::AtomicLoad, &[uint, now, cursor, scope, zero]);
-        code.op(op::ULessThan, &[bool, has_room, now, capacity]);
+        code.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
+        code.op(op::ULessThan, (bool, has_room, now, capacity));
         code.branch_if(has_room, attempt, exit, exit);
 
         // Phase 2: reserve the units, none for a record larger than the arena.
         code.label(attempt);
-        code.op(op::ULessThanEqual, &[bool, fits_arena, units, capacity]);
-        code.op(op::Select, &[uint, added, fits_arena, units, zero]);
-        code.op(op::AtomicIAdd, &[uint, unit, cursor, scope, zero, added]);
-        code.op(op::ISub, &[uint, last, capacity, units]);
-        code.op(op::ULessThanEqual, &[bool, is_low, unit, last]);
-        code.op(op::LogicalAnd, &[bool, fits, fits_arena, is_low]);
+        code.op(op::ULessThanEqual, (bool, fits_arena, units, capacity));
+        code.op(op::Select, (uint, added, fits_arena, units, zero));
+        code.op(op::AtomicIAdd, (uint, unit, cursor, scope, zero, added));
+        code.op(op::ISub, (uint, last, capacity, units));
+        code.op(op::ULessThanEqual, (bool, is_low, unit, last));
+        code.op(op::LogicalAnd, (bool, fits, fits_arena, is_low));
         code.branch_if(fits, write, full, full);
 
         // Phase 3: write the header, not yet committed.
         code.label(write);
         self.write_header(&mut code, globals, unit, [units, size, site]);
-        code.op(op::ReturnValue, &[unit]);
+        code.op(op::ReturnValue, unit);
 
         // Phase 4: count the dropped message; the device is lost all the same.
         code.label(full);
         let one = globals.constant(1);
         let dropped = self.control(&mut code, globals, DROPPED);
-        code.op(op::AtomicIAdd, &[uint, old, dropped, scope, zero, one]);
+        code.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
         self.set_aborted(&mut code, globals, [scope, zero, one]);
         code.branch(exit);
 
         code.label(exit);
-        code.op(op::ReturnValue, &[none]);
+        code.op(op::ReturnValue, none);
         self.end_function(code);
         function
     }
@@ -89,8 +89,8 @@ impl Runtime {
         let hash_high = globals.constant((self.hash.0 >> 32) as u32);
         let (stage_variable, identity_variable) = (self.stage(globals), self.identity(globals));
         let (stage, identity) = (globals.fresh(), globals.fresh());
-        code.op(op::Load, &[uint, stage, stage_variable]);
-        code.op(op::Load, &[types.unit, identity, identity_variable]);
+        code.op(op::Load, (uint, stage, stage_variable));
+        code.op(op::Load, (types.unit, identity, identity_variable));
         let mut words = [zero; header::IDENTITY as usize];
         for (word, value) in [
             (header::LENGTH, units),
@@ -106,7 +106,7 @@ impl Runtime {
         }
         for (number, unit_words) in (0..).zip(words.chunks_exact(UNIT_WORDS as usize)) {
             let value = globals.fresh();
-            code.op2(op::CompositeConstruct, &[types.unit, value], unit_words);
+            code.op(op::CompositeConstruct, (types.unit, value, unit_words));
             self.store_unit(code, globals, base, unit, number, value);
         }
         self.store_unit(code, globals, base, unit, header::IDENTITY / UNIT_WORDS, identity);
@@ -114,6 +114,6 @@ impl Runtime {
 
     fn store_unit(&mut self, code: &mut Code, globals: &mut Globals, base: Id, record: Id, number: u32, value: Id) {
         let pointer = self.unit_pointer(code, globals, base, record, number);
-        code.op2(op::Store, &[pointer, value], &self.access(UNIT_BYTES));
+        code.op(op::Store, (pointer, value, self.access(UNIT_BYTES)));
     }
 }

@@ -5,7 +5,7 @@ use crate::edit::globals::Globals;
 use crate::options::{Arena, Options, Trap};
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
 use crate::spv::op::{capability, decoration, memory_model, scope, storage_class};
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Literal, op};
 use vkabort_record::layout::{ABORTED_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
 use vkabort_record::site::ModuleHash;
 
@@ -161,13 +161,13 @@ impl Runtime {
 
     /// Memory operands of a load or store in the arena; `alignment` in bytes
     /// (VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708).
-    pub(crate) fn access(&self, alignment: u32) -> [u32; 2] {
+    pub(crate) fn access(&self, alignment: u32) -> [Literal; 2] {
         let non_private = if self.uses_vulkan_memory_model {
             NON_PRIVATE_POINTER
         } else {
             0
         };
-        [ALIGNED | non_private, alignment]
+        [Literal(ALIGNED | non_private), Literal(alignment)]
     }
 
     /// A pointer of type `ty` to a device address.
@@ -180,12 +180,12 @@ impl Runtime {
                 globals.constant(address as u32),
                 globals.constant((address >> 32) as u32),
             );
-            let words = globals.value(op::ConstantComposite, uvec2, &[low, high]);
+            let words = globals.value(op::ConstantComposite, uvec2, (low, high));
             self.addresses.push((address, words));
             words
         });
         let pointer = globals.fresh();
-        code.op(op::Bitcast, &[ty, pointer, words]);
+        code.op(op::Bitcast, (ty, pointer, words));
         pointer
     }
 
@@ -211,7 +211,7 @@ impl Runtime {
         let block = self.pointer_to(code, globals, types.control_pointer, address);
         let member = globals.constant(member);
         let pointer = globals.fresh();
-        code.op(op::AccessChain, &[types.uint_pointer, pointer, block, member]);
+        code.op(op::AccessChain, (types.uint_pointer, pointer, block, member));
         pointer
     }
 
@@ -223,7 +223,7 @@ impl Runtime {
         addresses.dedup();
         for address in addresses {
             let aborted = self.control_at(code, globals, address, ABORTED);
-            code.op(op::AtomicStore, &[aborted, scope, semantics, one]);
+            code.op(op::AtomicStore, (aborted, scope, semantics, one));
         }
     }
 
@@ -242,10 +242,10 @@ impl Runtime {
         if number != 0 {
             let number = globals.constant(number);
             at = globals.fresh();
-            code.op(op::IAdd, &[uint, at, record, number]);
+            code.op(op::IAdd, (uint, at, record, number));
         }
         let (pointer, zero) = (globals.fresh(), globals.constant(0));
-        code.op(op::AccessChain, &[types.unit_pointer, pointer, base, zero, at]);
+        code.op(op::AccessChain, (types.unit_pointer, pointer, base, zero, at));
         pointer
     }
 
@@ -253,7 +253,7 @@ impl Runtime {
     pub(crate) fn word_pointer(&mut self, code: &mut Code, globals: &mut Globals, base: Id, at: Id) -> Id {
         let types = self.types(globals);
         let (pointer, zero) = (globals.fresh(), globals.constant(0));
-        code.op(op::AccessChain, &[types.uint_pointer, pointer, base, zero, at]);
+        code.op(op::AccessChain, (types.uint_pointer, pointer, base, zero, at));
         pointer
     }
 
@@ -269,10 +269,10 @@ impl Runtime {
         let function = globals.fresh();
         globals.name(function, name);
         let mut code = std::mem::take(&mut self.functions);
-        code.op(op::Function, &[result_type, function, 0, ty]);
+        code.op(op::Function, (result_type, function, Literal(0), ty));
         let parameters = parameter_types.map(|ty| {
             let parameter = globals.fresh();
-            code.op(op::FunctionParameter, &[ty, parameter]);
+            code.op(op::FunctionParameter, (ty, parameter));
             parameter
         });
         let block = globals.fresh();
@@ -287,7 +287,7 @@ impl Runtime {
 
     /// Ends the open function; `code` is its [`OpenFunction::code`].
     pub(super) fn end_function(&mut self, mut code: Code) {
-        code.op(op::FunctionEnd, &[]);
+        code.op(op::FunctionEnd, ());
         debug_assert!(self.functions.words.is_empty(), "two functions were open at once");
         self.functions = code;
     }
@@ -296,7 +296,7 @@ impl Runtime {
 /// The Boolean constant `value`.
 pub(crate) fn bool_constant(globals: &mut Globals, value: bool) -> Id {
     let bool = globals.bool();
-    globals.value(if value { op::ConstantTrue } else { op::ConstantFalse }, bool, &[])
+    globals.value(if value { op::ConstantTrue } else { op::ConstantFalse }, bool, ())
 }
 
 /// A Private variable with the initial value zero.

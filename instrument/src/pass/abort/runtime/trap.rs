@@ -20,7 +20,7 @@ use crate::edit::globals::Globals;
 use crate::edit::phi::phi;
 use crate::options::Trap;
 use crate::spv::op::memory_operands::VOLATILE;
-use crate::spv::{Code, Id, op};
+use crate::spv::{Code, Id, Literal, op};
 
 /// In the page at address zero, which drivers leave unmapped so that null pointers fault.
 const FAULT_ADDRESS: u64 = 0x10;
@@ -36,8 +36,8 @@ pub(super) fn write_trap(runtime: &mut Runtime, code: &mut Code, globals: &mut G
             let ty = runtime.types(globals).uint_pointer;
             let pointer = runtime.pointer_to(code, globals, ty, FAULT_ADDRESS);
             let one = globals.constant(1);
-            let [mask, alignment] = runtime.access(4);
-            code.op(op::Store, &[pointer, one, mask | VOLATILE, alignment]);
+            let [Literal(mask), alignment] = runtime.access(4);
+            code.op(op::Store, (pointer, one, Literal(mask | VOLATILE), alignment));
         }
         Trap::Hang => write_hang(runtime, code, globals, block),
     }
@@ -52,17 +52,17 @@ fn write_hang(runtime: &mut Runtime, code: &mut Code, globals: &mut Globals, blo
     code.branch(header);
     code.label(header);
     phi(code, uint, i, &[(zero, block), (next_i, next)]);
-    code.op(op::LoopMerge, &[exit, next, 0]);
+    code.op(op::LoopMerge, (exit, next, Literal(0)));
     code.branch(test);
     code.label(test);
     let pointer = runtime.control(code, globals, ABORTED);
-    code.op(op::AtomicLoad, &[uint, aborted, pointer, scope, zero]);
-    code.op(op::INotEqual, &[bool, is_aborted, aborted, zero]);
-    code.op(op::ULessThan, &[bool, has_rounds, i, iterations]);
-    code.op(op::LogicalAnd, &[bool, stays, is_aborted, has_rounds]);
-    code.op(op::BranchConditional, &[stays, next, exit]);
+    code.op(op::AtomicLoad, (uint, aborted, pointer, scope, zero));
+    code.op(op::INotEqual, (bool, is_aborted, aborted, zero));
+    code.op(op::ULessThan, (bool, has_rounds, i, iterations));
+    code.op(op::LogicalAnd, (bool, stays, is_aborted, has_rounds));
+    code.op(op::BranchConditional, (stays, next, exit));
     code.label(next);
-    code.op(op::IAdd, &[uint, next_i, i, one]);
+    code.op(op::IAdd, (uint, next_i, i, one));
     code.branch(header);
     code.label(exit);
 }
