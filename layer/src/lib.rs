@@ -23,9 +23,11 @@
 mod arena;
 mod device;
 mod device_loss;
+mod environment;
 mod intercept;
 mod loader;
 mod locks;
+mod private_file;
 mod report;
 mod settings;
 mod sync;

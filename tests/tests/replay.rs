@@ -92,11 +92,37 @@ fn a_refused_unused_address_and_a_damaged_file_are_replaced() -> Result<()> {
     );
     ensure!(home.run(ONE, "replay")? == second, "the new address is not kept");
     for file in home.files()? {
-        fs::write(file, "not an address")?;
+        fs::write(file, "vkabort 1\nnot an address")?;
     }
     let third = home.run(ONE, "replay")?;
     ensure!(third != second, "the damaged file was read");
     ensure!(home.run(ONE, "replay")? == third, "a damaged file is not replaced");
+    Ok(())
+}
+
+#[test]
+fn two_devices_in_one_slot_have_separate_addresses() -> Result<()> {
+    let home = Home::new()?;
+    let first = home.run(ONE, "replay")?;
+    let (_, log) = home.exec(ONE, "replay,device_id=77", |_| {})?;
+    ensure!(log.contains("new, saved for later runs"), "{log}");
+    ensure!(home.files()?.len() == 2, "{:?}", home.files()?);
+    ensure!(
+        home.run(ONE, "replay")? == first,
+        "the first device's address is not kept"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_file_of_another_program_is_not_overwritten() -> Result<()> {
+    let home = Home::new()?;
+    home.run(ONE, "replay")?;
+    let file = &home.files()?[0];
+    fs::write(file, "not an address")?;
+    let (_, log) = home.exec(ONE, "replay", |_| {})?;
+    ensure!(log.contains("was not written by this layer; move it away"), "{log}");
+    ensure!(fs::read_to_string(file)? == "not an address", "the file has changed");
     Ok(())
 }
 

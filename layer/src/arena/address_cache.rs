@@ -1,12 +1,17 @@
 //! Files with the opaque capture addresses of arenas, one per arena of a device that exists at the same time as others. A
 //! file that is missing, damaged or from another driver costs nothing but the address.
 //!
+//! The folder and the files are private to the user. What the folder may contain under the files' names is not trusted: only
+//! regular files of this user are opened, and a file that does not begin with [`MAGIC`] is never written.
+//!
 //! A process locks the file as long as it uses the address: shared, since processes usually have separate address spaces.
 //! A writer locks it exclusively. So of two first runs the second finds the addresses of the first, and an address that is
 //! refused while no other process has the lock is one that the driver no longer provides.
 
 use super::address_slot::AddressSlot;
-use super::capture_address::{CaptureAddresses, format, parse};
+use super::capture_address::{CaptureAddresses, MAGIC, format, parse};
+use crate::environment;
+use crate::private_file;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write as _};
 use std::path::{Path, PathBuf};
@@ -39,7 +44,7 @@ pub struct AddressFile {
 /// # Errors
 /// The environment names no cache folder.
 pub fn folder() -> Result<PathBuf, String> {
-    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let set = |name: &str| environment::variable(name).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME")
         .or_else(|| set("HOME").map(|home| home.join(".cache")))
         .or_else(|| set("LOCALAPPDATA"));
@@ -56,17 +61,13 @@ impl AddressFile {
     pub fn open(folder: &Path, stem: &str, first_number: u32) -> Result<Self, String> {
         let slot = AddressSlot::take(stem, first_number).ok_or("too many devices exist at the same time")?;
         let path = folder.join(format!("{stem}-{}", slot.number()));
-        let _ = std::fs::create_dir_all(folder);
-        let opened = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path);
-        let (file, write_error) = match opened {
+        let (file, write_error) = match open_file(folder, &path) {
             Ok(file) => (Some(file), None),
             // The addresses of a read-only file can still be used.
-            Err(error) => (File::open(&path).ok(), Some(cannot_write(&path, &error))),
+            Err(error) => (
+                private_file::open_own(&path, OpenOptions::new().read(true)).ok(),
+                Some(error),
+            ),
         };
         let mut file = Self {
             slot,
@@ -87,12 +88,20 @@ impl AddressFile {
         while let Some(file) = &mut self.file {
             let is_exclusive = lock_exclusive(file);
             if is_exclusive || lock_shared(file) {
-                let text = read(file);
-                if let Some((addresses, refusals)) = text.as_deref().and_then(parse) {
+                let content = read(file);
+                let text = content.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok());
+                if let Some((addresses, refusals)) = text.and_then(parse) {
                     (self.addresses, self.refusals) = (Some(addresses), refusals);
                     if is_exclusive {
                         lock_shared(file);
                     }
+                    return;
+                }
+                // A new file is empty.
+                if !content.is_some_and(|bytes| bytes.is_empty() || bytes.starts_with(MAGIC.as_bytes())) {
+                    let path = self.path();
+                    self.write_error = Some(format!("{path} was not written by this layer; move it away"));
+                    self.file = None;
                     return;
                 }
                 if is_exclusive {
@@ -195,15 +204,26 @@ impl AddressFile {
     }
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> String {
+/// Opens a file for reading and writing, or creates it, in a folder that only this user can write to.
+fn open_file(folder: &Path, path: &Path) -> Result<File, String> {
+    let created = private_file::create_folders(folder);
+    if let Err(error) = created.and_then(|()| private_file::check_folder(folder)) {
+        return Err(cannot_write(path, &format!("its folder cannot be used: {error}")));
+    }
+    let mut options = OpenOptions::new();
+    let opened = private_file::open_own(path, options.read(true).write(true).create(true).truncate(false));
+    opened.map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &dyn std::fmt::Display) -> String {
     format!("cannot write {}: {error}", path.display())
 }
 
-fn read(file: &mut File) -> Option<String> {
-    let mut text = String::new();
+fn read(file: &mut File) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
     file.rewind().ok()?;
-    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
+    file.take(MAX_BYTES).read_to_end(&mut content).ok()?;
+    Some(content)
 }
 
 /// Replaces the lock on a file by an exclusive one. On failure the file is not locked at all. A file system without locks

@@ -83,7 +83,7 @@ fn stored_addresses_are_found_by_the_next_run() {
     assert_eq!((second.addresses(), second.number()), (None, 1));
     drop(again);
     drop(second);
-    std::fs::write(folder.open().path(), "no address at all").expect("the file can be written");
+    std::fs::write(folder.open().path(), "vkabort 1\nno address at all").expect("the file can be written");
     let mut damaged = folder.open();
     assert_eq!(damaged.addresses(), None);
     assert_eq!(damaged.store(SECOND), Ok(()));
@@ -142,4 +142,107 @@ fn a_file_that_cannot_be_created_is_named_in_the_error() {
         "{error}"
     );
     let _ = std::fs::remove_file(&folder.0);
+}
+
+#[cfg(unix)]
+mod of_others {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+    /// Opens the folder's file and tries to save addresses in it.
+    fn store(folder: &Folder) -> Result<(), String> {
+        let mut file = folder.open();
+        assert_eq!(file.addresses(), None);
+        file.store(FIRST)
+    }
+
+    /// Path of the file that a folder's first arena uses.
+    fn path(folder: &Folder) -> PathBuf {
+        let path = folder.open().path().into();
+        let _ = fs::remove_file(&path);
+        path
+    }
+
+    #[test]
+    fn files_and_folders_are_private() {
+        let folder = Folder::new("private");
+        store(&folder).expect("stored");
+        let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o777;
+        assert_eq!(
+            (mode(&folder.0), mode(&PathBuf::from(folder.open().path()))),
+            (0o700, 0o600)
+        );
+    }
+
+    #[test]
+    fn a_file_without_the_magic_is_not_overwritten() {
+        let folder = Folder::new("foreign");
+        let path = path(&folder);
+        for content in ["ssh-rsa AAAA\n", "vkabort", "\u{FFFD}"] {
+            fs::write(&path, content).expect("written");
+            let error = store(&folder).expect_err("overwritten");
+            assert!(error.contains("was not written by this layer"), "{error}");
+            assert_eq!(fs::read_to_string(&path).expect("there"), content);
+        }
+        fs::write(&path, [0xFF, 0xFE]).expect("written");
+        assert!(store(&folder).is_err());
+        assert_eq!(fs::read(&path).expect("there"), [0xFF, 0xFE]);
+    }
+
+    #[test]
+    fn a_symbolic_link_is_not_followed() {
+        let folder = Folder::new("link");
+        let path = path(&folder);
+        let victim = folder.0.join("victim");
+        for content in ["", "important", &format(&FIRST, 0)] {
+            fs::write(&victim, content).expect("written");
+            let _ = symlink(&victim, &path);
+            let error = store(&folder).expect_err("followed");
+            assert!(error.contains("it is a symbolic link"), "{error}");
+            assert_eq!(fs::read_to_string(&victim).expect("there"), content);
+        }
+        // Nor is a file created at the target of a dangling link.
+        fs::remove_file(&victim).expect("removed");
+        assert!(store(&folder).is_err() && !victim.exists());
+    }
+
+    #[test]
+    fn only_a_regular_file_is_opened() {
+        let folder = Folder::new("fifo");
+        let path = path(&folder);
+        let name = std::ffi::CString::new(path.to_string_lossy().as_bytes()).expect("a path");
+        // SAFETY: a null-terminated string.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o400) }, 0);
+        let error = store(&folder).expect_err("opened");
+        assert!(error.contains("it is not a regular file"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_others_can_write_to_is_not_used() {
+        let folder = Folder::new("shared");
+        fs::create_dir_all(&folder.0).expect("a folder");
+        fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("set");
+        let error = store(&folder).expect_err("used");
+        assert!(error.contains("other users can write to it"), "{error}");
+    }
+
+    #[test]
+    fn files_and_folders_of_other_users_are_not_used() {
+        // SAFETY: returns a number.
+        if unsafe { libc::geteuid() } != 0 {
+            // Only root can give files away.
+            return;
+        }
+        let folder = Folder::new("owner");
+        let path = path(&folder);
+        fs::write(&path, format(&FIRST, 0)).expect("written");
+        std::os::unix::fs::chown(&path, Some(54321), None).expect("given away");
+        let error = store(&folder).expect_err("used");
+        assert!(error.contains("it belongs to another user"), "{error}");
+        fs::remove_file(&path).expect("removed");
+        std::os::unix::fs::chown(&folder.0, Some(54321), None).expect("given away");
+        let error = store(&folder).expect_err("used");
+        assert!(error.contains("it belongs to another user"), "{error}");
+    }
 }

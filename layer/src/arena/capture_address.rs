@@ -12,6 +12,9 @@
 
 use std::fmt::Write as _;
 
+/// The first line of every file.
+pub const MAGIC: &str = "vkabort 1\n";
+
 /// Opaque capture addresses of a buffer and its memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureAddress {
@@ -29,7 +32,7 @@ pub struct CaptureAddresses {
 
 /// Formats a file's text.
 pub fn format(addresses: &CaptureAddresses, refusals: u32) -> String {
-    let mut text = String::from("vkabort 1\n");
+    let mut text = String::from(MAGIC);
     let mut line = |name, address: &CaptureAddress| {
         let _ = writeln!(text, "{name} {:x} {:x}", address.buffer, address.memory);
     };
@@ -45,8 +48,8 @@ pub fn format(addresses: &CaptureAddresses, refusals: u32) -> String {
 
 /// Parses a file's text: the addresses and the number of refusals in a row. `None` if the file is damaged.
 pub fn parse(text: &str) -> Option<(CaptureAddresses, u32)> {
-    let mut lines = text.lines();
-    if lines.next()? != "vkabort 1" || !text.ends_with('\n') {
+    let lines = text.strip_prefix(MAGIC)?.lines();
+    if !text.ends_with('\n') {
         return None;
     }
     let (mut records, mut control, mut refusals) = (None, None, 0);

@@ -3,7 +3,8 @@
 //!
 //! | outcome | file | address |
 //! | --- | --- | --- |
-//! | no file, or it is damaged | written | new, saved for later runs |
+//! | no file, or it is damaged after its first line | written | new, saved for later runs |
+//! | not a file of this layer, or of another user | unchanged | chosen by the driver |
 //! | the driver provides the address | unchanged | that of an earlier run |
 //! | the driver refuses an address that no other device or process can have | replaced | new, saved for later runs |
 //! | it refuses one that another device or process may have | unchanged (replaced after three refusals in a row) | from the next file |
@@ -22,6 +23,7 @@ use super::error::CreateError;
 use super::memory_type;
 use super::pending_arena::PendingArena;
 use super::setup::ArenaSetup;
+use crate::environment::is_secure_execution;
 use crate::report::log::Level;
 use crate::settings::{Choice as _, ControlBlock, Memory};
 use ash::vk;
@@ -39,6 +41,9 @@ const ADDRESS_REFUSED: vk::Result = vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADD
 pub fn create(setup: &ArenaSetup<'_>) -> Result<Arena, String> {
     if !setup.capture_replay {
         return Err("the driver lacks bufferDeviceAddressCaptureReplay".to_owned());
+    }
+    if is_secure_execution() {
+        return Err("the process has more privileges than its user, so the layer reads and writes no file".to_owned());
     }
     let folder = address_cache::folder()?;
     let stem = file_stem(setup);
@@ -136,11 +141,7 @@ fn wants_separate_control(setup: &ArenaSetup<'_>) -> bool {
 /// The start of the file names: device, driver, and everything that affects the buffers' creation, since an address is valid
 /// only for a buffer and memory "created with identical parameters".
 fn file_stem(setup: &ArenaSetup<'_>) -> String {
-    let mut stem = String::from("arena-");
-    for byte in setup.identity {
-        let _ = write!(stem, "{byte:02x}");
-    }
-    let _ = write!(stem, "-{}", setup.bytes);
+    let mut stem = format!("arena-{}-{}", setup.identity, setup.bytes);
     if setup.preference.memory != Memory::Auto {
         let _ = write!(stem, "-{}", setup.preference.memory.name());
     }

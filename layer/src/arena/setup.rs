@@ -29,7 +29,7 @@ pub struct ArenaSetup<'a> {
     /// The driver runs on the CPU.
     pub cpu: bool,
     /// Identifies device and driver.
-    pub identity: &'a [u8],
+    pub identity: &'a str,
     /// The memory types of the physical device.
     pub memory_types: &'a vk::PhysicalDeviceMemoryProperties,
     /// How to choose among them.

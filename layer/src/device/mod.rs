@@ -2,6 +2,7 @@
 
 pub mod activate;
 pub mod create_info;
+mod identity;
 pub mod probe;
 pub mod shader;
 pub mod state;

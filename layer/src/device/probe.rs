@@ -1,6 +1,7 @@
 //! Probes the capabilities of a physical device, and selects the extensions that the layer emulates on it.
 
 use crate::arena;
+use crate::device::identity::identity;
 use crate::device::state::{Extensions, Instance, PhysicalDevice};
 use crate::loader::dispatch::InstanceTable;
 use crate::report::log::Level;
@@ -247,8 +248,7 @@ impl Prober<'_> {
         }
     }
 
-    /// The device UUID and the pipeline cache UUID, which identify the device and the driver build.
-    fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> [u8; 32] {
+    fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> String {
         let mut ids = vk::PhysicalDeviceIDProperties::default();
         if self.instance.api_version.min(properties.api_version) >= vk::API_VERSION_1_1
             && let Some(get) = self.instance.next.properties2()
@@ -257,11 +257,6 @@ impl Prober<'_> {
             // SAFETY: a live physical device, and local structures.
             unsafe { get(self.handle, &mut all) };
         }
-        let mut identity = [0; 32];
-        let bytes = ids.device_uuid.iter().chain(&properties.pipeline_cache_uuid);
-        for (to, from) in identity.iter_mut().zip(bytes) {
-            *to = *from;
-        }
-        identity
+        identity(properties, &ids)
     }
 }

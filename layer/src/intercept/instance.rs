@@ -4,6 +4,7 @@ use super::enumerate::{extension, fill, own_layer};
 use super::{command, guarded};
 use crate::LAYER_NAME;
 use crate::device::state::{Instance, Messenger};
+use crate::environment;
 use crate::loader::chain;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr};
@@ -65,7 +66,7 @@ unsafe fn register(
     sources: &Sources,
 ) {
     let (mut settings, problems) = Settings::resolve(sources);
-    if std::env::var_os(DISABLE).is_some() {
+    if environment::variable(DISABLE).is_some() {
         settings.emulation = Emulation::Off;
     }
     let log = Log::new(settings.log_level, settings.log_format, settings.log_file.as_deref());

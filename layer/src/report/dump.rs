@@ -1,9 +1,10 @@
 //! The setting `dump_dir`: writes everything about an abort to one folder, for later analysis.
 
 use crate::device::state::AbortState;
+use crate::private_file;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -26,7 +27,7 @@ fn create_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
     loop {
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{name}-{number}"));
-        match fs::create_dir(&path) {
+        match private_file::create_folder(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             result => return result.map(|()| path),
         }
@@ -47,13 +48,18 @@ pub fn write(
 ) -> io::Result<()> {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = since_epoch.map_or(0, |duration| duration.as_secs());
-    fs::create_dir_all(dump_dir)?;
+    private_file::create_folders(dump_dir)?;
     let folder = create_folder(dump_dir, &format!("abort-{seconds}-{}", std::process::id()))?;
-    fs::write(folder.join("report.txt"), report.text(false))?;
-    fs::write(folder.join("report.jsonl"), report.json_lines())?;
-    fs::write(folder.join("messages.bin"), raw.messages)?;
+    let write = |name: &str, bytes: &[u8]| {
+        let mut options = OpenOptions::new();
+        let mut file = private_file::open(&folder.join(name), options.write(true).create_new(true))?;
+        file.write_all(bytes)
+    };
+    write("report.txt", report.text(false).as_bytes())?;
+    write("report.jsonl", report.json_lines().as_bytes())?;
+    write("messages.bin", raw.messages)?;
     if !raw.vendor_binary.is_empty() {
-        fs::write(folder.join("vendor.bin"), raw.vendor_binary)?;
+        write("vendor.bin", raw.vendor_binary)?;
     }
     let recorded = records.records.iter().map(|r| r.module_hash);
     let matched = report.sites.iter().filter_map(|site| site.module_hash);
@@ -61,12 +67,12 @@ pub fn write(
     for module in hashes.into_iter().filter_map(|hash| state.modules.find(hash)) {
         let name = module.sites.module_hash;
         if let Ok(sites) = serde_json::to_vec_pretty(&*module.sites) {
-            fs::write(folder.join(format!("{name}.sites.json")), sites)?;
+            write(&format!("{name}.sites.json"), &sites)?;
         }
         for (words, kind) in [(&module.original, "original"), (&module.rewritten, "rewritten")] {
             if let Some(words) = words {
                 let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-                fs::write(folder.join(format!("{name}.{kind}.spv")), bytes)?;
+                write(&format!("{name}.{kind}.spv"), &bytes)?;
             }
         }
     }

@@ -1,5 +1,7 @@
 //! The layer's log: to standard error or a file, as text or JSON lines. Every line is written in one piece and flushed.
 
+use crate::environment;
+use crate::private_file;
 use crate::settings::Choice as _;
 pub use crate::settings::{Format, Level};
 use std::fs::{File, OpenOptions};
@@ -24,7 +26,7 @@ impl Log {
             file: None,
         };
         if let Some(path) = file {
-            match OpenOptions::new().create(true).append(true).open(path) {
+            match private_file::open(path, OpenOptions::new().create(true).append(true)) {
                 Ok(file) => log.file = Some(Mutex::new(file)),
                 Err(error) => {
                     let path = path.display();
@@ -48,8 +50,8 @@ impl Log {
 
     /// Whether the log is a terminal that shows colours. The user can disable them (`NO_COLOR`, `TERM=dumb`).
     pub fn has_colors(&self) -> bool {
-        let disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        let disabled = environment::variable("NO_COLOR").is_some();
+        let dumb = environment::variable("TERM").is_some_and(|value| value == "dumb");
         self.file.is_none() && !disabled && !dumb && io::stderr().is_terminal()
     }
 

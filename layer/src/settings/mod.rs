@@ -1,5 +1,7 @@
 //! The layer's settings. Each is read from the first source that has it: environment, `vk_layer_settings.txt`, then
-//! `VK_EXT_layer_settings`, like in the Khronos settings library. Invalid values are reported and ignored.
+//! `VK_EXT_layer_settings`, like in the Khronos settings library. Invalid values are reported and ignored. In secure
+//! execution ([`crate::environment`]) only the application has a say, and the layer emulates, logs and writes nothing unless
+//! the application changes that; it never writes a file.
 //! `vk_layer_settings.txt` and the manifests document the names, defaults and values.
 
 #[cfg(test)]
@@ -119,7 +121,14 @@ impl Settings {
             sources,
             problems: &mut problems,
         };
-        let default = Self::default();
+        let default = match sources.only_application {
+            true => Self {
+                emulation: Emulation::Off,
+                log_level: Level::Off,
+                ..Self::default()
+            },
+            false => Self::default(),
+        };
         let mut settings = Self {
             emulation: read.choice("emulation", default.emulation),
             on_abort: read.choice("on_abort", default.on_abort),
@@ -147,6 +156,13 @@ impl Settings {
                 settings.arena_size, settings.max_message_size
             ));
             settings.arena_size = minimum;
+        }
+        if sources.only_application && (settings.log_file.take().is_some() | settings.dump_dir.take().is_some()) {
+            problems.push(
+                "log_file and dump_dir have no effect: the process has more privileges than its user, so the layer writes no \
+                 file"
+                    .to_owned(),
+            );
         }
         (settings, problems)
     }

@@ -1,6 +1,7 @@
 //! The sources of settings: environment, settings file and application.
 
 use crate::LAYER_NAME;
+use crate::environment::{self, is_secure_execution};
 use crate::loader::chain;
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
@@ -22,20 +23,26 @@ pub struct Sources {
     environment: Environment,
     file: Vec<(String, String)>,
     application: Vec<(String, String)>,
+    /// The process is in secure execution: environment and file are those of a user whom the application does not trust.
+    pub only_application: bool,
 }
 
 impl Sources {
-    /// The process's environment and settings file, and the `VkLayerSettingsCreateInfoEXT` structures of `chain`.
+    /// The process's environment and settings file, and the `VkLayerSettingsCreateInfoEXT` structures of `chain`. In secure
+    /// execution only the latter.
     ///
     /// # Safety
     /// `chain` must be null or the valid `pNext` chain of a `VkInstanceCreateInfo`.
     pub unsafe fn of_process(chain: *const c_void) -> Self {
-        let environment = |name: &str| std::env::var(name).ok();
+        // SAFETY: the caller guarantees that the chain is valid.
+        let application = unsafe { application_settings(chain) };
+        if is_secure_execution() {
+            return Self::of_secure_execution(application);
+        }
+        let environment = |name: &str| environment::variable(name)?.into_string().ok();
         let file = settings_file(&environment)
             .and_then(|path| std::fs::read_to_string(path).ok())
             .unwrap_or_default();
-        // SAFETY: the caller guarantees that the chain is valid.
-        let application = unsafe { application_settings(chain) };
         Self::from_parts(environment, &file, application)
     }
 
@@ -49,6 +56,15 @@ impl Sources {
             environment: Box::new(environment),
             file: parse_file(file),
             application,
+            only_application: false,
+        }
+    }
+
+    /// The application's keys and values as the only source.
+    pub fn of_secure_execution(application: Vec<(String, String)>) -> Self {
+        Self {
+            only_application: true,
+            ..Self::from_parts(|_| None, "", application)
         }
     }
 

@@ -28,6 +28,24 @@ fn the_environment_overrides_the_file_and_the_file_overrides_the_application() {
 }
 
 #[test]
+fn in_secure_execution_only_the_application_changes_settings_and_no_file_is_written() {
+    let secure = |api: &[(&str, &str)]| {
+        let pairs = api.iter().map(|(k, v)| ((*k).into(), (*v).into()));
+        Settings::resolve(&Sources::of_secure_execution(pairs.collect()))
+    };
+    let (settings, problems) = secure(&[]);
+    assert_eq!((settings.emulation, settings.log_level), (Emulation::Off, Level::Off));
+    assert_eq!(problems, Vec::<String>::new());
+    let (settings, problems) = secure(&[("emulation", "auto"), ("log_file", "/log"), ("dump_dir", "/dump")]);
+    assert_eq!(settings.emulation, Emulation::Auto);
+    assert_eq!((settings.log_file, settings.dump_dir), (None, None));
+    assert!(
+        problems.len() == 1 && problems[0].contains("writes no file"),
+        "{problems:?}"
+    );
+}
+
+#[test]
 fn the_longest_environment_name_wins_and_an_empty_one_counts_as_unset() {
     let env = [
         ("VK_VKABORT_SHADER_ABORT_EMULATION", ""),

@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `kind=cpu`, `kind=gpu`, `kind=integrated` | type of the physical devices; the buffer addresses of a CPU are host addresses; default `gpu` |
 //! | `devices=COUNT` | number of physical devices; default 1 |
+//! | `device_id=NUMBER` | device ID of the first physical device; the UUID stays that of its slot; default 1 |
 //! | `api=1.MINOR` | API version of the physical devices; default 1.3 |
 //! | `native=abort+fault+data` | native extensions among the three |
 //! | `ext_fault` | supports `VK_EXT_device_fault`, with the records of [`crate::fault`] |
@@ -109,7 +110,7 @@ pub const MEMORY: [&str; 8] = [
 ];
 
 /// Words that apply before those of the variable.
-const DEFAULTS: &str = "devices=1,api=1.3,memory=vram+host+cached,messages=1";
+const DEFAULTS: &str = "devices=1,device_id=1,api=1.3,memory=vram+host+cached,messages=1";
 
 /// Parsed settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,6 +119,7 @@ pub struct Settings {
     pub cpu: bool,
     pub integrated: bool,
     pub devices: usize,
+    pub device_id: u32,
     pub minor: u32,
     pub native_abort: bool,
     pub native_fault: bool,
@@ -193,6 +195,7 @@ impl Settings {
             "lost_memory" => self.lost_memory = Some(one_of(value, &[("zeros", 0), ("ones", 0xFF)])?),
             "watchdog" => self.watchdog = Some(milliseconds(value)?),
             "devices" => self.devices = value.parse().ok()?,
+            "device_id" => self.device_id = value.parse().ok()?,
             "api" => self.minor = value.strip_prefix("1.")?.parse().ok()?,
             "native" => {
                 for part in value.split('+') {

@@ -184,6 +184,11 @@ pub fn has_system_driver() -> bool {
 
 /// Whether the Vulkan loader is installed.
 pub fn has_loader() -> bool {
+    loader().is_some()
+}
+
+/// The system's Vulkan loader.
+pub fn loader() -> Option<PathBuf> {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",
         "/usr/lib64",
@@ -192,7 +197,6 @@ pub fn has_loader() -> bool {
         "/usr/local/lib",
         "/usr/lib/aarch64-linux-gnu",
     ];
-    folders
-        .iter()
-        .any(|folder| Path::new(folder).join("libvulkan.so.1").exists())
+    let mut paths = folders.iter().map(|folder| Path::new(folder).join("libvulkan.so.1"));
+    paths.find(|path| path.exists())
 }

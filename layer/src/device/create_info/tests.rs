@@ -29,7 +29,7 @@ fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
         device_scope: true,
         ext_fault: false,
         ext_fault_vendor_binary: false,
-        identity: [0; 32],
+        identity: String::new(),
     }
 }
 

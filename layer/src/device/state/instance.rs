@@ -116,8 +116,8 @@ pub struct PhysicalDevice {
     pub ext_fault: bool,
     /// `deviceFaultVendorBinary` of `VK_EXT_device_fault`.
     pub ext_fault_vendor_binary: bool,
-    /// `VkPhysicalDeviceIDProperties::deviceUUID`, then the pipeline cache UUID: identifies device and driver.
-    pub identity: [u8; 32],
+    /// Identifies device and driver.
+    pub identity: String,
 }
 
 impl PhysicalDevice {

@@ -17,7 +17,7 @@ fn core(device: &PhysicalDevice) -> vk::PhysicalDeviceProperties {
         driver_version: 1,
         // Not a real vendor: PCI vendor IDs have 16 bits, and Khronos assigns IDs from 0x10000.
         vendor_id: 0x0001_FFFF,
-        device_id: device.index as u32 + 1,
+        device_id: device.settings.device_id + device.index as u32,
         device_type: match (device.settings.cpu, device.settings.integrated) {
             (true, _) => vk::PhysicalDeviceType::CPU,
             (_, true) => vk::PhysicalDeviceType::INTEGRATED_GPU,

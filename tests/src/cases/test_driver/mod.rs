@@ -11,6 +11,7 @@ mod memory;
 mod native;
 mod refused;
 mod reports;
+mod secure_execution;
 mod stress;
 mod submissions;
 mod support;
@@ -34,6 +35,7 @@ pub(super) fn all() -> Vec<Case> {
         &native::cases(),
         refused::CASES,
         reports::CASES,
+        secure_execution::CASES,
         stress::CASES,
         submissions::CASES,
         undrained::CASES,
