@@ -20,9 +20,7 @@ mod rules;
 pub mod runner;
 mod scenario;
 pub mod shaders;
-mod spirv;
 mod verdict;
-mod version;
 
 pub use check::{Check, LOSES};
 pub use rules::Rule;

@@ -3,16 +3,14 @@
 use crate::check::Check;
 use crate::verdict::{Outcome, Verdict};
 use serde_json::Value as Json;
+use signal_hook::low_level::signal_name;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use vkabort_test_kit::supervise::{self, End};
 
-/// Interval at which a child's status is polled.
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// Time limit for the end of a killed child. One that waits in a kernel driver may never end.
-const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of bytes kept from the end of a child's output, which may be endless.
 const KEPT_BYTES: usize = 1 << 16;
 
@@ -81,24 +79,27 @@ fn compare(first: Verdict, second: Verdict) -> Verdict {
 }
 
 fn run_child(command: &mut Command, limit: Duration) -> Result<(Verdict, Option<Json>), std::io::Error> {
-    let mut child = command
+    command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+        .stderr(Stdio::piped());
+    supervise::prepare(command);
+    let mut child = command.spawn()?;
     let out = child.stdout.take().map(collect);
     let err = child.stderr.take().map(collect);
-    let status = wait(&mut child, limit)?;
-    if status.is_none() {
-        let _ = child.kill();
-        // Do not wait for the output: a process that the child started may hold it open.
-        let detail = match wait(&mut child, KILL_TIMEOUT)? {
-            Some(_) => format!("it did not end within {} s", limit.as_secs()),
-            None => format!("it did not end within {} s, nor after it was killed", limit.as_secs()),
-        };
-        let outcome = Outcome::Hang;
-        return Ok((Verdict { outcome, detail }, None));
-    }
+    let status = match supervise::wait(&mut child, limit, || false)? {
+        End::Exited(status) => status,
+        end => {
+            // Does not wait for the output: a process that the child started may hold it open.
+            let survived = match end {
+                End::TimedOut { is_dead: false } => ", nor after it was killed",
+                _ => "",
+            };
+            let detail = format!("it did not end within {} s{survived}", limit.as_secs());
+            let outcome = Outcome::Hang;
+            return Ok((Verdict { outcome, detail }, None));
+        }
+    };
     let text = |thread: Option<JoinHandle<String>>| thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
     let (out, err) = (text(out), text(err));
     // A verdict counts however the process ends afterwards: the check destroys nothing, and some drivers crash at exit.
@@ -110,12 +111,10 @@ fn run_child(command: &mut Command, limit: Duration) -> Result<(Verdict, Option<
         .rev()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default();
-    let end = status.map(describe).unwrap_or_default();
-    let detail = if last.is_empty() {
-        end
-    } else {
-        format!("{end}: {}", vkabort_record::escape::one_line(last))
-    };
+    let mut detail = describe(status);
+    if !last.is_empty() {
+        detail += &format!(": {}", vkabort_record::escape::one_line(last));
+    }
     let outcome = Outcome::Crash;
     Ok((Verdict { outcome, detail }, None))
 }
@@ -135,24 +134,14 @@ fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-/// Status of a child that ends within the limit; `None` for one that does not.
-fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>, std::io::Error> {
-    let start = Instant::now();
-    loop {
-        match child.try_wait()? {
-            None if start.elapsed() < limit => std::thread::sleep(POLL_INTERVAL),
-            status => return Ok(status),
-        }
-    }
-}
-
 fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
+    match (
+        status.code(),
+        status.signal().map(|signal| (signal, signal_name(signal))),
+    ) {
         (Some(code), _) => format!("the process ended with code {code}"),
-        (None, Some(6)) => "the process aborted (SIGABRT)".into(),
-        (None, Some(7)) => "the process crashed (SIGBUS)".into(),
-        (None, Some(11)) => "the process crashed (SIGSEGV)".into(),
-        (None, Some(signal)) => format!("the process was ended by signal {signal}"),
+        (None, Some((_, Some(name)))) => format!("the process crashed ({name})"),
+        (None, Some((signal, None))) => format!("the process was ended by signal {signal}"),
         (None, None) => "the process ended".into(),
     }
 }

@@ -68,12 +68,8 @@ pub(crate) fn success_or_lost(call: &str, result: vk::Result) -> CheckOutput<()>
 }
 
 /// Submits a dispatch that aborts, and waits until the device is lost.
-pub(crate) fn lose(device: &Device, kernel: &Kernel, groups: u32) -> CheckOutput<()> {
-    let submission = kernel.record(groups)?;
-    let mut result = submission.submit();
-    if result == vk::Result::SUCCESS {
-        result = submission.wait();
-    }
+pub(crate) fn lose(device: &Device, kernel: Kernel, groups: u32) -> CheckOutput<()> {
+    let result = device.record(kernel, groups)?.run();
     success_or_lost("submitting and waiting", result)?;
     if result == vk::Result::SUCCESS {
         await_loss(device)?;
@@ -90,7 +86,7 @@ pub(crate) fn prepare(
 ) -> CheckOutput<(&'static Device, &'static Buffer, Kernel)> {
     let device = Device::new(gpu, enable)?;
     let buffer = device.buffer(&marked(invocations))?;
-    let kernel = Kernel::new(device, &aborting(message), &[buffer], &[], None)?;
+    let kernel = device.kernel(&aborting(message), &[buffer], &[], None)?;
     Ok((device, buffer, kernel))
 }
 
@@ -101,13 +97,13 @@ pub(crate) fn lost_by(
     invocations: &[u32],
 ) -> CheckOutput<(&'static Device, Fault, &'static Buffer)> {
     let (device, buffer, kernel) = prepare(gpu, Enable::ABORT, message, invocations)?;
-    lose(device, &kernel, GROUPS)?;
+    lose(device, kernel, GROUPS)?;
     Ok((device, device.fault()?, buffer))
 }
 
 /// Submits and waits on a device that must stay healthy.
-pub(crate) fn run_healthy(kernel: &Kernel, groups: u32) -> CheckOutput<()> {
-    let submission = kernel.record(groups)?;
+pub(crate) fn run_healthy(device: &Device, kernel: Kernel, groups: u32) -> CheckOutput<()> {
+    let submission = device.record(kernel, groups)?;
     success("vkQueueSubmit", submission.submit())?;
     success("vkWaitForFences", submission.wait())
 }
@@ -115,8 +111,8 @@ pub(crate) fn run_healthy(kernel: &Kernel, groups: u32) -> CheckOutput<()> {
 /// Runs a shader whose aborts are not executed, on a device that must stay healthy, and checks its output.
 pub(crate) fn run_without_abort(device: &'static Device) -> CheckOutput<()> {
     let buffer = device.buffer(&marked(&[]))?;
-    let kernel = Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], None)?;
-    run_healthy(&kernel, GROUPS)?;
+    let kernel = device.kernel(&aborting(Message::Whole), &[buffer], &[], None)?;
+    run_healthy(device, kernel, GROUPS)?;
     let words = buffer.read();
     for (index, offset) in [(0, 100), (1, 101), (2, 102)] {
         for (&word, i) in part(&words, index).iter().zip(0..) {
@@ -137,7 +133,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     format!("{}{more}", digits.join(" "))
 }
 
-/// Words as bytes in host order.
+/// Bytes of words in host order.
 pub(crate) fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }

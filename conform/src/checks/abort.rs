@@ -1,7 +1,7 @@
 //! What `OpAbortKHR` does to its invocation, to other invocations and to the device.
 
 use crate::check::{Check, LOSES};
-use crate::gpu::{Device, Enable, Gpu, Kernel, show};
+use crate::gpu::{Device, Enable, Gpu, show};
 use crate::rules;
 use crate::scenario::{GROUPS, await_loss, hex, lose, lost_by, no_reports, part, prepare, run_without_abort, success};
 use crate::shaders::{COUNT, LOCAL, MARK, Message, waiting};
@@ -35,7 +35,7 @@ fn not_taken(gpu: &'static Gpu) -> CheckOutput {
         run_without_abort(device)?;
     }
     success("a submission afterwards", device.submit_nothing())?;
-    no_reports("vkGetDeviceFaultReportsKHR afterwards", device.fault()?.count(0))?;
+    no_reports("vkGetDeviceFaultReportsKHR afterwards", device.fault()?.report_count(0))?;
     Ok(String::new())
 }
 
@@ -96,9 +96,9 @@ fn last(gpu: &'static Gpu) -> CheckOutput {
 fn waiting_invocations(gpu: &'static Gpu) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
     let buffer = device.buffer(&[0; 4])?;
-    let kernel = Kernel::new(device, &waiting(), &[buffer], &[], None)?;
+    let kernel = device.kernel(&waiting(), &[buffer], &[], None)?;
     let start = Instant::now();
-    lose(device, &kernel, 64)?;
+    lose(device, kernel, 64)?;
     let time = start.elapsed();
     let waited = buffer.read().get(2).copied().unwrap_or_default();
     Ok(format!(
@@ -114,7 +114,7 @@ fn storm(gpu: &'static Gpu) -> CheckOutput {
     let everyone: Vec<u32> = (0..COUNT).collect();
     let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Whole, &everyone)?;
     let start = Instant::now();
-    lose(device, &kernel, STORM)?;
+    lose(device, kernel, STORM)?;
     let time = start.elapsed();
     let payloads = device.fault()?.payloads()?;
     hold!(!payloads.is_empty(), "there are no messages");
@@ -150,13 +150,9 @@ fn time_to_loss(gpu: &'static Gpu) -> CheckOutput {
     for (invocations, times) in [&[][..], &ABORTING[..]].into_iter().zip(&mut times) {
         for time in &mut *times {
             let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Uint, invocations)?;
-            let submission = kernel.record(GROUPS)?;
+            let submission = device.record(kernel, GROUPS)?;
             let start = Instant::now();
-            let mut result = submission.submit();
-            if result == vk::Result::SUCCESS {
-                result = submission.wait();
-            }
-            if result == vk::Result::SUCCESS && !invocations.is_empty() {
+            if submission.run() == vk::Result::SUCCESS && !invocations.is_empty() {
                 await_loss(device)?;
             }
             *time = start.elapsed();

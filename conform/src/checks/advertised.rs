@@ -8,6 +8,7 @@ use crate::verdict::{CheckOutput, hold};
 use ash::vk;
 use std::collections::BTreeSet;
 use vk_ext::{DEVICE_FAULT_NAME, EXTENSION_NAMES, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME};
+use vkabort_test_kit::vk::code;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("extension.dependencies", rules::DEPENDENCIES, dependencies),
@@ -182,7 +183,7 @@ fn features_off(gpu: &'static Gpu) -> CheckOutput {
         ..Enable::ABORT
     };
     let device = Device::new(gpu, off)?;
-    success("vkDeviceWaitIdle", device.wait_idle())?;
+    success("vkDeviceWaitIdle", code(device.wait_idle()))?;
     let device = Device::new(gpu, Enable::ABORT)?;
     run_without_abort(device)?;
     Ok(String::new())

@@ -1,7 +1,7 @@
 //! Pipeline caches and binaries of shaders with aborts stay valid.
 
 use crate::check::Check;
-use crate::gpu::{Device, Enable, Gpu, Kernel};
+use crate::gpu::{Device, Enable, Gpu};
 use crate::rules;
 use crate::scenario::marked;
 use crate::shaders::{Message, aborting};
@@ -26,7 +26,7 @@ fn cache(gpu: &'static Gpu, initial: &[u8]) -> CheckOutput<[Vec<u8>; 2]> {
     let buffer = device.buffer(&marked(&[]))?;
     let cache = device.cache(initial)?;
     let before = cache.data()?;
-    Kernel::new(device, &aborting(Message::Whole), &[buffer], &[], Some(cache))?;
+    device.kernel(&aborting(Message::Whole), &[buffer], &[], Some(cache))?;
     let after = cache.data()?;
     device.destroy();
     Ok([before, after])

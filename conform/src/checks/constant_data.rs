@@ -1,7 +1,7 @@
 //! `VK_KHR_shader_constant_data` without aborts.
 
 use crate::check::Check;
-use crate::gpu::{Device, Enable, Gpu, Kernel};
+use crate::gpu::{Device, Enable, Gpu};
 use crate::rules;
 use crate::scenario::{bytes, run_healthy};
 use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, LOCAL, data, table};
@@ -29,8 +29,8 @@ fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u8>)], expected:
     let device = Device::new(gpu, Enable::DATA)?;
     let count = (expected.len() as u32).next_multiple_of(LOCAL).max(COUNT);
     let buffer = device.buffer(&vec![0; count as usize])?;
-    let kernel = Kernel::new(device, spirv, &[buffer], special, None)?;
-    run_healthy(&kernel, count / LOCAL)?;
+    let kernel = device.kernel(spirv, &[buffer], special, None)?;
+    run_healthy(device, kernel, count / LOCAL)?;
     for ((i, &found), &wanted) in buffer.read().iter().enumerate().zip(expected.iter().cycle()) {
         hold!(
             found == wanted,

@@ -1,12 +1,13 @@
 //! `vkGetDeviceFaultDebugInfoKHR`
 
 use crate::check::Check;
-use crate::gpu::{Device, Enable, Gpu, NOT_ENOUGH_SPACE, show};
+use crate::gpu::{Device, Enable, Gpu, show};
 use crate::rules;
 use crate::scenario::{hex, lost_by, run_without_abort, success};
 use crate::shaders::Message;
 use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
+use vk_ext::ERROR_NOT_ENOUGH_SPACE;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::lost("debug_info.sizing_and_filling", rules::SIZING, sizing),
@@ -59,7 +60,7 @@ fn short(gpu: &'static Gpu) -> CheckOutput {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (_, size) = fault.message_size();
     let whole = fault.fill(size as usize).bytes;
-    let allowed = [vk::Result::INCOMPLETE, NOT_ENOUGH_SPACE];
+    let allowed = [vk::Result::INCOMPLETE, ERROR_NOT_ENOUGH_SPACE];
     let mut last = None;
     for room in [0, 1, 7, 8, 9, 15, 16, 19]
         .into_iter()

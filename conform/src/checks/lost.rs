@@ -1,7 +1,7 @@
 //! The commands of a lost device.
 
 use crate::check::Check;
-use crate::gpu::{Device, Enable, Gpu, Submission, Timeline, show};
+use crate::gpu::{Device, Enable, Gpu, Submission, Timeline, Timestamp, show};
 use crate::rules;
 use crate::scenario::{FINITE, GROUPS, await_loss, prepare, skip, success_or_lost};
 use crate::shaders::Message;
@@ -9,16 +9,17 @@ use crate::verdict::{CheckOutput, hold, should};
 use ash::vk;
 use std::time::{Duration, Instant};
 use vk_ext::EXTENSION_NAMES;
+use vkabort_test_kit::vk::code;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::lost("lost.vkWaitForFences", rules::WAITS_END, |gpu| {
-        wait_ends(gpu, |_, submission| Ok(submission.wait()))
+        wait_ends(gpu, |_, submission| submission.wait())
     }),
     Check::lost("lost.vkQueueWaitIdle", rules::WAITS_END, |gpu| {
-        wait_ends(gpu, |device, _| Ok(device.queue_wait_idle()))
+        wait_ends(gpu, |device, _| device.queue_wait_idle())
     }),
     Check::lost("lost.vkDeviceWaitIdle", rules::WAITS_END, |gpu| {
-        wait_ends(gpu, |device, _| Ok(device.wait_idle()))
+        wait_ends(gpu, |device, _| code(device.wait_idle()))
     }),
     Check::lost("lost.vkGetQueryPoolResults", rules::WAITS_END, query_results),
     Check::lost("lost.vkWaitSemaphores", rules::WAITS_END, semaphores),
@@ -30,21 +31,26 @@ pub(super) const CHECKS: &[Check] = &[
 /// Submits a dispatch that aborts, on a new device.
 fn submitted(gpu: &'static Gpu, enable: Enable) -> CheckOutput<(&'static Device, Submission)> {
     let (device, _, kernel) = prepare(gpu, enable, Message::Uint, &[3])?;
-    let submission = kernel.record(GROUPS)?;
+    let submission = device.record(kernel, GROUPS)?;
     let result = submission.submit();
     success_or_lost("vkQueueSubmit", result)?;
     Ok((device, submission))
 }
 
-/// Checks that `wait` returns, with an allowed result, before the loss is reported and after.
-fn wait_ends(gpu: &'static Gpu, wait: impl Fn(&Device, &Submission) -> CheckOutput<vk::Result>) -> CheckOutput {
+/// Checks that `wait` returns, with an allowed result, after a dispatch that aborts.
+fn wait_ends(gpu: &'static Gpu, wait: impl Fn(&Device, Submission) -> vk::Result) -> CheckOutput {
     let (device, submission) = submitted(gpu, Enable::ABORT)?;
+    ends(device, || wait(device, submission))
+}
+
+/// Checks that `wait` returns, with an allowed result, before the loss is reported and after.
+fn ends(device: &Device, wait: impl Fn() -> vk::Result) -> CheckOutput {
     let start = Instant::now();
-    let first = wait(device, &submission)?;
+    let first = wait();
     let time = start.elapsed();
     success_or_lost("the wait", first)?;
     await_loss(device)?;
-    let second = wait(device, &submission)?;
+    let second = wait();
     success_or_lost("the wait after the loss", second)?;
     should!(
         second == vk::Result::ERROR_DEVICE_LOST,
@@ -58,19 +64,20 @@ fn query_results(gpu: &'static Gpu) -> CheckOutput {
     if gpu.timestamp_bits == 0 {
         return skip("the queue has no timestamps");
     }
-    wait_ends(gpu, |_, submission| {
-        Ok(submission.wait_for_timestamp().unwrap_or(vk::Result::ERROR_UNKNOWN))
-    })
+    let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Uint, &[3])?;
+    let (submission, timestamp) = Timestamp::record(device, kernel, GROUPS)?;
+    success_or_lost("vkQueueSubmit", submission.submit())?;
+    ends(device, || timestamp.wait())
 }
 
 fn semaphores(gpu: &'static Gpu) -> CheckOutput {
     let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Uint, &[3])?;
-    if gpu.api_version() < vk::API_VERSION_1_2 {
+    if gpu.api_version < vk::API_VERSION_1_2 {
         return skip("the device supports only Vulkan 1.1, without timeline semaphores");
     }
-    let submission = kernel.record(GROUPS)?;
+    let submission = device.record(kernel, GROUPS)?;
     let timeline = Timeline::new(device)?;
-    success_or_lost("vkQueueSubmit", submission.submit_with(&timeline))?;
+    success_or_lost("vkQueueSubmit", timeline.submit(submission))?;
     let start = Instant::now();
     let first = timeline.wait();
     let time = start.elapsed();
@@ -128,7 +135,7 @@ fn permanently(gpu: &'static Gpu) -> CheckOutput {
             ("vkWaitForFences", submission.wait()),
             ("vkGetFenceStatus", submission.status()),
             ("vkQueueWaitIdle", device.queue_wait_idle()),
-            ("vkDeviceWaitIdle", device.wait_idle()),
+            ("vkDeviceWaitIdle", code(device.wait_idle())),
             ("vkQueueSubmit", device.submit_nothing()),
         ];
         for (name, result) in calls {

@@ -1,7 +1,7 @@
 //! The bytes of messages, and their framing.
 
 use crate::check::Check;
-use crate::gpu::{Device, Enable, Gpu, Kernel, Query};
+use crate::gpu::{Device, Enable, Gpu, Query};
 use crate::rules;
 use crate::scenario::{GROUPS, await_loss, bytes, hex, lose, lost_by, marked, skip, success_or_lost};
 use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, MARK, Message, TEXT, aborting, data, gaps_expected};
@@ -125,8 +125,8 @@ fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec
     let device = Device::new(gpu, Enable::ABORT)?;
     let words: Vec<u32> = (0..length).map(data).collect();
     let buffers = [device.buffer(&marked(&[ABORTING]))?, device.buffer(&words)?];
-    let kernel = Kernel::new(device, &aborting(message), &buffers, special, None)?;
-    lose(device, &kernel, GROUPS)?;
+    let kernel = device.kernel(&aborting(message), &buffers, special, None)?;
+    lose(device, kernel, GROUPS)?;
     compare(&only(device.fault()?.payloads()?)?, &bytes(&words))
 }
 
@@ -162,8 +162,8 @@ fn specialized(gpu: &'static Gpu) -> CheckOutput {
     let buffer = device.buffer(&marked(&[ABORTING]))?;
     let words: Vec<u32> = (50..55).map(data).collect();
     let special = [(LENGTH_ID, bytes(&[5])), (DATA_ID, bytes(&words))];
-    let kernel = Kernel::new(device, &aborting(Message::SpecData), &[buffer], &special, None)?;
-    lose(device, &kernel, GROUPS)?;
+    let kernel = device.kernel(&aborting(Message::SpecData), &[buffer], &special, None)?;
+    lose(device, kernel, GROUPS)?;
     compare(&only(device.fault()?.payloads()?)?, &bytes(&words))
 }
 
@@ -190,9 +190,9 @@ fn first(gpu: &'static Gpu) -> CheckOutput {
     let (early, late) = (3, 40);
     let buffers = [device.buffer(&marked(&[early]))?, device.buffer(&marked(&[late]))?];
     let spirv = aborting(Message::Uint);
-    let kernels = [0, 1].map(|i| Kernel::new(device, &spirv, &buffers[i..=i], &[], None));
+    let kernels = [0, 1].map(|i| device.kernel(&spirv, &buffers[i..=i], &[], None));
     let [one, two] = kernels;
-    let (one, two) = (one?.record(GROUPS)?, two?.record(GROUPS)?);
+    let (one, two) = (device.record(one?, GROUPS)?, device.record(two?, GROUPS)?);
     // The barrier at the end of the first submission orders the second one after it.
     success_or_lost("the first vkQueueSubmit", one.submit())?;
     success_or_lost("the second vkQueueSubmit", two.submit())?;

@@ -26,7 +26,7 @@ fn another(gpu: &'static Gpu) -> CheckOutput {
     run_without_abort(other)?;
     no_reports(
         "vkGetDeviceFaultReportsKHR of the other device",
-        other.fault()?.count(0),
+        other.fault()?.report_count(0),
     )?;
     Ok(String::new())
 }
@@ -56,7 +56,10 @@ fn new_device(gpu: &'static Gpu) -> CheckOutput {
     device.destroy();
     let device = Device::new(gpu, Enable::ABORT)?;
     run_without_abort(device)?;
-    no_reports("vkGetDeviceFaultReportsKHR of the new device", device.fault()?.count(0))?;
+    no_reports(
+        "vkGetDeviceFaultReportsKHR of the new device",
+        device.fault()?.report_count(0),
+    )?;
     Ok(String::new())
 }
 

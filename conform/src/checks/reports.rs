@@ -32,7 +32,7 @@ const LONG: u64 = 20_000_000_000;
 /// The fault queries of a lost device, and the number of pending reports.
 fn pending(gpu: &'static Gpu) -> CheckOutput<(Fault, u32)> {
     let (_, fault, _) = lost_by(gpu, Message::Uint, &[3])?;
-    let (result, count) = fault.count(LONG);
+    let (result, count) = fault.report_count(LONG);
     hold!(
         result == vk::Result::SUCCESS && count > 0,
         "after the loss the call returned {} and a count of {count}",
@@ -44,8 +44,8 @@ fn pending(gpu: &'static Gpu) -> CheckOutput<(Fault, u32)> {
 fn none(gpu: &'static Gpu) -> CheckOutput {
     let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
     let start = Instant::now();
-    no_reports("the call", fault.count(0))?;
-    let (result, reports) = fault.take(0, 2);
+    no_reports("the call", fault.report_count(0))?;
+    let (result, reports) = fault.reports(0, 2);
     hold!(
         result == vk::Result::TIMEOUT && reports.is_empty(),
         "with an array the call returned {} and {} reports",
@@ -63,7 +63,7 @@ fn none(gpu: &'static Gpu) -> CheckOutput {
 fn timeout(gpu: &'static Gpu) -> CheckOutput {
     let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
     let start = Instant::now();
-    let answer = fault.count(100_000_000);
+    let answer = fault.report_count(100_000_000);
     let time = start.elapsed();
     no_reports("the call", answer)?;
     hold!(
@@ -82,10 +82,10 @@ fn wake(gpu: &'static Gpu) -> CheckOutput {
     let fault = device.fault()?;
     let (sender, receiver) = mpsc::channel();
     // Not joined: a thread that never wakes must not block the check.
-    std::thread::spawn(move || sender.send((fault.count(u64::MAX), Instant::now())));
+    std::thread::spawn(move || sender.send((fault.report_count(u64::MAX), Instant::now())));
     let early = receiver.recv_timeout(Duration::from_millis(200));
     hold!(early.is_err(), "before the fault the call returned {early:?}");
-    lose(device, &kernel, GROUPS)?;
+    lose(device, kernel, GROUPS)?;
     let lost = Instant::now();
     let Ok(((result, count), woke)) = receiver.recv_timeout(FINITE) else {
         hold!(false, "the call still waits {} s after the loss", FINITE.as_secs());
@@ -103,13 +103,13 @@ fn wake(gpu: &'static Gpu) -> CheckOutput {
 
 fn once(gpu: &'static Gpu) -> CheckOutput {
     let (fault, count) = pending(gpu)?;
-    let again = fault.count(0);
+    let again = fault.report_count(0);
     hold!(
         again == (vk::Result::SUCCESS, count),
         "a second call for the count returned {again:?} instead of {count}"
     );
     for taken in 0..count {
-        let (result, reports) = fault.take(0, 1);
+        let (result, reports) = fault.reports(0, 1);
         let expected = if taken + 1 < count {
             vk::Result::INCOMPLETE
         } else {
@@ -123,13 +123,13 @@ fn once(gpu: &'static Gpu) -> CheckOutput {
             reports.len()
         );
     }
-    no_reports("after the last report the call", fault.count(0))?;
+    no_reports("after the last report the call", fault.report_count(0))?;
     Ok(format!("number of reports: {count}"))
 }
 
 fn last(gpu: &'static Gpu) -> CheckOutput {
     let (fault, count) = pending(gpu)?;
-    let (_, reports) = fault.take(0, count);
+    let (_, reports) = fault.reports(0, count);
     hold!(
         reports.len() == count as usize,
         "{} of {count} reports were returned",
@@ -145,13 +145,13 @@ fn last(gpu: &'static Gpu) -> CheckOutput {
     }
     let groups: Vec<u64> = reports.iter().map(|report| report.group_id).collect();
     hold!(groups.is_sorted(), "groupID does not increase: {groups:?}");
-    no_reports("after the last report the call", fault.count(100_000_000))?;
+    no_reports("after the last report the call", fault.report_count(100_000_000))?;
     Ok(String::new())
 }
 
 fn description(gpu: &'static Gpu) -> CheckOutput {
     let (fault, count) = pending(gpu)?;
-    let (_, reports) = fault.take(0, count);
+    let (_, reports) = fault.reports(0, count);
     let mut last = String::new();
     for report in &reports {
         let bytes: Vec<u8> = report.description.iter().map(|c| c.cast_unsigned()).collect();
@@ -192,7 +192,7 @@ fn no_room(gpu: &'static Gpu) -> CheckOutput {
         "with a count of 0 and an array the call returned {} and a count of {written}",
         show(result)
     );
-    let after = fault.count(0);
+    let after = fault.report_count(0);
     should!(
         after == (vk::Result::SUCCESS, count),
         "of {count} reports, {after:?} remain"
@@ -206,7 +206,7 @@ fn threads(gpu: &'static Gpu) -> CheckOutput {
     for _ in 0..4 {
         let sender = sender.clone();
         std::thread::spawn(move || {
-            let (result, reports) = fault.take(0, count);
+            let (result, reports) = fault.reports(0, count);
             let lost = reports
                 .iter()
                 .filter(|report| report.flags & fault_flags::DEVICE_LOST != 0);

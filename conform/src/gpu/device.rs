@@ -2,25 +2,23 @@
 
 use super::fault::Fault;
 use super::instance::Gpu;
+use super::submission::Submission;
 use crate::verdict::{CheckOutput, Stop};
 use anyhow::Context;
 use ash::vk;
 use std::ffi::CStr;
+use std::ops::Deref;
 use vk_ext::{
-    DEVICE_FAULT_NAME, FaultFeatures, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME, ShaderAbortFeatures,
-    ShaderConstantDataFeatures,
+    DEVICE_FAULT_NAME, EXTENSION_NAMES, FaultFeatures, SHADER_ABORT_NAME, SHADER_CONSTANT_DATA_NAME,
+    ShaderAbortFeatures, ShaderConstantDataFeatures,
 };
-use vkabort_test_kit::vk::{self as kit, Owner, code};
+use vkabort_test_kit::vk::{self as kit, Owner};
 
 /// Extensions and features to enable.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Enable {
-    /// `VK_KHR_shader_abort` and its feature.
-    pub abort: bool,
-    /// `VK_KHR_device_fault` and its feature.
-    pub fault: bool,
-    /// `VK_KHR_shader_constant_data` and its feature.
-    pub data: bool,
+    /// Those of [`EXTENSION_NAMES`] to enable with their features.
+    pub extensions: &'static [&'static CStr],
     /// Leave the features of the extensions above disabled.
     pub without_features: bool,
     /// `VK_KHR_maintenance5` and its feature, if the device supports it.
@@ -32,54 +30,43 @@ pub struct Enable {
 impl Enable {
     /// All three extensions.
     pub const ABORT: Self = Self {
-        abort: true,
-        fault: true,
-        data: true,
+        extensions: &EXTENSION_NAMES,
         without_features: false,
         maintenance5: false,
         shader_object: false,
     };
     /// `VK_KHR_device_fault` only.
     pub const FAULT: Self = Self {
-        abort: false,
-        data: false,
+        extensions: &[DEVICE_FAULT_NAME],
         ..Self::ABORT
     };
     /// `VK_KHR_shader_constant_data` only.
     pub const DATA: Self = Self {
-        abort: false,
-        fault: false,
+        extensions: &[SHADER_CONSTANT_DATA_NAME],
         ..Self::ABORT
     };
-
-    fn names(&self) -> Vec<&'static CStr> {
-        let extensions = [
-            (self.abort, SHADER_ABORT_NAME),
-            (self.fault, DEVICE_FAULT_NAME),
-            (self.data, SHADER_CONSTANT_DATA_NAME),
-        ];
-        extensions
-            .iter()
-            .filter(|(enabled, _)| *enabled)
-            .map(|(_, name)| *name)
-            .collect()
-    }
 }
 
 /// A storage buffer of words, mapped persistently and coherently.
 pub type Buffer = kit::Buffer<'static>;
 
-/// A pipeline cache.
-pub type Cache = kit::Cache<'static>;
+/// A compute pipeline with buffers at bindings 0, 1, ..
+pub type Kernel = &'static kit::Kernel<'static>;
 
-/// A logical device with one compute queue.
+/// A logical device with one compute queue, which owns the objects created from it.
 pub struct Device {
-    pub(super) gpu: &'static Gpu,
     pub(super) kit: &'static kit::Device<'static>,
-    /// Owns the device and the objects created from it.
     pub(super) owner: Owner,
     /// Whether `maintenance5` is enabled.
     pub maintenance5: bool,
+}
+
+impl Deref for Device {
+    type Target = kit::Device<'static>;
+
+    fn deref(&self) -> &Self::Target {
+        self.kit
+    }
 }
 
 impl Device {
@@ -89,7 +76,7 @@ impl Device {
     ///
     /// Skips the check if the physical device lacks an extension; fails it if the call fails.
     pub fn new(gpu: &'static Gpu, enable: Enable) -> CheckOutput<&'static Self> {
-        let mut names = enable.names();
+        let mut names = enable.extensions.to_vec();
         gpu.require(&names)?;
         let priorities = [1.0];
         let queues = [vk::DeviceQueueCreateInfo::default()
@@ -102,17 +89,17 @@ impl Device {
         let mut timeline = vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true);
         let mut maintenance = vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true);
         let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-        let features = !enable.without_features;
-        if enable.abort && features {
-            info = info.push_next(&mut abort);
+        let features: [(&CStr, &mut dyn vk::ExtendsDeviceCreateInfo); 3] = [
+            (SHADER_ABORT_NAME, &mut abort),
+            (DEVICE_FAULT_NAME, &mut fault),
+            (SHADER_CONSTANT_DATA_NAME, &mut data),
+        ];
+        for (name, feature) in features {
+            if names.contains(&name) && !enable.without_features {
+                info = info.push_next(feature);
+            }
         }
-        if enable.fault && features {
-            info = info.push_next(&mut fault);
-        }
-        if enable.data && features {
-            info = info.push_next(&mut data);
-        }
-        if gpu.api_version() >= vk::API_VERSION_1_2 {
+        if gpu.api_version >= vk::API_VERSION_1_2 {
             info = info.push_next(&mut timeline);
             if gpu.has_int8() {
                 info = info.push_next(&mut int8);
@@ -134,9 +121,8 @@ impl Device {
         let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
         let info = info.enabled_extension_names(&names);
         let owner = Owner::default();
-        let kit = owner.own(kit::Device::create(&gpu.kit, &info, gpu.family)?);
+        let kit = owner.own(kit::Device::create(gpu, &info, gpu.family)?);
         Ok(Box::leak(Box::new(Self {
-            gpu,
             kit,
             owner,
             maintenance5,
@@ -149,8 +135,29 @@ impl Device {
     }
 
     /// Creates a pipeline cache with initial `data`.
-    pub fn cache(&self, data: &[u8]) -> CheckOutput<&'static Cache> {
-        Ok(self.owner.own(Cache::new(self.kit, data)?))
+    pub fn cache(&self, data: &[u8]) -> CheckOutput<&'static kit::Cache<'static>> {
+        Ok(self.owner.own(kit::Cache::new(self.kit, data)?))
+    }
+
+    /// Creates a pipeline from SPIR-V.
+    pub fn kernel(
+        &self,
+        spirv: &[u32],
+        buffers: &[&'static Buffer],
+        special: &[(u32, Vec<u8>)],
+        cache: Option<&kit::Cache<'_>>,
+    ) -> CheckOutput<Kernel> {
+        let mut kernel = kit::Kernel::bound(self.kit, buffers)?;
+        let created = kernel.create(spirv, special, cache);
+        // Owned first: a failed check destroys nothing either.
+        let kernel = self.owner.own(kernel);
+        created?;
+        Ok(kernel)
+    }
+
+    /// Records a dispatch of `groups` workgroups.
+    pub fn record(&self, kernel: Kernel, groups: u32) -> CheckOutput<Submission> {
+        Ok(self.owner.own(kernel.record(groups)?))
     }
 
     /// The fault queries.
@@ -161,30 +168,12 @@ impl Device {
     pub fn fault(&self) -> CheckOutput<Fault> {
         let missing = "vkGetDeviceProcAddr returns NULL for the commands of VK_KHR_device_fault, which is enabled";
         let commands = self.kit.fault().map_err(|_| Stop::Fail(missing.into()))?;
-        Ok(Fault { commands: *commands })
-    }
-
-    /// Whether `vkGetDeviceProcAddr` returns a command.
-    pub fn has_command(&self, name: &CStr) -> bool {
-        // SAFETY: the device is alive and the name ends with a NUL.
-        unsafe {
-            self.gpu
-                .kit
-                .instance
-                .get_device_proc_addr(self.kit.raw.handle(), name.as_ptr())
-        }
-        .is_some()
-    }
-
-    /// `vkQueueSubmit` without work.
-    pub fn submit_nothing(&self) -> vk::Result {
-        // SAFETY: the queue belongs to the device, and one thread uses it.
-        code(unsafe { self.kit.raw.queue_submit(self.kit.queue, &[], vk::Fence::null()) })
+        Ok(Fault(*commands))
     }
 
     /// Binary of a shader object from the SPIR-V of a compute shader with one storage buffer.
     pub fn shader_binary(&self, spirv: &[u32]) -> CheckOutput<Vec<u8>> {
-        let objects = ash::ext::shader_object::Device::new(&self.gpu.kit.instance, &self.kit.raw);
+        let objects = ash::ext::shader_object::Device::new(&self.gpu.instance, &self.raw);
         let buffer = self.buffer(&[0])?;
         let bound = kit::Kernel::bound(self.kit, &[buffer])?;
         let code: Vec<u8> = spirv.iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -202,18 +191,6 @@ impl Device {
             let binary = objects.get_shader_binary_data(shader);
             Ok(binary.context("vkGetShaderBinaryDataEXT")?)
         }
-    }
-
-    /// `vkQueueWaitIdle`
-    pub fn queue_wait_idle(&self) -> vk::Result {
-        // SAFETY: the queue belongs to the device, and one thread uses it.
-        code(unsafe { self.kit.raw.queue_wait_idle(self.kit.queue) })
-    }
-
-    /// `vkDeviceWaitIdle`
-    pub fn wait_idle(&self) -> vk::Result {
-        // SAFETY: the device is alive, and one thread uses its queue.
-        code(unsafe { self.kit.raw.device_wait_idle() })
     }
 
     /// Destroys the device and all objects created from it. The caller uses none of them afterwards, and has waited for

@@ -3,6 +3,7 @@
 use super::result::show;
 use crate::verdict::{CheckOutput, Stop, hold};
 use ash::vk;
+use std::ops::Deref;
 use std::ptr;
 use vk_ext::{FaultCommands, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo};
 use vkabort_test_kit::message_data;
@@ -15,8 +16,14 @@ const MARGIN: usize = 64;
 
 /// The fault queries of a device. Several threads may use them at the same time.
 #[derive(Clone, Copy)]
-pub struct Fault {
-    pub(super) commands: FaultCommands,
+pub struct Fault(pub(super) FaultCommands);
+
+impl Deref for Fault {
+    type Target = FaultCommands;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 /// Outcome of a call for messages with a buffer.
@@ -32,17 +39,7 @@ pub struct Filled {
 }
 
 impl Fault {
-    /// Number of pending reports, after at most `timeout` nanoseconds.
-    pub fn count(&self, timeout: u64) -> (vk::Result, u32) {
-        self.commands.report_count(timeout)
-    }
-
-    /// Takes at most `room` reports, after at most `timeout` nanoseconds.
-    pub fn take(&self, timeout: u64, room: u32) -> (vk::Result, Vec<FaultInfo>) {
-        self.commands.reports(timeout, room)
-    }
-
-    /// [`Fault::take`] with an array larger than `room`. Returns the result, the count, and whether the elements past the
+    /// [`FaultCommands::reports`] with an array larger than `room`. Returns the result, the count, and whether the elements past the
     /// count are unchanged.
     pub fn take_guarded(&self, timeout: u64, room: u32) -> (vk::Result, u32, bool) {
         let mut infos = vec![FaultInfo::default(); room as usize + 4];
@@ -53,8 +50,7 @@ impl Fault {
         }
         let mut count = room;
         // SAFETY: the array has more than `count` structures, all initialised.
-        let result =
-            unsafe { (self.commands.get_reports)(self.commands.device, timeout, &raw mut count, infos.as_mut_ptr()) };
+        let result = unsafe { (self.get_reports)(self.device, timeout, &raw mut count, infos.as_mut_ptr()) };
         let untouched = infos.iter().skip(count as usize).all(|info| {
             info.flags == u32::from_ne_bytes([UNTOUCHED; 4])
                 && info.group_id == u64::from_ne_bytes([UNTOUCHED; 8])
@@ -63,16 +59,11 @@ impl Fault {
         (result, count, untouched)
     }
 
-    /// The sizing call for messages.
-    pub fn message_size(&self) -> (vk::Result, u64) {
-        self.commands.message_size()
-    }
-
     /// The call for messages with a buffer of `room` bytes.
     pub fn fill(&self, room: usize) -> Filled {
         let mut bytes = vec![UNTOUCHED; room + MARGIN];
         let (result, size) = match bytes.get_mut(..room) {
-            Some(room) => self.commands.messages_into(room),
+            Some(room) => self.messages_into(room),
             None => (vk::Result::ERROR_OUT_OF_HOST_MEMORY, 0),
         };
         let in_bounds = bytes.iter().skip(room).all(|&byte| byte == UNTOUCHED);
@@ -116,7 +107,7 @@ impl Fault {
         info.vendor_binary_size = MARGIN as u32;
         info.p_vendor_binary_data = bytes.as_mut_ptr().cast();
         // SAFETY: the structures and the buffer of `vendor_binary_size` bytes outlive the call.
-        let result = unsafe { (self.commands.get_debug_info)(self.commands.device, &raw mut info) };
+        let result = unsafe { (self.get_debug_info)(self.device, &raw mut info) };
         (result, info.vendor_binary_size, bytes == [UNTOUCHED; MARGIN])
     }
 
@@ -125,6 +116,6 @@ impl Fault {
         let mut info = FaultDebugInfo::with_messages(&mut ShaderAbortMessageInfo::sizing());
         info.p_next = ptr::null_mut();
         // SAFETY: the structure outlives the call, and its chain is empty.
-        unsafe { (self.commands.get_debug_info)(self.commands.device, &raw mut info) }
+        unsafe { (self.get_debug_info)(self.device, &raw mut info) }
     }
 }

@@ -2,17 +2,17 @@
 
 use super::result::show;
 use crate::verdict::{CheckOutput, Stop};
-use crate::version;
 use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::{CStr, CString};
+use std::ops::Deref;
 use std::ptr;
 use vk_ext::{FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties, ShaderConstantDataFeatures};
 use vkabort_test_kit::vk as kit;
 
-/// An instance and one of its physical devices.
+/// A physical device and its instance.
 pub struct Gpu {
-    pub(super) kit: kit::Gpu,
+    kit: kit::Gpu,
     /// A queue family with compute support.
     pub(super) family: u32,
     /// `timestampValidBits` of the queue family.
@@ -20,6 +20,14 @@ pub struct Gpu {
     extensions: Vec<vk::ExtensionProperties>,
     /// The queries by the names of `VK_KHR_get_physical_device_properties2`.
     khr: ash::khr::get_physical_device_properties2::Instance,
+}
+
+impl Deref for Gpu {
+    type Target = kit::Gpu;
+
+    fn deref(&self) -> &Self::Target {
+        &self.kit
+    }
 }
 
 /// Features and limits of the extensions.
@@ -88,32 +96,11 @@ impl Gpu {
 
     /// Name, driver and Vulkan version of the device.
     pub fn describe(&self) -> Json {
-        let mut driver = vk::PhysicalDeviceDriverProperties::default();
-        if self.kit.properties.api_version >= vk::API_VERSION_1_2 {
-            let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-            // SAFETY: the handle belongs to the live instance, and the device supports the structure.
-            unsafe {
-                self.kit
-                    .instance
-                    .get_physical_device_properties2(self.kit.physical, &mut chain)
-            };
-        }
-        let text = |name: Result<&CStr, _>| name.map(CStr::to_string_lossy).unwrap_or_default().into_owned();
-        let driver = format!(
-            "{} {}",
-            text(driver.driver_name_as_c_str()),
-            text(driver.driver_info_as_c_str())
-        );
         json!({
-            "name": device_name(&self.kit.properties),
-            "driver": driver.trim(),
-            "api_version": version::show(self.kit.properties.api_version),
+            "name": device_name(&self.properties),
+            "driver": self.driver().join(" ").trim(),
+            "api_version": kit::version(self.properties.api_version),
         })
-    }
-
-    /// The Vulkan version that the device supports.
-    pub fn api_version(&self) -> u32 {
-        self.kit.properties.api_version
     }
 
     /// Versions of all entries for `name` in the list of extensions.
@@ -140,19 +127,15 @@ impl Gpu {
         if missing.is_empty() {
             return Ok(());
         }
-        let name = device_name(&self.kit.properties);
+        let name = device_name(&self.properties);
         Err(Stop::Skip(format!("{name} does not have {}", missing.join(", "))))
     }
 
     /// `vkEnumerateDeviceExtensionProperties` with an array of `room` elements, or without one for the count. Returns the
     /// result, the count after the call, and the names written.
     pub fn enumerate(&self, room: Option<u32>) -> (vk::Result, u32, Vec<CString>) {
-        let enumerate = self.kit.instance.fp_v1_0().enumerate_device_extension_properties;
-        let mut list = vec![vk::ExtensionProperties::default(); room.unwrap_or(0) as usize];
-        let mut count = room.unwrap_or(0);
-        let array = room.map_or(ptr::null_mut(), |_| list.as_mut_ptr());
-        // SAFETY: the array is null or has room for `count` elements.
-        let result = unsafe { enumerate(self.kit.physical, ptr::null(), &raw mut count, array) };
+        // SAFETY: no layer is named.
+        let (result, count, list) = unsafe { self.extensions_into(ptr::null(), room) };
         let names = list.iter().filter_map(|e| e.extension_name_as_c_str().ok());
         let names = names.filter(|name| !name.is_empty()).map(CStr::to_owned).collect();
         (result, count, names)
@@ -191,20 +174,16 @@ impl Gpu {
                 .push_next(&mut abort_properties)
                 .push_next(&mut fault_properties)
         };
+        let (instance, physical) = (&self.instance, self.physical);
         // SAFETY: the handle belongs to the live instance, which has the extension enabled. Implementations skip structures
         // that they do not support.
         unsafe {
             if query.khr_alias {
-                self.khr.get_physical_device_features2(self.kit.physical, &mut features);
-                self.khr
-                    .get_physical_device_properties2(self.kit.physical, &mut properties);
+                self.khr.get_physical_device_features2(physical, &mut features);
+                self.khr.get_physical_device_properties2(physical, &mut properties);
             } else {
-                self.kit
-                    .instance
-                    .get_physical_device_features2(self.kit.physical, &mut features);
-                self.kit
-                    .instance
-                    .get_physical_device_properties2(self.kit.physical, &mut properties);
+                instance.get_physical_device_features2(physical, &mut features);
+                instance.get_physical_device_properties2(physical, &mut properties);
             }
         }
         Answers {
@@ -219,8 +198,8 @@ impl Gpu {
     /// Whether the device supports `shaderInt8`.
     pub fn has_int8(&self) -> bool {
         let mut int8 = vk::PhysicalDeviceShaderFloat16Int8Features::default();
-        if self.kit.properties.api_version >= vk::API_VERSION_1_2 {
-            self.kit.ask(&mut int8);
+        if self.api_version >= vk::API_VERSION_1_2 {
+            self.ask(&mut int8);
         }
         int8.shader_int8 == vk::TRUE
     }

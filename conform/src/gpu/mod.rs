@@ -1,4 +1,4 @@
-//! Vulkan calls of the checks. All `unsafe` code of the checks is here.
+//! Vulkan calls of the checks, on top of the test kit's wrappers. All `unsafe` code of the checks is here.
 //!
 //! A check destroys nothing unless it calls [`Device::destroy`]: a driver that crashes in a destruction would hide the
 //! verdict. Every check is a process of its own, whose end releases everything.
@@ -8,13 +8,11 @@
 mod device;
 mod fault;
 mod instance;
-mod kernel;
 mod result;
 mod submission;
 
-pub use device::{Buffer, Device, Enable};
+pub use device::{Buffer, Device, Enable, Kernel};
 pub use fault::Fault;
 pub use instance::{Gpu, Query};
-pub use kernel::Kernel;
-pub use result::{NOT_ENOUGH_SPACE, show};
-pub use submission::{Submission, Timeline};
+pub use result::show;
+pub use submission::{Submission, Timeline, Timestamp};

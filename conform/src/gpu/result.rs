@@ -2,6 +2,7 @@
 
 use crate::verdict::Stop;
 use ash::vk;
+use vk_ext::ERROR_NOT_ENOUGH_SPACE;
 
 /// An error of a call, with the call's name as context, fails the check.
 impl From<anyhow::Error> for Stop {
@@ -13,13 +14,10 @@ impl From<anyhow::Error> for Stop {
     }
 }
 
-/// `VK_ERROR_NOT_ENOUGH_SPACE_KHR`, which ash 0.38 does not declare.
-pub const NOT_ENOUGH_SPACE: vk::Result = vk::Result::from_raw(-1_000_483_000);
-
 /// Name of a result in the C API.
 pub fn show(result: vk::Result) -> String {
     let name = format!("{result:?}");
-    if result == NOT_ENOUGH_SPACE {
+    if result == ERROR_NOT_ENOUGH_SPACE {
         "VK_ERROR_NOT_ENOUGH_SPACE_KHR".into()
     } else if name.starts_with(|c: char| c.is_ascii_uppercase()) {
         format!("VK_{name}")

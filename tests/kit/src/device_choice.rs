@@ -49,6 +49,17 @@ pub fn rank(kind: vk::PhysicalDeviceType) -> u32 {
     }
 }
 
+/// Device type for display.
+pub fn kind_name(kind: vk::PhysicalDeviceType) -> &'static str {
+    match kind {
+        vk::PhysicalDeviceType::DISCRETE_GPU => "discrete GPU",
+        vk::PhysicalDeviceType::INTEGRATED_GPU => "integrated GPU",
+        vk::PhysicalDeviceType::VIRTUAL_GPU => "virtual GPU",
+        vk::PhysicalDeviceType::CPU => "CPU",
+        _ => "device",
+    }
+}
+
 /// Unique label of device `index`: its name, with `#1`, `#2`, .. if several devices have it.
 pub fn label(devices: &[Candidate], index: usize) -> String {
     let Some(device) = devices.get(index) else {

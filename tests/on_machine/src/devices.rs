@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use ash::vk;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use vkabort_test_kit::device_choice::{Candidate, choose, label};
+use vkabort_test_kit::device_choice::{Candidate, choose, kind_name, label};
 use vkabort_test_kit::scratch;
 use vkabort_test_kit::supervise::run_with_limit;
 use vkabort_tests::harness::{Placement, environment};
@@ -32,13 +32,7 @@ pub struct Device {
 impl Device {
     /// Device type for display.
     pub fn kind_name(&self) -> &'static str {
-        match vk::PhysicalDeviceType::from_raw(self.kind) {
-            vk::PhysicalDeviceType::DISCRETE_GPU => "discrete GPU",
-            vk::PhysicalDeviceType::INTEGRATED_GPU => "integrated GPU",
-            vk::PhysicalDeviceType::VIRTUAL_GPU => "virtual GPU",
-            vk::PhysicalDeviceType::CPU => "CPU",
-            _ => "other",
-        }
+        kind_name(vk::PhysicalDeviceType::from_raw(self.kind))
     }
 }
 

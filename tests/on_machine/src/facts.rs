@@ -1,85 +1,25 @@
 //! Queries the machine's Vulkan devices. Runs in a child process.
 
 use crate::devices::Device;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use ash::vk;
 use std::ffi::CStr;
 use vkabort_test_kit::device_choice::choose;
-use vkabort_tests::vk::candidate;
+use vkabort_tests::vk::{Gpu, candidate, version};
 
-/// An instance and its physical devices.
-struct Vulkan {
-    _entry: ash::Entry,
-    instance: ash::Instance,
-    devices: Vec<vk::PhysicalDevice>,
-}
-
-impl Drop for Vulkan {
-    fn drop(&mut self) {
-        // SAFETY: no object created from the instance is alive.
-        unsafe { self.instance.destroy_instance(None) };
-    }
-}
-
-impl Vulkan {
-    fn open() -> Result<Self> {
-        // SAFETY: loading the system's Vulkan loader is sound, and the entry keeps it loaded.
-        let entry = unsafe { ash::Entry::load() }.map_err(|error| {
-            anyhow::anyhow!(
-                "the Vulkan loader (libvulkan.so.1) cannot be loaded: {error}; set LD_LIBRARY_PATH to a folder with one"
-            )
-        })?;
-        let application = vk::ApplicationInfo::default()
-            .application_name(c"vkabort-bundle")
-            .api_version(vk::API_VERSION_1_3);
-        let info = vk::InstanceCreateInfo::default().application_info(&application);
-        // SAFETY: `info` and its pointers are valid for the call.
-        let instance = unsafe { entry.create_instance(&info, None) }.map_err(|error| match error {
-            vk::Result::ERROR_INCOMPATIBLE_DRIVER => {
-                anyhow::anyhow!("the Vulkan loader finds no driver; set VK_DRIVER_FILES to a driver's manifest")
-            }
-            error => anyhow::anyhow!("vkCreateInstance returned {error:?}"),
-        })?;
-        let mut vulkan = Self {
-            _entry: entry,
-            instance,
-            devices: Vec::new(),
-        };
-        // SAFETY: the instance is alive.
-        let devices = unsafe { vulkan.instance.enumerate_physical_devices() };
-        vulkan.devices = devices.context("vkEnumeratePhysicalDevices")?;
-        Ok(vulkan)
-    }
-
-    fn properties(&self, device: vk::PhysicalDevice) -> vk::PhysicalDeviceProperties {
-        // SAFETY: the handle belongs to the living instance.
-        unsafe { self.instance.get_physical_device_properties(device) }
-    }
-
-    fn has(&self, device: vk::PhysicalDevice, name: &CStr) -> bool {
-        // SAFETY: the handle belongs to the living instance.
-        let all = unsafe { self.instance.enumerate_device_extension_properties(device) };
-        let all = all.unwrap_or_default();
-        all.iter().any(|one| one.extension_name_as_c_str() == Ok(name))
-    }
-
-    /// Name and version of the driver.
-    fn driver(&self, device: vk::PhysicalDevice) -> String {
-        let mut driver = vk::PhysicalDeviceDriverProperties::default();
-        if self.properties(device).api_version >= vk::API_VERSION_1_2 {
-            let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-            // SAFETY: the handle belongs to the living instance, and Vulkan 1.2 defines the structure.
-            unsafe { self.instance.get_physical_device_properties2(device, &mut chain) };
+/// Opens all physical devices.
+fn open() -> Result<Vec<Gpu>> {
+    let entry = Gpu::loader().map_err(|error| anyhow!("{error:#}; set LD_LIBRARY_PATH to a folder with one"))?;
+    let application = vk::ApplicationInfo::default()
+        .application_name(c"vkabort-bundle")
+        .api_version(vk::API_VERSION_1_3);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    Gpu::all(entry, &info, None).map_err(|error| match error.downcast_ref() {
+        Some(&vk::Result::ERROR_INCOMPATIBLE_DRIVER) => {
+            anyhow!("the Vulkan loader finds no driver; set VK_DRIVER_FILES to a driver's manifest")
         }
-        let text = |text: Result<&CStr, _>| text.map(CStr::to_string_lossy).unwrap_or_default().into_owned();
-        let both = [text(driver.driver_name_as_c_str()), text(driver.driver_info_as_c_str())];
-        both.join(" ").trim().to_owned()
-    }
-}
-
-fn version(number: u32) -> String {
-    let (major, minor) = (vk::api_version_major(number), vk::api_version_minor(number));
-    format!("{major}.{minor}.{}", vk::api_version_patch(number))
+        _ => error,
+    })
 }
 
 /// Describes all physical devices.
@@ -88,18 +28,16 @@ fn version(number: u32) -> String {
 ///
 /// The loader or a driver is missing.
 pub fn devices() -> Result<Vec<Device>> {
-    let vulkan = Vulkan::open()?;
-    let describe = |&device: &vk::PhysicalDevice| {
-        let properties = vulkan.properties(device);
-        Device {
-            name: candidate(&properties).name,
-            kind: properties.device_type.as_raw(),
-            driver: vulkan.driver(device),
-            api: version(properties.api_version),
-            native: vulkan.has(device, c"VK_KHR_shader_abort"),
-        }
+    let describe = |gpu: &Gpu| {
+        Ok(Device {
+            name: candidate(&gpu.properties).name,
+            kind: gpu.properties.device_type.as_raw(),
+            driver: gpu.driver().join(" ").trim().to_owned(),
+            api: version(gpu.properties.api_version),
+            native: gpu.has_extension(c"VK_KHR_shader_abort")?,
+        })
     };
-    Ok(vulkan.devices.iter().map(describe).collect())
+    open()?.iter().map(describe).collect()
 }
 
 /// Extensions that the layer or a test uses if present.
@@ -124,15 +62,11 @@ const INTERESTING: [&CStr; 12] = [
 ///
 /// No device matches `wanted`, or several do.
 pub fn of_device(wanted: &str) -> Result<Vec<String>> {
-    let vulkan = Vulkan::open()?;
-    let properties: Vec<_> = vulkan.devices.iter().map(|&device| vulkan.properties(device)).collect();
-    let candidates: Vec<_> = properties.iter().map(candidate).collect();
-    let index = choose(&candidates, Some(wanted))?;
-    let (device, properties) = vulkan
-        .devices
-        .get(index)
-        .zip(properties.get(index))
-        .context("device index out of range")?;
+    let all = open()?;
+    let candidates: Vec<_> = all.iter().map(|gpu| candidate(&gpu.properties)).collect();
+    let gpu = all.get(choose(&candidates, Some(wanted))?);
+    let gpu = gpu.context("device index out of range")?;
+    let (instance, properties) = (&gpu.instance, &gpu.properties);
     let mut lines = vec![format!(
         "vendor 0x{:04X}, device 0x{:04X}, driver version 0x{:08X}, Vulkan {}",
         properties.vendor_id,
@@ -140,7 +74,8 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
         properties.driver_version,
         version(properties.api_version)
     )];
-    let has = |name: &&CStr| vulkan.has(*device, name);
+    let listed = gpu.extensions()?;
+    let has = |name: &&CStr| listed.iter().any(|one| one.extension_name_as_c_str() == Ok(*name));
     let (supported, missing): (Vec<&CStr>, Vec<&CStr>) = INTERESTING.into_iter().partition(has);
     let names = |all: &[&CStr]| {
         all.iter()
@@ -151,10 +86,8 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
     lines.push(format!("supported: {}", names(&supported)));
     lines.push(format!("not supported: {}", names(&missing)));
     let mut newer = vk::PhysicalDeviceVulkan12Features::default();
-    if properties.api_version >= vk::API_VERSION_1_2 {
-        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut newer);
-        // SAFETY: the handle belongs to the living instance, and Vulkan 1.2 defines the structure.
-        unsafe { vulkan.instance.get_physical_device_features2(*device, &mut chain) };
+    if gpu.api_version >= vk::API_VERSION_1_2 {
+        gpu.ask(&mut newer);
     }
     lines.push(format!(
         "bufferDeviceAddress {}, bufferDeviceAddressCaptureReplay {}, shaderInt8 {}",
@@ -163,7 +96,7 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
         yes(newer.shader_int8)
     ));
     // SAFETY: the handle belongs to the living instance.
-    let families = unsafe { vulkan.instance.get_physical_device_queue_family_properties(*device) };
+    let families = unsafe { instance.get_physical_device_queue_family_properties(gpu.physical) };
     for (number, family) in families.iter().enumerate() {
         lines.push(format!(
             "queue family {number}: {} queues, {:?}",
@@ -171,7 +104,7 @@ pub fn of_device(wanted: &str) -> Result<Vec<String>> {
         ));
     }
     // SAFETY: the handle belongs to the living instance.
-    let memory = unsafe { vulkan.instance.get_physical_device_memory_properties(*device) };
+    let memory = unsafe { instance.get_physical_device_memory_properties(gpu.physical) };
     for (number, heap) in memory.memory_heaps_as_slice().iter().enumerate() {
         let size = heap.size as f64 / f64::from(1 << 20);
         lines.push(format!("memory heap {number}: {size:.0} MiB, {:?}", heap.flags));

@@ -1,55 +1,38 @@
 //! Records SIGINT, SIGTERM and SIGHUP. The supervisor polls for them, kills its children and cleans up.
 
+use anyhow::Result;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 /// The signal that arrived; 0 = none.
-static ARRIVED: AtomicI32 = AtomicI32::new(0);
+static ARRIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Installs the handlers. Inherited SIG_IGN stays in effect.
-pub fn catch() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: zero is a valid `sigaction`, and the handler only stores an atomic, which is async-signal-safe.
-        unsafe {
-            let mut old: libc::sigaction = std::mem::zeroed();
-            if libc::sigaction(signal, std::ptr::null(), &raw mut old) != 0 || old.sa_sigaction == libc::SIG_IGN {
-                continue;
-            }
-            let mut new: libc::sigaction = std::mem::zeroed();
-            let handler: extern "C" fn(c_int) = note;
-            new.sa_sigaction = handler as usize;
-            new.sa_flags = libc::SA_RESTART;
-            libc::sigaction(signal, &raw const new, std::ptr::null_mut());
+///
+/// # Errors
+///
+/// The operating system refuses a handler.
+pub fn catch() -> Result<()> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // Bit `n - 1` is signal `n`.
+    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        if ignored.is_none_or(|ignored| ignored >> (signal - 1) & 1 == 0) {
+            signal_hook::flag::register_usize(signal, Arc::clone(&ARRIVED), signal as usize)?;
         }
     }
-}
-
-extern "C" fn note(signal: c_int) {
-    ARRIVED.store(signal, Ordering::Relaxed);
+    Ok(())
 }
 
 /// The last signal that arrived.
 pub fn arrived() -> Option<c_int> {
-    Some(ARRIVED.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+    Some(ARRIVED.load(Ordering::Relaxed) as c_int).filter(|signal| *signal != 0)
 }
 
 /// The name of a signal.
 pub fn name(signal: c_int) -> String {
-    let names = [
-        (libc::SIGHUP, "SIGHUP"),
-        (libc::SIGINT, "SIGINT"),
-        (libc::SIGQUIT, "SIGQUIT"),
-        (libc::SIGILL, "SIGILL"),
-        (libc::SIGTRAP, "SIGTRAP"),
-        (libc::SIGABRT, "SIGABRT"),
-        (libc::SIGBUS, "SIGBUS"),
-        (libc::SIGFPE, "SIGFPE"),
-        (libc::SIGKILL, "SIGKILL"),
-        (libc::SIGSEGV, "SIGSEGV"),
-        (libc::SIGPIPE, "SIGPIPE"),
-        (libc::SIGTERM, "SIGTERM"),
-        (libc::SIGSYS, "SIGSYS"),
-    ];
-    let name = names.iter().find(|(number, _)| *number == signal);
-    name.map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+    signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
 }

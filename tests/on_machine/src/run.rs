@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Nothing could run.
 pub fn run(args: &Args) -> Result<ExitCode> {
     let chosen = parts::choose(&args.only, args.traps)?;
-    interrupt::catch();
+    interrupt::catch()?;
     let folder = private::folder(args.keep)?;
     let unpacked = Unpacked::unpack(folder.path())?;
     let mut screen = Screen::default();

@@ -9,7 +9,8 @@ pub mod choices;
 pub mod generate;
 pub mod interpret;
 pub mod module;
-pub mod op;
 pub mod plant;
 pub mod targets;
 pub mod words;
+
+pub use vkabort_spirv_builder::op;

@@ -2,7 +2,9 @@
 //! declarations work too.
 #![forbid(unsafe_code)]
 
-use spirv::{Capability, Op};
+pub mod op;
+
+use op::capability;
 use std::collections::{BTreeSet, HashMap};
 
 /// An id of the module.
@@ -31,7 +33,7 @@ pub fn words(bytes: &[u8], count: usize) -> Vec<u32> {
 }
 
 /// A module under construction.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Builder {
     /// Minor number of the SPIR-V version 1.x.
     pub minor: u32,
@@ -61,18 +63,8 @@ impl Builder {
         Self {
             minor,
             bound: 1,
-            capabilities: BTreeSet::new(),
-            extensions: BTreeSet::new(),
             model: [0, 1],
-            entry_points: Vec::new(),
-            modes: Vec::new(),
-            strings: Vec::new(),
-            names: Vec::new(),
-            decorations: Vec::new(),
-            globals: Vec::new(),
-            functions: Vec::new(),
-            cache: HashMap::new(),
-            types: HashMap::new(),
+            ..Self::default()
         }
     }
 
@@ -94,34 +86,34 @@ impl Builder {
 
     /// Adds an `OpName`.
     pub fn name(&mut self, id: Id, name: &str) {
-        let operands: Vec<u32> = [id].into_iter().chain(string(name)).collect();
-        push(&mut self.names, Op::Name as u16, &operands);
+        push(&mut self.names, op::Name, &[&[id], &string(name)[..]].concat());
     }
 
     /// Adds an `OpString`.
     pub fn string(&mut self, text: &str) -> Id {
         let id = self.fresh();
-        let operands: Vec<u32> = [id].into_iter().chain(string(text)).collect();
-        push(&mut self.strings, Op::String as u16, &operands);
+        push(&mut self.strings, op::String, &[&[id], &string(text)[..]].concat());
         id
     }
 
     /// Adds an `OpDecorate`.
     pub fn decorate(&mut self, id: Id, kind: u32, operands: &[u32]) {
-        let all: Vec<u32> = [id, kind].into_iter().chain(operands.iter().copied()).collect();
-        push(&mut self.decorations, Op::Decorate as u16, &all);
+        push(&mut self.decorations, op::Decorate, &[&[id, kind], operands].concat());
     }
 
     /// Adds an `OpMemberDecorate`.
     pub fn decorate_member(&mut self, id: Id, member: u32, kind: u32, operands: &[u32]) {
-        let all: Vec<u32> = [id, member, kind].into_iter().chain(operands.iter().copied()).collect();
-        push(&mut self.decorations, Op::MemberDecorate as u16, &all);
+        push(
+            &mut self.decorations,
+            op::MemberDecorate,
+            &[&[id, member, kind], operands].concat(),
+        );
     }
 
     /// Adds a type, even if an equal one exists.
     pub fn new_type(&mut self, opcode: u16, operands: &[u32]) -> Id {
         let id = self.fresh();
-        let all: Vec<u32> = [id].into_iter().chain(operands.iter().copied()).collect();
+        let all = [&[id], operands].concat();
         push(&mut self.globals, opcode, &all);
         self.types.insert(id, all);
         id
@@ -146,14 +138,13 @@ impl Builder {
     /// Adds a constant, undefined value or variable at module scope.
     pub fn new_value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
         let id = self.fresh();
-        let all: Vec<u32> = [ty, id].into_iter().chain(operands.iter().copied()).collect();
-        push(&mut self.globals, opcode, &all);
+        push(&mut self.globals, opcode, &[&[ty, id], operands].concat());
         id
     }
 
     /// Id of a constant, which is created if missing.
     pub fn value(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
-        let key = (opcode, [ty].into_iter().chain(operands.iter().copied()).collect());
+        let key = (opcode, [&[ty], operands].concat());
         if let Some(id) = self.cache.get(&key) {
             return *id;
         }
@@ -164,60 +155,93 @@ impl Builder {
 
     /// `OpTypeVoid`
     pub fn void(&mut self) -> Id {
-        self.ty(Op::TypeVoid as u16, &[])
+        self.ty(op::TypeVoid, &[])
     }
 
     /// `OpTypeBool`
     pub fn bool(&mut self) -> Id {
-        self.ty(Op::TypeBool as u16, &[])
+        self.ty(op::TypeBool, &[])
     }
 
     /// Unsigned 32-bit integer type.
     pub fn uint(&mut self) -> Id {
-        self.ty(Op::TypeInt as u16, &[32, 0])
+        self.ty(op::TypeInt, &[32, 0])
     }
 
     /// Integer type, with its capability.
     pub fn int(&mut self, bits: u32, signed: bool) -> Id {
         match bits {
-            8 => self.capability(Capability::Int8 as u32),
-            16 => self.capability(Capability::Int16 as u32),
-            64 => self.capability(Capability::Int64 as u32),
+            8 => self.capability(capability::Int8),
+            16 => self.capability(capability::Int16),
+            64 => self.capability(capability::Int64),
             _ => {}
         }
-        self.ty(Op::TypeInt as u16, &[bits, u32::from(signed)])
+        self.ty(op::TypeInt, &[bits, u32::from(signed)])
     }
 
     /// IEEE float type, with its capability.
     pub fn float(&mut self, bits: u32) -> Id {
         match bits {
-            16 => self.capability(Capability::Float16 as u32),
-            64 => self.capability(Capability::Float64 as u32),
+            16 => self.capability(capability::Float16),
+            64 => self.capability(capability::Float64),
             _ => {}
         }
-        self.ty(Op::TypeFloat as u16, &[bits])
+        self.ty(op::TypeFloat, &[bits])
     }
 
     /// Vector type.
     pub fn vector(&mut self, component: Id, count: u32) -> Id {
-        self.ty(Op::TypeVector as u16, &[component, count])
+        self.ty(op::TypeVector, &[component, count])
     }
 
     /// Array type of constant length, without a layout.
     pub fn array(&mut self, element: Id, length: u32) -> Id {
         let length = self.constant(length);
-        self.ty(Op::TypeArray as u16, &[element, length])
+        self.ty(op::TypeArray, &[element, length])
+    }
+
+    /// A new array type, with an explicit layout if `stride` (bytes) is present.
+    pub fn strided_array(&mut self, element: Id, length: Id, stride: Option<u32>) -> Id {
+        let id = self.new_type(op::TypeArray, &[element, length]);
+        if let Some(stride) = stride {
+            self.decorate(id, op::decoration::ArrayStride, &[stride]);
+        }
+        id
+    }
+
+    /// A new structure type with the byte offsets of its members.
+    pub fn structure(&mut self, members: &[(Id, u32)]) -> Id {
+        let types: Vec<Id> = members.iter().map(|(ty, _)| *ty).collect();
+        let id = self.new_type(op::TypeStruct, &types);
+        for (number, (_, offset)) in (0..).zip(members) {
+            self.decorate_member(id, number, op::decoration::Offset, &[*offset]);
+        }
+        id
+    }
+
+    /// A variable of a buffer block in descriptor set 0.
+    pub fn buffer(&mut self, class: u32, block: Id, binding: u32) -> Id {
+        let kind = match class {
+            op::storage_class::Uniform => op::decoration::BufferBlock,
+            _ => op::decoration::Block,
+        };
+        self.decorate(block, kind, &[]);
+        let pointer = self.pointer(class, block);
+        let variable = self.new_value(op::Variable, pointer, &[class]);
+        self.decorate(variable, op::decoration::DescriptorSet, &[0]);
+        self.decorate(variable, op::decoration::Binding, &[binding]);
+        variable
     }
 
     /// Pointer type.
     pub fn pointer(&mut self, class: u32, pointee: Id) -> Id {
-        self.ty(Op::TypePointer as u16, &[class, pointee])
+        self.ty(op::TypePointer, &[class, pointee])
     }
 
     /// Unsigned 32-bit constant.
     pub fn constant(&mut self, value: u32) -> Id {
         let uint = self.uint();
-        self.value(Op::Constant as u16, uint, &[value])
+        self.value(op::Constant, uint, &[value])
     }
 
     /// Whether interfaces of entry points list every global variable (SPIR-V 1.4).
@@ -229,12 +253,12 @@ impl Builder {
     pub fn finish(self) -> Vec<u32> {
         let mut words = vec![MAGIC, 0x1_0000 | self.minor << 8, 0, self.bound, 0];
         for capability in &self.capabilities {
-            push(&mut words, Op::Capability as u16, &[*capability]);
+            push(&mut words, op::Capability, &[*capability]);
         }
         for extension in &self.extensions {
-            push(&mut words, Op::Extension as u16, &string(extension));
+            push(&mut words, op::Extension, &string(extension));
         }
-        push(&mut words, Op::MemoryModel as u16, &self.model);
+        push(&mut words, op::MemoryModel, &self.model);
         let sections = [
             self.entry_points,
             self.modes,
@@ -265,8 +289,8 @@ mod tests {
         let mut builder = Builder::new(3);
         let void = builder.void();
         assert_eq!(builder.void(), void);
-        builder.capability(Capability::Shader as u32);
-        push(&mut builder.functions, Op::FunctionEnd as u16, &[]);
+        builder.capability(capability::Shader);
+        push(&mut builder.functions, op::FunctionEnd, &[]);
         let module = builder.finish();
         assert_eq!(&module[..7], [MAGIC, 0x0001_0300, 0, 2, 0, 2 << 16 | 17, 1]);
         assert_eq!(module[7], 3 << 16 | 14);

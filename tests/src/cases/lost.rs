@@ -55,34 +55,27 @@ fn wait_for_fences(_: &Device<'_>, submission: &Submission<'_>) -> Result<vk::Re
 }
 
 fn queue_wait_idle(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
-    // SAFETY: the queue belongs to the device.
-    let result = code(unsafe { device.raw.queue_wait_idle(device.queue) });
+    let result = device.queue_wait_idle();
     expect_lost(result)?;
     Ok(result)
 }
 
 fn device_wait_idle(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
-    // SAFETY: no other thread uses the device.
-    let result = code(unsafe { device.raw.device_wait_idle() });
+    let result = code(device.wait_idle());
     expect_lost(result)?;
     Ok(result)
 }
 
-fn fence_status(device: &Device<'_>, submission: &Submission<'_>) -> Result<vk::Result> {
-    // SAFETY: the fence belongs to the device.
-    match unsafe { device.raw.get_fence_status(submission.fence) } {
-        Ok(true) => bail!("the fence is signalled and the device is not lost"),
-        Ok(false) => Ok(vk::Result::NOT_READY),
-        Err(error) => Ok(error),
+fn fence_status(_: &Device<'_>, submission: &Submission<'_>) -> Result<vk::Result> {
+    match submission.status() {
+        vk::Result::SUCCESS => bail!("the fence is signalled and the device is not lost"),
+        result => Ok(result),
     }
 }
 
 fn next_submit(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
     std::thread::sleep(Duration::from_millis(5));
-    // SAFETY: the queue belongs to the device.
-    Ok(code(unsafe {
-        device.raw.queue_submit(device.queue, &[], vk::Fence::null())
-    }))
+    Ok(device.submit_nothing())
 }
 
 fn next_submit2(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {

@@ -42,13 +42,7 @@ pub(super) fn one_message(device: &Device<'_>, aborts: bool) -> Result<()> {
 
 /// Submits the recorded commands with the semaphores in `info`.
 pub(super) fn submit(device: &Device<'_>, info: vk::SubmitInfo<'_>, submission: &Submission<'_>) -> vk::Result {
-    let commands = [submission.commands];
-    // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
-    code(unsafe {
-        device
-            .raw
-            .queue_submit(device.queue, &[info.command_buffers(&commands)], submission.fence)
-    })
+    submission.submit_info(device.queue, info)
 }
 
 fn query(gpu: &Gpu, aborts: bool) -> Result<()> {

@@ -57,7 +57,7 @@ fn slang(context: &Context) -> Result<()> {
 /// Programs compiled from GLSL or Slang.
 fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Result<()> {
     let runner = Runner::new(context)?;
-    let mesa_22 = runner.gpu.driver_info().starts_with("Mesa 22.");
+    let mesa_22 = runner.gpu.driver()[1].starts_with("Mesa 22.");
     each_seed(|seed, choices| {
         if mesa_22 && MISCOMPILED.contains(&(language, seed)) {
             return Ok(Outcome::NotApplicable);

@@ -1,6 +1,6 @@
 //! A device with one queue, and optionally the abort extensions.
 
-use super::{Gpu, khr};
+use super::{Gpu, code, khr};
 use crate::message_data;
 use anyhow::{Context, Result};
 use ash::vk;
@@ -234,6 +234,24 @@ impl<'gpu> Device<'gpu> {
     pub fn wait_idle(&self) -> ash::prelude::VkResult<()> {
         // SAFETY: no other thread uses the queues of the device.
         unsafe { self.raw.device_wait_idle() }
+    }
+
+    /// `vkQueueWaitIdle`.
+    pub fn queue_wait_idle(&self) -> vk::Result {
+        // SAFETY: the queue belongs to the device, and no other thread uses it.
+        code(unsafe { self.raw.queue_wait_idle(self.queue) })
+    }
+
+    /// `vkQueueSubmit` without work.
+    pub fn submit_nothing(&self) -> vk::Result {
+        // SAFETY: the queue belongs to the device, and no other thread uses it.
+        code(unsafe { self.raw.queue_submit(self.queue, &[], vk::Fence::null()) })
+    }
+
+    /// Whether `vkGetDeviceProcAddr` returns a command.
+    pub fn has_command(&self, name: &CStr) -> bool {
+        // SAFETY: the device is alive and the name NUL-terminated.
+        unsafe { self.gpu.instance.get_device_proc_addr(self.raw.handle(), name.as_ptr()) }.is_some()
     }
 
     /// Index of a host-visible, coherent memory type among `allowed`, preferably with the flags `best`.

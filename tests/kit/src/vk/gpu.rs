@@ -21,9 +21,11 @@ pub struct Gpu {
     pub physical: vk::PhysicalDevice,
     /// Its properties.
     pub properties: vk::PhysicalDeviceProperties,
-    messenger: Option<Messenger>,
-    /// Messages of the messenger; must outlive the instance.
+    /// Vulkan version that instance and device support.
+    pub api_version: u32,
+    /// Messages of the instance's messenger.
     pub messages: Arc<Messages>,
+    _owner: Arc<InstanceOwner>,
 }
 
 /// Additions to an instance's create info.
@@ -40,10 +42,41 @@ pub struct Chained<'a> {
 /// A debug-utils messenger. Must not outlive its instance.
 pub struct Messenger(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT);
 
+impl Messenger {
+    fn new(
+        entry: &ash::Entry,
+        instance: &ash::Instance,
+        info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>,
+    ) -> Result<Self> {
+        let commands = ash::ext::debug_utils::Instance::new(entry, instance);
+        // SAFETY: the callback's data outlives the instance.
+        let messenger = unsafe { commands.create_debug_utils_messenger(info, None) }?;
+        Ok(Self(commands, messenger))
+    }
+}
+
 impl Drop for Messenger {
     fn drop(&mut self) {
         // SAFETY: the messenger is destroyed only here, and its instance is alive.
         unsafe { self.0.destroy_debug_utils_messenger(self.1, None) };
+    }
+}
+
+/// Destroys the instance of one or more [`Gpu`]s.
+struct InstanceOwner {
+    /// Keeps the loader in memory until the instance is destroyed.
+    _entry: ash::Entry,
+    instance: ash::Instance,
+    messenger: Option<Messenger>,
+    /// The messenger has a pointer to them.
+    messages: Arc<Messages>,
+}
+
+impl Drop for InstanceOwner {
+    fn drop(&mut self) {
+        self.messenger = None;
+        // SAFETY: devices borrow a `Gpu`, so none exists, and the messenger is destroyed.
+        unsafe { self.instance.destroy_instance(None) };
     }
 }
 
@@ -120,27 +153,52 @@ impl Gpu {
         device: Option<&str>,
         messages: Option<&Arc<Messages>>,
     ) -> Result<Self> {
+        let mut all = Self::all(entry, info, messages)?;
+        let candidates: Vec<_> = all.iter().map(|gpu| candidate(&gpu.properties)).collect();
+        Ok(all.swap_remove(choose(&candidates, device)?))
+    }
+
+    /// Opens all devices in an instance of `info`. A messenger collects in `messages`.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, with the call's name.
+    pub fn all(
+        entry: ash::Entry,
+        info: &vk::InstanceCreateInfo<'_>,
+        messages: Option<&Arc<Messages>>,
+    ) -> Result<Vec<Self>> {
         // SAFETY: `info` and the data that it points to are valid for the call.
         let instance = unsafe { entry.create_instance(info, None) }.context("vkCreateInstance")?;
-        let mut gpu = Self {
-            entry,
-            instance,
-            physical: vk::PhysicalDevice::null(),
-            properties: vk::PhysicalDeviceProperties::default(),
+        let mut owner = InstanceOwner {
+            _entry: entry.clone(),
+            instance: instance.clone(),
             messenger: None,
             messages: messages.cloned().unwrap_or_default(),
         };
-        gpu.messenger = messages.map(|all| gpu.messenger(&all.messenger())).transpose()?;
+        owner.messenger = messages
+            .map(|all| Messenger::new(&entry, &instance, &all.messenger()))
+            .transpose()?;
         // SAFETY: the instance is alive.
-        let devices = unsafe { gpu.instance.enumerate_physical_devices() }.context("vkEnumeratePhysicalDevices")?;
-        // SAFETY: the handles were just enumerated.
-        let properties = |&device| unsafe { gpu.instance.get_physical_device_properties(device) };
-        let properties: Vec<_> = devices.iter().map(properties).collect();
-        let candidates: Vec<_> = properties.iter().map(candidate).collect();
-        let chosen = choose(&candidates, device)?;
-        gpu.physical = *devices.get(chosen).context("no device was chosen")?;
-        gpu.properties = *properties.get(chosen).context("no device was chosen")?;
-        Ok(gpu)
+        let devices = unsafe { instance.enumerate_physical_devices() }.context("vkEnumeratePhysicalDevices")?;
+        let owner = Arc::new(owner);
+        // SAFETY: `info` and the data that it points to are valid for the call.
+        let application = unsafe { info.p_application_info.as_ref() };
+        let api_version = application.map_or(vk::API_VERSION_1_0, |application| application.api_version);
+        let open = |physical| {
+            // SAFETY: the handle was just enumerated.
+            let properties = unsafe { instance.get_physical_device_properties(physical) };
+            Self {
+                entry: entry.clone(),
+                instance: instance.clone(),
+                physical,
+                properties,
+                api_version: properties.api_version.min(api_version),
+                messages: Arc::clone(&owner.messages),
+                _owner: Arc::clone(&owner),
+            }
+        };
+        Ok(devices.into_iter().map(open).collect())
     }
 
     /// Creates a messenger.
@@ -149,10 +207,7 @@ impl Gpu {
     ///
     /// The call fails.
     pub fn messenger(&self, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Result<Messenger> {
-        let commands = ash::ext::debug_utils::Instance::new(&self.entry, &self.instance);
-        // SAFETY: the callback's data outlives the instance.
-        let messenger = unsafe { commands.create_debug_utils_messenger(info, None) }?;
-        Ok(Messenger(commands, messenger))
+        Messenger::new(&self.entry, &self.instance, info)
     }
 
     /// Device extensions of the physical device.
@@ -229,17 +284,25 @@ impl Gpu {
         self.require(self.has_extension(name)?.into(), &name.to_string_lossy())
     }
 
-    /// `driverInfo` of the driver.
-    pub fn driver_info(&self) -> String {
+    /// Whether the device supports the structures of an extension that Vulkan 1.2 includes.
+    pub fn has_since_1_2(&self, name: &CStr) -> bool {
+        let as_extension = || self.api_version >= vk::API_VERSION_1_1 && self.has_extension(name).unwrap_or(false);
+        self.api_version >= vk::API_VERSION_1_2 || as_extension()
+    }
+
+    /// `driverName` and `driverInfo` of the driver, if it reports them.
+    pub fn driver(&self) -> [String; 2] {
         let mut driver = vk::PhysicalDeviceDriverProperties::default();
-        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-        // SAFETY: the handle belongs to the living instance; the chain is valid.
-        unsafe {
-            self.instance
-                .get_physical_device_properties2(self.physical, &mut properties);
+        if self.has_since_1_2(vk::KHR_DRIVER_PROPERTIES_NAME) {
+            let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+            // SAFETY: the handle belongs to the living instance; the chain is valid.
+            unsafe {
+                self.instance
+                    .get_physical_device_properties2(self.physical, &mut properties);
+            }
         }
-        let info = driver.driver_info_as_c_str().unwrap_or_default();
-        info.to_string_lossy().into_owned()
+        [driver.driver_name_as_c_str(), driver.driver_info_as_c_str()]
+            .map(|text| text.unwrap_or_default().to_string_lossy().into_owned())
     }
 
     /// Ends the case as skipped if the device lacks a feature.
@@ -265,12 +328,8 @@ pub fn candidate(properties: &vk::PhysicalDeviceProperties) -> Candidate {
     }
 }
 
-impl Drop for Gpu {
-    fn drop(&mut self) {
-        // SAFETY: devices borrow `self`, so none exists; the messenger belongs to the instance.
-        unsafe {
-            drop(self.messenger.take());
-            self.instance.destroy_instance(None);
-        }
-    }
+/// `MAJOR.MINOR.PATCH` of a Vulkan version number.
+pub fn version(number: u32) -> String {
+    let (major, minor) = (vk::api_version_major(number), vk::api_version_minor(number));
+    format!("{major}.{minor}.{}", vk::api_version_patch(number))
 }

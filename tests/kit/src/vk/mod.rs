@@ -18,7 +18,7 @@ pub use buffer::Buffer;
 pub use cache::Cache;
 pub use compute::{Kernel, stage};
 pub use device::{Device, DeviceOptions, More};
-pub use gpu::{Chained, DEVICE_VARIABLE, Gpu, Messenger, candidate};
+pub use gpu::{Chained, DEVICE_VARIABLE, Gpu, Messenger, candidate, version};
 pub use graphics::{Pass, Stage, Way};
 pub use image::Image;
 pub use owner::Owner;

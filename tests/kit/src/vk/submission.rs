@@ -15,7 +15,7 @@ pub struct Submission<'device> {
 }
 
 impl<'device> Submission<'device> {
-    /// Records commands, then a barrier that makes their writes visible to the host.
+    /// Records commands, then a barrier that makes their writes visible to the host and to later compute shaders.
     ///
     /// # Errors
     ///
@@ -44,15 +44,17 @@ impl<'device> Submission<'device> {
             raw.begin_command_buffer(submission.commands, &vk::CommandBufferBeginInfo::default())
                 .context("vkBeginCommandBuffer")?;
             commands(raw, submission.commands);
-            let to_host = vk::MemoryBarrier::default()
+            let barrier = vk::MemoryBarrier::default()
                 .src_access_mask(vk::AccessFlags::MEMORY_WRITE)
-                .dst_access_mask(vk::AccessFlags::HOST_READ);
+                .dst_access_mask(
+                    vk::AccessFlags::HOST_READ | vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE,
+                );
             raw.cmd_pipeline_barrier(
                 submission.commands,
                 vk::PipelineStageFlags::ALL_COMMANDS,
-                vk::PipelineStageFlags::HOST,
+                vk::PipelineStageFlags::HOST | vk::PipelineStageFlags::COMPUTE_SHADER,
                 vk::DependencyFlags::empty(),
-                &[to_host],
+                &[barrier],
                 &[],
                 &[],
             );
@@ -72,8 +74,13 @@ impl<'device> Submission<'device> {
 
     /// `vkQueueSubmit` to another queue of the device, with the fence.
     pub fn submit_to(&self, queue: vk::Queue) -> vk::Result {
+        self.submit_info(queue, vk::SubmitInfo::default())
+    }
+
+    /// `vkQueueSubmit` of the commands in `info`, with the fence.
+    pub fn submit_info(&self, queue: vk::Queue, info: vk::SubmitInfo<'_>) -> vk::Result {
         let commands = [self.commands];
-        let info = vk::SubmitInfo::default().command_buffers(&commands);
+        let info = info.command_buffers(&commands);
         // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
         code(unsafe { self.device.raw.queue_submit(queue, &[info], self.fence) })
     }
@@ -90,6 +97,15 @@ impl<'device> Submission<'device> {
     pub fn wait(&self) -> vk::Result {
         // SAFETY: the fence belongs to the device.
         code(unsafe { self.device.raw.wait_for_fences(&[self.fence], true, u64::MAX) })
+    }
+
+    /// `vkGetFenceStatus`
+    pub fn status(&self) -> vk::Result {
+        // SAFETY: the fence belongs to the device.
+        match unsafe { self.device.raw.get_fence_status(self.fence) } {
+            Ok(false) => vk::Result::NOT_READY,
+            other => code(other),
+        }
     }
 }
 

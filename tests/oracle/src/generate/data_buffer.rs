@@ -1,7 +1,6 @@
 //! The buffer that messages are loaded from.
 
 use super::globals::{DATA, Globals, Loadable};
-use crate::module::Id;
 use crate::op::{self, decoration};
 
 impl Globals {
@@ -15,33 +14,20 @@ impl Globals {
             builder.vector(float, 3),
             builder.vector(float, 4),
         );
-        let mut array = |length: Id, stride: u32| {
-            let ty = builder.new_type(op::TypeArray, &[uint, length]);
-            builder.decorate(ty, decoration::ArrayStride, &[stride]);
-            ty
-        };
-        let specialised = array(self.specialised_length, 4);
-        let [three, five, forty, twenty_four] = [3, 5, 40, 24].map(|n| self.builder.constant(n));
-        let builder = &mut self.builder;
-        let mut array = |length: Id, stride: u32| {
-            let ty = builder.new_type(op::TypeArray, &[uint, length]);
-            builder.decorate(ty, decoration::ArrayStride, &[stride]);
-            ty
-        };
-        let (tail, short, long, sparse) = (array(three, 4), array(five, 4), array(forty, 4), array(twenty_four, 16));
-        let mut structure = |members: &[(Id, u32)]| {
-            let types: Vec<Id> = members.iter().map(|(ty, _)| *ty).collect();
-            let ty = builder.new_type(op::TypeStruct, &types);
-            for (number, (_, offset)) in (0..).zip(members) {
-                builder.decorate_member(ty, number, decoration::Offset, &[*offset]);
-            }
-            ty
-        };
-        let mixed = structure(&[(uint, 0), (uvec3, 16), (tail, 32)]);
-        let builder = &mut self.builder;
+        let [three, five, forty, twenty_four] = [3, 5, 40, 24].map(|n| builder.constant(n));
+        let lengths = [
+            (self.specialised_length, 4),
+            (three, 4),
+            (five, 4),
+            (forty, 4),
+            (twenty_four, 16),
+        ];
+        let [specialised, tail, short, long, sparse] =
+            lengths.map(|(length, stride)| builder.strided_array(uint, length, Some(stride)));
+        let mixed = builder.structure(&[(uint, 0), (uvec3, 16), (tail, 32)]);
         let [mat2x3, mat3x2, mat3, mat2x4] = [(vec3, 2), (vec2, 3), (vec3, 3), (vec4, 2)]
             .map(|(column, count)| builder.ty(op::TypeMatrix, &[column, count]));
-        let matrices = builder.new_type(op::TypeStruct, &[mat3, mat2x4]);
+        let matrices = builder.structure(&[(mat3, 0), (mat2x4, 48)]);
         let members = [
             (short, 0, 20),
             (long, 32, 160),
@@ -52,10 +38,8 @@ impl Globals {
             (matrices, 704, 112 - 8),
             (specialised, 832, 160),
         ];
-        let types: Vec<Id> = members.iter().map(|(ty, ..)| *ty).collect();
-        let block = builder.new_type(op::TypeStruct, &types);
-        for (member, (ty, offset, size)) in (0..).zip(members) {
-            builder.decorate_member(block, member, decoration::Offset, &[offset]);
+        let block = builder.structure(&members.map(|(ty, offset, _)| (ty, offset)));
+        for (member, (ty, _, size)) in (0..).zip(members) {
             if size != 0 {
                 self.loadable.push(Loadable {
                     member,
@@ -66,17 +50,14 @@ impl Globals {
             }
         }
         let matrix = [
-            (block, 4, 0, decoration::ColMajor),
-            (block, 5, 0, decoration::RowMajor),
-            (matrices, 0, 0, decoration::ColMajor),
-            (matrices, 1, 48, decoration::RowMajor),
+            (block, 4, decoration::ColMajor),
+            (block, 5, decoration::RowMajor),
+            (matrices, 0, decoration::ColMajor),
+            (matrices, 1, decoration::RowMajor),
         ];
-        for (ty, member, offset, major) in matrix {
+        for (ty, member, major) in matrix {
             builder.decorate_member(ty, member, decoration::MatrixStride, &[16]);
             builder.decorate_member(ty, member, major, &[]);
-            if ty == matrices {
-                builder.decorate_member(ty, member, decoration::Offset, &[offset]);
-            }
         }
         self.data = self.buffer(block, DATA, "Data");
     }

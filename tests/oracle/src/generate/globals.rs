@@ -151,26 +151,13 @@ impl Globals {
         let uint = builder.uint();
         let words = builder.new_type(op::TypeRuntimeArray, &[uint]);
         builder.decorate(words, decoration::ArrayStride, &[4]);
-        let block = builder.new_type(op::TypeStruct, &[words]);
-        builder.decorate_member(block, 0, decoration::Offset, &[0]);
+        let block = builder.structure(&[(words, 0)]);
         self.buffer(block, binding, name)
     }
 
     pub(super) fn buffer(&mut self, block: Id, binding: u32, name: &str) -> Id {
-        let old = self.buffer_class == class::Uniform;
-        let builder = &mut self.builder;
-        builder.name(block, name);
-        let kind = if old {
-            decoration::BufferBlock
-        } else {
-            decoration::Block
-        };
-        builder.decorate(block, kind, &[]);
-        let pointer = builder.pointer(self.buffer_class, block);
-        let variable = builder.new_value(op::Variable, pointer, &[self.buffer_class]);
-        builder.decorate(variable, decoration::DescriptorSet, &[0]);
-        builder.decorate(variable, decoration::Binding, &[binding]);
-        variable
+        self.builder.name(block, name);
+        self.builder.buffer(self.buffer_class, block, binding)
     }
 
     fn variables(&mut self) {

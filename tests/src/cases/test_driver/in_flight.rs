@@ -102,8 +102,7 @@ fn queries(device: &Device<'_>) -> Result<vk::Result> {
 }
 
 fn queue_idle(device: &Device<'_>) -> Result<vk::Result> {
-    // SAFETY: no other thread uses the queue during the wait.
-    Ok(code(unsafe { device.raw.queue_wait_idle(device.queue) }))
+    Ok(device.queue_wait_idle())
 }
 
 fn device_idle(device: &Device<'_>) -> Result<vk::Result> {

@@ -1,5 +1,4 @@
-//! Opcodes and enumerants by their SPIR-V names. The oracle has its own table; only
-//! float encodings come from the record crate.
+//! Opcodes and enumerants by their SPIR-V names. A table of its own: the rewriter that it tests has another.
 
 #![allow(
     non_upper_case_globals,
