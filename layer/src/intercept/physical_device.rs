@@ -4,11 +4,10 @@ use super::enumerate::{copy_text, extension, fill, own_layer};
 use super::{MISSING, command, guarded};
 use crate::LAYER_NAME;
 use crate::device::probe;
-use crate::device::state::Instance;
+use crate::device::state::{Instance, MAX_FAULT_COUNT};
 use crate::loader::chain::{hiding, nodes};
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::registry::instance_of;
-use crate::report::driver_fault;
 use crate::settings::OnAbort;
 use ash::vk::{self, TaggedStructure};
 use std::ffi::{CStr, c_char, c_void};
@@ -132,7 +131,7 @@ unsafe fn write_emulated(instance: &Instance, handle: vk::PhysicalDevice, head: 
             } else if let Some(properties) = node.cast::<ShaderAbortProperties>() {
                 (*properties).max_shader_abort_message_size = u64::from(instance.settings.max_message_size);
             } else if let Some(properties) = node.cast::<FaultProperties>() {
-                (*properties).max_device_fault_count = driver_fault::max_device_fault_count(device.ext_fault);
+                (*properties).max_device_fault_count = MAX_FAULT_COUNT as u32;
             }
         }
     }

@@ -1,19 +1,17 @@
 //! The driver's own account of a loss, from `VK_EXT_device_fault`, in the form of `VK_KHR_device_fault`.
 
 use super::fault_info::{description_text, fault_info};
-use crate::device::state::{AbortState, Device};
+use crate::device::state::{AbortState, Device, MAX_FAULT_COUNT};
 use ash::vk;
 use std::ptr;
 use vk_ext::{FaultInfo, fault_flags};
 
 /// Records of each kind, address and vendor, that are read from the driver at most.
 const MAX_DRIVER_RECORDS: u32 = 32;
-
-/// `VkPhysicalDeviceFaultPropertiesKHR::maxDeviceFaultCount`: the loss itself and, with `VK_EXT_device_fault` below, the
-/// driver's records.
-pub fn max_device_fault_count(ext_fault: bool) -> u32 {
-    if ext_fault { 1 + MAX_DRIVER_RECORDS * 2 } else { 1 }
-}
+const _: () = assert!(
+    2 * (MAX_DRIVER_RECORDS as usize) < MAX_FAULT_COUNT,
+    "the report of a loss must not overwrite its own records"
+);
 
 /// A driver's account of a loss. Empty if the driver has none.
 #[derive(Default)]

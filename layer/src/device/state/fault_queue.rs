@@ -4,13 +4,23 @@ use crate::locks::lock;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
-use vk_ext::FaultInfo;
+use vk_ext::{FaultInfo, fault_flags};
 
-/// Reports in order of occurrence. Each is returned exactly once.
+/// `VkPhysicalDeviceFaultPropertiesKHR::maxDeviceFaultCount`.
+pub const MAX_FAULT_COUNT: usize = 256;
+
+/// The latest [`MAX_FAULT_COUNT`] reports in order of occurrence. Each is returned at most once.
 #[derive(Default)]
 pub struct FaultQueue {
-    reports: Mutex<VecDeque<Report>>,
+    ring: Mutex<Ring>,
     arrived: Condvar,
+}
+
+#[derive(Default)]
+struct Ring {
+    reports: VecDeque<Report>,
+    /// Reports were overwritten since the last one was taken.
+    has_overflowed: bool,
 }
 
 struct Report(FaultInfo);
@@ -28,32 +38,47 @@ pub struct TakenReports {
 }
 
 impl FaultQueue {
-    /// Adds reports and wakes all waiting threads.
+    /// Adds reports and wakes all waiting threads. "If the number of faults generated exceeds this limit, then the oldest
+    /// records will be overwritten" (`VK_KHR_device_fault` proposal, `maxDeviceFaultCount`).
     pub fn push(&self, reports: impl IntoIterator<Item = FaultInfo>) {
-        lock(&self.reports).extend(reports.into_iter().map(Report));
+        let mut ring = lock(&self.ring);
+        for report in reports {
+            if ring.reports.len() == MAX_FAULT_COUNT {
+                ring.reports.pop_front();
+                ring.has_overflowed = true;
+            }
+            ring.reports.push_back(Report(report));
+        }
         self.arrived.notify_all();
     }
 
     /// Number of reports in the queue.
     pub fn len(&self) -> usize {
-        lock(&self.reports).len()
+        lock(&self.ring).reports.len()
     }
 
-    /// Removes up to `limit` reports.
+    /// Removes up to `limit` reports. The first report after overwritten ones has `VK_DEVICE_FAULT_FLAG_OVERFLOW_KHR`.
     pub fn take(&self, limit: usize) -> TakenReports {
-        let mut reports = lock(&self.reports);
-        let count = limit.min(reports.len());
+        let mut ring = lock(&self.ring);
+        let count = limit.min(ring.reports.len());
+        let mut reports: Vec<FaultInfo> = ring.reports.drain(..count).map(|r| r.0).collect();
+        if let Some(first) = reports.first_mut()
+            && ring.has_overflowed
+        {
+            first.flags |= fault_flags::OVERFLOW;
+            ring.has_overflowed = false;
+        }
         TakenReports {
-            reports: reports.drain(..count).map(|r| r.0).collect(),
-            has_more: !reports.is_empty(),
+            reports,
+            has_more: !ring.reports.is_empty(),
         }
     }
 
     /// Blocks until the queue has a report or `timeout` expires. May return early.
     pub fn wait(&self, timeout: Duration) {
-        let reports = lock(&self.reports);
-        if reports.is_empty() {
-            drop(self.arrived.wait_timeout(reports, timeout));
+        let ring = lock(&self.ring);
+        if ring.reports.is_empty() {
+            drop(self.arrived.wait_timeout(ring, timeout));
         }
     }
 }
@@ -80,6 +105,25 @@ mod tests {
     }
 
     #[test]
+    fn the_oldest_reports_are_overwritten_and_the_next_one_says_so() {
+        let queue = FaultQueue::default();
+        let count = MAX_FAULT_COUNT as u64;
+        (0..count).for_each(|n| queue.push([fault_info(n, 0, "x")]));
+        let first = queue.take(1).reports;
+        assert_eq!((first[0].group_id, first[0].flags), (0, 0), "none was overwritten");
+        queue.push((count..count + 4).map(|n| fault_info(n, 0, "x")));
+        assert_eq!(queue.len(), MAX_FAULT_COUNT);
+        let rest = queue.take(usize::MAX).reports;
+        let groups: Vec<u64> = rest.iter().map(|r| r.group_id).collect();
+        assert_eq!(groups, (4..count + 4).collect::<Vec<_>>());
+        let flags: Vec<u32> = rest.iter().map(|r| r.flags).collect();
+        assert_eq!(flags[0], fault_flags::OVERFLOW);
+        assert!(flags[1..].iter().all(|flags| *flags == 0), "{flags:x?}");
+        queue.push([fault_info(900, 0, "x")]);
+        assert_eq!(queue.take(1).reports[0].flags, 0);
+    }
+
+    #[test]
     fn concurrent_readers_never_get_the_same_report() {
         let queue = FaultQueue::default();
         let taken = AtomicUsize::new(0);
@@ -96,6 +140,9 @@ mod tests {
                 });
             }
             for n in 0..1000 {
+                while queue.len() == MAX_FAULT_COUNT {
+                    std::thread::yield_now();
+                }
                 queue.push([fault_info(n, 0, "x")]);
             }
         });

@@ -15,6 +15,7 @@ mod submit_counters;
 pub use device::{AbortState, Device};
 pub use edit_storage::{DeferredCreation, EditStorage};
 pub use extensions::Extensions;
+pub use fault_queue::MAX_FAULT_COUNT;
 pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use loss::{Outcome, Phase};
 pub use module::{Module, Modules};

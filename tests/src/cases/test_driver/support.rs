@@ -46,6 +46,8 @@ pub(super) struct Extra<'a> {
     pub(super) extensions: &'a [&'a CStr],
     /// `deviceFaultVendorBinary`.
     pub(super) vendor_binary: bool,
+    /// `deviceFaultReportMasked`.
+    pub(super) report_masked: bool,
     /// Queues of the first family beside the first one.
     pub(super) queues: usize,
 }
@@ -71,6 +73,7 @@ pub(super) fn device_with<'gpu>(gpu: &'gpu Gpu, extra: &Extra<'_>) -> Result<Dev
     let mut data = khr::ShaderConstantDataFeatures::new(true);
     let mut fault = khr::FaultFeatures {
         device_fault_vendor_binary: extra.vendor_binary.into(),
+        device_fault_report_masked: extra.report_masked.into(),
         ..khr::FaultFeatures::new(true)
     };
     let info = vk::DeviceCreateInfo::default()
