@@ -135,7 +135,7 @@ fn blocked_reader(device: &Device<'_>) -> Result<()> {
             "{result:?}, {count} reports"
         );
         let late = woke.saturating_duration_since(lost);
-        ensure!(late < Duration::from_secs(1), "the reader woke {late:?} after the loss");
+        ensure!(late < Duration::from_secs(3), "the reader woke {late:?} after the loss");
         Ok(())
     })
 }

@@ -58,7 +58,7 @@ fn all(gpu: &Gpu) -> Result<()> {
                 result == vk::Result::ERROR_DEVICE_LOST,
                 "{name} returned {result:?} in round {round}"
             );
-            ensure!(took < Duration::from_millis(500), "{name} took {took:?}");
+            ensure!(took < Duration::from_secs(2), "{name} took {took:?}");
         }
     }
     Ok(())

@@ -48,8 +48,8 @@ fn ends(gpu: &Gpu, wait: Wait) -> Result<()> {
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
     let submission = kernel.record(GROUPS)?;
-    ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
     let start = Instant::now();
+    ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
     let result = std::thread::scope(|scope| scope.spawn(|| wait(&device)).join())
         .map_err(|_| anyhow::anyhow!("the thread panicked"))??;
     let took = start.elapsed();
