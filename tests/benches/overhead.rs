@@ -1,4 +1,4 @@
-//! Cost of the layer in calls unrelated to aborts: submissions, shader modules and pipelines, with and without the layer,
+//! Cost of the layer in calls unrelated to aborts: submissions, recordings, shader modules and pipelines, with and without the layer,
 //! on the test driver (which adds almost no time of its own) and on lavapipe.
 //!
 //!     cargo bench --workspace --bench overhead
@@ -58,6 +58,11 @@ fn measure(driver: &str) -> Result<()> {
             calls.submit(rounds).unwrap();
             start.elapsed()
         });
+    });
+    group.finish();
+    let mut group = criterion.benchmark_group(format!("{driver}/vkBeginCommandBuffer to vkResetCommandBuffer"));
+    group.bench_function(BenchmarkId::from_parameter(setup.name), |b| {
+        b.iter(|| calls.record().unwrap())
     });
     group.finish();
     let mut group = criterion.benchmark_group(format!("{driver}/vkCreateShaderModule"));

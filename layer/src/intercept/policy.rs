@@ -151,14 +151,18 @@ macro_rules! free {
     };
 }
 
-/// The command frees or resets objects and returns a result. `VK_SUCCESS` without a call while the driver may still use them.
+/// The command frees or resets objects and returns a result. While the driver may still use them, `VK_SUCCESS` or the result
+/// in brackets, without a call.
 macro_rules! reset {
     ($command:ident $next:tt ($($parameter:ident: $type:ty),*)) => {
-        pub unsafe extern "system" fn $command(handle: vk::Device, $($parameter: $type),*) -> vk::Result {
+        reset! { $command $next ([vk::Device, SUCCESS] $($parameter: $type),*) }
+    };
+    ($command:ident $next:tt ([$owner:ty, $undrained:ident] $($parameter:ident: $type:ty),*)) => {
+        pub unsafe extern "system" fn $command(handle: $owner, $($parameter: $type),*) -> vk::Result {
             command(|| {
-                // SAFETY: valid usage: the device is live.
+                // SAFETY: valid usage: the device or command buffer is live.
                 match unsafe { next_of(handle, pick!($next)) } {
-                    Some((device, _)) if device.is_undrained() => vk::Result::SUCCESS,
+                    Some((device, _)) if device.is_undrained() => vk::Result::$undrained,
                     // SAFETY: the application's own arguments.
                     Some((_, next)) => unsafe { next(handle, $($parameter),*) },
                     None => MISSING,

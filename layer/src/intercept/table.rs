@@ -5,8 +5,8 @@
 //! `loader/dispatch.rs` alone.
 //!
 //! Every command that can return `VK_ERROR_DEVICE_LOST` is here, except those of a physical device: it is not lost with a
-//! logical device, so `vkCreateDevice` then succeeds, and `vkAcquireWinrtDisplayNV` and `vkGetWinrtDisplayNV` pass. No
-//! command that records into a command buffer is here.
+//! logical device, so `vkCreateDevice` then succeeds, and `vkAcquireWinrtDisplayNV` and `vkGetWinrtDisplayNV` pass. Of
+//! the commands of a command buffer, only the two that may reset it are here.
 
 use super::{MISSING, command, debug_utils, destroy, device, guarded, instance, next_of, physical_device, queue, wait};
 use crate::device_loss::DrainBudget;
@@ -167,6 +167,11 @@ device_commands! {
     Device vkGetShaderBinaryDataEXT => custom (shader_object::binary_data);
     Device vkSetDebugUtilsObjectNameEXT => custom (debug_utils::set_object_name);
 
+    // A failed begin keeps the application from recording into a command buffer that the driver may still execute.
+    Device vkBeginCommandBuffer => reset (
+        [vk::CommandBuffer, ERROR_UNKNOWN] info: *const vk::CommandBufferBeginInfo<'_>
+    );
+    Device vkResetCommandBuffer => reset ([vk::CommandBuffer, SUCCESS] flags: vk::CommandBufferResetFlags);
     Device vkFreeCommandBuffers => free (pool: vk::CommandPool, count: u32, buffers: *const vk::CommandBuffer);
     Device vkFreeDescriptorSets => reset (pool: vk::DescriptorPool, count: u32, sets: *const vk::DescriptorSet);
     Device vkResetCommandPool => reset (pool: vk::CommandPool, flags: vk::CommandPoolResetFlags);
@@ -214,14 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn no_command_buffer_function_is_intercepted() {
-        for name in [
-            c"vkBeginCommandBuffer",
-            c"vkEndCommandBuffer",
-            c"vkResetCommandBuffer",
-            c"vkCmdDispatch",
-            c"vkCmdDraw",
-        ] {
+    fn no_recording_command_is_intercepted() {
+        for name in [c"vkEndCommandBuffer", c"vkCmdDispatch", c"vkCmdDraw"] {
             assert!(find(name).is_none(), "{name:?}");
         }
     }

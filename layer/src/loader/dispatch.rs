@@ -133,6 +133,8 @@ next_table! {
         vkGetDeviceFaultReportsKHR: vk_ext::GetDeviceFaultReports,
         vkGetDeviceFaultDebugInfoKHR: vk_ext::GetDeviceFaultDebugInfo,
         vkGetDeviceFaultInfoEXT: vk::PFN_vkGetDeviceFaultInfoEXT,
+        vkBeginCommandBuffer: vk::PFN_vkBeginCommandBuffer,
+        vkResetCommandBuffer: vk::PFN_vkResetCommandBuffer,
         vkFreeCommandBuffers: vk::PFN_vkFreeCommandBuffers,
         vkFreeDescriptorSets: vk::PFN_vkFreeDescriptorSets,
         vkResetCommandPool: vk::PFN_vkResetCommandPool,

@@ -47,6 +47,11 @@ pub fn memory_allocated(memory_type: u32) {
     });
 }
 
+/// Logs a call of `vkBeginCommandBuffer` or `vkResetCommandBuffer`.
+pub fn command_buffer_reset() {
+    with_log(|log| log.command_buffer_resets += 1);
+}
+
 /// `vkabortDriverCallLog`: copies the log.
 pub extern "system" fn call_log(_: &Device, out: Out<'_, CallLog>) {
     with_log(|log| {

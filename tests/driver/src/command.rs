@@ -1,5 +1,6 @@
 //! Command pools and command buffers. Records only pipelines, events and queries, which have visible effects.
 
+use crate::call_log;
 use crate::enumerate::slice;
 use crate::handle::{self, LOADER_MAGIC};
 use crate::object;
@@ -109,6 +110,7 @@ pub extern "system" fn free(device: &Device, pool: &Pool, count: u32, buffers: *
 
 /// `vkBeginCommandBuffer` and `vkResetCommandBuffer`.
 pub extern "system" fn reset(buffer: &CommandBuffer) -> vk::Result {
+    call_log::command_buffer_reset();
     *buffer.lock() = Recording::default();
     vk::Result::SUCCESS
 }

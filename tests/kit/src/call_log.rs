@@ -15,6 +15,8 @@ pub struct CallLog {
     pub queue_infos: u64,
     /// Address of `pEnabledFeatures` in the last `vkCreateDevice`.
     pub features: u64,
+    /// Calls of `vkBeginCommandBuffer` and `vkResetCommandBuffer`.
+    pub command_buffer_resets: u64,
     /// Addresses of the nodes in the chain of the last `vkCreateDevice`, in order; zeros follow.
     pub chain: [u64; CHAIN],
     /// Number of calls of `vkCreateDevice`.
@@ -26,4 +28,4 @@ pub struct CallLog {
 }
 
 // The struct crosses a C interface between two libraries, so it has no padding.
-const _: () = assert!(size_of::<CallLog>() == (3 + CHAIN) * 8 + (2 + ALLOCATIONS) * 4);
+const _: () = assert!(size_of::<CallLog>() == (4 + CHAIN) * 8 + (2 + ALLOCATIONS) * 4);

@@ -49,6 +49,8 @@ pub struct Calls {
     pub raw: ash::Device,
     queue: vk::Queue,
     commands: vk::CommandBuffer,
+    /// Never submitted.
+    scratch: vk::CommandBuffer,
     layout: vk::PipelineLayout,
 }
 
@@ -90,11 +92,13 @@ impl Calls {
             }
             let raw = instance.create_device(physical, &info, None)?;
             let queue = raw.get_device_queue(0, 0);
-            let pool = raw.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
+            let info = vk::CommandPoolCreateInfo::default().flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+            let pool = raw.create_command_pool(&info, None)?;
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(pool)
-                .command_buffer_count(1);
-            let commands = raw.allocate_command_buffers(&info)?[0];
+                .command_buffer_count(2);
+            let buffers = raw.allocate_command_buffers(&info)?;
+            let (commands, scratch) = (buffers[0], buffers[1]);
             let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
             raw.begin_command_buffer(commands, &info)?;
             raw.end_command_buffer(commands)?;
@@ -113,6 +117,7 @@ impl Calls {
                 raw,
                 queue,
                 commands,
+                scratch,
                 layout,
             })
         }
@@ -151,6 +156,23 @@ impl Calls {
         // SAFETY: only this thread uses the queue.
         unsafe { self.raw.queue_wait_idle(self.queue) }?;
         Ok(time)
+    }
+
+    /// Begins, ends and resets an empty command buffer.
+    ///
+    /// # Errors
+    ///
+    /// A call fails.
+    pub fn record(&self) -> Result<()> {
+        // SAFETY: the command buffer is never pending, and its pool allows resets.
+        unsafe {
+            let info = vk::CommandBufferBeginInfo::default();
+            self.raw.begin_command_buffer(self.scratch, &info)?;
+            self.raw.end_command_buffer(self.scratch)?;
+            Ok(self
+                .raw
+                .reset_command_buffer(self.scratch, vk::CommandBufferResetFlags::empty())?)
+        }
     }
 
     /// Creates and destroys a shader module.
@@ -229,6 +251,11 @@ pub fn measure_all(setup: DeviceSetup) -> Result<Vec<(String, Duration)>> {
         "vkQueueSubmit".to_owned(),
         measure::median(30, || calls.time_submissions(SUBMISSIONS))?,
     )];
+    let record = || measure::time(|| (0..SUBMISSIONS).try_for_each(|_| calls.record())).map(|time| time / SUBMISSIONS);
+    times.push((
+        "vkBeginCommandBuffer to vkResetCommandBuffer".to_owned(),
+        measure::median(30, record)?,
+    ));
     for (name, spirv) in shaders(setup)? {
         let module = calls.module(&spirv)?;
         let make = || measure::time(|| calls.make_module(&spirv));
@@ -239,7 +266,7 @@ pub fn measure_all(setup: DeviceSetup) -> Result<Vec<(String, Duration)>> {
     Ok(times)
 }
 
-/// Submissions between two waits.
+/// Submissions between two waits, and recordings in one measurement.
 const SUBMISSIONS: u32 = 64;
 
 /// A compute shader that does nothing.

@@ -33,7 +33,9 @@ impl<'device> Submission<'device> {
         let raw = &device.raw;
         // SAFETY: the handles belong to this device and the structures are valid.
         unsafe {
-            let info = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
+            let info = vk::CommandPoolCreateInfo::default()
+                .queue_family_index(device.family)
+                .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
             submission.pool = raw.create_command_pool(&info, None).context("vkCreateCommandPool")?;
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(submission.pool)

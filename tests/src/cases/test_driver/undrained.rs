@@ -4,7 +4,7 @@
 use super::support::{aborting, check_kernel, lose, payload};
 use crate::case::{Case, Context, cases};
 use crate::cases::support::{GROUPS, expect_end, expect_lost, expect_no_reports, expect_payloads, expect_success, run};
-use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
+use crate::vk::{Buffer, Device, Gpu, Kernel, code, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -20,39 +20,57 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_undrained::a_new_instance_works" => new_instance(context),
         on_driver("abort=1,hang=1"), with(SHORT_DRAIN);
     "test_driver_undrained::a_device_that_became_idle_is_destroyed" => became_idle(gpu),
-        on_driver("abort=1,hang=1:600"), with(SHORT_DRAIN), logs(&["its objects are leaked, not destroyed"]);
+        on_driver("abort=1,hang=1:1500"), with(SHORT_DRAIN), logs(&["its objects are leaked, not destroyed"]);
     "test_driver_undrained::a_short_timeout_is_respected_during_a_drain" => short_timeout(kernel),
-        on_driver("abort=1,hang=1,delay=5"), with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "2000")]);
+        on_driver("abort=1,hang=1,delay=5"), with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "4000")]);
+    "test_driver_undrained::command_buffers_are_not_reset" => reset(kernel, vk::Result::ERROR_UNKNOWN, 0),
+        on_driver("abort=1,hang=1"), with(SHORT_DRAIN), logs(&["its command buffers cannot be recorded again"]);
+    "test_driver_undrained::command_buffers_of_an_idle_device_are_reset" => reset(kernel, vk::Result::SUCCESS, 2),
+        on_driver("abort=1");
     "test_driver_undrained::a_reported_message_is_not_reported_again" => once(kernel),
-        on_driver("abort=1,hang=1,watchdog=800"), with(SHORT_DRAIN),
+        on_driver("abort=1,hang=1,watchdog=4000"), with(SHORT_DRAIN),
         set(&[("on_abort", "continue"), ("log_file", LOG)]);
 };
 
 /// Log file of the layer.
 const LOG: &str = "layer.log";
 
-/// Creates a device, loses it while it is busy, runs `check` and destroys it. Returns the number of objects that leaked in
-/// the driver.
-fn lost_and_gone(gpu: &Gpu, witness: &Device<'_>, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<u64> {
-    let before = test_driver::call_log(witness)?.live;
-    {
-        let device = Device::new(gpu)?;
-        check_kernel(&device, |device, kernel| {
-            let start = Instant::now();
-            let _submission = lose(kernel)?;
-            let took = start.elapsed();
-            ensure!(took < Duration::from_secs(2), "the loss took {took:?}");
-            check(device)
-        })?;
-    }
-    Ok(test_driver::call_log(witness)?.live - before)
+/// Objects of the driver.
+struct Objects {
+    /// Not destroyed with their device.
+    leaked: u64,
+    /// Destroyed by `vkDestroyDevice`.
+    destroyed_last: u64,
+}
+
+/// Creates a device, loses it while it is busy, runs `check` and destroys it.
+fn lost_and_gone(gpu: &Gpu, witness: &Device<'_>, check: impl FnOnce(&Device<'_>) -> Result<()>) -> Result<Objects> {
+    let live = || test_driver::call_log(witness).map(|log| log.live);
+    let before = live()?;
+    let device = Device::new(gpu)?;
+    check_kernel(&device, |device, kernel| {
+        let start = Instant::now();
+        let _submission = lose(kernel)?;
+        let took = start.elapsed();
+        ensure!(took < Duration::from_secs(2), "the loss took {took:?}");
+        check(device)
+    })?;
+    let rest = live()?;
+    drop(device);
+    let after = live()?;
+    Ok(Objects {
+        leaked: after - before,
+        destroyed_last: rest - after,
+    })
 }
 
 fn leaked(gpu: &Gpu) -> Result<()> {
     let witness = Device::new(gpu)?;
-    let left = lost_and_gone(gpu, &witness, |device| expect_payloads(device, &[payload(1, 0)]))?;
+    let objects = lost_and_gone(gpu, &witness, |device| expect_payloads(device, &[payload(1, 0)]))?;
     // Buffer, memory, pipeline, pool, command buffer, fence, queue and device, and the layer's own objects.
-    ensure!(left >= 8, "only {left} objects leaked");
+    ensure!(objects.leaked >= 8, "only {} objects leaked", objects.leaked);
+    let destroyed = objects.destroyed_last;
+    ensure!(destroyed == 0, "vkDestroyDevice destroyed {destroyed} objects in use");
     Ok(())
 }
 
@@ -87,18 +105,40 @@ fn new_instance(context: &Context) -> Result<()> {
 /// Objects destroyed while the device was busy leak. The device itself becomes idle before its destruction and is freed.
 fn became_idle(gpu: &Gpu) -> Result<()> {
     let witness = Device::new(gpu)?;
-    let busy = lost_and_gone(gpu, &witness, |_| Ok(()))?;
-    let (idle, created) = {
-        let before = test_driver::call_log(&witness)?.live;
-        let device = Device::new(gpu)?;
-        let created = test_driver::call_log(&witness)?.live - before;
-        drop(device);
-        (test_driver::call_log(&witness)?.live - before, created)
-    };
-    ensure!(
-        busy > 0 && idle == 0 && created > 0,
-        "{busy} objects leaked, and {idle} of {created}"
+    let objects = lost_and_gone(gpu, &witness, |_| {
+        // The submission hung before the loss.
+        std::thread::sleep(Duration::from_millis(1600));
+        Ok(())
+    })?;
+    let (leaked, destroyed) = (objects.leaked, objects.destroyed_last);
+    ensure!(leaked > 0, "no object leaked");
+    // Device, queue, and the layer's arena with its memory.
+    ensure!(destroyed >= 4, "vkDestroyDevice destroyed only {destroyed} objects");
+    Ok(())
+}
+
+/// Resets a command buffer of a lost device, and begins it, which resets it too. The wait that reported the loss ends the
+/// pending state ("Lost Device": `VK_ERROR_DEVICE_LOST` is equivalent to `VK_SUCCESS` for it), but the driver may still execute
+/// the command buffer. Expects that `forwarded` of the two calls reach the driver.
+fn reset(kernel: &Kernel<'_>, begun: vk::Result, forwarded: u64) -> Result<()> {
+    let raw = &kernel.device.raw;
+    let submission = lose(kernel)?;
+    let calls = || test_driver::call_log(kernel.device).map(|log| log.command_buffer_resets);
+    let before = calls()?;
+    let (flags, info) = (
+        vk::CommandBufferResetFlags::empty(),
+        vk::CommandBufferBeginInfo::default(),
     );
+    // SAFETY: the pool allows resets, and the command buffer is not pending.
+    let results = unsafe {
+        [
+            code(raw.reset_command_buffer(submission.commands, flags)),
+            code(raw.begin_command_buffer(submission.commands, &info)),
+        ]
+    };
+    ensure!(results == [vk::Result::SUCCESS, begun], "{results:?}");
+    let reached = calls()? - before;
+    ensure!(reached == forwarded, "{reached} calls reached the driver");
     Ok(())
 }
 
@@ -117,7 +157,7 @@ fn short_timeout(kernel: &Kernel<'_>) -> Result<()> {
         result == Err(vk::Result::TIMEOUT),
         "a wait of 20 ms ended with {result:?}"
     );
-    let limits = Duration::from_millis(20)..Duration::from_millis(1500);
+    let limits = Duration::from_millis(20)..Duration::from_millis(3500);
     ensure!(limits.contains(&took), "a wait of 20 ms took {took:?}");
     Ok(())
 }
@@ -133,7 +173,7 @@ fn once(kernel: &Kernel<'_>) -> Result<()> {
     ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
     let start = Instant::now();
     let mut early = 0;
-    while early == 0 && start.elapsed() < Duration::from_millis(700) {
+    while early == 0 && start.elapsed() < Duration::from_millis(3500) {
         // SAFETY: the fence belongs to the device.
         let _ = unsafe { kernel.device.raw.wait_for_fences(&[submission.fence], true, 20_000_000) };
         early = reported();

@@ -33,14 +33,14 @@ const DEVICE_LOST_COMMANDS: &str = include_str!("../../../../layer/src/intercept
 const MORE: &str = "vkCreateFence vkDestroyFence vkResetFences vkCreateShaderModule vkDestroyShaderModule \
     vkCreateComputePipelines vkCreateGraphicsPipelines vkCreateRayTracingPipelinesKHR vkDestroyPipeline \
     vkDestroyDeferredOperationKHR vkGetDeviceFaultInfoEXT vkGetDeviceFaultReportsKHR vkGetDeviceFaultDebugInfoKHR \
-    vkFreeCommandBuffers vkFreeDescriptorSets vkResetCommandPool vkResetDescriptorPool vkDestroyBuffer vkDestroyImage \
-    vkDestroyCommandPool vkDestroyDescriptorPool vkDestroyEvent vkDestroyQueryPool vkDestroySampler vkDestroySemaphore \
+    vkBeginCommandBuffer vkResetCommandBuffer vkFreeCommandBuffers vkFreeDescriptorSets vkResetCommandPool \
+    vkResetDescriptorPool vkDestroyBuffer vkDestroyImage vkDestroyCommandPool vkDestroyDescriptorPool vkDestroyEvent vkDestroyQueryPool vkDestroySampler vkDestroySemaphore \
     vkFreeMemory vkAllocateMemory vkMapMemory vkCreateBuffer vkGetBufferDeviceAddress vkGetPipelineCacheData \
     vkGetShaderModuleCreateInfoIdentifierEXT vkCreateShadersEXT";
 
 /// Recording commands.
-const RECORDING: &str = "vkBeginCommandBuffer vkEndCommandBuffer vkResetCommandBuffer vkCmdBindPipeline vkCmdDispatch \
-    vkCmdDispatchIndirect vkCmdDraw vkCmdDrawIndexed vkCmdTraceRaysKHR vkCmdPipelineBarrier vkCmdPipelineBarrier2 \
+const RECORDING: &str = "vkEndCommandBuffer vkCmdBindPipeline vkCmdDispatch vkCmdDispatchIndirect \
+    vkCmdDraw vkCmdDrawIndexed vkCmdTraceRaysKHR vkCmdPipelineBarrier vkCmdPipelineBarrier2 \
     vkCmdCopyBuffer vkCmdSetEvent vkCmdWaitEvents vkCmdResetQueryPool vkCmdWriteTimestamp vkCmdPushConstants \
     vkCmdBindDescriptorSets vkCmdExecuteCommands vkCmdBeginRendering vkCmdEndRendering";
 
