@@ -38,9 +38,12 @@ pub struct Instrumented {
     pub module_hash: ModuleHash,
     /// Its abort sites.
     pub sites: SiteTable,
-    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module. A pipeline that specialises one of them needs another rewrite
-    /// with the data in `Options::specialization`.
+    /// `SpecId`s of the `OpSpecConstantDataKHR` in the module, which the new module lacks. A pipeline that specialises one of
+    /// them needs another rewrite with all its constants in `Options::specialization`.
     pub data_spec_ids: Vec<u32>,
+    /// `SpecId`s of the constants that lengths of constant data depend on. A pipeline that specialises one of them needs
+    /// another rewrite too.
+    pub length_spec_ids: Vec<u32>,
 }
 
 /// Runs the passes on one module.
@@ -62,14 +65,14 @@ impl Pipeline<'_> {
             entry_points: Vec::new(),
             sites: Vec::new(),
         };
-        let mut data_spec_ids = Vec::new();
+        let mut spec_ids = constant_data::SpecIds::default();
         let mut index = Index::new(original)?;
         check(&index)?;
         let offsets: Vec<usize> = index.aborts().collect();
         let specialized;
         if features.contains(Feature::ConstantData) {
-            data_spec_ids = constant_data::spec_ids(&index);
-            if !data_spec_ids.is_empty() {
+            spec_ids = constant_data::spec_ids(&index);
+            if !spec_ids.is_empty() {
                 let edits = constant_data::specialize(&index, self.options)?;
                 specialized = self.apply("constant_data", edits, original)?;
                 index = Index::new(&specialized)?;
@@ -97,7 +100,8 @@ impl Pipeline<'_> {
             words,
             module_hash: sites.module_hash,
             sites,
-            data_spec_ids,
+            data_spec_ids: spec_ids.data,
+            length_spec_ids: spec_ids.lengths,
         }))
     }
 

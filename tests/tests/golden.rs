@@ -192,10 +192,12 @@ impl<'t> Case<'t> {
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
                 ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,
                 ("specialize", pair) => {
-                    let (id, text) = pair.split_once(':').context("specialize=ID:TEXT")?;
-                    case.options
-                        .specialization
-                        .insert(id.parse()?, text.as_bytes().to_vec());
+                    let (id, text) = pair.split_once(':').context("specialize=ID:TEXT or ID:#WORD")?;
+                    let data = match text.strip_prefix('#') {
+                        Some(word) => word.parse::<u32>()?.to_le_bytes().to_vec(),
+                        None => text.as_bytes().to_vec(),
+                    };
+                    case.options.specialization.insert(id.parse()?, data);
                 }
                 _ => bail!("unknown option {option}"),
             }

@@ -177,6 +177,7 @@ fn write(args: &InstrumentArgs, module: &Module, new: &Instrumented) -> Result<J
         "words": words,
         "new_words": new_words,
         "data_spec_ids": new.data_spec_ids,
+        "length_spec_ids": new.length_spec_ids,
     }))
 }
 

@@ -12,7 +12,7 @@
 //! other than integers of 8, 16, 32 and 64 bits.
 
 use crate::analysis::index::Index;
-use crate::analysis::index::constant::literal_words;
+use crate::analysis::index::constant::{Length, literal_words};
 use crate::edit::{Edits, Ids};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
@@ -24,6 +24,8 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 const PASS: &str = "constant_data";
 /// Most constituents of an `OpConstantComposite`: its words less opcode, type and result.
 const MAX_CONSTITUENTS: usize = MAX_INST_WORDS - 3;
+/// Most words of constant data, for the same reason.
+const MAX_DATA_WORDS: usize = MAX_INST_WORDS - 3;
 
 /// Lowers all constant data of a module.
 ///
@@ -94,59 +96,85 @@ fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edit
     Ok(())
 }
 
-/// `SpecId`s of a module's `OpSpecConstantDataKHR`.
-pub(crate) fn spec_ids(index: &Index<'_>) -> Vec<u32> {
+/// `SpecId`s that the lowered constant data of a module depends on.
+#[derive(Default)]
+pub(crate) struct SpecIds {
+    /// Those of `OpSpecConstantDataKHR`.
+    pub(crate) data: Vec<u32>,
+    /// Those of the constants that the lengths of constant data depend on, sorted.
+    pub(crate) lengths: Vec<u32>,
+}
+
+impl SpecIds {
+    /// Whether no specialisation changes the constant data.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.data.is_empty() && self.lengths.is_empty()
+    }
+}
+
+/// Finds the `SpecId`s that the lowered constant data of a module depends on.
+pub(crate) fn spec_ids(index: &Index<'_>) -> SpecIds {
+    let spec_id = |id| index.decoration(id, decoration::SpecId);
     let data = index.constant_data.iter();
-    data.filter(|i| i.opcode() == op::SpecConstantDataKHR)
-        .filter_map(|i| index.decoration(i.result(), decoration::SpecId))
-        .collect()
+    let data = data.filter(|inst| inst.opcode() == op::SpecConstantDataKHR);
+    let mut lengths = length_constants(index);
+    lengths.retain(|inst| is_spec_scalar(inst.opcode()));
+    let mut lengths: Vec<u32> = lengths.iter().filter_map(|inst| spec_id(inst.result())).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    SpecIds {
+        data: data.filter_map(|inst| spec_id(inst.result())).collect(),
+        lengths,
+    }
 }
 
 /// Replaces the data of specialised constants by the data in the options, and gives the specialisation constants that the
-/// lengths of their arrays depend on the values in the options. Removes the `SpecId`s of constant data, so that the driver
+/// lengths of constant data depend on the values in the options. Removes the `SpecId`s of constant data, so that the driver
 /// does not see them.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Invalid`] if the data for a constant is empty or too large.
+/// [`ErrorKind::Invalid`] if the data for a constant is empty or too large, or does not have its specialised length.
 pub(crate) fn specialize(index: &Index<'_>, options: &Options) -> Result<Edits> {
     let mut edits = Edits::default();
     let mut specialised: HashSet<Id> = HashSet::default();
-    // Constants visited by `freeze_length`: lengths may share them.
-    let mut frozen: HashSet<Id> = HashSet::default();
-    let data = index.constant_data.iter();
-    for inst in data.filter(|i| i.opcode() == op::SpecConstantDataKHR) {
-        let Some(spec_id) = index.decoration(inst.result(), decoration::SpecId) else {
-            continue;
-        };
-        specialised.insert(inst.result());
-        let Some(bytes) = options.specialization.get(&spec_id) else {
-            continue;
-        };
-        let mut padded = bytes.clone();
-        padded.resize(padded.len().next_multiple_of(4), 0);
-        let words: Vec<u32> = padded
-            .chunks_exact(4)
-            .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect();
-        if words.is_empty() || words.len() > MAX_CONSTITUENTS {
-            let (bytes, max) = (bytes.len(), MAX_CONSTITUENTS * 4);
-            let message =
-                format!("specialisation data for SpecId {spec_id} has {bytes} bytes; it must have 1 to {max}");
-            return Err(Error::new(ErrorKind::Invalid, PASS, inst.offset as u32, message));
-        }
-        let mut code = Code::default();
-        code.op(
-            op::SpecConstantDataKHR,
-            (inst.result_type(), inst.result(), Words(&words)),
-        );
-        edits.replace_inst(inst, &code);
-        if let Some(array) = index.def(inst.result_type()) {
-            freeze_length(index, array.array_length(), options, &mut frozen, &mut edits);
+    for inst in &index.constant_data {
+        let is_spec = inst.opcode() == op::SpecConstantDataKHR;
+        let spec_id = index.decoration(inst.result(), decoration::SpecId).filter(|_| is_spec);
+        specialised.extend(spec_id.map(|_| inst.result()));
+        let bytes = spec_id.and_then(|id| options.specialization.get(&id));
+        if let (Some(spec_id), Some(bytes)) = (spec_id, bytes) {
+            let mut code = Code::default();
+            let words = words_of(bytes);
+            if words.is_empty() || words.len() > MAX_DATA_WORDS {
+                let (bytes, max) = (bytes.len(), MAX_DATA_WORDS * 4);
+                let message =
+                    format!("specialisation data for SpecId {spec_id} has {bytes} bytes; it must have 1 to {max}");
+                return Err(Error::new(ErrorKind::Invalid, PASS, inst.offset as u32, message));
+            }
+            code.op(
+                op::SpecConstantDataKHR,
+                (inst.result_type(), inst.result(), Words(&words)),
+            );
+            edits.replace_inst(inst, &code);
+            check_length(index, inst, words.len(), options)?;
+        } else if is_length_specialised(index, inst, options) {
+            check_length(index, inst, inst.from(3).len(), options)?;
         }
     }
+    freeze_lengths(index, options, &mut edits);
     drop_spec_ids(index, &specialised, &mut edits);
     Ok(edits)
+}
+
+/// Bytes as words, the last one padded with zeros.
+fn words_of(bytes: &[u8]) -> Vec<u32> {
+    let chunks = bytes.chunks(4).map(|chunk| {
+        let mut word = [0; 4];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u32::from_le_bytes(word)
+    });
+    chunks.collect()
 }
 
 /// Removes the `SpecId` decorations of constants. One that has its `SpecId` from a decoration group leaves the group and gets
@@ -187,32 +215,92 @@ fn drop_spec_ids(index: &Index<'_>, constants: &HashSet<Id>, edits: &mut Edits) 
     }
 }
 
-/// Makes the values in the options the defaults of the specialisation constants that a length depends on. `frozen` holds the
-/// constants visited before.
-fn freeze_length(index: &Index<'_>, length: Id, options: &Options, frozen: &mut HashSet<Id>, edits: &mut Edits) {
-    let mut worklist = vec![length];
-    while let Some(id) = worklist.pop() {
-        let Some(inst) = index.def(id).filter(|_| frozen.insert(id)) else {
+/// Whether an opcode declares a scalar specialisation constant with a default.
+fn is_spec_scalar(opcode: u16) -> bool {
+    matches!(opcode, op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse)
+}
+
+/// The length of the array type of constant data.
+fn length_of(index: &Index<'_>, data: &Inst<'_>) -> Option<Id> {
+    let array = index.def(data.result_type()).filter(|ty| ty.opcode() == op::TypeArray);
+    array.map(|array| array.array_length())
+}
+
+/// Whether the options specialise the length of constant data.
+fn is_length_specialised(index: &Index<'_>, data: &Inst<'_>, options: &Options) -> bool {
+    let is_specialised = |inst: &Inst<'_>| {
+        let spec_id = index.decoration(inst.result(), decoration::SpecId);
+        spec_id.is_some_and(|id| options.specialization.contains_key(&id))
+    };
+    let constants = constants_of(index, length_of(index, data));
+    constants.iter().any(is_specialised)
+}
+
+/// Checks that constant data has as many words as its length in `options` requires.
+fn check_length(index: &Index<'_>, data: &Inst<'_>, words: usize, options: &Options) -> Result<()> {
+    let count = length_of(index, data).and_then(|length| index.length(length, options));
+    let width = index
+        .def(index.part_type(data.result_type(), 0))
+        .map(|element| element.width());
+    let (Some(count), Some(width)) = (count.map(Length::value), width) else {
+        // `lower` refuses such types.
+        return Ok(());
+    };
+    let expected = count.saturating_mul(u64::from(width)).div_ceil(32);
+    if expected == words as u64 {
+        return Ok(());
+    }
+    let message = format!(
+        "constant data has {words} words, but {count} elements of {width} bits, its specialised length, have {expected}; \
+         specialise data and length together"
+    );
+    Err(Error::new(ErrorKind::Invalid, PASS, data.offset as u32, message))
+}
+
+/// Makes the values in the options the defaults of the specialisation constants that lengths of constant data depend on.
+fn freeze_lengths(index: &Index<'_>, options: &Options, edits: &mut Edits) {
+    for inst in length_constants(index) {
+        if !is_spec_scalar(inst.opcode()) {
+            continue;
+        }
+        let head = [inst.result_type(), inst.result()];
+        let mut code = Code::default();
+        let (Some(ty), Some(value)) = (index.def(inst.result_type()), index.value(inst.result(), options)) else {
             continue;
         };
-        let mut code = Code::default();
-        let head = [inst.result_type(), id];
+        match (inst.opcode(), value.value()) {
+            (op::SpecConstant, value) => code.op(op::SpecConstant, (head, Words(&literal_words(&ty, value)))),
+            (_, 0) => code.op(op::SpecConstantFalse, head.as_slice()),
+            _ => code.op(op::SpecConstantTrue, head.as_slice()),
+        }
+        edits.replace_inst(&inst, &code);
+    }
+}
+
+/// The constants that the lengths of all constant data depend on, each once: lengths may share them.
+fn length_constants<'w>(index: &Index<'w>) -> Vec<Inst<'w>> {
+    constants_of(
+        index,
+        index.constant_data.iter().filter_map(|data| length_of(index, data)),
+    )
+}
+
+/// The constants that `roots` depend on, and these, each once.
+fn constants_of<'w>(index: &Index<'w>, roots: impl IntoIterator<Item = Id>) -> Vec<Inst<'w>> {
+    let mut worklist: Vec<Id> = roots.into_iter().collect();
+    let mut visited: HashSet<Id> = HashSet::default();
+    let mut constants = Vec::new();
+    while let Some(id) = worklist.pop() {
+        let Some(inst) = index.def(id).filter(|_| visited.insert(id)) else {
+            continue;
+        };
         match inst.opcode() {
             op::SpecConstantOp if inst.spec_opcode() == op::CompositeExtract => worklist.push(inst.id(4)),
             op::SpecConstantOp => worklist.extend(inst.ids(4)),
             op::SpecConstantComposite => worklist.extend(inst.ids(3)),
-            op::SpecConstant | op::SpecConstantTrue | op::SpecConstantFalse => {
-                let (Some(ty), Some(value)) = (index.def(inst.result_type()), index.value(id, options)) else {
-                    continue;
-                };
-                match (inst.opcode(), value.value()) {
-                    (op::SpecConstant, value) => code.op(op::SpecConstant, (head, Words(&literal_words(&ty, value)))),
-                    (_, 0) => code.op(op::SpecConstantFalse, head.as_slice()),
-                    _ => code.op(op::SpecConstantTrue, head.as_slice()),
-                }
-                edits.replace_inst(&inst, &code);
-            }
             _ => {}
         }
+        constants.push(inst);
     }
+    constants
 }

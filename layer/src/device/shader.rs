@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{Feature, LoweredFeatures, Options, Outcome, instrument, scan, sites};
+use vkabort_record::site::ModuleHash;
 
 /// The code that the driver gets for a module.
 pub enum Rewritten {
@@ -56,7 +57,7 @@ impl Device {
             Ok(Outcome::Unchanged) => Ok(Rewritten::Unchanged),
             Ok(Outcome::Instrumented(new)) => {
                 let dump = self.instance.settings.dump_dir.is_some();
-                let specializable = !new.data_spec_ids.is_empty();
+                let specializable = !new.data_spec_ids.is_empty() || !new.length_spec_ids.is_empty();
                 if self.instance.log.is_enabled(Level::Debug) {
                     self.instance.log.line(
                         Level::Debug,
@@ -74,6 +75,7 @@ impl Device {
                     original: (dump || specializable).then(|| words.to_vec()),
                     rewritten: dump.then(|| new.words.clone()),
                     data_spec_ids: new.data_spec_ids,
+                    length_spec_ids: new.length_spec_ids,
                 });
                 state.modules.add(&module);
                 Ok(Rewritten::Changed {
@@ -92,6 +94,22 @@ impl Device {
 }
 
 impl Device {
+    /// Logs that the driver refused rewritten code: the application may print no more than the result.
+    pub fn log_refusal(&self, command: &str, result: vk::Result, modules: impl IntoIterator<Item = ModuleHash>) {
+        let is_emulated = self.state.as_ref().is_some_and(|state| !state.emulated.is_empty());
+        if result.as_raw() >= 0 || !is_emulated {
+            return;
+        }
+        let hashes: Vec<String> = modules.into_iter().map(|hash| hash.to_string()).collect();
+        if !hashes.is_empty() {
+            let hashes = hashes.join(", ");
+            self.instance.log.line(
+                Level::Warning,
+                &format!("the driver's {command} returned {result:?} for rewritten modules: {hashes}"),
+            );
+        }
+    }
+
     /// The module, for decoding the messages of aborts that the driver executes.
     fn native_module(&self, state: &AbortState, words: &[u32]) -> Option<Arc<Module>> {
         let log = &self.instance.log;
@@ -107,6 +125,7 @@ impl Device {
                     original: self.instance.settings.dump_dir.is_some().then(|| words.to_vec()),
                     rewritten: None,
                     data_spec_ids: Vec::new(),
+                    length_spec_ids: Vec::new(),
                 });
                 if log.is_enabled(Level::Debug) {
                     let (hash, count) = (module.sites.module_hash, module.sites.sites.len());

@@ -15,8 +15,8 @@ use vkabort_record::site::ModuleHash;
 /// # Safety
 /// `infos` and `pipelines` must have `count` elements, and `next` must call the next layer's command.
 unsafe fn create<I: EditCreateInfo>(
-    device: &Device,
-    state: &AbortState,
+    command: &str,
+    (device, state): (&Device, &AbortState),
     operation: vk::DeferredOperationKHR,
     (infos, count): (*const I, u32),
     pipelines: *mut vk::Pipeline,
@@ -38,6 +38,7 @@ unsafe fn create<I: EditCreateInfo>(
         modules.push(own);
     }
     let result = next(if editor.changed { copies.as_ptr() } else { infos });
+    device.log_refusal(command, result, modules.iter().flatten().copied());
     if result == vk::Result::OPERATION_DEFERRED_KHR {
         let mut storage = editor.storage;
         if editor.changed {
@@ -91,7 +92,8 @@ macro_rules! create_at_once {
                     };
                     let infos = (infos.cast::<vk::$info<'static>>(), count);
                     let operation = vk::DeferredOperationKHR::null();
-                    create(device, state, operation, infos, pipelines, next)
+                    let command = stringify!($command);
+                    create(command, (device, state), operation, infos, pipelines, next)
                 }
             })
         }
@@ -128,7 +130,8 @@ pub unsafe extern "system" fn create_ray_tracing(
                 return next(infos);
             };
             let infos = (infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>(), count);
-            create(device, state, operation, infos, pipelines, next)
+            let command = "vkCreateRayTracingPipelinesKHR";
+            create(command, (device, state), operation, infos, pipelines, next)
         }
     })
 }

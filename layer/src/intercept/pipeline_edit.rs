@@ -1,6 +1,6 @@
 //! Edits the create-infos of pipelines, whose stages can have modules that only pipeline creation can rewrite:
 //!
-//! * modules whose constant data a stage specialises: data and length can change, so the module is rewritten with them;
+//! * modules whose constant data, or only its length, a stage specialises: the module is rewritten with both;
 //! * modules that are chained into a stage instead of being objects.
 
 use super::MISSING;
@@ -118,30 +118,29 @@ impl<'a> Editor<'a> {
                 Rewritten::Changed { words, module } => {
                     modules.push(module.sites.module_hash);
                     self.remove_constants(stage, &module);
-                    self.replace_chained(stage, chained, words)
+                    self.replace_chained(stage, chained, words, &module)
                 }
             }
         }
     }
 
-    /// Rewrites a module again if the stage specialises its constant data.
+    /// Rewrites a module again if the stage specialises its constant data or the length of it.
     ///
     /// # Safety
     /// As [`Self::stage`].
     unsafe fn specialize(&mut self, stage: &mut Stage, module: &Arc<Module>) -> Result<(), vk::Result> {
-        let (false, Some(original)) = (module.data_spec_ids.is_empty(), &module.original) else {
+        let (true, Some(original)) = (module.depends_on(|_| true), &module.original) else {
             return Ok(());
         };
-        // All constants, not only the data: the length of the data can be another constant.
         // SAFETY: the stage is valid (the caller's contract).
         let data = unsafe { specialization(stage.p_specialization_info) };
-        if !module.data_spec_ids.iter().any(|id| data.contains_key(id)) {
+        if !module.depends_on(|id| data.contains_key(id)) {
             return Ok(());
         }
-        if let Rewritten::Changed { words, .. } = self.device.rewrite(self.state, original, data)? {
-            stage.module = self.create_module(&vk::ShaderModuleCreateInfo::default().code(&words))?;
+        if let Rewritten::Changed { words, module } = self.device.rewrite(self.state, original, data)? {
+            stage.module = self.create_module(&vk::ShaderModuleCreateInfo::default().code(&words), &module)?;
             // SAFETY: as above.
-            unsafe { self.remove_constants(stage, module) };
+            unsafe { self.remove_constants(stage, &module) };
         }
         Ok(())
     }
@@ -168,37 +167,48 @@ impl<'a> Editor<'a> {
         stage: &mut Stage,
         chained: &vk::ShaderModuleCreateInfo<'_>,
         words: Vec<u32>,
+        module: &Module,
     ) -> Result<(), vk::Result> {
         let edit = |s_type| match s_type {
             vk::ShaderModuleCreateInfo::STRUCTURE_TYPE => Edit::Change,
             _ => Edit::Keep,
         };
         // SAFETY: the chain is valid (the caller's contract).
-        let Ok(mut copy) = (unsafe { ChainCopy::new(stage.p_next, edit) }) else {
+        let mut copy = unsafe { ChainCopy::new(stage.p_next, edit) }.ok();
+        let node = copy
+            .as_mut()
+            .and_then(ChainCopy::copied::<vk::ShaderModuleCreateInfo<'_>>);
+        let Some(node) = node else {
             // A structure of unknown size precedes it. A module object takes precedence over a chained module.
-            stage.module = self.create_module(&with_words(chained, &words))?;
+            stage.module = self.create_module(&with_words(chained, &words), module)?;
             return Ok(());
         };
-        let node = copy
-            .copied::<vk::ShaderModuleCreateInfo<'_>>()
-            .ok_or(vk::Result::ERROR_UNKNOWN)?;
         node.code_size = size_of_val(words.as_slice());
         node.p_code = self.storage.keep(words);
-        stage.p_next = copy.head();
-        self.storage.keep(vec![copy]);
+        if let Some(copy) = copy {
+            stage.p_next = copy.head();
+            self.storage.keep(vec![copy]);
+        }
         self.changed = true;
         Ok(())
     }
 
-    /// Creates a module for this command only.
-    fn create_module(&mut self, info: &vk::ShaderModuleCreateInfo<'_>) -> Result<vk::ShaderModule, vk::Result> {
+    /// Creates the object of a rewritten module for this command only.
+    fn create_module(
+        &mut self,
+        info: &vk::ShaderModuleCreateInfo<'_>,
+        rewritten: &Module,
+    ) -> Result<vk::ShaderModule, vk::Result> {
         let next = &self.device.next;
         let (Some(create), Some(destroy)) = (next.vkCreateShaderModule, next.vkDestroyShaderModule) else {
             return Err(MISSING);
         };
         let mut module = vk::ShaderModule::null();
         // SAFETY: the device is live, and the create-info valid.
-        unsafe { create(self.device.handle, info, ptr::null(), &mut module) }.result()?;
+        let result = unsafe { create(self.device.handle, info, ptr::null(), &mut module) };
+        self.device
+            .log_refusal("vkCreateShaderModule", result, [rewritten.sites.module_hash]);
+        result.result()?;
         self.storage.keep_module(self.device.handle, destroy, module);
         self.changed = true;
         Ok(module)

@@ -30,7 +30,9 @@ pub unsafe extern "system" fn create(
                     module: rewritten,
                 }) => {
                     let info = with_words(original, &words);
-                    (next(handle, &info, allocator, module), rewritten)
+                    let result = next(handle, &info, allocator, module);
+                    device.log_refusal("vkCreateShaderModule", result, [rewritten.sites.module_hash]);
+                    (result, rewritten)
                 }
                 Err(error) => return error,
             };

@@ -3,6 +3,7 @@
 use super::{MISSING, command, next_of};
 use crate::device::shader::{Rewritten, specialization, without_constants, words_of};
 use crate::device::state::{Device, EditStorage};
+use crate::report::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::c_void;
 use std::slice;
@@ -39,6 +40,9 @@ pub unsafe extern "system" fn create(
             if copy.code_type != vk::ShaderCodeTypeEXT::SPIRV {
                 // SAFETY: valid usage: the code has `codeSize` bytes.
                 if unsafe { is_of_another_device(device, copy) } {
+                    let text =
+                        format!("vkCreateShadersEXT: shader {index} is a binary whose aborts write to another device");
+                    device.instance.log.line(Level::Warning, &text);
                     return vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT;
                 }
                 continue;
@@ -69,6 +73,8 @@ pub unsafe extern "system" fn create(
         let infos = if changed { copies.as_ptr() } else { infos };
         // SAFETY: the application's own arguments, except for the code.
         let result = unsafe { next(handle, count, infos, allocator, shaders) };
+        let hashes = modules.iter().map(|(_, module)| module.sites.module_hash);
+        device.log_refusal("vkCreateShadersEXT", result, hashes);
         for (index, module) in modules {
             // SAFETY: the array has `count` initialised elements.
             let shader = unsafe { *shaders.add(index) };

@@ -1,7 +1,7 @@
 //! `OpConstantDataKHR` on drivers: as tables and in messages, in every width. Also the helpers that
 //! `constant_data_special` uses.
 
-use super::support::{MARK, marked, run, run_specialised, same_set, same_words};
+use super::support::{MARK, marked, run_specialised, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::vk::{Device, Gpu};
@@ -16,7 +16,7 @@ pub(super) const CASES: &[Case] = cases! {
     "constant_data::tables_of_32_bits" => tables(gpu, 32), silent();
     "constant_data::tables_of_64_bits" => tables(gpu, 64), silent();
     // lavapipe's compile time grows with the square of a table's length.
-    "constant_data::a_large_table" => table(gpu, 32, false, 301), silent();
+    "constant_data::a_large_table" => table(gpu, &Table::new(32, false, 301)), silent();
     "constant_data::in_messages" => messages(gpu);
 };
 
@@ -64,17 +64,45 @@ fn require(gpu: &Gpu, width: u32) -> Result<&'static str> {
 fn tables(gpu: &Gpu, width: u32) -> Result<()> {
     for count in [1, 3, 61] {
         for signed in [false, true] {
-            table(gpu, width, signed, count)?;
+            table(gpu, &Table::new(width, signed, count))?;
         }
     }
     Ok(())
 }
 
+/// A table of constant data.
+pub(super) struct Table {
+    pub(super) width: u32,
+    pub(super) signed: bool,
+    /// Elements of its type.
+    pub(super) count: u64,
+    /// The number of elements that its length, `SpecId` 2, is specialised to. They have as many words as `count`.
+    pub(super) specialised: Option<u64>,
+    /// The data has a `SpecId`, which is not specialised.
+    pub(super) spec_data: bool,
+}
+
+impl Table {
+    pub(super) fn new(width: u32, signed: bool, count: u64) -> Self {
+        Self {
+            width,
+            signed,
+            count,
+            specialised: None,
+            spec_data: false,
+        }
+    }
+}
+
 /// Looks up elements by an index that is unknown at compile time, and one by a constant.
-fn table(gpu: &Gpu, width: u32, signed: bool, count: u64) -> Result<()> {
+pub(super) fn table(gpu: &Gpu, table: &Table) -> Result<()> {
+    let (width, signed, declared) = (table.width, table.signed, table.count);
+    let count = table.specialised.unwrap_or(declared);
     let capability = require(gpu, width)?;
     let device = Device::new(gpu)?;
-    let elements: Vec<u64> = (0..count).map(|k| element(k, width)).collect();
+    // The data words of the shorter length have elements that only the longer one uses.
+    let all: Vec<u64> = (0..count.max(declared)).map(|k| element(k, width)).collect();
+    let elements = &all[..count as usize];
     let (scalar_type, scalar) = match (width, signed) {
         (32, false) => (String::new(), "%uint"),
         _ => (format!("%scalar = OpTypeInt {width} {}", u32::from(signed)), "%scalar"),
@@ -95,15 +123,43 @@ fn table(gpu: &Gpu, width: u32, signed: bool, count: u64) -> Result<()> {
         ("capability", capability),
         ("scalar_type", &scalar_type),
         ("scalar", scalar),
-        ("count", &count.to_string()),
-        ("data", &literal(&elements, width)),
+        (
+            "decorations",
+            match (table.specialised, table.spec_data) {
+                (None, _) => "",
+                (Some(_), false) => "OpDecorate %length SpecId 2",
+                (Some(_), true) => "OpDecorate %length SpecId 2\nOpDecorate %data SpecId 1",
+            },
+        ),
+        (
+            "length",
+            if table.specialised.is_some() {
+                "OpSpecConstant"
+            } else {
+                "OpConstant"
+            },
+        ),
+        (
+            "constant",
+            if table.spec_data {
+                "OpSpecConstantDataKHR"
+            } else {
+                "OpConstantDataKHR"
+            },
+        ),
+        ("count", &declared.to_string()),
+        ("data", &literal(&all, width)),
         ("word", &widened("word", "%found")),
-        ("last", &(count - 1).to_string()),
+        ("last", &(count.min(declared) - 1).to_string()),
         ("last_word", &widened("last_word", "%last")),
     ];
     let words: Vec<u32> = (0..64).map(|i: u32| i.wrapping_mul(2_654_435_761)).collect();
     let room = [words.clone(), vec![0; 64]].concat();
-    let after = run(&device, &assemble(&shader("table", &values)?)?, &room)?.succeeded()?;
+    let special = table
+        .specialised
+        .map(|count| (2, (count as u32).to_le_bytes().to_vec()));
+    let spirv = assemble(&shader("table", &values)?)?;
+    let after = run_specialised(&device, &spirv, special.as_slice(), &room)?.succeeded()?;
     let word = |element: u64| match (width, signed) {
         (64, _) => element as u32 ^ (element >> 32) as u32,
         (8, true) => element as u8 as i8 as u32,
@@ -111,7 +167,7 @@ fn table(gpu: &Gpu, width: u32, signed: bool, count: u64) -> Result<()> {
         _ => element as u32,
     };
     let looked_up = words.iter().map(|&w| word(elements[w as usize % elements.len()]));
-    let last = word(elements[elements.len() - 1]);
+    let last = word(elements[count.min(declared) as usize - 1]);
     let expected: Vec<u32> = looked_up.chain([last; 64]).collect();
     same_words(&after, &expected)
 }

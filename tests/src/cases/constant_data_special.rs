@@ -1,16 +1,20 @@
 //! `OpSpecConstantDataKHR` specialised with other data and other lengths.
 
-use super::constant_data::{payloads, shader};
+use super::constant_data::{Table, payloads, shader, table};
 use super::support::{run_specialised, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::vk::{Device, Gpu};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 pub(super) const CASES: &[Case] = cases! {
     "constant_data_special::specialised_tables" => specialised_tables(device), silent();
+    "constant_data_special::lengths_of_tables_of_8_bits" => lengths(gpu, 8), silent();
+    "constant_data_special::lengths_of_tables_of_16_bits" => lengths(gpu, 16), silent();
+    "constant_data_special::a_length_without_its_data" => length_without_data(device),
+        logs(&["constant data has 3 words, but 4 elements of 32 bits, its specialised length, have 4"]), on_top();
     "constant_data_special::specialised_messages" => specialised_messages(gpu);
-    "constant_data_special::specialised_text_without_8_bit_integers" => specialised_text(device),
+    "constant_data_special::specialised_text_without_8_bit_integers" => specialised_text(gpu),
         logs(&["a longer text"]);
 };
 
@@ -60,9 +64,49 @@ fn specialised_messages(gpu: &Gpu) -> Result<()> {
 }
 
 /// Text consists of 8-bit integers. After the rewrite it needs no `Int8`, so devices without it run the shader.
-fn specialised_text(device: &Device<'_>) -> Result<()> {
+fn specialised_text(gpu: &Gpu) -> Result<()> {
+    let device = Device::new(gpu)?;
     let assembly = shader("specialised_text", &[])?;
     let text = b"a longer text\0".to_vec();
     let special = [(1, text.clone()), (2, (text.len() as u32).to_le_bytes().to_vec())];
-    same_set(payloads(device, &assembly, &special)?, vec![text.clone(), text])
+    same_set(payloads(&device, &assembly, &special)?, vec![text.clone(), text])?;
+    // Only the length: the first elements of the text.
+    let device = Device::new(gpu)?;
+    let special = [(2, 2u32.to_le_bytes().to_vec())];
+    same_set(payloads(&device, &assembly, &special)?, vec![b"ab".to_vec(); 2])
+}
+
+/// The length alone is specialised, where both lengths have the same number of words.
+fn lengths(gpu: &Gpu, width: u32) -> Result<()> {
+    let per_word = 32 / u64::from(width);
+    for (count, specialised) in [
+        (8 * per_word, 8 * per_word - 1),
+        (1, per_word),
+        (2 * per_word, 2 * per_word),
+    ] {
+        for spec_data in [false, true] {
+            let specialised = Some(specialised);
+            let base = Table::new(width, true, count);
+            table(
+                gpu,
+                &Table {
+                    specialised,
+                    spec_data,
+                    ..base
+                },
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// More elements than the data has: the pipeline is refused with a reason.
+fn length_without_data(device: &Device<'_>) -> Result<()> {
+    let spirv = assemble(&shader("specialised_table", &[])?)?;
+    let special = [(2, 4u32.to_le_bytes().to_vec())];
+    ensure!(
+        run_specialised(device, &spirv, &special, &[0; 128]).is_err(),
+        "a pipeline with 3 words of data for 4 elements was created"
+    );
+    Ok(())
 }

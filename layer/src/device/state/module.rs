@@ -14,8 +14,17 @@ pub struct Module {
     pub original: Option<Vec<u32>>,
     /// The words passed to the driver, if a dump may need them.
     pub rewritten: Option<Vec<u32>>,
-    /// `SpecId`s that require another rewrite when a pipeline specialises them.
+    /// `SpecId`s of constant data, which the rewritten module lacks.
     pub data_spec_ids: Vec<u32>,
+    /// `SpecId`s of the constants that lengths of constant data depend on.
+    pub length_spec_ids: Vec<u32>,
+}
+
+impl Module {
+    /// Whether a specialization that `specializes` a `SpecId` requires another rewrite.
+    pub fn depends_on(&self, specializes: impl Fn(&u32) -> bool) -> bool {
+        self.data_spec_ids.iter().chain(&self.length_spec_ids).any(specializes)
+    }
 }
 
 #[derive(Default)]
