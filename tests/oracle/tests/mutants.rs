@@ -9,7 +9,7 @@ use vkabort_oracle::op;
 use vkabort_oracle::words::{HEADER_WORDS, Inst, instructions, push, read_string};
 
 /// Breaks an instruction: returns the new one, or `None` to remove it.
-type Break = fn(&Inst, &Names) -> Option<Inst>;
+type Break<'a> = &'a dyn Fn(&Inst, &Names) -> Option<Inst>;
 
 /// Ids of the rewriter's functions and variables, by name.
 struct Names(Vec<(String, u32)>);
@@ -20,7 +20,7 @@ impl Names {
     }
 }
 
-fn rebuild(words: &[u32], change: Break) -> Vec<u32> {
+fn rebuild(words: &[u32], change: Break<'_>) -> Vec<u32> {
     let all = instructions(words).expect("a well-formed rewrite");
     let name_insts = all.iter().filter(|i| i.op == op::Name);
     let names = Names(
@@ -38,7 +38,7 @@ fn rebuild(words: &[u32], change: Break) -> Vec<u32> {
 }
 
 /// Number of seeds for which the broken rewriter is detected, and of all seeds.
-fn detected(change: Break) -> (u32, u32) {
+fn detected(change: Break<'_>) -> (u32, u32) {
     let (mut detected, mut all) = (0, 0);
     for seed in 0..60 {
         let choices = &mut Choices::seeded(seed);
@@ -62,74 +62,53 @@ fn detected(change: Break) -> (u32, u32) {
     (detected, all)
 }
 
-fn assert_detected(change: Break, at_least: u32) {
+fn assert_detected(change: Break<'_>, at_least: u32) {
     let (detected, all) = detected(change);
     println!("{detected} of {all}");
     assert!(detected >= at_least, "only {detected} of {all} are detected");
 }
 
+/// Checks that a rewrite without the instructions `opcode` whose operand `operand` has this name is detected.
+fn assert_needed(opcode: u16, operand: usize, name: &str, at_least: u32) {
+    let removed = |inst: &Inst, names: &Names| inst.op == opcode && names.is(inst.word(operand), name);
+    assert_detected(&|inst, names| (!removed(inst, names)).then(|| inst.clone()), at_least);
+}
+
+/// Checks that a rewrite with instructions `new` instead of `old` is detected.
+fn assert_distinguished(old: u16, new: u16, at_least: u32) {
+    let replace = |inst: &Inst| Inst {
+        op: if inst.op == old { new } else { inst.op },
+        ..inst.clone()
+    };
+    assert_detected(&|inst, _| Some(replace(inst)), at_least);
+}
+
 #[test]
 fn a_correct_rewrite_is_accepted() {
-    assert_eq!(detected(|inst, _| Some(inst.clone())).0, 0);
+    assert_eq!(detected(&|inst, _| Some(inst.clone())).0, 0);
 }
 
 #[test]
 fn a_missing_abort_flag_is_detected() {
-    assert_detected(
-        |inst, names| {
-            let sets_flag = inst.op == op::Store && names.is(inst.word(0), "vkabort_aborted");
-            (!sets_flag).then(|| inst.clone())
-        },
-        15,
-    );
+    assert_needed(op::Store, 0, "vkabort_aborted", 15);
 }
 
 #[test]
 fn a_missing_commit_is_detected() {
-    assert_detected(
-        |inst, names| {
-            let commits = inst.op == op::FunctionCall && names.is(inst.word(2), "vkabort_commit");
-            (!commits).then(|| inst.clone())
-        },
-        40,
-    );
+    assert_needed(op::FunctionCall, 2, "vkabort_commit", 40);
 }
 
 #[test]
 fn a_missing_identity_is_detected() {
-    assert_detected(
-        |inst, names| {
-            let stores = inst.op == op::Store && names.is(inst.word(0), "vkabort_identity");
-            (!stores).then(|| inst.clone())
-        },
-        40,
-    );
+    assert_needed(op::Store, 0, "vkabort_identity", 40);
 }
 
 #[test]
 fn values_shifted_to_the_wrong_byte_are_detected() {
-    assert_detected(
-        |inst, _| {
-            let mut inst = inst.clone();
-            if inst.op == op::ShiftLeftLogical {
-                inst.op = op::ShiftRightLogical;
-            }
-            Some(inst)
-        },
-        20,
-    );
+    assert_distinguished(op::ShiftLeftLogical, op::ShiftRightLogical, 20);
 }
 
 #[test]
 fn loops_with_an_extra_iteration_are_detected() {
-    assert_detected(
-        |inst, _| {
-            let mut inst = inst.clone();
-            if inst.op == op::ULessThan {
-                inst.op = op::ULessThanEqual;
-            }
-            Some(inst)
-        },
-        40,
-    );
+    assert_distinguished(op::ULessThan, op::ULessThanEqual, 40);
 }

@@ -37,9 +37,12 @@ pub fn words(bytes: &[u8], count: usize) -> Vec<u32> {
 pub struct Builder {
     /// Minor number of the SPIR-V version 1.x.
     pub minor: u32,
-    bound: u32,
-    capabilities: BTreeSet<u32>,
-    extensions: BTreeSet<&'static str>,
+    /// The id bound.
+    pub bound: u32,
+    /// Declared capabilities.
+    pub capabilities: BTreeSet<u32>,
+    /// Declared extensions.
+    pub extensions: BTreeSet<&'static str>,
     /// Operands of `OpMemoryModel`.
     pub model: [u32; 2],
     /// `OpEntryPoint` instructions.
@@ -48,8 +51,10 @@ pub struct Builder {
     pub modes: Vec<u32>,
     strings: Vec<u32>,
     names: Vec<u32>,
-    decorations: Vec<u32>,
-    globals: Vec<u32>,
+    /// Decorations of ids and members.
+    pub decorations: Vec<u32>,
+    /// Types, constants and variables.
+    pub globals: Vec<u32>,
     /// Function definitions in order.
     pub functions: Vec<u32>,
     cache: HashMap<(u16, Vec<u32>), Id>,
@@ -124,6 +129,11 @@ impl Builder {
         self.types.get(&ty).cloned().unwrap_or_default()
     }
 
+    /// Uses an existing type, or a constant with its type before its operands, instead of creating an equal one.
+    pub fn reuse(&mut self, opcode: u16, operands: &[u32], id: Id) {
+        self.cache.insert((opcode, operands.to_vec()), id);
+    }
+
     /// Id of a type, which is created if missing.
     pub fn ty(&mut self, opcode: u16, operands: &[u32]) -> Id {
         let key = (opcode, operands.to_vec());
@@ -131,7 +141,7 @@ impl Builder {
             return *id;
         }
         let id = self.new_type(opcode, operands);
-        self.cache.insert(key, id);
+        self.reuse(opcode, operands, id);
         id
     }
 

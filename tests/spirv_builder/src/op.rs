@@ -19,7 +19,7 @@ from_spirv! { u16; Op:
     Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain InBoundsAccessChain ArrayLength
     Decorate MemberDecorate
     VectorExtractDynamic VectorShuffle CompositeConstruct CompositeExtract CompositeInsert CopyObject CopyLogical
-    SampledImage
+    SampledImage Image
     ConvertFToU ConvertFToS ConvertSToF ConvertUToF UConvert SConvert FConvert Bitcast
     SNegate IAdd FAdd ISub FSub IMul FMul UDiv SDiv UMod SRem SMod
     Any All LogicalEqual LogicalNotEqual LogicalOr LogicalAnd LogicalNot Select

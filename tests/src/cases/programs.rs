@@ -16,7 +16,7 @@ use vkabort_oracle::check::Subject;
 use vkabort_oracle::check::compute_run::{ComputeRun, INVOCATIONS, initial_buffers, interpret_compute};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
-use vkabort_oracle::interpret::Message;
+use vkabort_oracle::interpret::Region;
 use vkabort_oracle::module::Module;
 use vkabort_oracle::op::{capability, execution_model};
 use vkabort_oracle::plant::{Density, Trigger, plant_except};
@@ -289,7 +289,7 @@ impl Observed {
         for message in &expected.messages {
             match left.iter().position(|payload| matches(payload, message)) {
                 Some(at) => drop(left.swap_remove(at)),
-                None => bail!("no message is {:02x?}; the rest are {left:02x?}", message.bytes),
+                None => bail!("no message is {:02x?}; the rest are {left:02x?}", message.bytes()),
             }
         }
         ensure!(left.is_empty(), "{} extra messages: {left:02x?}", left.len());
@@ -298,8 +298,8 @@ impl Observed {
 }
 
 /// Whether a payload equals a message, ignoring undefined bits.
-fn matches(payload: &[u8], message: &Message) -> bool {
-    let undef = message.undef.iter().chain(std::iter::repeat(&0));
-    let mut bytes = payload.iter().zip(&message.bytes).zip(undef);
-    payload.len() == message.bytes.len() && bytes.all(|((found, expected), undef)| (found ^ expected) & !undef == 0)
+fn matches(payload: &[u8], message: &Region) -> bool {
+    let undef = message.shadow().iter().chain(std::iter::repeat(&0));
+    let mut bytes = payload.iter().zip(message.bytes()).zip(undef);
+    payload.len() == message.bytes().len() && bytes.all(|((found, expected), undef)| (found ^ expected) & !undef == 0)
 }

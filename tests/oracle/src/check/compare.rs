@@ -235,7 +235,7 @@ fn run_with_aborts(
         summary.invocations += 1;
         if let InvocationEnd::Aborted { message, .. } = end {
             summary.aborts += 1;
-            summary.message_bytes += message.bytes.len() as u64;
+            summary.message_bytes += message.bytes().len() as u64;
         }
     }
     Ok(())

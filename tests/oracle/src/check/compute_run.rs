@@ -2,7 +2,7 @@
 
 use super::inputs::{CheckOptions, STEPS, Subject};
 use super::run::{self, Run, Schedule};
-use crate::interpret::{InterpretError, InvocationEnd, Message};
+use crate::interpret::{InterpretError, InvocationEnd, Region};
 use crate::module::Module;
 use crate::op::execution_model;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub struct ComputeRun {
     /// Buffers by binding, as words.
     pub buffers: Vec<(u32, Vec<u32>)>,
     /// Messages of the aborted invocations, in invocation order.
-    pub messages: Vec<Message>,
+    pub messages: Vec<Region>,
     /// Number of calls of `due` by each invocation.
     pub ticks: Vec<u32>,
 }

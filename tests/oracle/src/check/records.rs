@@ -2,7 +2,7 @@
 
 use super::inputs::CheckOptions;
 use super::run::{Run, Schedule};
-use crate::interpret::{InvocationEnd, Message};
+use crate::interpret::{InvocationEnd, Region};
 use vkabort_instrument::Instrumented;
 use vkabort_record::invocation::Invocation;
 use vkabort_record::layout::{CONTROL_BYTES, HEADER_BYTES, UNIT_BYTES};
@@ -12,7 +12,7 @@ use vkabort_record::snapshot::{Record, Snapshot};
 struct Expected<'a> {
     invocation: usize,
     site: u32,
-    message: &'a Message,
+    message: &'a Region,
 }
 
 /// Compares. Returns the number of aborts for which the arena had no room.
@@ -101,23 +101,23 @@ fn difference(expected: &Expected<'_>, record: &Record, schedule: &Schedule<'_>)
 fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), String> {
     let message = expected.message;
     let site = expected.site;
-    if record.payload.len() != message.bytes.len() {
-        let (found, expected) = (record.payload.len(), message.bytes.len());
+    if record.payload.len() != message.bytes().len() {
+        let (found, expected) = (record.payload.len(), message.bytes().len());
         return Err(format!(
             "the message of site {site} has {found} bytes, expected {expected}"
         ));
     }
     let first = (CONTROL_BYTES + record.unit * UNIT_BYTES + HEADER_BYTES) as usize;
-    for (at, (byte, expected)) in record.payload.iter().zip(&message.bytes).enumerate() {
-        let undef = message.undef.get(at).copied().unwrap_or(0);
+    for (at, (byte, expected)) in record.payload.iter().zip(message.bytes()).enumerate() {
+        let undef = message.shadow().get(at).copied().unwrap_or(0);
         let shadow = run.arena.shadow().get(first + at).copied().unwrap_or(0);
         if (byte ^ expected) & !undef != 0 {
             let near = |bytes: &[u8]| bytes[at.saturating_sub(4)..bytes.len().min(at + 12)].to_vec();
             return Err(format!(
                 "byte {at} of {} of the message of site {site} differs: {:02x?}, expected {:02x?} (starting 4 bytes earlier)",
-                message.bytes.len(),
+                message.bytes().len(),
                 near(&record.payload),
-                near(&message.bytes)
+                near(message.bytes())
             ));
         }
         if shadow & !undef != 0 {
@@ -125,8 +125,8 @@ fn payload(expected: &Expected<'_>, record: &Record, run: &Run) -> Result<(), St
         }
     }
     // Padding at the end of a record is zero.
-    let end = first + (message.bytes.len()).next_multiple_of(UNIT_BYTES as usize);
-    let padding = run.arena.bytes().get(first + message.bytes.len()..end).unwrap_or(&[]);
+    let end = first + (message.bytes().len()).next_multiple_of(UNIT_BYTES as usize);
+    let padding = run.arena.bytes().get(first + message.bytes().len()..end).unwrap_or(&[]);
     if padding.iter().any(|b| *b != 0) {
         return Err(format!("the padding after the message of site {site} is not zero"));
     }

@@ -7,6 +7,8 @@ use crate::choices::Choices;
 use crate::module::Id;
 use crate::op::{self, execution_model, storage_class as class};
 use crate::words::push;
+use std::ops::{Deref, DerefMut};
+use vkabort_spirv_builder::Builder;
 
 /// Values whose definitions dominate the insertion point.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +60,20 @@ pub(super) struct Body<'a> {
     pub(super) arrays: u32,
 }
 
+impl Deref for Body<'_> {
+    type Target = Builder;
+
+    fn deref(&self) -> &Builder {
+        &self.globals.builder
+    }
+}
+
+impl DerefMut for Body<'_> {
+    fn deref_mut(&mut self) -> &mut Builder {
+        &mut self.globals.builder
+    }
+}
+
 impl<'a> Body<'a> {
     /// Generates a function and adds it to the module.
     pub(super) fn function(
@@ -96,12 +112,11 @@ impl<'a> Body<'a> {
         };
         let mut head = Vec::new();
         let types: Vec<Id> = parameters.iter().map(|p| body.parameter_type(*p)).collect();
-        let result = body.returned_type();
-        let signature: Vec<u32> = [result].into_iter().chain(types.iter().copied()).collect();
-        let ty = body.globals.builder.ty(op::TypeFunction, &signature);
+        let result = body.type_of(returns);
+        let ty = body.ty(op::TypeFunction, &[&[result], &types[..]].concat());
         push(&mut head, op::Function, &[result, function, 0, ty]);
         for (parameter, ty) in parameters.iter().zip(&types) {
-            let id = body.globals.builder.fresh();
+            let id = body.fresh();
             push(&mut head, op::FunctionParameter, &[*ty, id]);
             match parameter {
                 Parameter::Uint => body.scope.uints.push(id),
@@ -124,19 +139,15 @@ impl<'a> Body<'a> {
             body.store_invocation(input, input_type, model);
         } else {
             let name = format!("f{}", body.globals.callees.len());
-            body.globals.builder.name(function, &name);
+            body.name(function, &name);
         }
         let count = body.choices.between(1, options.size.max(1) * 2);
         body.statements(count, 3);
         if body.open {
             body.emit_return();
         }
-        for variable in &body.variables {
-            push(
-                &mut head,
-                op::Variable,
-                &[variable[0], variable[1], class::Function, variable[2]],
-            );
+        for &[pointer, id, initial] in &body.variables {
+            push(&mut head, op::Variable, &[pointer, id, class::Function, initial]);
         }
         head.append(&mut body.code);
         push(&mut head, op::FunctionEnd, &[]);
@@ -153,43 +164,33 @@ impl<'a> Body<'a> {
     }
 
     fn parameter_type(&mut self, parameter: Parameter) -> Id {
-        let builder = &mut self.globals.builder;
-        let uint = builder.uint();
+        let uint = self.uint();
         match parameter {
             Parameter::Uint => uint,
-            Parameter::Uvec4 => builder.vector(uint, 4),
-            Parameter::Local => builder.pointer(class::Function, uint),
-            Parameter::Private => builder.pointer(class::Private, uint),
+            Parameter::Uvec4 => self.vector(uint, 4),
+            Parameter::Local => self.pointer(class::Function, uint),
+            Parameter::Private => self.pointer(class::Private, uint),
         }
     }
 
     pub(super) fn type_of(&mut self, returns: Returns) -> Id {
-        let builder = &mut self.globals.builder;
         match returns {
-            Returns::Void => builder.void(),
-            Returns::Uint => builder.uint(),
-            Returns::Uvec4 => {
-                let uint = builder.uint();
-                builder.vector(uint, 4)
-            }
+            Returns::Void => self.void(),
+            Returns::Uint => self.uint(),
+            Returns::Uvec4 => self.parameter_type(Parameter::Uvec4),
             Returns::Pair => self.globals.pair,
         }
     }
 
-    fn returned_type(&mut self) -> Id {
-        self.type_of(self.returns)
-    }
-
     /// Appends an instruction with a result.
     pub(super) fn emit(&mut self, opcode: u16, ty: Id, operands: &[u32]) -> Id {
-        let id = self.globals.builder.fresh();
+        let id = self.fresh();
         self.emit_as(id, opcode, ty, operands);
         id
     }
 
     pub(super) fn emit_as(&mut self, id: Id, opcode: u16, ty: Id, operands: &[u32]) {
-        let all: Vec<u32> = [ty, id].into_iter().chain(operands.iter().copied()).collect();
-        self.emit_void(opcode, &all);
+        self.emit_void(opcode, &[&[ty, id], operands].concat());
     }
 
     /// Appends an instruction without a result.
@@ -210,6 +211,27 @@ impl<'a> Body<'a> {
 
     pub(super) fn branch(&mut self, label: Id) {
         self.emit_void(op::Branch, &[label]);
+    }
+
+    /// Ends the block with a selection that has the merge block `merge`.
+    pub(super) fn branch_if(&mut self, condition: Id, [yes, no]: [Id; 2], merge: Id) {
+        self.emit_void(op::SelectionMerge, &[merge, 0]);
+        self.emit_void(op::BranchConditional, &[condition, yes, no]);
+    }
+
+    /// Emits a phi of the incoming `edges` (values and blocks), and adds it to the scope.
+    pub(super) fn phi(&mut self, edges: &[(Id, Id)]) -> Id {
+        let uint = self.uint();
+        let operands: Vec<u32> = edges.iter().flat_map(|(value, from)| [*value, *from]).collect();
+        let phi = self.emit(op::Phi, uint, &operands);
+        self.scope.uints.push(phi);
+        phi
+    }
+
+    /// A constant below `count`.
+    pub(super) fn constant_below(&mut self, count: u32) -> Id {
+        let value = self.choices.below(count);
+        self.constant(value)
     }
 
     pub(super) fn can_afford(&self, cost: u32) -> bool {
@@ -261,18 +283,14 @@ impl<'a> Body<'a> {
                 }
                 self.emit_void(op::Return, &[]);
             }
-            Returns::Uint => {
-                let value = self.uint();
-                self.emit_void(op::ReturnValue, &[value]);
-            }
-            Returns::Uvec4 => {
-                let value = self.uvec4();
-                self.emit_void(op::ReturnValue, &[value]);
-            }
-            Returns::Pair => {
-                let value = self.pair();
-                self.emit_void(op::ReturnValue, &[value]);
-            }
+            Returns::Uint => self.return_value(Self::any_uint),
+            Returns::Uvec4 => self.return_value(Self::uvec4),
+            Returns::Pair => self.return_value(Self::pair),
         }
+    }
+
+    fn return_value(&mut self, choose: fn(&mut Self) -> Id) {
+        let value = choose(self);
+        self.emit_void(op::ReturnValue, &[value]);
     }
 }

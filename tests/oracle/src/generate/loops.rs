@@ -62,11 +62,9 @@ impl Body<'_> {
 
     /// Emits the header up to its merge instruction, with a counter and a carried value.
     fn head(&mut self, shape: Shape, rounds: u32) -> Frame {
-        let builder = &mut self.globals.builder;
-        let uint = builder.uint();
-        let (zero, limit) = (builder.constant(0), builder.constant(rounds));
-        let [header, merge, next, counter, next_counter, carried] = [(); 6].map(|()| builder.fresh());
-        let initial = self.uint();
+        let (uint, zero, limit) = (self.uint(), self.constant(0), self.constant(rounds));
+        let [header, merge, next, counter, next_counter, carried] = [(); 6].map(|()| self.fresh());
+        let initial = self.any_uint();
         let from = self.label;
         self.branch(header);
         self.begin(header);
@@ -88,7 +86,7 @@ impl Body<'_> {
 
     /// Completes the header's phis with the back edge from the current block.
     fn close(&mut self, frame: &Frame) {
-        let value = self.uint();
+        let value = self.any_uint();
         let [carried, counter] = frame.patches;
         for (at, word) in [(carried, value), (carried + 1, self.label), (counter, self.label)] {
             if let Some(slot) = self.code.get_mut(at) {
@@ -97,16 +95,20 @@ impl Body<'_> {
         }
     }
 
+    fn loop_merge(&mut self, frame: &Frame) {
+        self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
+    }
+
     fn advance_counter(&mut self, frame: &Frame) {
-        let (uint, one) = (self.globals.builder.uint(), self.globals.builder.constant(1));
+        let (uint, one) = (self.uint(), self.constant(1));
         self.emit_as(frame.next_counter, op::IAdd, uint, &[frame.counter, one]);
     }
 
     fn continue_condition(&mut self, counter: Id, frame: &Frame) -> Id {
-        let bool = self.globals.builder.bool();
+        let bool = self.bool();
         let more = self.emit(op::ULessThan, bool, &[counter, frame.limit]);
         if self.choices.chance(30) {
-            let also = self.bool();
+            let also = self.any_bool();
             return self.emit(op::LogicalAnd, bool, &[more, also]);
         }
         more
@@ -119,8 +121,8 @@ impl Body<'_> {
         self.advance_counter(frame);
         let more = self.continue_condition(frame.next_counter, frame);
         self.close(frame);
-        let edge = (self.uint(), self.label);
-        self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
+        let edge = (self.any_uint(), self.label);
+        self.loop_merge(frame);
         self.emit_void(op::BranchConditional, &[more, frame.header, frame.merge]);
         self.loops.pop();
         self.merge(frame.merge, &[edge]);
@@ -134,7 +136,7 @@ impl Body<'_> {
             continues: Vec::new(),
         }));
         self.straight_lines(2);
-        let body = self.globals.builder.fresh();
+        let body = self.fresh();
         // Whether the continue construct can exit the loop.
         let mut leaves_from_continue = shape == Shape::DoWhile;
         let mut test_scope: Option<Scope> = None;
@@ -144,13 +146,13 @@ impl Body<'_> {
                 let more = self.continue_condition(frame.counter, frame);
                 self.add_break();
                 header_scope = self.scope.clone();
-                self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
+                self.loop_merge(frame);
                 self.emit_void(op::BranchConditional, &[more, body, frame.merge]);
             }
             Shape::For => {
                 header_scope = self.scope.clone();
-                let test = self.globals.builder.fresh();
-                self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
+                let test = self.fresh();
+                self.loop_merge(frame);
                 self.branch(test);
                 self.begin(test);
                 self.straight_lines(2);
@@ -167,7 +169,7 @@ impl Body<'_> {
                     self.add_break();
                 }
                 header_scope = self.scope.clone();
-                self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
+                self.loop_merge(frame);
                 if leaves_from_continue {
                     self.branch(frame.target);
                 } else {
@@ -176,7 +178,7 @@ impl Body<'_> {
             }
             _ => {
                 header_scope = self.scope.clone();
-                self.emit_void(op::LoopMerge, &[frame.merge, frame.target, 0]);
+                self.loop_merge(frame);
                 self.branch(body);
             }
         }
@@ -226,17 +228,14 @@ impl Body<'_> {
         self.loops.push(None);
         self.begin(frame.target);
         if !continues.is_empty() {
-            let uint = self.globals.builder.uint();
-            let operands: Vec<u32> = continues.iter().flat_map(|(value, from)| [*value, *from]).collect();
-            let phi = self.emit(op::Phi, uint, &operands);
-            self.scope.uints.push(phi);
+            self.phi(continues);
             let count = self.choices.below(4);
             self.statements(count, depth.min(1));
         }
         self.advance_counter(frame);
         let edge = leaves.then(|| {
             let more = self.continue_condition(frame.next_counter, frame);
-            let value = self.uint();
+            let value = self.any_uint();
             (more, value)
         });
         self.close(frame);
@@ -250,11 +249,10 @@ impl Body<'_> {
     }
 
     fn break_at_limit(&mut self, frame: &Frame) {
-        let bool = self.globals.builder.bool();
+        let bool = self.bool();
         let stop = self.emit(op::UGreaterThanEqual, bool, &[frame.counter, frame.limit]);
-        let [yes, next] = [(); 2].map(|()| self.globals.builder.fresh());
-        self.emit_void(op::SelectionMerge, &[next, 0]);
-        self.emit_void(op::BranchConditional, &[stop, yes, next]);
+        let [yes, next] = [(); 2].map(|()| self.fresh());
+        self.branch_if(stop, [yes, next], next);
         let outer = self.scope.clone();
         self.begin(yes);
         if self.in_continue() || self.choices.chance(75) {
@@ -268,16 +266,17 @@ impl Body<'_> {
     }
 
     fn add_break(&mut self) {
-        let edge = (self.uint(), self.label);
-        if let Some(Some(innermost)) = self.loops.last_mut() {
-            innermost.breaks.push(edge);
-        }
+        self.add_edge(|innermost| &mut innermost.breaks);
     }
 
     fn add_continue(&mut self) {
-        let edge = (self.uint(), self.label);
+        self.add_edge(|innermost| &mut innermost.continues);
+    }
+
+    fn add_edge(&mut self, list: fn(&mut Loop) -> &mut Vec<(Id, Id)>) {
+        let edge = (self.any_uint(), self.label);
         if let Some(Some(innermost)) = self.loops.last_mut() {
-            innermost.continues.push(edge);
+            list(innermost).push(edge);
         }
     }
 }

@@ -68,6 +68,16 @@ impl Shape {
             Self::Specialised { stride } => stride * 40,
         }
     }
+
+    /// Whether the shape or a part of it, other than a vector's or matrix's, fulfils a condition.
+    pub(super) fn holds(&self, condition: fn(&Self) -> bool) -> bool {
+        condition(self)
+            || match self {
+                Self::Struct { members } => members.iter().any(|(_, member)| member.holds(condition)),
+                Self::Array { element, .. } => element.holds(condition),
+                _ => false,
+            }
+    }
 }
 
 impl Body<'_> {
@@ -77,7 +87,7 @@ impl Body<'_> {
             0 => Shape::Scalar(self.scalar()),
             1 => self.part(0),
             2 if self.options.empty => Shape::Struct { members: Vec::new() },
-            _ => self.structure(2),
+            _ => self.any_structure(2),
         }
     }
 
@@ -131,7 +141,7 @@ impl Body<'_> {
                     count,
                 }
             }
-            8 | 9 => self.structure(depth - 1),
+            8 | 9 => self.any_structure(depth - 1),
             _ => Shape::Scalar(self.scalar()),
         }
     }
@@ -146,7 +156,7 @@ impl Body<'_> {
         }
     }
 
-    fn structure(&mut self, depth: u32) -> Shape {
+    fn any_structure(&mut self, depth: u32) -> Shape {
         let mut members: Vec<(u32, Shape)> = Vec::new();
         let (mut at, mut end) = (0, 0);
         for _ in 0..self.choices.between(1, 5) {
@@ -193,15 +203,14 @@ impl Body<'_> {
             Shape::Scalar(scalar) => scalar.id(&mut self.globals.builder),
             Shape::Vector { component, count } => {
                 let component = self.shape_type(component, false);
-                self.globals.builder.vector(component, *count)
+                self.vector(component, *count)
             }
             Shape::Matrix {
                 bits, columns, rows, ..
             } => {
-                let builder = &mut self.globals.builder;
-                let float = builder.float(*bits);
-                let column = builder.vector(float, *rows);
-                builder.ty(op::TypeMatrix, &[column, *columns])
+                let float = self.float(*bits);
+                let column = self.vector(float, *rows);
+                self.ty(op::TypeMatrix, &[column, *columns])
             }
             Shape::Array { element, count, stride } => {
                 let element = self.shape_type(element, laid_out);
@@ -209,7 +218,7 @@ impl Body<'_> {
                 self.array_type(element, *count, stride, false)
             }
             Shape::Data { bits, count, utf, .. } => {
-                let element = self.globals.builder.int(*bits, false);
+                let element = self.int(*bits, false);
                 // Compilers decorate only arrays of words with a stride.
                 let stride = (laid_out && *bits >= 32).then_some(bits / 8);
                 self.array_type(element, *count, stride, laid_out && *utf)
@@ -217,50 +226,43 @@ impl Body<'_> {
             Shape::Struct { members } => {
                 let types: Vec<Id> = members.iter().map(|(_, m)| self.shape_type(m, laid_out)).collect();
                 if !laid_out {
-                    return self.globals.builder.ty(op::TypeStruct, &types);
+                    return self.ty(op::TypeStruct, &types);
                 }
-                let ty = self.globals.builder.new_type(op::TypeStruct, &types);
-                for (number, (offset, member)) in (0..).zip(members) {
-                    let builder = &mut self.globals.builder;
-                    builder.decorate_member(ty, number, decoration::Offset, &[*offset]);
+                let offsets = members.iter().map(|(offset, _)| *offset);
+                let placed: Vec<(Id, u32)> = types.into_iter().zip(offsets).collect();
+                let ty = self.structure(&placed);
+                for (number, (_, member)) in (0..).zip(members) {
                     if let Shape::Matrix { stride, row_major, .. } = member {
                         let major = if *row_major {
                             decoration::RowMajor
                         } else {
                             decoration::ColMajor
                         };
-                        builder.decorate_member(ty, number, decoration::MatrixStride, &[*stride]);
-                        builder.decorate_member(ty, number, major, &[]);
+                        self.decorate_member(ty, number, decoration::MatrixStride, &[*stride]);
+                        self.decorate_member(ty, number, major, &[]);
                     }
                 }
                 ty
             }
             Shape::Loaded(part) => part.ty,
             Shape::Specialised { stride } => {
-                let (length, builder) = (self.globals.specialised_length, &mut self.globals.builder);
-                let uint = builder.uint();
-                if !laid_out {
-                    return builder.ty(op::TypeArray, &[uint, length]);
+                let (length, uint) = (self.globals.specialised_length, self.uint());
+                match laid_out {
+                    true => self.strided_array(uint, length, Some(*stride)),
+                    false => self.ty(op::TypeArray, &[uint, length]),
                 }
-                let ty = builder.new_type(op::TypeArray, &[uint, length]);
-                builder.decorate(ty, decoration::ArrayStride, &[*stride]);
-                ty
             }
         }
     }
 
     fn array_type(&mut self, element: Id, count: u32, stride: Option<u32>, utf: bool) -> Id {
-        let builder = &mut self.globals.builder;
         if stride.is_none() && !utf {
-            return builder.array(element, count);
+            return self.array(element, count);
         }
-        let length = builder.constant(count);
-        let ty = builder.new_type(op::TypeArray, &[element, length]);
-        if let Some(stride) = stride {
-            builder.decorate(ty, decoration::ArrayStride, &[stride]);
-        }
+        let length = self.constant(count);
+        let ty = self.strided_array(element, length, stride);
         if utf {
-            builder.decorate(ty, decoration::UTFEncodedKHR, &[]);
+            self.decorate(ty, decoration::UTFEncodedKHR, &[]);
         }
         ty
     }

@@ -13,16 +13,16 @@ impl Body<'_> {
         let shape = self.shape();
         let ty = self.shape_type(&shape, true);
         // The value has the Message Type itself, or a matching type without layout.
-        let laid_out = self.choices.chance(25) && !holds_undecorated_variable(&shape);
+        let laid_out = self.choices.chance(25) && !shape.holds(is_undecorated_variable);
         let value = match self.choices.below(12) {
             // Physical pointers have no null value.
-            0 if !holds_pointer(&shape) => {
+            0 if !shape.holds(is_pointer) => {
                 let value_type = self.shape_type(&shape, laid_out);
-                self.globals.builder.value(op::ConstantNull, value_type, &[])
+                self.value(op::ConstantNull, value_type, &[])
             }
             1 => {
                 let value_type = self.shape_type(&shape, laid_out);
-                self.globals.builder.value(op::Undef, value_type, &[])
+                self.value(op::Undef, value_type, &[])
             }
             _ => {
                 let value_type = if laid_out { ty } else { self.shape_type(&shape, false) };
@@ -32,7 +32,7 @@ impl Body<'_> {
                     self.shape_value(&shape, value_type, false)
                 };
                 let aggregate = matches!(shape, Shape::Struct { .. } | Shape::Array { .. });
-                if aggregate && value_type != ty && self.globals.builder.minor >= 4 && self.choices.chance(30) {
+                if aggregate && value_type != ty && self.minor >= 4 && self.choices.chance(30) {
                     self.emit(op::CopyLogical, ty, &[value])
                 } else if self.choices.chance(15) {
                     self.emit(op::CopyObject, value_type, &[value])
@@ -46,10 +46,9 @@ impl Body<'_> {
 
     /// A phi of two values of a shape.
     fn phi_of_two(&mut self, shape: &Shape, ty: Id) -> Id {
-        let condition = self.bool();
-        let [yes, no, merge] = [(); 3].map(|()| self.globals.builder.fresh());
-        self.emit_void(op::SelectionMerge, &[merge, 0]);
-        self.emit_void(op::BranchConditional, &[condition, yes, no]);
+        let condition = self.any_bool();
+        let [yes, no, merge] = [(); 3].map(|()| self.fresh());
+        self.branch_if(condition, [yes, no], merge);
         let outer = self.scope.clone();
         let mut edges = Vec::new();
         for label in [yes, no] {
@@ -73,9 +72,9 @@ impl Body<'_> {
                 specialised,
                 ..
             } => {
-                let element = self.globals.builder.int(*bits, false);
+                let element = self.int(*bits, false);
                 // The type of the data has no stride.
-                let data_type = self.globals.builder.array(element, *count);
+                let data_type = self.array(element, *count);
                 let words: Vec<u32> = (0..(bits / 8 * count).div_ceil(4))
                     .map(|_| self.choices.word() | 0x0101_0101)
                     .collect();
@@ -85,22 +84,17 @@ impl Body<'_> {
                     op::ConstantDataKHR
                 };
                 if data_type == ty {
-                    return self.globals.builder.new_value(opcode, ty, &words);
+                    return self.new_value(opcode, ty, &words);
                 }
-                self.globals.builder.value(op::ConstantNull, ty, &[])
+                self.value(op::ConstantNull, ty, &[])
             }
             Shape::Struct { .. } | Shape::Array { .. } | Shape::Vector { .. } | Shape::Matrix { .. } => {
                 self.composite(shape, ty, constant)
             }
-            Shape::Loaded(_) | Shape::Specialised { .. } if constant => {
-                self.globals.builder.value(op::ConstantNull, ty, &[])
-            }
+            Shape::Loaded(_) | Shape::Specialised { .. } if constant => self.value(op::ConstantNull, ty, &[]),
             Shape::Loaded(part) => {
                 let class = self.globals.buffer_class;
-                let (pointer, member) = (
-                    self.globals.builder.pointer(class, ty),
-                    self.globals.builder.constant(part.member),
-                );
+                let (pointer, member) = (self.pointer(class, ty), self.constant(part.member));
                 let data = self.globals.data;
                 let chain = self.emit(op::AccessChain, pointer, &[data, member]);
                 let value = self.emit(op::Load, ty, &[chain]);
@@ -112,42 +106,42 @@ impl Body<'_> {
             Shape::Specialised { .. } => {
                 let plain_type = self.shape_type(shape, false);
                 if plain_type != ty {
-                    return self.globals.builder.value(op::ConstantNull, ty, &[]);
+                    return self.value(op::ConstantNull, ty, &[]);
                 }
-                let uint = self.globals.builder.uint();
-                let pointer = self.globals.builder.pointer(class::Private, uint);
-                let (array, index, value) = (self.globals.specialised, self.choices.below(4), self.uint());
-                let index = self.globals.builder.constant(index);
+                let uint = self.uint();
+                let pointer = self.pointer(class::Private, uint);
+                let (array, index, value) = (self.globals.specialised, self.choices.below(4), self.any_uint());
+                let index = self.constant(index);
                 let element = self.emit(op::AccessChain, pointer, &[array, index]);
                 self.emit_void(op::Store, &[element, value]);
                 self.emit(op::Load, ty, &[array])
             }
             Shape::Scalar(scalar) if constant && *scalar != MessageScalar::Pointer => self.scalar_constant(*scalar, ty),
-            _ if self.choices.chance(4) => self.globals.builder.value(op::Undef, ty, &[]),
-            Shape::Scalar(_) if constant => self.globals.builder.value(op::Undef, ty, &[]),
+            _ if self.choices.chance(4) => self.value(op::Undef, ty, &[]),
+            Shape::Scalar(_) if constant => self.value(op::Undef, ty, &[]),
             Shape::Scalar(scalar) => self.scalar_value(*scalar, ty),
         }
     }
 
     fn composite(&mut self, shape: &Shape, ty: Id, constant: bool) -> Id {
-        let constant = constant && !holds_pointer(shape);
+        let constant = constant && !shape.holds(is_pointer);
         let parts: Vec<(Shape, Id)> = self.parts(shape, ty);
         let through_variable = !constant && matches!(shape, Shape::Array { .. }) && self.choices.chance(30);
         let values: Vec<Id> = parts
             .iter()
             .map(|(part, part_type)| self.shape_value(part, *part_type, constant))
             .collect();
-        if constant && parts.iter().all(|(part, _)| always_constant(part)) {
-            let specialised = parts.iter().any(|(part, _)| holds_specialised(part));
+        if constant {
+            let specialised = parts.iter().any(|(part, _)| part.holds(is_specialised));
             let opcode = if specialised {
                 op::SpecConstantComposite
             } else {
                 op::ConstantComposite
             };
-            return self.globals.builder.new_value(opcode, ty, &values);
+            return self.new_value(opcode, ty, &values);
         }
         let value = self.emit(op::CompositeConstruct, ty, &values);
-        if through_variable && !holds_pointer(shape) && !holds_loaded(shape) && !laid_out_type(self, shape, ty) {
+        if through_variable && !shape.holds(is_pointer) && !shape.holds(is_loaded) && !laid_out_type(self, shape, ty) {
             let variable = self.variable(ty);
             self.emit_void(op::Store, &[variable, value]);
             return self.emit(op::Load, ty, &[variable]);
@@ -160,7 +154,7 @@ impl Body<'_> {
         let laid_out = laid_out_type(self, shape, ty);
         match shape {
             Shape::Struct { members } if laid_out => {
-                let types = self.globals.builder.operands_of(ty);
+                let types = self.operands_of(ty);
                 members
                     .iter()
                     .map(|(_, m)| m.clone())
@@ -168,7 +162,7 @@ impl Body<'_> {
                     .collect()
             }
             Shape::Array { element, count, .. } if laid_out => {
-                let part_type = self.globals.builder.operands_of(ty).get(1).copied().unwrap_or(0);
+                let part_type = self.operands_of(ty).get(1).copied().unwrap_or(0);
                 vec![(Shape::clone(element), part_type); *count as usize]
             }
             Shape::Struct { members } => members
@@ -199,16 +193,10 @@ impl Body<'_> {
 
     /// Overwrites a word of the buffer that messages are loaded from.
     fn overwrite_data(&mut self) {
-        let builder = &mut self.globals.builder;
-        let uint = builder.uint();
-        let pointer = builder.pointer(self.globals.buffer_class, uint);
-        let member = self.choices.below(2);
-        let index = self.choices.below(5);
-        let (member, index) = (
-            self.globals.builder.constant(member),
-            self.globals.builder.constant(index),
-        );
-        let (data, value) = (self.globals.data, self.uint());
+        let (class, data) = (self.globals.buffer_class, self.globals.data);
+        let uint = self.uint();
+        let pointer = self.pointer(class, uint);
+        let (member, index, value) = (self.constant_below(2), self.constant_below(5), self.any_uint());
         let chain = self.emit(op::AccessChain, pointer, &[data, member, index]);
         self.emit_void(op::Store, &[chain, value]);
     }
@@ -222,50 +210,20 @@ fn laid_out_type(body: &mut Body<'_>, shape: &Shape, ty: Id) -> bool {
     }
 }
 
-/// Whether constants are generated for the shape on request.
-fn always_constant(shape: &Shape) -> bool {
-    match shape {
-        Shape::Struct { members } => members.iter().all(|(_, m)| always_constant(m)),
-        Shape::Array { element, .. } => always_constant(element),
-        _ => true,
-    }
+fn is_pointer(shape: &Shape) -> bool {
+    matches!(shape, Shape::Scalar(MessageScalar::Pointer))
 }
 
-/// Whether a part always has a type with layout.
-fn holds_loaded(shape: &Shape) -> bool {
-    match shape {
-        Shape::Loaded(_) => true,
-        Shape::Struct { members } => members.iter().any(|(_, m)| holds_loaded(m)),
-        Shape::Array { element, .. } => holds_loaded(element),
-        _ => false,
-    }
+fn is_specialised(shape: &Shape) -> bool {
+    matches!(shape, Shape::Data { specialised: true, .. } | Shape::Specialised { .. })
 }
 
-fn holds_pointer(shape: &Shape) -> bool {
-    match shape {
-        Shape::Scalar(scalar) => *scalar == MessageScalar::Pointer,
-        Shape::Struct { members } => members.iter().any(|(_, m)| holds_pointer(m)),
-        Shape::Array { element, .. } => holds_pointer(element),
-        _ => false,
-    }
+/// Whether the part always has a type with layout.
+fn is_loaded(shape: &Shape) -> bool {
+    matches!(shape, Shape::Loaded(_))
 }
 
-fn holds_specialised(shape: &Shape) -> bool {
-    match shape {
-        Shape::Data { specialised, .. } => *specialised,
-        Shape::Specialised { .. } => true,
-        Shape::Struct { members } => members.iter().any(|(_, m)| holds_specialised(m)),
-        Shape::Array { element, .. } => holds_specialised(element),
-        _ => false,
-    }
-}
-
-/// Whether the shape has a part for which no value of the Message Type is generated.
-fn holds_undecorated_variable(shape: &Shape) -> bool {
-    match shape {
-        Shape::Specialised { .. } => true,
-        Shape::Struct { members } => members.iter().any(|(_, m)| holds_undecorated_variable(m)),
-        Shape::Array { element, .. } => holds_undecorated_variable(element),
-        _ => false,
-    }
+/// Whether no value of the Message Type is generated for the part.
+fn is_undecorated_variable(shape: &Shape) -> bool {
+    matches!(shape, Shape::Specialised { .. })
 }

@@ -97,12 +97,12 @@ impl Body<'_> {
             MessageScalar::Float { .. } => vec![(low as f32).to_bits()],
             _ => vec![low],
         };
-        self.globals.builder.value(op::Constant, ty, &words)
+        self.value(op::Constant, ty, &words)
     }
 
     /// Converts a `uint` to a scalar.
     pub(super) fn scalar_value(&mut self, scalar: MessageScalar, ty: Id) -> Id {
-        let value = self.uint();
+        let value = self.any_uint();
         match scalar {
             MessageScalar::Int {
                 bits: 32,
@@ -112,21 +112,20 @@ impl Body<'_> {
                 self.emit(op::Bitcast, ty, &[value])
             }
             MessageScalar::Encoded { bits, .. } => {
-                let vector = self.globals.builder.vector(ty, 32 / bits);
+                let vector = self.vector(ty, 32 / bits);
                 let vector = self.emit(op::Bitcast, vector, &[value]);
                 self.emit(op::CompositeExtract, ty, &[vector, 0])
             }
             MessageScalar::Pointer | MessageScalar::Int { bits: 64, .. } => {
-                let uint = self.globals.builder.uint();
-                let (uvec2, high) = (self.globals.builder.vector(uint, 2), self.uint());
+                let uint = self.uint();
+                let (uvec2, high) = (self.vector(uint, 2), self.any_uint());
                 let both = self.emit(op::CompositeConstruct, uvec2, &[value, high]);
                 self.emit(op::Bitcast, ty, &[both])
             }
             MessageScalar::Int { signed: true, .. } => self.emit(op::SConvert, ty, &[value]),
             MessageScalar::Int { .. } => self.emit(op::UConvert, ty, &[value]),
             MessageScalar::Float { .. } => {
-                let builder = &mut self.globals.builder;
-                let (uint, float, mask) = (builder.uint(), builder.float(32), builder.constant(0x3FF));
+                let (uint, float, mask) = (self.uint(), self.float(32), self.constant(0x3FF));
                 let low = self.emit(op::BitwiseAnd, uint, &[value, mask]);
                 let single = self.emit(op::ConvertUToF, float, &[low]);
                 self.emit(op::FConvert, ty, &[single])

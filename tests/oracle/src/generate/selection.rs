@@ -12,10 +12,7 @@ impl Body<'_> {
             self.emit_void(op::Unreachable, &[]);
             return;
         }
-        let uint = self.globals.builder.uint();
-        let operands: Vec<u32> = edges.iter().flat_map(|(value, from)| [*value, *from]).collect();
-        let phi = self.emit(op::Phi, uint, &operands);
-        self.scope.uints.push(phi);
+        self.phi(edges);
     }
 
     /// Emits the statements of an arm. Returns its edge to the merge block, unless it ends otherwise.
@@ -27,32 +24,27 @@ impl Body<'_> {
             self.emit_jump();
         }
         self.open.then(|| {
-            let value = self.uint();
+            let value = self.any_uint();
             (value, self.label)
         })
     }
 
     /// Emits an `if`, with or without `else`.
     pub(super) fn selection(&mut self, depth: u32) {
-        let condition = self.bool();
-        let [yes, no, merge] = [(); 3].map(|()| self.globals.builder.fresh());
-        let with_else = self.choices.chance(50);
+        let condition = self.any_bool();
+        let [yes, no, merge] = [(); 3].map(|()| self.fresh());
+        let mut arms = vec![yes, no];
         let mut edges = Vec::new();
-        let mut target = no;
-        if !with_else {
-            target = merge;
-            let value = self.uint();
-            edges.push((value, self.label));
+        if !self.choices.chance(50) {
+            arms.pop();
+            edges.push((self.any_uint(), self.label));
         }
-        self.emit_void(op::SelectionMerge, &[merge, 0]);
-        let targets = if self.choices.chance(30) {
-            [target, yes]
-        } else {
-            [yes, target]
-        };
-        self.emit_void(op::BranchConditional, &[condition, targets[0], targets[1]]);
+        let mut targets = [yes, arms.get(1).copied().unwrap_or(merge)];
+        if self.choices.chance(30) {
+            targets.reverse();
+        }
+        self.branch_if(condition, targets, merge);
         let outer = self.scope.clone();
-        let arms = if with_else { vec![yes, no] } else { vec![yes] };
         for arm in arms {
             self.scope = outer.clone();
             if let Some(edge) = self.arm(arm, depth) {
@@ -66,16 +58,16 @@ impl Body<'_> {
 
     /// Emits a `switch` with fallthrough, with or without a default.
     pub(super) fn switch(&mut self, depth: u32) {
-        let uint = self.globals.builder.uint();
-        let (value, three) = (self.uint(), self.globals.builder.constant(3));
+        let uint = self.uint();
+        let (value, three) = (self.any_uint(), self.constant(3));
         let selector = self.emit(op::BitwiseAnd, uint, &[value, three]);
         let header = self.label;
         let count = self.choices.between(1, 3) as usize;
-        let cases: Vec<Id> = (0..count).map(|_| self.globals.builder.fresh()).collect();
-        let merge = self.globals.builder.fresh();
-        let default = self.choices.chance(50).then(|| self.globals.builder.fresh());
+        let cases: Vec<Id> = (0..count).map(|_| self.fresh()).collect();
+        let merge = self.fresh();
+        let default = self.choices.chance(50).then(|| self.fresh());
         let mut edges = Vec::new();
-        let passed = self.uint();
+        let passed = self.any_uint();
         if default.is_none() {
             edges.push((passed, header));
         }
@@ -93,7 +85,7 @@ impl Body<'_> {
         for (number, case) in cases.iter().chain(&default).enumerate() {
             self.scope = outer.clone();
             let fallen = falling.take();
-            let phi = fallen.map(|edge| [passed, header, edge.0, edge.1]);
+            let phi = fallen.map(|edge| [(passed, header), edge]);
             let end = self.case(*case, phi, depth);
             let Some(edge) = end else { continue };
             let next = cases.get(number + 1).copied().filter(|_| self.choices.chance(30));
@@ -112,24 +104,21 @@ impl Body<'_> {
         self.merge(merge, &edges);
     }
 
-    fn case(&mut self, label: Id, phi: Option<[Id; 4]>, depth: u32) -> Option<(Id, Id)> {
-        let Some(operands) = phi else {
+    fn case(&mut self, label: Id, phi: Option<[(Id, Id); 2]>, depth: u32) -> Option<(Id, Id)> {
+        let Some(edges) = phi else {
             return self.arm(label, depth);
         };
         self.begin(label);
-        let uint = self.globals.builder.uint();
-        let phi = self.emit(op::Phi, uint, &operands);
-        self.scope.uints.push(phi);
+        let phi = self.phi(&edges);
         self.straight_lines(2);
         Some((phi, self.label))
     }
 
     /// Leaves the innermost loop's body or the function if a condition holds.
     pub(super) fn emit_jump_if(&mut self) {
-        let condition = self.bool();
-        let [yes, next] = [(); 2].map(|()| self.globals.builder.fresh());
-        self.emit_void(op::SelectionMerge, &[next, 0]);
-        self.emit_void(op::BranchConditional, &[condition, yes, next]);
+        let condition = self.any_bool();
+        let [yes, next] = [(); 2].map(|()| self.fresh());
+        self.branch_if(condition, [yes, next], next);
         let outer = self.scope.clone();
         self.begin(yes);
         self.straight_lines(1);
@@ -145,7 +134,7 @@ impl Body<'_> {
 
     /// Emits `break`, `continue` or `return`.
     pub(super) fn emit_jump(&mut self) {
-        let value = self.uint();
+        let value = self.any_uint();
         let label = self.label;
         // In a continue construct, only loops inside it can be left.
         let choice = self.choices.below(if self.in_continue() { 2 } else { 3 });
@@ -175,15 +164,14 @@ impl Body<'_> {
 
     /// Emits an abort that is taken when `due` returns true.
     pub(super) fn abort_if_due(&mut self) {
-        let bool = self.globals.builder.bool();
+        let bool = self.bool();
         let due = self.globals.due;
-        let [abort, next] = [(); 2].map(|()| self.globals.builder.fresh());
+        let [abort, next] = [(); 2].map(|()| self.fresh());
         let early = self.choices.chance(40).then(|| self.message(true));
         let condition = self.emit(op::FunctionCall, bool, &[due]);
         // Cost of `due`.
         self.cost = self.cost.saturating_add(10 * self.times);
-        self.emit_void(op::SelectionMerge, &[next, 0]);
-        self.emit_void(op::BranchConditional, &[condition, abort, next]);
+        self.branch_if(condition, [abort, next], next);
         let outer = self.scope.clone();
         self.begin(abort);
         let (ty, message) = early.unwrap_or_else(|| {

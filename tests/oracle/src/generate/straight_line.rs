@@ -7,7 +7,7 @@ use crate::op::{self, decoration, storage_class as class};
 
 impl Body<'_> {
     /// A `uint` in scope, or a constant.
-    pub(super) fn uint(&mut self) -> Id {
+    pub(super) fn any_uint(&mut self) -> Id {
         if self.choices.chance(75) {
             // Recent values come from the latest constructs and are more interesting.
             let recent = self.scope.uints.len().saturating_sub(6);
@@ -21,19 +21,19 @@ impl Body<'_> {
             1 => self.choices.word(),
             _ => self.choices.below(1000),
         };
-        self.globals.builder.constant(value)
+        self.constant(value)
     }
 
     /// A Boolean in scope, or a comparison.
-    pub(super) fn bool(&mut self) -> Id {
+    pub(super) fn any_bool(&mut self) -> Id {
         if self.choices.chance(30)
             && let Some(id) = self.choices.pick(&self.scope.bools)
         {
             return id;
         }
-        let (bool, uint) = (self.globals.builder.bool(), self.globals.builder.uint());
-        let mut a = self.uint();
-        let mut b = self.uint();
+        let (bool, uint) = (self.bool(), self.uint());
+        let mut a = self.any_uint();
+        let mut b = self.any_uint();
         let comparisons = [
             op::ULessThan,
             op::IEqual,
@@ -44,7 +44,7 @@ impl Body<'_> {
         let comparison = self.choices.pick(&comparisons).unwrap_or(op::ULessThan);
         if self.choices.chance(60) {
             // One bit, so that both results are likely.
-            let one = self.globals.builder.constant(1);
+            let one = self.constant(1);
             a = self.emit(op::BitwiseAnd, uint, &[a, one]);
             b = self.emit(op::BitwiseAnd, uint, &[b, one]);
         }
@@ -60,7 +60,7 @@ impl Body<'_> {
             return id;
         }
         let ty = self.type_of(Returns::Uvec4);
-        let parts = [(); 4].map(|()| self.uint());
+        let parts = [(); 4].map(|()| self.any_uint());
         let id = self.emit(op::CompositeConstruct, ty, &parts);
         self.scope.uvec4s.push(id);
         id
@@ -72,11 +72,11 @@ impl Body<'_> {
         {
             return id;
         }
-        let uint = self.globals.builder.uint();
-        let uvec2 = self.globals.builder.vector(uint, 2);
-        let parts = [(); 2].map(|()| self.uint());
+        let uint = self.uint();
+        let uvec2 = self.vector(uint, 2);
+        let parts = [(); 2].map(|()| self.any_uint());
         let vector = self.emit(op::CompositeConstruct, uvec2, &parts);
-        let (ty, first) = (self.globals.pair, self.uint());
+        let (ty, first) = (self.globals.pair, self.any_uint());
         let id = self.emit(op::CompositeConstruct, ty, &[first, vector]);
         self.scope.pairs.push(id);
         id
@@ -103,8 +103,8 @@ impl Body<'_> {
     }
 
     fn compute(&mut self) {
-        let uint = self.globals.builder.uint();
-        let (a, b) = (self.uint(), self.uint());
+        let uint = self.uint();
+        let (a, b) = (self.any_uint(), self.any_uint());
         let value = match self.choices.below(12) {
             0..=3 => {
                 let opcodes = [
@@ -119,20 +119,19 @@ impl Body<'_> {
                 self.emit(opcode, uint, &[a, b])
             }
             4 => {
-                let by = self.choices.below(32);
-                let by = self.globals.builder.constant(by);
+                let by = self.constant_below(32);
                 let opcodes = [op::ShiftLeftLogical, op::ShiftRightLogical, op::ShiftRightArithmetic];
                 let opcode = self.choices.pick(&opcodes).unwrap_or(op::ShiftLeftLogical);
                 self.emit(opcode, uint, &[a, by])
             }
             5 => {
                 let by = self.choices.between(1, 9);
-                let by = self.globals.builder.constant(by);
+                let by = self.constant(by);
                 let opcode = self.choices.pick(&[op::UDiv, op::UMod]).unwrap_or(op::UDiv);
                 self.emit(opcode, uint, &[a, by])
             }
             6 => {
-                let condition = self.bool();
+                let condition = self.any_bool();
                 self.emit(op::Select, uint, &[condition, a, b])
             }
             7 => {
@@ -153,8 +152,8 @@ impl Body<'_> {
             }
             10 if self.globals.poison => self.poison(a, b),
             _ => {
-                let float = self.globals.builder.float(32);
-                let mask = self.globals.builder.constant(0xFFF);
+                let float = self.float(32);
+                let mask = self.constant(0xFFF);
                 let low = self.emit(op::BitwiseAnd, uint, &[a, mask]);
                 let x = self.emit(op::ConvertUToF, float, &[low]);
                 let sum = self.emit(op::FAdd, float, &[x, x]);
@@ -166,10 +165,10 @@ impl Body<'_> {
 
     /// An expression whose value does not depend on the frozen value of poison.
     fn poison(&mut self, a: Id, b: Id) -> Id {
-        let (uint, bool) = (self.globals.builder.uint(), self.globals.builder.bool());
+        let (uint, bool) = (self.uint(), self.bool());
         let opcodes = [op::UDiv, op::UMod, op::SDiv, op::SRem, op::SMod];
         let poison = match self.choices.below(3) {
-            0 => self.globals.builder.value(op::PoisonKHR, uint, &[]),
+            0 => self.value(op::PoisonKHR, uint, &[]),
             1 => self.emit(op::PoisonKHR, uint, &[]),
             _ => {
                 let opcode = self.choices.pick(&opcodes).unwrap_or(op::UDiv);
@@ -183,22 +182,22 @@ impl Body<'_> {
         let same = self.emit(op::IEqual, bool, &[frozen, frozen]);
         let sum = self.emit(op::IAdd, uint, &[a, b]);
         if self.choices.chance(50) {
-            if self.globals.builder.minor < 4 {
-                self.globals.builder.extension("SPV_KHR_no_integer_wrap_decoration");
+            if self.minor < 4 {
+                self.extension("SPV_KHR_no_integer_wrap_decoration");
             }
-            self.globals.builder.decorate(sum, decoration::NoUnsignedWrap, &[]);
+            self.decorate(sum, decoration::NoUnsignedWrap, &[]);
         }
         self.emit(op::Select, uint, &[same, a, b])
     }
 
     /// Emits a load or a store through a new or existing pointer.
     fn access(&mut self) {
-        let uint = self.globals.builder.uint();
+        let uint = self.uint();
         if self.choices.chance(40)
             && let Some(array) = self.locals.first().copied()
         {
-            let pointer = self.globals.builder.pointer(class::Function, uint);
-            let (three, index) = (self.globals.builder.constant(3), self.uint());
+            let pointer = self.pointer(class::Function, uint);
+            let (three, index) = (self.constant(3), self.any_uint());
             let index = self.emit(op::BitwiseAnd, uint, &[index, three]);
             let element = self.emit(op::AccessChain, pointer, &[array, index]);
             self.scope.pointers.push(element);
@@ -207,7 +206,7 @@ impl Body<'_> {
             return;
         };
         if self.choices.chance(50) {
-            let value = self.uint();
+            let value = self.any_uint();
             self.emit_void(op::Store, &[pointer, value]);
         } else {
             let value = self.emit(op::Load, uint, &[pointer]);
@@ -218,7 +217,7 @@ impl Body<'_> {
     /// Stores a result word.
     fn result(&mut self) {
         let pointer = self.result_pointer();
-        let value = self.uint();
+        let value = self.any_uint();
         self.emit_void(op::Store, &[pointer, value]);
         if self.choices.chance(20) {
             self.scope.pointers.push(pointer);
@@ -227,15 +226,12 @@ impl Body<'_> {
 
     /// Adds to a counter that all invocations share.
     fn count(&mut self) {
-        let builder = &mut self.globals.builder;
-        let uint = builder.uint();
-        let pointer = builder.pointer(self.globals.buffer_class, uint);
-        let (zero, scope) = (builder.constant(0), builder.constant(self.globals.scope));
-        let index = self.choices.below(8);
-        let index = self.globals.builder.constant(index);
-        let counters = self.globals.counters;
+        let (class, scope, counters) = (self.globals.buffer_class, self.globals.scope, self.globals.counters);
+        let uint = self.uint();
+        let pointer = self.pointer(class, uint);
+        let (zero, scope, index) = (self.constant(0), self.constant(scope), self.constant_below(8));
         let counter = self.emit(op::AccessChain, pointer, &[counters, zero, index]);
-        let value = self.uint();
+        let value = self.any_uint();
         let old = self.emit(op::AtomicIAdd, uint, &[counter, scope, zero, value]);
         if self.choices.chance(20) {
             self.scope.uints.push(old);
@@ -244,21 +240,18 @@ impl Body<'_> {
 
     /// Calls an existing function.
     pub(super) fn call(&mut self) {
-        let affordable: Vec<usize> = (0..self.globals.callees.len())
-            .filter(|i| self.globals.callees.get(*i).is_some_and(|c| self.can_afford(c.cost)))
-            .collect();
-        let Some(callee) = self
-            .choices
-            .pick(&affordable)
-            .and_then(|i| self.globals.callees.get(i).cloned())
-        else {
+        let callees = self.globals.callees.iter().enumerate();
+        let affordable = callees.filter(|(_, callee)| self.can_afford(callee.cost));
+        let affordable: Vec<usize> = affordable.map(|(index, _)| index).collect();
+        let callee = self.choices.pick(&affordable);
+        let Some(callee) = callee.and_then(|index| self.globals.callees.get(index).cloned()) else {
             return self.compute();
         };
         let ty = self.type_of(callee.returns);
         let mut operands = vec![callee.id];
         for parameter in &callee.parameters {
             let argument = match parameter {
-                Parameter::Uint => self.uint(),
+                Parameter::Uint => self.any_uint(),
                 Parameter::Uvec4 => self.uvec4(),
                 Parameter::Local => {
                     let words = self.locals.get(1..).unwrap_or(&[]).to_vec();

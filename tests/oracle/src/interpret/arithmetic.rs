@@ -3,6 +3,7 @@
 
 use super::value::{Scalar, ones};
 use crate::op;
+use half::f16;
 
 /// Outcome of an operation without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,56 +33,25 @@ fn signed(bits: u64, width: u32) -> i64 {
 /// Decodes a float.
 pub fn float(bits: u64, width: u32) -> f64 {
     match width {
-        16 => half_to_double(bits as u16),
+        16 => f16::from_bits(bits as u16).to_f64(),
         32 => f64::from(f32::from_bits(bits as u32)),
         _ => f64::from_bits(bits),
     }
 }
 
-/// Encodes a float, rounding toward zero if `width` is 16 (the tests only use exact values).
+/// Encodes a float.
 pub fn float_bits(value: f64, width: u32) -> u64 {
     match width {
-        16 => u64::from(double_to_half(value)),
+        16 => u64::from(f16::from_f64(value).to_bits()),
         32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
-    }
-}
-
-fn half_to_double(bits: u16) -> f64 {
-    let sign = if bits & 0x8000 != 0 { -1.0 } else { 1.0 };
-    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3FF));
-    sign * match exponent {
-        0 => fraction * 2f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
-    }
-}
-
-fn double_to_half(value: f64) -> u16 {
-    let bits = value.to_bits();
-    let sign = (bits >> 48) as u16 & 0x8000;
-    let exponent = (bits >> 52 & 0x7FF) as i32 - 1023;
-    let fraction = (bits >> 42) as u16 & 0x3FF;
-    match exponent {
-        1024 => sign | 0x7C00 | if value.is_nan() { 0x200 } else { 0 },
-        16.. => sign | 0x7C00,
-        -14.. => sign | ((exponent + 15) as u16) << 10 | fraction,
-        -24.. => sign | (0x400 | fraction) >> (-14 - exponent),
-        _ => sign,
     }
 }
 
 /// Evaluates a unary operation.
 pub fn unary(opcode: u16, a: Scalar, from: Kind, to: Kind) -> Result<Scalar, Fault> {
     let mask = ones(to.width);
-    let all = |bits: u64| {
-        if a.undef != 0 {
-            Scalar::undefined(to.width)
-        } else {
-            Scalar::new(bits & mask)
-        }
-    };
+    let all = |bits: u64| Scalar::new_unless(a.undef != 0, bits, to.width);
     Ok(match opcode {
         op::Not => Scalar {
             bits: !a.bits & mask,
@@ -129,20 +99,8 @@ pub fn binary(opcode: u16, a: Scalar, b: Scalar, kind: Kind) -> Result<Scalar, F
     let width = kind.width;
     let mask = ones(width);
     let undef = a.undef != 0 || b.undef != 0;
-    let number = |bits: u64| {
-        if undef {
-            Scalar::undefined(width)
-        } else {
-            Scalar::new(bits & mask)
-        }
-    };
-    let truth = |holds: bool| {
-        if undef {
-            Scalar::undefined(1)
-        } else {
-            Scalar::new(u64::from(holds))
-        }
-    };
+    let number = |bits: u64| Scalar::new_unless(undef, bits, width);
+    let truth = |holds: bool| Scalar::new_unless(undef, u64::from(holds), 1);
     let (x, y) = (a.bits, b.bits);
     let (sx, sy) = (signed(x, width), signed(y, width));
     let (fx, fy) = if kind.float {
@@ -243,13 +201,13 @@ mod tests {
     #[test]
     fn halves_convert_to_doubles_and_back() {
         for bits in 0..=u16::MAX {
-            let value = half_to_double(bits);
+            let value = float(bits.into(), 16);
             if !value.is_nan() {
-                assert_eq!(double_to_half(value), bits, "{value}");
+                assert_eq!(float_bits(value, 16), u64::from(bits), "{value}");
             }
         }
-        assert_eq!(half_to_double(0x3C00), 1.0);
-        assert_eq!(half_to_double(0xC500), -5.0);
+        assert_eq!(float(0x3C00, 16), 1.0);
+        assert_eq!(float(0xC500, 16), -5.0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::arithmetic::{Fault, Kind, binary, unary};
 use super::error::{Result, undefined, unsupported};
 use super::machine::Machine;
 use super::types::Type;
-use super::value::{MatrixLayout, Pointer, Scalar, Space, Value, ones};
+use super::value::{BytePointer, Pointer, Scalar, Space, Value, ones};
 use crate::module::Id;
 use crate::op::{self, decoration};
 use crate::words::Inst;
@@ -47,18 +47,11 @@ impl Machine<'_> {
                         .collect(),
                 )
             }
-            op::SpecConstantOp => {
-                let operands: Vec<u32> = [ty, id]
-                    .into_iter()
-                    .chain(inst.operands_from(3).iter().copied())
-                    .collect();
-                let inner = Inst {
-                    op: inst.word(2) as u16,
-                    operands,
-                    offset: inst.offset,
-                };
-                self.compute(&inner)?
-            }
+            op::SpecConstantOp => self.compute(&Inst {
+                op: inst.word(2) as u16,
+                operands: [&[ty, id], inst.operands_from(3)].concat(),
+                offset: inst.offset,
+            })?,
             _ => return Ok(None),
         }))
     }
@@ -121,21 +114,14 @@ impl Machine<'_> {
                 self.bitcast(ty, operand(2)?, width)
             }
             op::Any | op::All => {
-                let start = Scalar::new(u64::from(inst.op == op::All));
-                let opcode = if inst.op == op::All {
-                    op::LogicalAnd
-                } else {
-                    op::LogicalOr
+                let (start, opcode) = match inst.op {
+                    op::All => (1, op::LogicalAnd),
+                    _ => (0, op::LogicalOr),
                 };
                 let kind = self.kind(ty);
-                let parts = operand(2)?.parts().unwrap_or(&[]);
-                let scalars = parts.iter().filter_map(Value::scalar);
-                self.poisoned(
-                    inst.op,
-                    scalars.into_iter().try_fold(start, |a, b| binary(opcode, a, b, kind)),
-                    1,
-                )
-                .map(Value::Scalar)
+                let mut scalars = operand(2)?.parts().unwrap_or(&[]).iter().filter_map(Value::scalar);
+                let result = scalars.try_fold(Scalar::new(start), |a, b| binary(opcode, a, b, kind));
+                self.poisoned(inst.op, result, 1).map(Value::Scalar)
             }
             _ if inst.operands.len() == 3 => {
                 let from = self.kind(self.type_of(inst.word(2)));
@@ -208,12 +194,7 @@ impl Machine<'_> {
                 let Some(address) = all.take(64).defined() else {
                     return undefined("a pointer with undefined bits");
                 };
-                Value::Pointer(Pointer::Bytes {
-                    space: Space::Physical,
-                    at: address,
-                    matrix: MatrixLayout::default(),
-                    step: None,
-                })
+                Value::Pointer(Pointer::Bytes(BytePointer::new(Space::Physical, address)))
             }
             _ => Value::Scalar(all.take(self.types.width(ty))),
         };
@@ -238,7 +219,7 @@ impl Scalars {
     fn add(&mut self, value: &Value, width: u32) {
         match value {
             Value::Composite(parts) => parts.iter().for_each(|p| self.add(p, width)),
-            Value::Pointer(Pointer::Bytes { at, .. }) => self.push(Scalar::new(*at), 64),
+            Value::Pointer(Pointer::Bytes(pointer)) => self.push(Scalar::new(pointer.at), 64),
             Value::Pointer(Pointer::Logical { .. }) => {}
             Value::Scalar(scalar) => self.push(*scalar, width),
         }

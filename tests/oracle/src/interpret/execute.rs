@@ -2,10 +2,11 @@
 
 use super::arithmetic::{Kind, binary};
 use super::error::{InterpretError, Result, undefined, unsupported};
-use super::machine::Machine;
-use super::outcome::{InvocationEnd, Message};
+use super::machine::{Machine, put};
+use super::memory::Region;
+use super::outcome::InvocationEnd;
 use super::types::Type;
-use super::value::{MatrixLayout, Pointer, Scalar, Value};
+use super::value::{Layout, MatrixLayout, Pointer, Scalar, Value};
 use crate::module::{Entry, Function, Id};
 use crate::op::{self, storage_class};
 use crate::words::Inst;
@@ -38,12 +39,9 @@ impl Machine<'_> {
             let value = match class {
                 storage_class::Input => self.input(id, pointee, identity),
                 storage_class::StorageBuffer | storage_class::Uniform => continue,
-                _ => match inst.operands.get(3) {
-                    Some(initial) => self.value(*initial)?.clone(),
-                    None => self.types.filled(pointee, true),
-                },
+                _ => self.initial(inst, pointee)?,
             };
-            self.set_variable(id, value);
+            put(&mut self.variables, id, Some(value));
         }
         let Some(function) = module.function(entry.function) else {
             return unsupported("an entry point without a function");
@@ -54,13 +52,21 @@ impl Machine<'_> {
         })
     }
 
+    /// Initial value of a variable.
+    fn initial(&self, variable: &Inst, pointee: Id) -> Result<Value> {
+        match variable.operands.get(3) {
+            Some(initial) => self.value(*initial).cloned(),
+            None => Ok(self.types.filled(pointee, true)),
+        }
+    }
+
     pub(super) fn call(&mut self, function: &Function, arguments: Vec<Value>) -> Result<Flow> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return unsupported("calls that are nested too deeply");
         }
         for (parameter, value) in function.parameters.iter().zip(arguments) {
-            self.set(*parameter, value);
+            put(&mut self.values, *parameter, Some(value));
         }
         let (mut number, mut from): (usize, Id) = (0, 0);
         loop {
@@ -88,7 +94,7 @@ impl Machine<'_> {
                             .map(|id| self.value(*id).cloned())
                             .collect::<Result<_>>()?;
                         match self.call(callee, arguments)? {
-                            Flow::Returned(Some(value)) => self.set(inst.word(1), value),
+                            Flow::Returned(Some(value)) => put(&mut self.values, inst.word(1), Some(value)),
                             Flow::Returned(None) => {}
                             end @ Flow::End(_) => return Ok(end),
                         }
@@ -111,12 +117,6 @@ impl Machine<'_> {
         }
     }
 
-    fn set(&mut self, id: Id, value: Value) {
-        if let Some(slot) = self.values.get_mut(id as usize) {
-            *slot = Some(value);
-        }
-    }
-
     /// Evaluates all phis of a block simultaneously.
     fn phis(&mut self, insts: &[Inst], from: Id) -> Result<()> {
         let mut values = Vec::new();
@@ -134,7 +134,7 @@ impl Machine<'_> {
             values.push((inst.word(1), self.value(value)?.clone()));
         }
         for (id, value) in values {
-            self.set(id, value);
+            put(&mut self.values, id, Some(value));
         }
         Ok(())
     }
@@ -167,23 +167,11 @@ impl Machine<'_> {
     fn abort(&mut self, inst: &Inst) -> Result<InvocationEnd> {
         let (ty, value) = (inst.word(0), self.value(inst.word(1))?);
         let size = self.types.size(ty, MatrixLayout::default()) as usize;
-        let mut message = Message {
-            bytes: vec![0; size],
-            undef: vec![0; size],
-        };
+        let mut message = Region::new(vec![0; size]);
         self.types
-            .leaves(ty, value, 0, MatrixLayout::default(), None, &mut |at, size, leaf| {
-                for i in 0..size as usize {
-                    let at = at as usize + i;
-                    match (message.bytes.get_mut(at), message.undef.get_mut(at)) {
-                        (Some(byte), Some(undef)) => {
-                            *byte = (leaf.bits >> (8 * i)) as u8;
-                            *undef = (leaf.undef >> (8 * i)) as u8;
-                        }
-                        _ => return unsupported("a message that exceeds its type"),
-                    }
-                }
-                Ok(())
+            .leaves(ty, value, 0, Layout::default(), &mut |at, size, leaf| {
+                let written = message.write(at, size, leaf);
+                written.map_or_else(|| unsupported("a message that exceeds its type"), Ok)
             })?;
         match self.sites.get(&inst.offset) {
             Some(site) => Ok(InvocationEnd::Aborted { site: *site, message }),
@@ -198,11 +186,8 @@ impl Machine<'_> {
                 let Type::Pointer { pointee, .. } = *self.types.get(ty) else {
                     return unsupported("a variable without a pointer type");
                 };
-                let value = match inst.operands.get(3) {
-                    Some(initial) => self.value(*initial)?.clone(),
-                    None => self.types.filled(pointee, true),
-                };
-                self.set_variable(id, value);
+                let value = self.initial(inst, pointee)?;
+                put(&mut self.variables, id, Some(value));
                 Value::Pointer(Pointer::Logical {
                     variable: id,
                     path: Vec::new(),
@@ -232,7 +217,7 @@ impl Machine<'_> {
             }
             _ => self.compute(inst)?,
         };
-        self.set(id, value);
+        put(&mut self.values, id, Some(value));
         Ok(())
     }
 

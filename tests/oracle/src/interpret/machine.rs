@@ -3,7 +3,7 @@
 use super::error::{Result, undefined, unsupported};
 use super::memory::Region;
 use super::types::{Type, Types};
-use super::value::{MatrixLayout, Pointer, Scalar, Space, Value};
+use super::value::{BytePointer, Pointer, Scalar, Space, Value};
 use crate::module::{Id, Module};
 use crate::op::{self, built_in, decoration, storage_class};
 use crate::words::read_string;
@@ -60,6 +60,13 @@ pub struct Machine<'m> {
     pub(super) depth: u32,
 }
 
+/// Sets the element of an id, unless the id exceeds the module's bound.
+pub(super) fn put<T>(by_id: &mut [T], id: Id, value: T) {
+    if let Some(slot) = by_id.get_mut(id as usize) {
+        *slot = value;
+    }
+}
+
 /// Result types of a module, by id.
 fn result_types(module: &Module) -> Vec<Id> {
     let mut types = vec![0; module.bound() as usize];
@@ -71,18 +78,14 @@ fn result_types(module: &Module) -> Vec<Id> {
         constant.contains(&i.op) || data || matches!(i.op, op::Variable | op::Undef)
     });
     for inst in globals.chain(insts) {
-        if let Some(slot) = types.get_mut(inst.word(1) as usize) {
-            *slot = inst.word(0);
-        }
+        put(&mut types, inst.word(1), inst.word(0));
     }
     for (parameter, ty) in module
         .functions
         .iter()
         .flat_map(|f| f.parameters.iter().zip(&f.parameter_types))
     {
-        if let Some(slot) = types.get_mut(*parameter as usize) {
-            *slot = *ty;
-        }
+        put(&mut types, *parameter, *ty);
     }
     types
 }
@@ -95,9 +98,7 @@ impl<'m> Machine<'m> {
         let mut sites = HashMap::new();
         for function in &module.functions {
             for (number, block) in (0..).zip(&function.blocks) {
-                if let Some(slot) = blocks.get_mut(block.label as usize) {
-                    *slot = number;
-                }
+                put(&mut blocks, block.label, number);
                 let aborts = block.insts.iter().filter(|i| i.op == op::AbortKHR);
                 for inst in aborts {
                     sites.insert(inst.offset, sites.len() as u32);
@@ -136,7 +137,7 @@ impl<'m> Machine<'m> {
                 if let (Some(scalar), Type::Int { .. }) = (value.scalar(), machine.types.get(inst.word(0))) {
                     machine.types.lengths.insert(inst.word(1), scalar.bits as u32);
                 }
-                machine.set_constant(inst.word(1), value);
+                put(&mut machine.constants, inst.word(1), Some(value));
             } else if inst.op == op::Variable {
                 machine.global(inst.word(1), inst.word(2), &mut buffers);
             }
@@ -144,36 +145,19 @@ impl<'m> Machine<'m> {
         Ok(machine)
     }
 
-    fn set_constant(&mut self, id: Id, value: Value) {
-        if let Some(slot) = self.constants.get_mut(id as usize) {
-            *slot = Some(value);
-        }
-    }
-
     /// Sets the pointer of a global variable.
     fn global(&mut self, id: Id, class: u32, buffers: &mut HashMap<u32, Region>) {
         let pointer = if matches!(class, storage_class::StorageBuffer | storage_class::Uniform) {
             let binding = self.types.decoration(id, decoration::Binding).unwrap_or(0);
             self.buffers.insert(id, buffers.remove(&binding).unwrap_or_default());
-            Pointer::Bytes {
-                space: Space::Buffer(id),
-                at: 0,
-                matrix: MatrixLayout::default(),
-                step: None,
-            }
+            Pointer::Bytes(BytePointer::new(Space::Buffer(id), 0))
         } else {
             Pointer::Logical {
                 variable: id,
                 path: Vec::new(),
             }
         };
-        self.set_constant(id, Value::Pointer(pointer));
-    }
-
-    pub(super) fn set_variable(&mut self, id: Id, value: Value) {
-        if let Some(slot) = self.variables.get_mut(id as usize) {
-            *slot = Some(value);
-        }
+        put(&mut self.constants, id, Some(Value::Pointer(pointer)));
     }
 
     /// Value of an input: built-ins from the identity, other inputs small numbers.

@@ -17,4 +17,4 @@ pub mod value;
 pub use error::{InterpretError, Result};
 pub use machine::{Machine, Physical, Setup};
 pub use memory::Region;
-pub use outcome::{InvocationEnd, Message};
+pub use outcome::InvocationEnd;

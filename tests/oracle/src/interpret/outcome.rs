@@ -1,13 +1,6 @@
 //! Outcome of an invocation.
 
-/// The message of an abort.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Message {
-    /// Bytes; padding is zero.
-    pub bytes: Vec<u8>,
-    /// Undefined bits of each byte.
-    pub undef: Vec<u8>,
-}
+use super::memory::Region;
 
 /// End of an invocation.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +13,7 @@ pub enum InvocationEnd {
     Aborted {
         /// Index of the abort in module order.
         site: u32,
-        /// Its message.
-        message: Message,
+        /// Its message; padding is zero.
+        message: Region,
     },
 }

@@ -3,7 +3,7 @@
 use super::error::{Result, undefined, unsupported};
 use super::machine::Machine;
 use super::types::Type;
-use super::value::{MatrixLayout, Pointer, Scalar, Space, Value};
+use super::value::{BytePointer, Pointer, Scalar, Space, Value};
 use crate::module::Id;
 
 /// Memory operand `Aligned`.
@@ -34,13 +34,12 @@ impl Machine<'_> {
             }
             match &mut pointer {
                 Pointer::Logical { path, .. } => path.push(index as u32),
-                Pointer::Bytes { at, matrix, step, .. } => {
-                    let Some((offset, inner, inner_step)) = self.types.place(pointee, index, *matrix, *step) else {
+                Pointer::Bytes(bytes) => {
+                    let Some((offset, layout)) = self.types.place(pointee, index, bytes.layout) else {
                         return unsupported("an index into a scalar");
                     };
-                    *at = at.wrapping_add(offset);
-                    *matrix = inner;
-                    *step = inner_step;
+                    bytes.at = bytes.at.wrapping_add(offset);
+                    bytes.layout = layout;
                 }
             }
             let Some(part) = self.types.part(pointee, index as u32) else {
@@ -61,36 +60,31 @@ impl Machine<'_> {
                     None => undefined(format!("a load from %{variable}, which does not exist")),
                 }
             }
-            Pointer::Bytes {
-                space,
-                at,
-                matrix,
-                step,
-            } => {
-                check_alignment(*space, *at, access)?;
-                self.load_bytes(ty, *space, *at, *matrix, *step)
+            Pointer::Bytes(bytes) => {
+                check_alignment(*bytes, access)?;
+                self.load_bytes(ty, *bytes)
             }
         }
     }
 
-    fn load_bytes(&self, ty: Id, space: Space, at: u64, matrix: MatrixLayout, step: Option<u64>) -> Result<Value> {
+    fn load_bytes(&self, ty: Id, pointer: BytePointer) -> Result<Value> {
         match self.types.get(ty) {
-            Type::Int { bits, .. } | Type::Float { bits } => self.read(space, at, bits / 8).map(Value::Scalar),
-            Type::Pointer { .. } => Ok(Value::Pointer(Pointer::Bytes {
-                space: Space::Physical,
-                at: self.read(space, at, 8)?.bits,
-                matrix: MatrixLayout::default(),
-                step: None,
-            })),
+            Type::Int { bits, .. } | Type::Float { bits } => self.read(pointer, bits / 8).map(Value::Scalar),
+            Type::Pointer { .. } => {
+                let address = self.read(pointer, 8)?.bits;
+                Ok(Value::Pointer(Pointer::Bytes(BytePointer::new(
+                    Space::Physical,
+                    address,
+                ))))
+            }
             Type::Vector { .. } | Type::Matrix { .. } | Type::Array { .. } | Type::Struct { .. } => {
                 let parts = (0..self.types.parts(ty)).map(|number| {
-                    let part = self.types.part(ty, number);
-                    match (part, self.types.place(ty, u64::from(number), matrix, step)) {
-                        (Some(part), Some((offset, matrix, step))) => {
-                            self.load_bytes(part, space, at.wrapping_add(offset), matrix, step)
-                        }
-                        _ => unsupported("a part without an offset"),
-                    }
+                    let place = self.types.place(ty, u64::from(number), pointer.layout);
+                    let Some((part, (offset, layout))) = self.types.part(ty, number).zip(place) else {
+                        return unsupported("a part without an offset");
+                    };
+                    let at = pointer.at.wrapping_add(offset);
+                    self.load_bytes(part, BytePointer { at, layout, ..pointer })
                 });
                 parts.collect::<Result<Vec<Value>>>().map(Value::Composite)
             }
@@ -109,29 +103,23 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            Pointer::Bytes {
-                space,
-                at,
-                matrix,
-                step,
-            } => {
-                check_alignment(*space, *at, access)?;
+            Pointer::Bytes(bytes) => {
+                check_alignment(*bytes, access)?;
                 let mut leaves = Vec::new();
                 self.types
-                    .leaves::<()>(ty, &value, *at, *matrix, *step, &mut |at, size, scalar| {
+                    .leaves(ty, &value, bytes.at, bytes.layout, &mut |at, size, scalar| {
                         leaves.push((at, size, scalar));
                         Ok(())
-                    })
-                    .unwrap_or(());
-                for (at, size, scalar) in leaves {
-                    self.write(*space, at, size, scalar)?;
-                }
-                Ok(())
+                    })?;
+                leaves
+                    .into_iter()
+                    .try_for_each(|(at, size, scalar)| self.write(BytePointer { at, ..*bytes }, size, scalar))
             }
         }
     }
 
-    pub(super) fn read(&self, space: Space, at: u64, size: u32) -> Result<Scalar> {
+    fn read(&self, pointer: BytePointer, size: u32) -> Result<Scalar> {
+        let BytePointer { space, at, .. } = pointer;
         let found = match space {
             Space::Buffer(id) => self.buffers.get(&id).and_then(|region| region.read(at, size)),
             Space::Physical => self
@@ -145,7 +133,8 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn write(&mut self, space: Space, at: u64, size: u32, value: Scalar) -> Result<()> {
+    fn write(&mut self, pointer: BytePointer, size: u32, value: Scalar) -> Result<()> {
+        let BytePointer { space, at, .. } = pointer;
         let done = match space {
             Space::Buffer(id) => self
                 .buffers
@@ -164,18 +153,16 @@ impl Machine<'_> {
 }
 
 /// Checks that an access to a physical address has an alignment and respects it.
-fn check_alignment(space: Space, at: u64, access: &[u32]) -> Result<()> {
+fn check_alignment(pointer: BytePointer, access: &[u32]) -> Result<()> {
+    let BytePointer { space, at, .. } = pointer;
     if space != Space::Physical {
         return Ok(());
     }
     match access {
-        [mask, alignment, ..] if mask & ALIGNED != 0 => {
-            if at.is_multiple_of(u64::from((*alignment).max(1))) {
-                Ok(())
-            } else {
-                undefined(format!("an access at {at:#x} that is not aligned to {alignment}"))
-            }
-        }
+        [mask, alignment, ..] if mask & ALIGNED != 0 => match at.is_multiple_of(u64::from((*alignment).max(1))) {
+            true => Ok(()),
+            false => undefined(format!("an access at {at:#x} that is not aligned to {alignment}")),
+        },
         _ => undefined("an access to a physical address without Aligned"),
     }
 }

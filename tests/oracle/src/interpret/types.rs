@@ -1,7 +1,8 @@
 //! Types and their explicit layout by the rules of the SPIR-V specification: `Offset`, `ArrayStride`, `MatrixStride`,
 //! `RowMajor`.
 
-use super::value::{MatrixLayout, Scalar, Value};
+use super::error::Result;
+use super::value::{Layout, MatrixLayout, Pointer, Scalar, Value};
 use crate::module::{Id, Module};
 use crate::op::{self, decoration};
 use std::collections::HashMap;
@@ -43,7 +44,7 @@ pub struct Types {
 }
 
 /// Receives the offset in bytes, the size in bytes and the value of a scalar.
-pub type Leaf<'a, E> = &'a mut dyn FnMut(u64, u32, Scalar) -> Result<(), E>;
+pub type Leaf<'a> = &'a mut dyn FnMut(u64, u32, Scalar) -> Result<()>;
 
 impl Types {
     /// Collects the types and decorations of a module.
@@ -214,60 +215,42 @@ impl Types {
         }
     }
 
-    /// Location of part `index` of a laid-out value: offset in bytes, matrix layout of the part, and the distance in bytes of
-    /// its components if it is a column of a row-major matrix. `step` is that distance for the whole.
-    pub fn place(
-        &self,
-        id: Id,
-        index: u64,
-        matrix: MatrixLayout,
-        step: Option<u64>,
-    ) -> Option<(u64, MatrixLayout, Option<u64>)> {
+    /// Location of part `index` of a laid-out value: offset in bytes, and layout of the part. `layout` is that of the whole.
+    pub fn place(&self, id: Id, index: u64, layout: Layout) -> Option<(u64, Layout)> {
+        let Layout { matrix, step } = layout;
+        let part = |matrix, step| Layout { matrix, step };
         Some(match self.get(id) {
             Type::Struct { .. } => {
                 let member = u32::try_from(index).ok()?;
-                (self.offset(id, member), self.matrix_of(id, member), None)
+                (self.offset(id, member), part(self.matrix_of(id, member), None))
             }
-            Type::Array { .. } | Type::RuntimeArray { .. } => (self.stride(id, matrix) * index, matrix, None),
+            Type::Array { .. } | Type::RuntimeArray { .. } => (self.stride(id, matrix) * index, part(matrix, None)),
+            Type::Matrix { .. } if !matrix.row_major => (matrix.stride * index, part(matrix, None)),
             Type::Matrix { column, .. } => {
                 let scalar = self.part(*column, 0).map_or(0, |s| u64::from(self.width(s) / 8));
-                if matrix.row_major {
-                    (scalar * index, matrix, Some(matrix.stride))
-                } else {
-                    (matrix.stride * index, matrix, None)
-                }
+                (scalar * index, part(matrix, Some(matrix.stride)))
             }
             Type::Vector { component, .. } => {
                 let scalar = u64::from(self.width(*component) / 8);
-                (step.unwrap_or(scalar) * index, matrix, None)
+                (step.unwrap_or(scalar) * index, part(matrix, None))
             }
             _ => return None,
         })
     }
 
-    /// Visits every scalar of a value with layout `id`, in order of declaration.
-    pub fn leaves<E>(
-        &self,
-        id: Id,
-        value: &Value,
-        at: u64,
-        matrix: MatrixLayout,
-        step: Option<u64>,
-        leaf: Leaf<'_, E>,
-    ) -> Result<(), E> {
+    /// Visits every scalar of a value with type `id` at `at`, in order of declaration.
+    pub fn leaves(&self, id: Id, value: &Value, at: u64, layout: Layout, leaf: Leaf<'_>) -> Result<()> {
         match value {
-            Value::Scalar(scalar) => leaf(at, (self.size(id, matrix)) as u32, *scalar),
+            Value::Scalar(scalar) => leaf(at, self.size(id, layout.matrix) as u32, *scalar),
             // A physical pointer is its address.
-            Value::Pointer(super::value::Pointer::Bytes { at: address, .. }) => leaf(at, 8, Scalar::new(*address)),
+            Value::Pointer(Pointer::Bytes(pointer)) => leaf(at, 8, Scalar::new(pointer.at)),
             Value::Pointer(_) => Ok(()),
             Value::Composite(parts) => {
                 for (number, part) in (0..).zip(parts) {
-                    let (Some(ty), Some((offset, matrix, step))) =
-                        (self.part(id, number), self.place(id, u64::from(number), matrix, step))
-                    else {
-                        continue;
-                    };
-                    self.leaves(ty, part, at + offset, matrix, step, leaf)?;
+                    let place = self.place(id, u64::from(number), layout);
+                    if let Some((ty, (offset, layout))) = self.part(id, number).zip(place) {
+                        self.leaves(ty, part, at + offset, layout, leaf)?;
+                    }
                 }
                 Ok(())
             }

@@ -26,6 +26,14 @@ impl Scalar {
         }
     }
 
+    /// The lowest `width` of `bits`, or an undefined scalar if `undefined`.
+    pub fn new_unless(undefined: bool, bits: u64, width: u32) -> Self {
+        match undefined {
+            true => Self::undefined(width),
+            false => Self::new(bits & ones(width)),
+        }
+    }
+
     /// The bits, if all are defined.
     pub fn defined(self) -> Option<u64> {
         (self.undef == 0).then_some(self.bits)
@@ -55,6 +63,37 @@ pub struct MatrixLayout {
     pub row_major: bool,
 }
 
+/// A pointer into byte-addressed memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BytePointer {
+    /// Memory.
+    pub space: Space,
+    /// Offset in a buffer, or physical address.
+    pub at: u64,
+    /// Layout of the pointee.
+    pub layout: Layout,
+}
+
+impl BytePointer {
+    /// A pointer to a pointee without matrices around it.
+    pub fn new(space: Space, at: u64) -> Self {
+        Self {
+            space,
+            at,
+            layout: Layout::default(),
+        }
+    }
+}
+
+/// Layout that a part inherits from what contains it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Matrix layout from the structure member that contains the part.
+    pub matrix: MatrixLayout,
+    /// Distance of a vector's components in bytes, if it is a column of a row-major matrix.
+    pub step: Option<u64>,
+}
+
 /// A pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pointer {
@@ -66,16 +105,7 @@ pub enum Pointer {
         path: Vec<u32>,
     },
     /// Into byte-addressed memory.
-    Bytes {
-        /// Memory.
-        space: Space,
-        /// Offset in a buffer, or physical address.
-        at: u64,
-        /// Matrix layout from the structure member that contains the pointee.
-        matrix: MatrixLayout,
-        /// Distance of a vector's components in bytes, if it is a column of a row-major matrix.
-        step: Option<u64>,
-    },
+    Bytes(BytePointer),
 }
 
 /// A value.

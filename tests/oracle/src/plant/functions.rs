@@ -8,23 +8,41 @@ use crate::words::push;
 
 /// A message value, constructed in the block of its abort.
 pub(super) struct MessageParts {
+    message_type: Id,
+    /// Type of the value, without a layout.
     ty: Id,
     parts: Vec<Id>,
 }
 
 impl MessageParts {
-    pub(super) fn construct(&self, edits: &mut Edits<'_>, code: &mut Vec<u32>) -> Id {
+    /// Appends an abort that is taken when `due` returns true, and starts the block `next` after it.
+    pub(super) fn abort_if_due(&self, edits: &mut Edits<'_>, code: &mut Vec<u32>, due: Id, next: Id) {
+        let bool = edits.bool();
+        let [condition, abort] = [(); 2].map(|()| edits.fresh());
+        push(code, op::FunctionCall, &[bool, condition, due]);
+        push(code, op::SelectionMerge, &[next, 0]);
+        push(code, op::BranchConditional, &[condition, abort, next]);
+        push(code, op::Label, &[abort]);
+        let message = self.construct(edits, code);
+        push(code, op::AbortKHR, &[self.message_type, message]);
+        push(code, op::Label, &[next]);
+    }
+
+    fn construct(&self, edits: &mut Edits<'_>, code: &mut Vec<u32>) -> Id {
         let id = edits.fresh();
-        let operands: Vec<u32> = [self.ty, id].into_iter().chain(self.parts.iter().copied()).collect();
-        push(code, op::CompositeConstruct, &operands);
+        push(
+            code,
+            op::CompositeConstruct,
+            &[&[self.ty, id], &self.parts[..]].concat(),
+        );
         id
     }
 }
 
 /// Creates a message as compilers do: a string, then words, one of which is `part` if given.
-pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option<Id>) -> (Id, MessageParts) {
+pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option<Id>) -> MessageParts {
     edits.capability(capability::Int8);
-    let (byte, uint) = (edits.ty(op::TypeInt, &[8, 0]), edits.ty(op::TypeInt, &[32, 0]));
+    let (byte, uint) = (edits.ty(op::TypeInt, &[8, 0]), edits.uint());
     let length = choices.between(1, 24);
     let count = edits.constant(length);
     let text = edits.new_type(op::TypeArray, &[byte, count]);
@@ -34,26 +52,25 @@ pub(super) fn message(edits: &mut Edits<'_>, choices: &mut Choices, part: Option
     let number = edits.constant(number);
     let last = part.unwrap_or(number);
     let plain = edits.new_type(op::TypeStruct, &[text, uint, uint]);
-    let laid_out = edits.new_type(op::TypeArray, &[byte, count]);
-    edits.decorate(laid_out, decoration::ArrayStride, &[1]);
+    let laid_out = edits.strided_array(byte, count, Some(1));
     edits.decorate(laid_out, decoration::UTFEncodedKHR, &[]);
-    let ty = edits.new_type(op::TypeStruct, &[laid_out, uint, uint]);
     // Old compilers leave no gap after the string.
     let first = if choices.chance(30) {
         length
     } else {
         length.next_multiple_of(4)
     };
-    for (member, offset) in [(0, 0), (1, first), (2, first + 4 + choices.below(3))] {
-        edits.decorate_member(ty, member, decoration::Offset, &[offset]);
+    let message_type = edits.structure(&[(laid_out, 0), (uint, first), (uint, first + 4 + choices.below(3))]);
+    MessageParts {
+        message_type,
+        ty: plain,
+        parts: vec![string, number, last],
     }
-    let parts = vec![string, number, last];
-    (ty, MessageParts { ty: plain, parts })
 }
 
 /// Adds `bool never()`, which returns a false specialisation constant.
 pub(super) fn never(edits: &mut Edits<'_>) -> Id {
-    let bool = edits.ty(op::TypeBool, &[]);
+    let bool = edits.bool();
     let ty = edits.ty(op::TypeFunction, &[bool]);
     let never = edits.new_value(op::SpecConstantFalse, bool, &[]);
     edits.decorate(never, decoration::SpecId, &[0x5_0000]);
@@ -94,11 +111,11 @@ fn function(
     passes: bool,
     inner: Option<AbortingFunction>,
 ) -> AbortingFunction {
-    let (bool, uint) = (edits.ty(op::TypeBool, &[]), edits.ty(op::TypeInt, &[32, 0]));
-    let result = if passes { uint } else { edits.ty(op::TypeVoid, &[]) };
+    let uint = edits.uint();
+    let result = if passes { uint } else { edits.void() };
     let signature: &[u32] = if passes { &[result, uint] } else { &[result] };
     let ty = edits.ty(op::TypeFunction, signature);
-    let [function, parameter, label, condition, abort, next] = [(); 6].map(|()| edits.fresh());
+    let [function, parameter, label, next] = [(); 4].map(|()| edits.fresh());
     let mut code = Vec::new();
     push(&mut code, op::Function, &[result, function, 0, ty]);
     if passes {
@@ -109,14 +126,8 @@ fn function(
         let argument = if passes { parameter } else { edits.constant(3) };
         code.extend(call_words(edits, inner, argument));
     } else {
-        let (ty, value) = message(edits, choices, passes.then_some(parameter));
-        push(&mut code, op::FunctionCall, &[bool, condition, due]);
-        push(&mut code, op::SelectionMerge, &[next, 0]);
-        push(&mut code, op::BranchConditional, &[condition, abort, next]);
-        push(&mut code, op::Label, &[abort]);
-        let message = value.construct(edits, &mut code);
-        push(&mut code, op::AbortKHR, &[ty, message]);
-        push(&mut code, op::Label, &[next]);
+        let message = message(edits, choices, passes.then_some(parameter));
+        message.abort_if_due(edits, &mut code, due, next);
     }
     if passes {
         push(&mut code, op::ReturnValue, &[parameter]);

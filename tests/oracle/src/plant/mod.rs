@@ -9,7 +9,7 @@ mod functions;
 use crate::choices::Choices;
 use crate::module::{Block, Function, Id, Module};
 use crate::op::{self, capability};
-use crate::words::{Inst, push};
+use crate::words::Inst;
 use edits::Edits;
 use std::collections::HashSet;
 
@@ -103,15 +103,12 @@ fn insertion_point<'b>(block: &'b Block, choices: &mut Choices, entry: bool, who
         let image = block
             .insts
             .iter()
-            .position(|i| matches!(i.op, op::SampledImage | IMAGE));
+            .position(|i| matches!(i.op, op::SampledImage | op::Image));
         last = last.min(image.unwrap_or(last)).max(first);
     }
     let at = choices.between(first as u32, last as u32) as usize;
     &block.insts[at.min(block.insts.len() - 1)]
 }
-
-/// `OpImage`.
-const IMAGE: u16 = 100;
 
 /// Labels of the blocks in all continue constructs of a function.
 fn continue_blocks(function: &Function) -> HashSet<Id> {
@@ -138,7 +135,7 @@ fn continue_blocks(function: &Function) -> HashSet<Id> {
 /// Splits a block by an abort that is taken when `due` returns true.
 fn split(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, block: &Block, entry: bool) {
     let at = insertion_point(block, choices, entry, true).offset;
-    let uint = edits.ty(op::TypeInt, &[32, 0]);
+    let uint = edits.uint();
     // Values computed earlier in the block, candidates for the message.
     let values: Vec<Id> = block
         .insts
@@ -149,17 +146,10 @@ fn split(edits: &mut Edits<'_>, choices: &mut Choices, due: Id, block: &Block, e
         .map(|i| i.word(1))
         .collect();
     let part = choices.pick(&values);
-    let (ty, value) = functions::message(edits, choices, part);
-    let bool = edits.ty(op::TypeBool, &[]);
-    let [condition, abort, next] = [(); 3].map(|()| edits.fresh());
+    let message = functions::message(edits, choices, part);
+    let next = edits.fresh();
     let mut code = Vec::new();
-    push(&mut code, op::FunctionCall, &[bool, condition, due]);
-    push(&mut code, op::SelectionMerge, &[next, 0]);
-    push(&mut code, op::BranchConditional, &[condition, abort, next]);
-    push(&mut code, op::Label, &[abort]);
-    let message = value.construct(edits, &mut code);
-    push(&mut code, op::AbortKHR, &[ty, message]);
-    push(&mut code, op::Label, &[next]);
+    message.abort_if_due(edits, &mut code, due, next);
     edits.insert(at, &code);
     edits.moved(block.label, next);
 }
