@@ -5,14 +5,13 @@ use crate::handle::{self, Out};
 use crate::pipeline::Pipeline;
 use crate::state::Device;
 use ash::vk;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use vkabort_test_kit::call_log::{CHAIN, CallLog};
 
 static LOG: Mutex<Option<CallLog>> = Mutex::new(None);
 
 fn with_log(edit: impl FnOnce(&mut CallLog)) {
-    let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
-    edit(log.get_or_insert_default());
+    edit(LOG.lock().get_or_insert_default());
 }
 
 /// Logs a call of `vkCreateDevice`.

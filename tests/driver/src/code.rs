@@ -2,13 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 use vkabort_record::layout::CONTROL_BYTES;
+use vkabort_spirv_builder::{op, string};
 
-const OP_NAME: u32 = 5;
-const OP_CONSTANT: u32 = 43;
-const OP_CONSTANT_COMPOSITE: u32 = 44;
-const OP_FUNCTION: u32 = 54;
-const OP_LOOP_MERGE: u32 = 246;
-const OP_ABORT: u32 = 5121;
 /// Words before the first instruction.
 const HEADER: usize = 5;
 /// Address that a shader with `trap = fault` stores to.
@@ -26,31 +21,31 @@ pub enum Trap {
 }
 
 /// Opcode and operands of each instruction.
-fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+fn instructions(words: &[u32]) -> impl Iterator<Item = (u16, &[u32])> {
     let mut rest = words.get(HEADER..).unwrap_or_default();
     std::iter::from_fn(move || {
         let first = *rest.first()?;
         let length = (first >> 16) as usize;
         let instruction = rest.get(1..length)?;
         rest = rest.get(length..)?;
-        Some((first & 0xFFFF, instruction))
+        Some((first as u16, instruction))
     })
 }
 
 /// Whether the module contains aborts that were not rewritten.
 pub fn aborts(words: &[u32]) -> bool {
-    instructions(words).any(|(op, _)| op == OP_ABORT)
+    instructions(words).any(|(opcode, _)| opcode == op::AbortKHR)
 }
 
 /// Two-word constants of the module.
 fn addresses(words: &[u32]) -> BTreeSet<u64> {
     let (mut values, mut addresses) = (HashMap::new(), BTreeSet::new());
-    for (op, operands) in instructions(words) {
-        match (op, operands) {
-            (OP_CONSTANT, [_, id, value]) => {
+    for (opcode, operands) in instructions(words) {
+        match (opcode, operands) {
+            (op::Constant, [_, id, value]) => {
                 values.insert(*id, u64::from(*value));
             }
-            (OP_CONSTANT_COMPOSITE, [_, _, low, high]) => {
+            (op::ConstantComposite, [_, _, low, high]) => {
                 if let (Some(low), Some(high)) = (values.get(low), values.get(high)) {
                     addresses.insert(low | high << 32);
                 }
@@ -79,24 +74,19 @@ pub fn trap(words: &[u32]) -> Trap {
     if addresses(words).contains(&FAULT_ADDRESS) {
         return Trap::Fault;
     }
-    let commits = |(op, operands): (u32, &[u32])| {
-        let (first, rest) = operands.split_first()?;
-        (op == OP_NAME
-            && rest
-                .iter()
-                .flat_map(|word| word.to_le_bytes())
-                .take_while(|byte| *byte != 0)
-                .eq(*b"vkabort_commit"))
-        .then_some(*first)
+    let commit_name = string("vkabort_commit");
+    let commits = |(opcode, operands): (u16, &[u32])| {
+        let (id, name) = operands.split_first()?;
+        (opcode == op::Name && *name == commit_name).then_some(*id)
     };
     let Some(commit) = instructions(words).find_map(commits) else {
         return Trap::None;
     };
     let mut inside = false;
-    for (op, operands) in instructions(words) {
-        match op {
-            OP_FUNCTION => inside = operands.get(1) == Some(&commit),
-            OP_LOOP_MERGE if inside => return Trap::Hang,
+    for (opcode, operands) in instructions(words) {
+        match opcode {
+            op::Function => inside = operands.get(1) == Some(&commit),
+            op::LoopMerge if inside => return Trap::Hang,
             _ => {}
         }
     }

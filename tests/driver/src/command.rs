@@ -6,7 +6,7 @@ use crate::handle::{self, LOADER_MAGIC};
 use crate::object;
 use crate::state::Device;
 use ash::vk::{self, Handle};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
 
 /// A recorded command with a visible effect.
 #[derive(Clone, Copy, Debug)]
@@ -36,15 +36,11 @@ pub struct CommandBuffer {
 impl CommandBuffer {
     /// Recorded commands.
     pub fn ops(&self) -> Vec<Op> {
-        self.lock().ops.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Recording> {
-        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+        self.recording.lock().ops.clone()
     }
 
     fn push(&self, op: Op) {
-        self.lock().ops.push(op);
+        self.recording.lock().ops.push(op);
     }
 }
 
@@ -52,15 +48,9 @@ impl CommandBuffer {
 #[derive(Default)]
 pub struct Pool(Mutex<Vec<u64>>);
 
-impl Pool {
-    fn lock(&self) -> MutexGuard<'_, Vec<u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Drop for Pool {
     fn drop(&mut self) {
-        for buffer in self.lock().drain(..) {
+        for buffer in self.0.lock().drain(..) {
             // SAFETY: by the valid usage of `vkDestroyCommandPool`, the pool's buffers are not used afterwards.
             drop(unsafe { handle::take::<CommandBuffer>(buffer) });
         }
@@ -68,10 +58,10 @@ impl Drop for Pool {
 }
 
 pub extern "system" fn reset_pool(_: &Device, pool: &Pool, _: vk::CommandPoolResetFlags) -> vk::Result {
-    for buffer in pool.lock().iter() {
+    for buffer in pool.0.lock().iter() {
         // SAFETY: the buffers of a pool are live.
         if let Some(buffer) = unsafe { handle::get::<CommandBuffer>(*buffer) } {
-            *buffer.lock() = Recording::default();
+            *buffer.recording.lock() = Recording::default();
         }
     }
     vk::Result::SUCCESS
@@ -91,7 +81,7 @@ pub extern "system" fn allocate(
             _loader: LOADER_MAGIC,
             recording: Mutex::default(),
         });
-        pool.lock().push(buffer);
+        pool.0.lock().push(buffer);
         // SAFETY: by the command's valid usage, the array has as many elements as the info requests.
         unsafe { buffers.add(index).write(vk::CommandBuffer::from_raw(buffer)) };
     }
@@ -100,7 +90,7 @@ pub extern "system" fn allocate(
 
 pub extern "system" fn free(device: &Device, pool: &Pool, count: u32, buffers: *const vk::CommandBuffer) {
     for buffer in slice(buffers, count) {
-        let mut live = pool.lock();
+        let mut live = pool.0.lock();
         if live.contains(&buffer.as_raw()) {
             live.retain(|other| *other != buffer.as_raw());
             object::destroy::<CommandBuffer>(device, buffer.as_raw(), std::ptr::null());
@@ -111,17 +101,17 @@ pub extern "system" fn free(device: &Device, pool: &Pool, count: u32, buffers: *
 /// `vkBeginCommandBuffer` and `vkResetCommandBuffer`.
 pub extern "system" fn reset(buffer: &CommandBuffer) -> vk::Result {
     call_log::command_buffer_reset();
-    *buffer.lock() = Recording::default();
+    *buffer.recording.lock() = Recording::default();
     vk::Result::SUCCESS
 }
 
 pub extern "system" fn bind_pipeline(buffer: &CommandBuffer, _: vk::PipelineBindPoint, pipeline: u64) {
-    buffer.lock().bound = pipeline;
+    buffer.recording.lock().bound = pipeline;
 }
 
 /// Any command that runs the bound pipeline. Further arguments are ignored.
 pub extern "system" fn run(buffer: &CommandBuffer) {
-    let mut recording = buffer.lock();
+    let mut recording = buffer.recording.lock();
     let bound = recording.bound;
     recording.ops.push(Op::Run(bound));
 }

@@ -3,7 +3,7 @@
 use crate::handle::{self, Allocator, Out};
 use crate::state::Device;
 use ash::vk;
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// A deferred operation: the work to do when it is joined.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub extern "system" fn create(_: &Device, _: Allocator, operation: Out<'_, u64>)
 }
 
 pub extern "system" fn join(_: &Device, operation: &Deferred) -> vk::Result {
-    let work = std::mem::take(&mut *operation.0.lock().unwrap_or_else(PoisonError::into_inner));
+    let work = std::mem::take(&mut *operation.0.lock());
     work.into_iter().for_each(|work| work());
     vk::Result::SUCCESS
 }
@@ -25,8 +25,8 @@ pub extern "system" fn max_concurrency(_: &Device, _: &Deferred) -> u32 {
 }
 
 pub extern "system" fn result(_: &Device, operation: &Deferred) -> vk::Result {
-    match operation.0.lock().is_ok_and(|work| !work.is_empty()) {
-        true => vk::Result::NOT_READY,
-        false => vk::Result::SUCCESS,
+    match operation.0.lock().is_empty() {
+        true => vk::Result::SUCCESS,
+        false => vk::Result::NOT_READY,
     }
 }

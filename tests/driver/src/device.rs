@@ -31,7 +31,7 @@ pub extern "system" fn destroy(device: Option<&Device>, _: Allocator) {
     let Some(device) = device else { return };
     device.lock().ending = true;
     device.changed.notify_all();
-    let queues = std::mem::take(&mut *device.queues());
+    let queues = std::mem::take(&mut *device.queues.lock());
     // SAFETY: by the command's valid usage, device and queues are not used afterwards; the queues' threads are joined first.
     unsafe {
         for queue in queues.into_values() {
@@ -44,7 +44,7 @@ pub extern "system" fn destroy(device: Option<&Device>, _: Allocator) {
 }
 
 pub extern "system" fn queue(device: &Device, family: u32, index: u32, queue: Out<'_, u64>) {
-    let mut queues = device.queues();
+    let mut queues = device.queues.lock();
     let create = || handle::create(Queue::new(device));
     queue.write(*queues.entry((family, index)).or_insert_with(create));
 }

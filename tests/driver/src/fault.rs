@@ -5,7 +5,7 @@ use crate::enumerate::{all_or_incomplete, answer};
 use crate::state::{Cause, Device, deadline};
 use ash::vk::{self, DeviceFaultAddressTypeEXT as Kind};
 use std::time::Instant;
-use vk_ext::{FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
+use vk_ext::{ERROR_NOT_ENOUGH_SPACE, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
 use vkabort_record::framing::message_data;
 
 /// Address records for a cause. A timeout has none.
@@ -38,10 +38,7 @@ fn text(bytes: &[u8]) -> [std::ffi::c_char; vk::MAX_DESCRIPTION_SIZE] {
 }
 
 fn binary() -> [u8; BINARY_BYTES] {
-    let mut binary = [0; BINARY_BYTES];
-    for (index, byte) in binary.iter_mut().enumerate() {
-        *byte = index as u8;
-    }
+    let mut binary = std::array::from_fn(|index| index as u8);
     binary[..4].copy_from_slice(&(BINARY_HEADER_BYTES as u32).to_le_bytes());
     binary[4..8].copy_from_slice(&1u32.to_le_bytes());
     binary
@@ -103,7 +100,7 @@ fn wait_for_report(device: &Device, timeout: u64) -> bool {
         if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             return false;
         }
-        state = device.wait_for_change(state, deadline);
+        device.wait_for_change(&mut state, deadline);
     }
     !state.faults.reported
 }
@@ -164,8 +161,7 @@ pub extern "system" fn debug_info(device: &Device, info: &mut FaultDebugInfo) ->
     if !info.p_vendor_binary_data.is_null() {
         if (info.vendor_binary_size as usize) < BINARY_BYTES {
             info.vendor_binary_size = 0;
-            // VK_ERROR_NOT_ENOUGH_SPACE_KHR
-            return vk::Result::from_raw(-1_000_483_000);
+            return ERROR_NOT_ENOUGH_SPACE;
         }
         let to = info.p_vendor_binary_data.cast::<u8>();
         // SAFETY: by the command's valid usage, the buffer has the size that the structure says.

@@ -6,8 +6,8 @@ use crate::handle::{self, Allocator};
 use crate::shader::{hash, stage_words};
 use crate::state::Device;
 use ash::vk::{self, Handle};
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 /// A pipeline.
 pub struct Pipeline {
@@ -23,10 +23,25 @@ pub struct Cache(Mutex<BTreeSet<u64>>);
 fn pipeline(cache: Option<&Cache>, stages: &[vk::PipelineShaderStageCreateInfo<'_>]) -> vk::Pipeline {
     let stages: Vec<_> = stages.iter().map(stage_words).collect();
     if let Some(cache) = cache {
-        let mut hashes = cache.0.lock().unwrap_or_else(PoisonError::into_inner);
-        hashes.extend(stages.iter().map(|words| hash(words)));
+        cache.0.lock().extend(stages.iter().map(|words| hash(words)));
     }
     vk::Pipeline::from_raw(handle::create(Pipeline { stages }))
+}
+
+/// Creates the pipeline of each create info with the stages that `stages` returns.
+fn create_all<T>(
+    cache: Option<&Cache>,
+    count: u32,
+    infos: *const T,
+    pipelines: *mut vk::Pipeline,
+    stages: impl Fn(&T) -> &[vk::PipelineShaderStageCreateInfo<'_>],
+) -> vk::Result {
+    for (index, info) in slice(infos, count).iter().enumerate() {
+        let created = pipeline(cache, stages(info));
+        // SAFETY: by the commands' valid usage, the arrays have `count` elements.
+        unsafe { pipelines.add(index).write(created) };
+    }
+    vk::Result::SUCCESS
 }
 
 pub extern "system" fn create_compute(
@@ -37,11 +52,7 @@ pub extern "system" fn create_compute(
     _: Allocator,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    for (index, info) in slice(infos, count).iter().enumerate() {
-        // SAFETY: by the command's valid usage, the arrays have `count` elements.
-        unsafe { pipelines.add(index).write(pipeline(cache, &[info.stage])) };
-    }
-    vk::Result::SUCCESS
+    create_all(cache, count, infos, pipelines, |info| std::slice::from_ref(&info.stage))
 }
 
 pub extern "system" fn create_graphics(
@@ -52,12 +63,9 @@ pub extern "system" fn create_graphics(
     _: Allocator,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    for (index, info) in slice(infos, count).iter().enumerate() {
-        let created = pipeline(cache, slice(info.p_stages, info.stage_count));
-        // SAFETY: by the command's valid usage, the arrays have `count` elements.
-        unsafe { pipelines.add(index).write(created) };
-    }
-    vk::Result::SUCCESS
+    create_all(cache, count, infos, pipelines, |info| {
+        slice(info.p_stages, info.stage_count)
+    })
 }
 
 pub extern "system" fn create_ray_tracing(
@@ -69,32 +77,27 @@ pub extern "system" fn create_ray_tracing(
     _: Allocator,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
+    // By the command's valid usage, the arrays stay valid until the operation completes.
     let (infos_address, pipelines_address) = (infos as usize, pipelines as usize);
     let create = move || {
         let infos = infos_address as *const vk::RayTracingPipelineCreateInfoKHR<'_>;
         let pipelines = pipelines_address as *mut vk::Pipeline;
-        for (index, info) in slice(infos, count).iter().enumerate() {
-            let created = pipeline(cache, slice(info.p_stages, info.stage_count));
-            // SAFETY: by the command's valid usage, all parameters stay valid until the operation completes.
-            unsafe { pipelines.add(index).write(created) };
-        }
+        create_all(cache, count, infos, pipelines, |info| {
+            slice(info.p_stages, info.stage_count)
+        })
     };
     match operation {
         Some(deferred) if device.settings.deferred => {
-            let mut work = deferred.0.lock().unwrap_or_else(PoisonError::into_inner);
-            work.push(Box::new(create));
+            deferred.0.lock().push(Box::new(move || _ = create()));
             vk::Result::OPERATION_DEFERRED_KHR
         }
-        _ => {
-            create();
-            vk::Result::SUCCESS
-        }
+        _ => create(),
     }
 }
 
 /// Returns the sorted hashes: equal if the SPIR-V is equal word by word.
 pub extern "system" fn cache_data(_: &Device, cache: &Cache, size: &mut usize, data: *mut u8) -> vk::Result {
-    let hashes = cache.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let hashes = cache.0.lock();
     let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
     fill(&bytes, size, data)
 }

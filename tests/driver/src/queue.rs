@@ -12,9 +12,9 @@ use crate::state::{Cause, Device, State};
 use crate::sync::{Fence, Semaphore};
 use crate::{abort, event};
 use ash::vk;
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -92,8 +92,7 @@ impl Queue {
 
     /// Waits for the queue's thread, which ends because the device does.
     pub fn join(self) {
-        let thread = self.thread.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(thread) = thread {
+        if let Some(thread) = self.thread.into_inner() {
             drop(thread.join());
         }
     }
@@ -127,8 +126,8 @@ impl Queue {
             submission.due = Some(Instant::now() + settings.delay);
         }
         self.pending.fetch_add(1, Ordering::AcqRel);
-        self.lock_waiting().push_back(submission);
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.lock().push_back(submission);
+        let mut thread = self.thread.lock();
         if thread.is_none() {
             let queue = std::ptr::from_ref(self) as u64;
             *thread = Some(std::thread::spawn(move || {
@@ -142,10 +141,6 @@ impl Queue {
         vk::Result::SUCCESS
     }
 
-    fn lock_waiting(&self) -> std::sync::MutexGuard<'_, VecDeque<Submission>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Body of the queue's thread, until the device is destroyed.
     fn run(&self) {
         let device = self.device();
@@ -155,7 +150,7 @@ impl Queue {
         let mut executed = None;
         while !state.ending {
             let now = Instant::now();
-            let mut waiting = self.lock_waiting();
+            let mut waiting = self.waiting.lock();
             let until = match waiting.front() {
                 Some(first) if !first.is_ready() || device.shows_loss(&state) => None,
                 Some(first) => first.due.filter(|due| *due > now).map(Some).unwrap_or_else(|| {
@@ -203,14 +198,14 @@ impl Queue {
                 continue;
             }
             drop(waiting);
-            state = device.wait_for_change(state, until);
+            device.wait_for_change(&mut state, until);
         }
     }
 }
 
 /// Waits until the queue, or every queue of the device, is idle.
 pub fn wait_for_queues(device: &Device, only: Option<&Queue>) -> vk::Result {
-    let queues: Vec<u64> = device.queues().values().copied().collect();
+    let queues: Vec<u64> = device.queues.lock().values().copied().collect();
     device.wait(u64::MAX, || {
         // SAFETY: queues live as long as the device.
         let mut all = queues

@@ -4,9 +4,10 @@ use crate::enumerate::{chained, slice};
 use crate::handle::{self, Allocator, Out};
 use crate::state::Device;
 use ash::vk::{self, Handle};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 /// A shader module's SPIR-V.
 pub struct Module(Vec<u32>);
@@ -39,8 +40,9 @@ pub extern "system" fn create_module(
     module: Out<'_, u64>,
 ) -> vk::Result {
     let words = words(info);
-    let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
-    modules.insert(hash(&words).to_le_bytes().to_vec(), words.clone());
+    MODULES
+        .lock()
+        .insert(hash(&words).to_le_bytes().to_vec(), words.clone());
     module.write(handle::create(Module(words)));
     vk::Result::SUCCESS
 }
@@ -55,8 +57,8 @@ pub fn stage_words(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Vec<u32> {
         return words(info);
     }
     let find = |info: &vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>| {
-        let modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
-        modules.get(slice(info.p_identifier, info.identifier_size)).cloned()
+        let identifier = slice(info.p_identifier, info.identifier_size);
+        MODULES.lock().get(identifier).cloned()
     };
     chained(info).and_then(find).unwrap_or_default()
 }

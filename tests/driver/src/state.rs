@@ -4,9 +4,10 @@ use crate::addresses::Addresses;
 use crate::handle::{self, LOADER_MAGIC};
 use crate::settings::{Refused, Settings};
 use ash::vk;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Number of calls of each kind that can be refused, over the whole process.
@@ -27,7 +28,7 @@ pub struct Device {
     /// Notified when an object is signalled, the device is lost or its threads must end.
     pub changed: Condvar,
     /// Handles of queues by family and index, created on first use.
-    queues: Mutex<HashMap<(u32, u32), u64>>,
+    pub queues: Mutex<HashMap<(u32, u32), u64>>,
 }
 
 /// Mutable state of a device.
@@ -91,12 +92,7 @@ impl Device {
 
     /// Locks the mutable state.
     pub fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Locks the handles of queues by family and index.
-    pub fn queues(&self) -> MutexGuard<'_, HashMap<(u32, u32), u64>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Counts a call and returns whether the settings refuse it.
@@ -144,22 +140,16 @@ impl Device {
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return vk::Result::TIMEOUT;
             }
-            state = self.wait_for_change(state, deadline);
+            self.wait_for_change(&mut state, deadline);
         }
     }
 
     /// Waits for a notification, at most until `deadline`.
-    pub fn wait_for_change<'a>(
-        &self,
-        state: MutexGuard<'a, State>,
-        deadline: Option<Instant>,
-    ) -> MutexGuard<'a, State> {
-        let Some(deadline) = deadline else {
-            return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        };
-        let left = deadline.saturating_duration_since(Instant::now());
-        let waited = self.changed.wait_timeout(state, left);
-        waited.unwrap_or_else(PoisonError::into_inner).0
+    pub fn wait_for_change(&self, state: &mut MutexGuard<'_, State>, deadline: Option<Instant>) {
+        match deadline {
+            Some(deadline) => _ = self.changed.wait_until(state, deadline),
+            None => self.changed.wait(state),
+        }
     }
 }
 
