@@ -5,9 +5,7 @@ use ash::vk;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use vkabort_test_kit::device_choice::{Candidate, choose, kind_name, label};
-use vkabort_test_kit::scratch;
-use vkabort_test_kit::supervise::run_with_limit;
-use vkabort_tests::harness::{Placement, environment};
+use vkabort_tests::harness::Placement;
 
 use crate::unpacked::Unpacked;
 
@@ -59,11 +57,10 @@ impl Devices {
     ///
     /// The loader or a driver is missing, or the child crashes or hangs.
     pub fn find(unpacked: &Unpacked) -> Result<Self> {
-        let scratch = scratch::folder_in(&unpacked.processes())?;
-        let environment = environment(None, &unpacked.layer, Placement::WithoutLayer, scratch.path())?;
-        let mut command = environment.command(&unpacked.program)?;
-        let finished = run_with_limit(command.args(["--child", "devices"]), LIMIT, scratch.path())
-            .context("finding the devices")?;
+        let finished = unpacked.run(&unpacked.program, Placement::WithoutLayer, LIMIT, |command| {
+            command.args(["--child", "devices"]);
+        });
+        let finished = finished.context("finding the devices")?;
         let line = finished.stdout.lines().find(|line| line.starts_with('['));
         let Some(line) = line.filter(|_| finished.status.success()) else {
             let message = finished.stderr.trim();

@@ -11,13 +11,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use vkabort_test_kit::bundle::SPIRV_TOOLS;
-use vkabort_test_kit::spirv_tools;
 use vkabort_test_kit::supervise::{self, End};
-use vkabort_tests::files;
 
 /// Results of a part.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Row {
     /// The part's name.
     pub part: String,
@@ -56,8 +53,7 @@ pub fn run(part: &Part, unpacked: &Unpacked, device: &Chosen, limit: Duration) -
         .arg("--results")
         .arg(&written)
         .env("TMPDIR", unpacked.folder.join("temporary"))
-        .env(files::VARIABLE, unpacked.folder.join("files"))
-        .env(spirv_tools::VARIABLE, unpacked.folder.join(SPIRV_TOOLS))
+        .envs(unpacked.variables())
         .stdin(Stdio::null())
         .stderr(out.try_clone()?)
         .stdout(out);
@@ -69,13 +65,9 @@ pub fn run(part: &Part, unpacked: &Unpacked, device: &Chosen, limit: Duration) -
     let end = supervise::wait(&mut child, limit, || interrupt::arrived().is_some())?;
     let mut row = Row {
         part: part.name.clone(),
-        passed: 0,
-        failed: Vec::new(),
-        skipped: Vec::new(),
-        compared: Vec::new(),
-        facts: Vec::new(),
         time: start.elapsed(),
         log,
+        ..Row::default()
     };
     let running = row.add_lines(results::read(&written));
     row.add_end(end, running, limit);

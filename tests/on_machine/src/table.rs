@@ -2,9 +2,11 @@
 
 use crate::results::{Comparison, Goal, Time};
 use crate::supervise::Row;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
+use textwrap::{WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// Maximum number of lines per failure; the log has all of them.
 const LINES: usize = 8;
@@ -136,7 +138,7 @@ pub fn failures(rows: &[Row]) -> String {
     for row in rows.iter().filter(|row| !row.failed.is_empty()) {
         for (name, text) in &row.failed {
             let _ = writeln!(out, "\nFAILED {name} ({})", row.part);
-            let lines: Vec<String> = text.lines().flat_map(|line| wrapped(line, WIDTH - 4)).collect();
+            let lines: Vec<_> = text.lines().flat_map(|line| wrapped(line, WIDTH - 4)).collect();
             for line in lines.iter().take(LINES) {
                 let _ = writeln!(out, "    {line}");
             }
@@ -158,27 +160,12 @@ pub fn facts(row: &Row) -> String {
 }
 
 /// Wraps text at spaces; breaks words longer than `width` characters.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let mut rest: Vec<char> = word.chars().collect();
-        loop {
-            let line = lines.last_mut();
-            let Some(line) = line else { break };
-            let used = line.chars().count();
-            let gap = usize::from(used > 0);
-            if used + gap + rest.len() <= width {
-                line.push_str(&" ".repeat(gap));
-                line.extend(&rest);
-                break;
-            }
-            if rest.len() > width && used == 0 {
-                line.extend(rest.drain(..width));
-            }
-            lines.push(String::new());
-        }
-    }
-    lines
+fn wrapped(text: &str, width: usize) -> Vec<Cow<'_, str>> {
+    let options = textwrap::Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::wrap(text, options)
 }
 
 #[cfg(test)]

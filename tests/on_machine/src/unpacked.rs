@@ -5,11 +5,15 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use vkabort_test_kit::archive;
-use vkabort_test_kit::bundle::{COMMAND, DRIVER};
+use std::process::Command;
+use std::time::Duration;
+use vkabort_test_kit::bundle::{COMMAND, DRIVER, SPIRV_TOOLS};
 use vkabort_test_kit::drivers::{self, Driver};
 use vkabort_test_kit::layer::{self, LIBRARY_FILE, Layer};
-use vkabort_tests::harness::Target;
+use vkabort_test_kit::supervise::{Finished, run_with_limit};
+use vkabort_test_kit::{archive, scratch, spirv_tools};
+use vkabort_tests::files;
+use vkabort_tests::harness::{Placement, Target, environment};
 
 /// Paths of the unpacked files.
 pub struct Unpacked {
@@ -77,6 +81,34 @@ impl Unpacked {
     pub fn about(&self) -> String {
         let text = fs::read_to_string(self.folder.join("about"));
         text.map_or_else(|_| "unknown".into(), |text| text.trim().to_owned())
+    }
+
+    /// Runs `program` with what `set_up` adds, in an environment without the repository's and with a scratch folder of its
+    /// own, for `limit` at most.
+    ///
+    /// # Errors
+    ///
+    /// A folder cannot be created, or the process cannot be started or exceeds its limit.
+    pub fn run(
+        &self,
+        program: &Path,
+        placement: Placement,
+        limit: Duration,
+        set_up: impl FnOnce(&mut Command),
+    ) -> Result<Finished> {
+        let scratch = scratch::folder_in(&self.processes())?;
+        let mut command = environment(None, &self.layer, placement, scratch.path())?.command(program)?;
+        command.env("TMPDIR", scratch.path());
+        set_up(&mut command);
+        run_with_limit(&mut command, limit, scratch.path())
+    }
+
+    /// Variables with the places of the carried files.
+    pub fn variables(&self) -> [(&'static str, PathBuf); 2] {
+        [
+            (files::VARIABLE, self.folder.join("files")),
+            (spirv_tools::VARIABLE, self.folder.join(SPIRV_TOOLS)),
+        ]
     }
 
     /// Folder for the scratch folders of processes.

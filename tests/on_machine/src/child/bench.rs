@@ -6,14 +6,9 @@ use crate::parts::Bench;
 use crate::results::{Comparison, Goal, Line, Time};
 use anyhow::{Context, Result, bail, ensure};
 use std::time::Duration;
-use vkabort_test_kit::bundle::SPIRV_TOOLS;
 use vkabort_test_kit::layer::VARIABLE_PREFIX;
-use vkabort_test_kit::scratch;
-use vkabort_test_kit::spirv_tools;
-use vkabort_test_kit::supervise::run_with_limit;
 use vkabort_test_kit::vk::DEVICE_VARIABLE;
-use vkabort_tests::files;
-use vkabort_tests::harness::{Placement, environment};
+use vkabort_tests::harness::Placement;
 use vkabort_tests::measure::calls::{self, SETUPS};
 use vkabort_tests::measure::kernel::{self, Place};
 use vkabort_tests::measure::large_message;
@@ -33,32 +28,19 @@ pub(super) fn run(context: &mut PartContext, bench: Bench) -> Result<()> {
     match bench {
         Bench::Calls => all_calls(context),
         Bench::Kernel => {
-            pair(
-                context,
-                "kernel:loop",
-                "kernel with an abort check in its loop",
-                Goal::Ratio(1.02),
-            )?;
-            pair(
-                context,
-                "kernel:after",
-                "kernel with an abort check after its loop",
-                Goal::Ratio(1.02),
-            )
+            let title = |place| format!("kernel with an abort check {place} its loop");
+            pair(context, "kernel:loop", &title("in"), Goal::Ratio(1.02))?;
+            pair(context, "kernel:after", &title("after"), Goal::Ratio(1.02))
         }
         Bench::Loss => {
+            let waiting = "the same, other invocations wait in a loop";
             pair(
                 context,
                 "loss:one",
                 "dispatch to VK_ERROR_DEVICE_LOST",
                 Goal::Plus(1e-3),
             )?;
-            pair(
-                context,
-                "loss:waiting",
-                "the same, other invocations wait in a loop",
-                Goal::AtMost(50e-3),
-            )
+            pair(context, "loss:waiting", waiting, Goal::AtMost(50e-3))
         }
         Bench::Storm => pair(context, "loss:million", "1M aborting invocations", Goal::Ratio(1.5)),
         Bench::Message => {
@@ -102,20 +84,17 @@ pub(super) fn measure(name: &str) -> Result<()> {
 /// Measures in a child process.
 fn child_times(context: &PartContext, name: &str, placement: Placement, limit: Duration) -> Result<Times> {
     let unpacked = &context.unpacked;
-    let scratch = scratch::folder_in(&unpacked.processes())?;
-    let mut command = environment(None, &unpacked.layer, placement, scratch.path())?.command(&unpacked.program)?;
-    command
-        .args(["--child", "measure", name])
-        .env(DEVICE_VARIABLE, &context.device)
-        .env(files::VARIABLE, unpacked.folder.join("files"))
-        .env(spirv_tools::VARIABLE, unpacked.folder.join(SPIRV_TOOLS))
-        .envs(context.settings.iter().map(|(key, value)| {
-            let key = key.to_uppercase();
-            (format!("{VARIABLE_PREFIX}{key}"), value)
-        }))
-        // Processes that enable the layer by name find it here.
-        .env("VK_LAYER_PATH", &unpacked.layer.explicit);
-    let finished = run_with_limit(&mut command, limit, scratch.path())?;
+    let settings = context.settings.iter();
+    let settings = settings.map(|(key, value)| (format!("{VARIABLE_PREFIX}{}", key.to_uppercase()), value));
+    let finished = unpacked.run(&unpacked.program, placement, limit, |command| {
+        command
+            .args(["--child", "measure", name])
+            .env(DEVICE_VARIABLE, &context.device)
+            .envs(unpacked.variables())
+            .envs(settings)
+            // Processes that enable the layer by name find it here.
+            .env("VK_LAYER_PATH", &unpacked.layer.explicit);
+    })?;
     ensure!(
         finished.status.success(),
         "the measurement ended with {}\n{}",

@@ -5,11 +5,9 @@ use super::time_budget::OUT_OF_TIME;
 use crate::results::Line;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value as Json;
-use std::process::Command;
 use std::time::Duration;
-use vkabort_test_kit::scratch;
-use vkabort_test_kit::supervise::{Finished, run_with_limit};
-use vkabort_tests::harness::{Placement, environment};
+use vkabort_test_kit::supervise::Finished;
+use vkabort_tests::harness::Placement;
 
 /// Time limit of a check, including one that runs twice.
 const CHECK: Duration = Duration::from_secs(20);
@@ -77,10 +75,7 @@ fn check(context: &mut PartContext, name: &str, emulated: bool, limit: Duration)
 
 fn call(context: &PartContext, words: &[&str], limit: Duration) -> Result<Finished> {
     let unpacked = &context.unpacked;
-    let scratch = scratch::folder_in(&unpacked.processes())?;
-    let environment = environment(None, &unpacked.layer, Placement::WithoutLayer, scratch.path())?;
-    let mut command: Command = environment.command(&unpacked.command())?;
-    command.arg("conform").args(["--device", &context.device]).args(words);
-    command.env("TMPDIR", scratch.path());
-    run_with_limit(&mut command, limit, scratch.path())
+    unpacked.run(&unpacked.command(), Placement::WithoutLayer, limit, |command| {
+        command.arg("conform").args(["--device", &context.device]).args(words);
+    })
 }

@@ -6,9 +6,7 @@ use anyhow::{Context, Result, ensure};
 use std::ffi::CStr;
 use std::fs;
 use std::time::Duration;
-use vkabort_test_kit::scratch;
-use vkabort_test_kit::supervise::run_with_limit;
-use vkabort_tests::harness::{Placement, environment};
+use vkabort_tests::harness::Placement;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
@@ -46,13 +44,10 @@ fn system(context: &mut PartContext) -> Result<()> {
 
 fn doctor(context: &mut PartContext) -> Result<()> {
     let unpacked = &context.unpacked;
-    let scratch = scratch::folder_in(&unpacked.processes())?;
-    let environment = environment(None, &unpacked.layer, Placement::WithoutLayer, scratch.path())?;
-    let mut command = environment.command(&unpacked.command())?;
-    command.args(["doctor", "--layer"]).arg(&unpacked.layer.library);
-    command.env("TMPDIR", scratch.path());
     let limit = context.budget.share(LIMIT).context("no time is left")?;
-    let finished = run_with_limit(&mut command, limit, scratch.path())?;
+    let finished = unpacked.run(&unpacked.command(), Placement::WithoutLayer, limit, |command| {
+        command.args(["doctor", "--layer"]).arg(&unpacked.layer.library);
+    })?;
     let folder = unpacked.folder.display().to_string();
     for line in finished.stdout.lines().filter(|line| !line.trim().is_empty()) {
         // The folder's name differs in every run.
