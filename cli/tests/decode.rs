@@ -156,7 +156,7 @@ vkabort: shader aborted: far 0.5
     assert_eq!(padded.stderr, "");
     let packed = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &packed).ok();
     assert_eq!(packed.text(), padded.text());
-    assert!(packed.stderr.contains("not padded"), "{}", packed.stderr);
+    packed.says("not padded");
 }
 
 #[test]
@@ -194,23 +194,11 @@ fn truncated_and_invalid_data_is_reported() {
     let data = message_data([payload(b"bad %u\0\0", 7).as_slice(), &payload(b"bad %u\0\0", 8)]);
     let run = vkabort(&["decode", "-"], &data[..30]).ok();
     assert!(run.text().starts_with("vkabort: shader aborted: bad 7\n"));
-    assert!(
-        run.stderr.contains("6 bytes from offset 24 are left out"),
-        "{}",
-        run.stderr
-    );
-    let run = vkabort(&["decode", "-"], b"certainly not message data");
-    assert_eq!(run.code, 3);
-    assert!(
-        run.stderr.contains("standard input: not abort message data"),
-        "{}",
-        run.stderr
-    );
+    run.says("6 bytes from offset 24 are left out");
+    vkabort(&["decode", "-"], b"certainly not message data").fails(3, "standard input: not abort message data");
     let folder = folder("wrong");
     std::fs::write(folder.join("sites.json"), b"{\"module_hash\": 1}").expect("written");
-    let run = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &data);
-    assert_eq!(run.code, 3);
-    assert!(run.stderr.contains("sites.json: not a site table"), "{}", run.stderr);
+    run_in(&folder, &["decode", "-", "--sites", "sites.json"], &data).fails(3, "sites.json: not a site table");
 }
 
 #[test]
@@ -219,11 +207,7 @@ fn partial_dumps_need_the_arena_size_to_detect_a_full_arena() {
     let used = vkabort(&["decode", "-", "--arena-size", "16M"], &whole).ok();
     assert!(!used.text().contains("no room"), "{}", used.text());
     let full = vkabort(&["decode", "-", "--arena-size", "256"], &whole).ok();
-    assert!(
-        full.text().contains("raise the setting `arena_size`"),
-        "{}",
-        full.text()
-    );
+    full.prints("raise the setting `arena_size`");
 }
 
 #[test]
@@ -254,10 +238,6 @@ fn reports_and_dump_folders_are_decoded_again() {
         run.text()
             .ends_with("vkabort: 2 more invocations aborted at sites that the filter ignores\n")
     );
-    let run = run_in(&folder, &["decode", "."], b"");
-    assert_eq!(run.code, 3);
-    assert!(run.stderr.contains("no report.jsonl"), "{}", run.stderr);
-    let run = run_in(&folder, &["decode", "-"], b"{\"type\":\"abort\"}\n");
-    assert_eq!(run.code, 3);
-    assert!(run.stderr.contains("not a report: line 1"), "{}", run.stderr);
+    run_in(&folder, &["decode", "."], b"").fails(3, "no report.jsonl");
+    run_in(&folder, &["decode", "-"], b"{\"type\":\"abort\"}\n").fails(3, "not a report: line 1");
 }

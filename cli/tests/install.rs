@@ -87,15 +87,7 @@ fn errors_name_the_file() {
     let folder = folder("blocked");
     library(&folder, b"one");
     std::fs::write(folder.join("data"), b"a file instead of a folder").expect("written");
-    let ran = run(&folder, &["install", "--layer", "."]);
-    assert_eq!(ran.code, 4);
-    assert!(
-        ran.stderr
-            .contains("data/vkabort/libVkLayer_vkabort_shader_abort.so: cannot be written"),
-        "{}",
-        ran.stderr
-    );
-    let ran = run(&folder, &["install", "--layer", "nowhere"]);
-    assert_eq!(ran.code, 4);
-    assert!(ran.stderr.contains("nowhere: cannot be found"), "{}", ran.stderr);
+    run(&folder, &["install", "--layer", "."])
+        .fails(4, "data/vkabort/libVkLayer_vkabort_shader_abort.so: cannot be written");
+    run(&folder, &["install", "--layer", "nowhere"]).fails(4, "nowhere: cannot be found");
 }

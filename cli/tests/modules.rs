@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 fn modules_without_aborts_are_copied() {
     let run = vkabort(&["instrument", "-", "-o", "-"], &little(&plain())).ok();
     assert_eq!(run.stdout, little(&plain()));
-    assert!(run.stderr.contains("nothing to rewrite"), "{}", run.stderr);
+    run.says("nothing to rewrite");
     let run = vkabort(&["instrument", "-", "-o", "-"], &big(&plain())).ok();
     assert_eq!(run.stdout, big(&plain()), "the byte order of the input");
 }
@@ -134,28 +134,19 @@ fn errors_name_the_file_the_word_and_the_remedy() {
     for (input, expected) in cases {
         for command in [&["sites", "-"][..], &["instrument", "-", "-o", "-"]] {
             let run = vkabort(command, input);
-            assert_eq!(run.code, 3);
-            assert!(run.stderr.contains(expected), "{}", run.stderr);
+            run.fails(3, expected);
             assert!(run.stderr.starts_with("vkabort: error: "), "{}", run.stderr);
             assert!(run.stdout.is_empty());
         }
     }
     let mut cut = aborting();
     cut.truncate(cut.len() - 2);
-    let run = vkabort(&["sites", "-"], &little(&cut));
-    assert_eq!(run.code, 3);
-    assert!(run.stderr.contains("at word "), "{}", run.stderr);
+    vkabort(&["sites", "-"], &little(&cut)).fails(3, "at word ");
 }
 
 #[test]
 fn missing_files_and_wrong_usage_have_distinct_exit_codes() {
-    let run = vkabort(&["sites", "no/such/file.spv"], b"");
-    assert_eq!(run.code, 4);
-    assert!(
-        run.stderr.contains("no/such/file.spv: cannot be read"),
-        "{}",
-        run.stderr
-    );
+    vkabort(&["sites", "no/such/file.spv"], b"").fails(4, "no/such/file.spv: cannot be read");
     let run = vkabort(&["instrument", "-", "-o", "no/such/folder/x.spv"], &little(&plain()));
     assert_eq!(run.code, 4);
     assert_eq!(vkabort(&["instrument", "-"], b"").code, 2);
@@ -170,13 +161,8 @@ fn missing_files_and_wrong_usage_have_distinct_exit_codes() {
     );
     let run = vkabort(&["instrument", "-", "-o", "-", "--json"], &little(&plain()));
     assert_eq!((run.code, run.stdout.len()), (3, 0));
-    let run = vkabort(&["instrument", "-", "-o", "-", "--arena-size", "4K"], &little(&plain()));
-    assert_eq!(run.code, 3);
-    assert!(
-        run.stderr.contains("too small for messages of 65536 bytes"),
-        "{}",
-        run.stderr
-    );
+    vkabort(&["instrument", "-", "-o", "-", "--arena-size", "4K"], &little(&plain()))
+        .fails(3, "too small for messages of 65536 bytes");
 }
 
 #[test]

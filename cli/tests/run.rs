@@ -27,7 +27,7 @@ fn programs_without_aborts_keep_their_output_and_exit_code() {
     );
     let folder = with_program("without", "exit 0");
     let ran = run_program(&folder, &[]).ok();
-    assert!(ran.stderr.contains("the layer was not used"), "{}", ran.stderr);
+    ran.says("the layer was not used");
     let folder = with_program("killed", "kill -9 $$");
     assert_eq!(run_program(&folder, &[]).code, 128 + 9);
 }
@@ -148,9 +148,8 @@ fn incomplete_reports_of_a_killed_program_count() {
          printf '{\"type\":\"summ' >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"; kill -11 $$",
     );
     let ran = run_program(&folder, &[]);
-    assert_eq!(ran.code, 90);
-    assert!(ran.stderr.contains("shader aborted: bad index"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("signal: 11"), "{}", ran.stderr);
+    ran.fails(90, "shader aborted: bad index");
+    ran.says("signal: 11");
 }
 
 #[test]
@@ -166,29 +165,14 @@ fn warnings_of_the_layer_are_shown() {
 #[test]
 fn errors_name_the_setting_program_or_library() {
     let folder = with_program("wrong", "exit 0");
-    let ran = run_program(&folder, &["--set", "arena=1"]);
-    assert_eq!(ran.code, 3);
-    assert!(
-        ran.stderr
-            .contains("`arena` is not a setting of the layer; did you mean `arena_size`?"),
-        "{}",
-        ran.stderr
-    );
-    let ran = run_program(&folder, &["--set", "trap=explode"]);
-    assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("trap = return, fault, hang"), "{}", ran.stderr);
+    run_program(&folder, &["--set", "arena=1"])
+        .fails(3, "`arena` is not a setting of the layer; did you mean `arena_size`?");
+    run_program(&folder, &["--set", "trap=explode"]).fails(3, "trap = return, fault, hang");
     assert_eq!(run_program(&folder, &["--set", "log_level=off"]).code, 3);
-    let ran = run_program(&folder, &["--set", "log_file=x"]);
-    assert_eq!(ran.code, 3);
-    assert!(ran.stderr.contains("--report"), "{}", ran.stderr);
+    run_program(&folder, &["--set", "log_file=x"]).fails(3, "--report");
     assert_eq!(run_program(&folder, &["--set", "arena"]).code, 2);
-    let ran = run_in(&folder, &["run", "--layer", ".", "--", "./no-such-program"], b"");
-    assert_eq!(ran.code, 4);
-    assert!(
-        ran.stderr.contains("./no-such-program: cannot be started"),
-        "{}",
-        ran.stderr
-    );
+    run_in(&folder, &["run", "--layer", ".", "--", "./no-such-program"], b"")
+        .fails(4, "./no-such-program: cannot be started");
     let ran = run_in(&folder, &["run", "--layer", "no/such.so", "--", "./app"], b"");
     assert_eq!(ran.code, 4);
     assert_eq!(run_in(&folder, &["run"], b"").code, 2);

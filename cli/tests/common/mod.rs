@@ -21,6 +21,22 @@ impl Run {
         std::str::from_utf8(&self.stdout).expect("standard output is text")
     }
 
+    /// Checks that standard output contains `text`.
+    pub fn prints(&self, text: &str) {
+        assert!(self.text().contains(text), "{text:?} is not in\n{}", self.text());
+    }
+
+    /// Checks that standard error contains `text`.
+    pub fn says(&self, text: &str) {
+        assert!(self.stderr.contains(text), "{text:?} is not in\n{}", self.stderr);
+    }
+
+    /// Checks the exit code, and that standard error contains `text`.
+    pub fn fails(&self, code: i32, text: &str) {
+        assert_eq!(self.code, code, "stderr: {}", self.stderr);
+        self.says(text);
+    }
+
     /// Returns a run that must have succeeded.
     pub fn ok(self) -> Self {
         assert_eq!(self.code, 0, "stderr: {}", self.stderr);

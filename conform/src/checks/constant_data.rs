@@ -9,9 +9,15 @@ use crate::verdict::{CheckOutput, hold};
 use std::ops::Range;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::new("constant_data.lookup_table", rules::DATA, lookup),
-    Check::new("constant_data.large_lookup_table", rules::DATA, large),
-    Check::new("constant_data.not_specialized", rules::SPEC_DATA, default),
+    Check::new("constant_data.lookup_table", rules::DATA, |gpu| {
+        check(gpu, &table(37, false), &[], &elements(0..37))
+    }),
+    Check::new("constant_data.large_lookup_table", rules::DATA, |gpu| {
+        check(gpu, &table(300, false), &[], &elements(0..300))
+    }),
+    Check::new("constant_data.not_specialized", rules::SPEC_DATA, |gpu| {
+        check(gpu, &table(5, true), &[], &elements(0..5))
+    }),
     Check::new(
         "constant_data.specialized_with_other_data",
         rules::SPEC_DATA,
@@ -43,18 +49,6 @@ fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u8>)], expected:
 
 fn elements(range: Range<u32>) -> Vec<u32> {
     range.map(data).collect()
-}
-
-fn lookup(gpu: &'static Gpu) -> CheckOutput {
-    check(gpu, &table(37, false), &[], &elements(0..37))
-}
-
-fn large(gpu: &'static Gpu) -> CheckOutput {
-    check(gpu, &table(300, false), &[], &elements(0..300))
-}
-
-fn default(gpu: &'static Gpu) -> CheckOutput {
-    check(gpu, &table(5, true), &[], &elements(0..5))
 }
 
 fn other_data(gpu: &'static Gpu) -> CheckOutput {

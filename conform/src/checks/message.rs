@@ -10,22 +10,32 @@ use std::collections::BTreeSet;
 use vk_ext::EXTENSION_NAMES;
 
 pub(super) const CHECKS: &[Check] = &[
-    Check::lost("message.uint", rules::PAYLOAD, uint),
+    Check::lost("message.uint", rules::PAYLOAD, |gpu| {
+        compare(&one_message(gpu, Message::Uint)?, &bytes(&[MARK + ABORTING]))
+    }),
     Check::lost("message.structure_with_gaps", rules::PAYLOAD, gaps),
     Check::lost("message.string_of_8_bits", rules::PAYLOAD, text8),
-    Check::lost("message.string_of_32_bits", rules::PAYLOAD, text32),
-    Check::lost("message.empty_string", rules::PAYLOAD, empty_text),
-    Check::lost("message.empty_structure", rules::PAYLOAD, empty_structure),
-    Check::lost("message.array_sized_by_SpecId", rules::PAYLOAD, by_spec_id),
+    Check::lost("message.string_of_32_bits", rules::PAYLOAD, |gpu| {
+        text(&one_message(gpu, Message::Text32)?)
+    }),
+    Check::lost("message.empty_string", rules::PAYLOAD, |gpu| {
+        compare(&one_message(gpu, Message::EmptyText)?, &[0; 4])
+    }),
+    Check::lost("message.empty_structure", rules::PAYLOAD, |gpu| {
+        compare(&one_message(gpu, Message::Empty)?, &[])
+    }),
+    Check::lost("message.array_sized_by_SpecId", rules::PAYLOAD, |gpu| {
+        loaded(gpu, Message::LoadedBySpecId, 37, &[(LENGTH_ID, bytes(&[37]))])
+    }),
     Check::lost(
         "message.of_exactly_the_largest_size",
         rules::MESSAGE_SIZE_LIMIT,
-        largest,
+        |gpu| at_limit(gpu, 0),
     ),
     Check::lost(
         "message.with_its_size_of_the_largest_size",
         rules::MESSAGE_SIZE_LIMIT,
-        largest_pair,
+        |gpu| at_limit(gpu, 8),
     ),
     Check::lost("message.specialized_constant_data", rules::SPEC_DATA, specialized),
     Check::lost("message.many_in_aligned_pairs", rules::PAIRS, pairs),
@@ -58,10 +68,6 @@ fn compare(found: &[u8], expected: &[u8]) -> CheckOutput {
         hex(expected)
     );
     Ok(format!("{} bytes", found.len()))
-}
-
-fn uint(gpu: &'static Gpu) -> CheckOutput {
-    compare(&one_message(gpu, Message::Uint)?, &bytes(&[MARK + ABORTING]))
 }
 
 fn gaps(gpu: &'static Gpu) -> CheckOutput {
@@ -108,18 +114,6 @@ fn text8(gpu: &'static Gpu) -> CheckOutput {
     text(&one_message(gpu, Message::Text8)?)
 }
 
-fn text32(gpu: &'static Gpu) -> CheckOutput {
-    text(&one_message(gpu, Message::Text32)?)
-}
-
-fn empty_text(gpu: &'static Gpu) -> CheckOutput {
-    compare(&one_message(gpu, Message::EmptyText)?, &[0; 4])
-}
-
-fn empty_structure(gpu: &'static Gpu) -> CheckOutput {
-    compare(&one_message(gpu, Message::Empty)?, &[])
-}
-
 /// Checks a message of `length` words that the shader loads from a buffer.
 fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec<u8>)]) -> CheckOutput {
     let device = Device::new(gpu, Enable::ABORT)?;
@@ -128,10 +122,6 @@ fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec
     let kernel = device.kernel(&aborting(message), &buffers, special, None)?;
     lose(device, kernel, GROUPS)?;
     compare(&only(device.fault()?.payloads()?)?, &bytes(&words))
-}
-
-fn by_spec_id(gpu: &'static Gpu) -> CheckOutput {
-    loaded(gpu, Message::LoadedBySpecId, 37, &[(LENGTH_ID, bytes(&[37]))])
 }
 
 /// Maximum size of the tested messages in bytes, for implementations with a larger limit.
@@ -145,14 +135,6 @@ fn at_limit(gpu: &'static Gpu, less: u64) -> CheckOutput {
     let words = u32::try_from(size / 4).unwrap_or(u32::MAX);
     hold!(words > 0, "maxShaderAbortMessageSize is {limit}");
     loaded(gpu, Message::Loaded(words), words, &[])
-}
-
-fn largest(gpu: &'static Gpu) -> CheckOutput {
-    at_limit(gpu, 0)
-}
-
-fn largest_pair(gpu: &'static Gpu) -> CheckOutput {
-    at_limit(gpu, 8)
 }
 
 fn specialized(gpu: &'static Gpu) -> CheckOutput {

@@ -81,7 +81,7 @@ impl Dispatch {
         // SAFETY: every handle belongs to this device and every structure is valid for its call; the mapping covers the
         // buffer.
         unsafe {
-            self.buffer = self.device.create_buffer(&info, None).map_err(Failure::call)?;
+            self.buffer = self.device.create_buffer(&info, None)?;
             let needs = self.device.get_buffer_memory_requirements(self.buffer);
             let properties = gpu.instance.get_physical_device_memory_properties(gpu.physical);
             let kind = properties
@@ -94,15 +94,10 @@ impl Dispatch {
             let allocate = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)
                 .memory_type_index(kind);
-            self.memory = self.device.allocate_memory(&allocate, None).map_err(Failure::call)?;
-            self.device
-                .bind_buffer_memory(self.buffer, self.memory, 0)
-                .map_err(Failure::call)?;
+            self.memory = self.device.allocate_memory(&allocate, None)?;
+            self.device.bind_buffer_memory(self.buffer, self.memory, 0)?;
             let map = vk::MemoryMapFlags::empty();
-            let mapped = self
-                .device
-                .map_memory(self.memory, 0, vk::WHOLE_SIZE, map)
-                .map_err(Failure::call)?;
+            let mapped = self.device.map_memory(self.memory, 0, vk::WHOLE_SIZE, map)?;
             self.words = mapped.cast();
             self.words.copy_from_nonoverlapping(indices.as_ptr(), INVOCATIONS);
             for index in 0..TABLE {
@@ -129,15 +124,12 @@ impl Dispatch {
         // SAFETY: every handle belongs to this device and every structure is valid for its call.
         unsafe {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            self.set_layout = self
-                .device
-                .create_descriptor_set_layout(&info, None)
-                .map_err(Failure::call)?;
+            self.set_layout = self.device.create_descriptor_set_layout(&info, None)?;
             let set_layouts = [self.set_layout];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
-            self.layout = self.device.create_pipeline_layout(&info, None).map_err(Failure::call)?;
+            self.layout = self.device.create_pipeline_layout(&info, None)?;
             let info = vk::ShaderModuleCreateInfo::default().code(&words);
-            self.module = self.device.create_shader_module(&info, None).map_err(Failure::call)?;
+            self.module = self.device.create_shader_module(&info, None)?;
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)
                 .module(self.module)
@@ -148,7 +140,7 @@ impl Dispatch {
             let pipelines = self
                 .device
                 .create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
-            self.pipeline = pipelines.map_err(|(_, error)| Failure::call(error))?[0];
+            self.pipeline = pipelines.map_err(|(_, error)| error)?[0];
         }
         Ok(())
     }
@@ -161,12 +153,12 @@ impl Dispatch {
                 .ty(vk::DescriptorType::STORAGE_BUFFER)
                 .descriptor_count(1)];
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
-            self.descriptors = self.device.create_descriptor_pool(&info, None).map_err(Failure::call)?;
+            self.descriptors = self.device.create_descriptor_pool(&info, None)?;
             let layouts = [self.set_layout];
             let info = vk::DescriptorSetAllocateInfo::default()
                 .descriptor_pool(self.descriptors)
                 .set_layouts(&layouts);
-            let sets = self.device.allocate_descriptor_sets(&info).map_err(Failure::call)?;
+            let sets = self.device.allocate_descriptor_sets(&info)?;
             let buffers = [vk::DescriptorBufferInfo::default()
                 .buffer(self.buffer)
                 .range(vk::WHOLE_SIZE)];
@@ -177,14 +169,13 @@ impl Dispatch {
             self.device.update_descriptor_sets(&[write], &[]);
 
             let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
-            self.commands = self.device.create_command_pool(&info, None).map_err(Failure::call)?;
+            self.commands = self.device.create_command_pool(&info, None)?;
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(self.commands)
                 .command_buffer_count(1);
-            let commands = self.device.allocate_command_buffers(&info).map_err(Failure::call)?[0];
+            let commands = self.device.allocate_command_buffers(&info)?[0];
             self.device
-                .begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())
-                .map_err(Failure::call)?;
+                .begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
             let compute = vk::PipelineBindPoint::COMPUTE;
             self.device.cmd_bind_pipeline(commands, compute, self.pipeline);
             self.device
@@ -202,11 +193,8 @@ impl Dispatch {
                 &[],
                 &[],
             );
-            self.device.end_command_buffer(commands).map_err(Failure::call)?;
-            self.fence = self
-                .device
-                .create_fence(&vk::FenceCreateInfo::default(), None)
-                .map_err(Failure::call)?;
+            self.device.end_command_buffer(commands)?;
+            self.fence = self.device.create_fence(&vk::FenceCreateInfo::default(), None)?;
             self.command_buffer = commands;
         }
         Ok(())

@@ -17,11 +17,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The failure of a Vulkan call.
-    pub fn call(result: vk::Result) -> Self {
-        Self::Call(result)
-    }
-
     /// 1 for an error, 2 for missing extensions, 3 for a missing device.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -29,6 +24,12 @@ impl Failure {
             Self::NoExtension(_) => 2,
             Self::NoDevice(_) => 3,
         }
+    }
+}
+
+impl From<vk::Result> for Failure {
+    fn from(result: vk::Result) -> Self {
+        Self::Call(result)
     }
 }
 

@@ -36,7 +36,7 @@ impl Gpu {
             family: 0,
         };
         // SAFETY: the instance is alive.
-        let mut devices = unsafe { gpu.instance.enumerate_physical_devices() }.map_err(Failure::call)?;
+        let mut devices = unsafe { gpu.instance.enumerate_physical_devices() }?;
         devices.sort_by_key(|&device| {
             // SAFETY: the handle was just enumerated.
             match unsafe { gpu.instance.get_physical_device_properties(device) }.device_type {
@@ -86,8 +86,7 @@ impl Gpu {
 
     fn has_extension(&self, name: &CStr) -> Result<bool, Failure> {
         // SAFETY: the handle belongs to the living instance.
-        let found =
-            unsafe { self.instance.enumerate_device_extension_properties(self.physical) }.map_err(Failure::call)?;
+        let found = unsafe { self.instance.enumerate_device_extension_properties(self.physical) }?;
         Ok(found.iter().any(|e| e.extension_name_as_c_str() == Ok(name)))
     }
 
@@ -138,7 +137,7 @@ impl Gpu {
         }
         let info = info.enabled_extension_names(&names);
         // SAFETY: `info` and what it points to are valid for the call.
-        unsafe { self.instance.create_device(self.physical, &info, None) }.map_err(Failure::call)
+        Ok(unsafe { self.instance.create_device(self.physical, &info, None) }?)
     }
 }
 

@@ -86,7 +86,7 @@ fn abort_and_read_messages(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<()
     }
 
     println!("\n3. vkGetDeviceFaultDebugInfoKHR");
-    let data = commands.message_data().map_err(Failure::call)?;
+    let data = commands.message_data()?;
     println!("   {} bytes of messages:", data.len());
     for (line, bytes) in data.chunks(16).enumerate() {
         let text: String = bytes
@@ -116,7 +116,7 @@ fn recover(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Failure> {
     let calls = dispatch.run();
     for (name, result) in &calls {
         println!("   {name:<38} {}", code_name(*result));
-        result.result().map_err(Failure::call)?;
+        result.result()?;
     }
     let results = dispatch.results();
     let correct = indices

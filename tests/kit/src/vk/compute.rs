@@ -85,23 +85,10 @@ impl<'device> Kernel<'device> {
     ///
     /// A call fails; the message names it.
     pub fn bound(device: &'device Device<'device>, buffers: &[&'device Buffer<'device>]) -> Result<Self> {
-        Self::bound_for(device, buffers, vk::ShaderStageFlags::COMPUTE)
+        Self::bound_with(device, buffers, None, vk::ShaderStageFlags::COMPUTE)
     }
 
-    /// Like [`bound`](Self::bound), for other stages.
-    ///
-    /// # Errors
-    ///
-    /// A call fails; the message names it.
-    pub fn bound_for(
-        device: &'device Device<'device>,
-        buffers: &[&'device Buffer<'device>],
-        stages: vk::ShaderStageFlags,
-    ) -> Result<Self> {
-        Self::bound_with(device, buffers, None, stages)
-    }
-
-    /// Like [`bound_for`](Self::bound_for), with an acceleration structure after the buffers.
+    /// Like [`bound`](Self::bound), for other stages, with an acceleration structure after the buffers.
     ///
     /// # Errors
     ///

@@ -81,7 +81,7 @@ impl<'device> Pass<'device> {
         way: Way,
     ) -> Result<Self> {
         let used = stages.iter().fold(vk::ShaderStageFlags::empty(), |all, s| all | s.kind);
-        let bindings = Kernel::bound_for(device, buffers, used)?;
+        let bindings = Kernel::bound_with(device, buffers, None, used)?;
         let ranges = [vk::PushConstantRange::default().stage_flags(used).size(8)];
         let layouts = [bindings.set_layout];
         let info = vk::PipelineLayoutCreateInfo::default()
@@ -148,17 +148,22 @@ impl<'device> Pass<'device> {
         self.create(&before, Part::PRE_RASTERIZATION_SHADERS, library)?;
         self.create(&after, Part::FRAGMENT_SHADER, library)?;
         self.create(&[], Part::FRAGMENT_OUTPUT_INTERFACE, library)?;
-        let mut linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&self.pipelines);
+        let libraries = self.pipelines.clone();
+        let mut linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
         let info = vk::GraphicsPipelineCreateInfo::default()
             .layout(self.layout)
             .push_next(&mut linked);
+        self.push(info)
+    }
+
+    fn push(&mut self, info: vk::GraphicsPipelineCreateInfo<'_>) -> VkResult<()> {
         // SAFETY: the handles belong to this device and the structures are valid.
-        let created_pipelines = unsafe {
+        let created = unsafe {
             self.device
                 .raw
                 .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
         };
-        self.pipelines.push(created_pipelines.map_err(|(_, result)| result)?[0]);
+        self.pipelines.push(created.map_err(|(_, result)| result)?[0]);
         Ok(())
     }
 
@@ -223,14 +228,7 @@ impl<'device> Pass<'device> {
         if flags.contains(vk::PipelineCreateFlags::DERIVATIVE) {
             info = info.base_pipeline_handle(self.pipelines.last().copied().unwrap_or_default());
         }
-        // SAFETY: the handles belong to this device and the structures are valid.
-        let created_pipelines = unsafe {
-            self.device
-                .raw
-                .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
-        };
-        self.pipelines.push(created_pipelines.map_err(|(_, result)| result)?[0]);
-        Ok(())
+        self.push(info)
     }
 
     /// Clears the image to black, draws, and copies the texels to the image's buffer.
