@@ -78,6 +78,9 @@ pub unsafe extern "system" fn create(
                     return refusal.result;
                 }
             };
+            for warning in &edited.warnings {
+                instance.log.line(Level::Warning, &format!("vkCreateDevice: {warning}"));
+            }
             let result = create(physical, &edited.create_info(original), allocator, handle);
             if result != vk::Result::SUCCESS {
                 return result;

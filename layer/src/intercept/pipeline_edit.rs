@@ -174,21 +174,16 @@ impl<'a> Editor<'a> {
             _ => Edit::Keep,
         };
         // SAFETY: the chain is valid (the caller's contract).
-        let mut copy = unsafe { ChainCopy::new(stage.p_next, edit) }.ok();
-        let node = copy
-            .as_mut()
-            .and_then(ChainCopy::copied::<vk::ShaderModuleCreateInfo<'_>>);
-        let Some(node) = node else {
+        let mut copy = unsafe { ChainCopy::new(stage.p_next, edit) };
+        let Some(node) = copy.copied::<vk::ShaderModuleCreateInfo<'_>>() else {
             // A structure of unknown size precedes it. A module object takes precedence over a chained module.
             stage.module = self.create_module(&with_words(chained, &words), module)?;
             return Ok(());
         };
         node.code_size = size_of_val(words.as_slice());
         node.p_code = self.storage.keep(words);
-        if let Some(copy) = copy {
-            stage.p_next = copy.head();
-            self.storage.keep(vec![copy]);
-        }
+        stage.p_next = copy.head();
+        self.storage.keep(vec![copy]);
         self.changed = true;
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The edited copy of a device's create-info: without the emulated extensions, and with the features that the layer needs.
 //! The application's own structures are only read.
 
+mod enable;
 mod refusal;
 mod requested_features;
 
@@ -41,6 +42,8 @@ pub struct EditedCreateInfo {
     pub vendor_binary: bool,
     /// The application enables `deviceFaultReportMasked`.
     pub report_masked: bool,
+    /// Why optional features are not enabled.
+    pub warnings: Vec<String>,
 }
 
 /// Optional features that the layer enables besides those that it needs.
@@ -96,7 +99,7 @@ impl EditedCreateInfo {
     /// Edits a create-info: leaves out the emulated extensions and features, and enables the features that the layer needs.
     ///
     /// # Errors
-    /// The application enables an unsupported feature, or its chain cannot be edited.
+    /// The application enables an unsupported feature, or a required feature is off in a structure that cannot be changed.
     ///
     /// # Safety
     /// `info` must be valid and outlive the result.
@@ -135,13 +138,7 @@ impl EditedCreateInfo {
             }
         };
         // SAFETY: the chain is valid and outlives the copy (the caller's contract).
-        let chain = unsafe { ChainCopy::new(head, edit) }.map_err(|unknown| Refusal {
-            result: vk::Result::ERROR_INITIALIZATION_FAILED,
-            reason: format!(
-                "cannot enable features: the structure of type {} that precedes them in the chain has an unknown size",
-                unknown.0.as_raw()
-            ),
-        })?;
+        let chain = unsafe { ChainCopy::new(head, edit) };
         let mut edited = Self {
             chain,
             extensions: names
@@ -157,33 +154,24 @@ impl EditedCreateInfo {
             api: if address_ext { AddressApi::Ext } else { AddressApi::Khr },
             capture_replay: false,
             import: false,
-            device_coherent,
-            ext_fault,
+            device_coherent: false,
+            ext_fault: false,
             vendor_binary: requested.vendor_binary,
             report_masked: requested.report_masked,
+            warnings: Vec::new(),
         };
         if arena {
-            edited.enable_addresses(device, has);
+            edited.enable_addresses(device, has)?;
             edited.enable_device_scope(device);
             // SAFETY: `pEnabledFeatures` is null or valid (the caller's contract).
-            edited.enable_stores(unsafe { info.p_enabled_features.as_ref() });
+            edited.enable_stores(unsafe { info.p_enabled_features.as_ref() })?;
             edited.import = device.imports && edited.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
         }
         if device_coherent {
-            edited.add_extension(device, vk::AMD_DEVICE_COHERENT_MEMORY_NAME, has);
-            let features = edited
-                .chain
-                .copied_or_default::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>();
-            features.device_coherent_memory = vk::TRUE;
+            edited.enable_device_coherent(device, has);
         }
         if ext_fault {
-            edited.add_extension(device, vk::EXT_DEVICE_FAULT_NAME, has);
-            let binary = vk::Bool32::from(edited.vendor_binary && device.ext_fault_vendor_binary);
-            let features = edited
-                .chain
-                .copied_or_default::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>();
-            features.device_fault = vk::TRUE;
-            features.device_fault_vendor_binary |= binary;
+            edited.enable_ext_fault(device, has)?;
         }
         Ok(edited)
     }
@@ -198,71 +186,6 @@ impl EditedCreateInfo {
             info.p_enabled_features = features;
         }
         info
-    }
-
-    /// Enables an extension that the application does not enable. False if the driver lacks it.
-    fn add_extension(&mut self, device: &PhysicalDevice, name: &'static CStr, has: impl Fn(&CStr) -> bool) -> bool {
-        if has(name) {
-            return true;
-        }
-        let supported = device.has(name);
-        if supported {
-            self.extensions.push(name.as_ptr());
-        }
-        supported
-    }
-
-    fn enable_addresses(&mut self, device: &PhysicalDevice, has: impl Fn(&CStr) -> bool) {
-        if self.api == AddressApi::Ext {
-            let features = self
-                .chain
-                .copied_or_default::<vk::PhysicalDeviceBufferDeviceAddressFeaturesEXT<'_>>();
-            features.buffer_device_address = vk::TRUE;
-            return;
-        }
-        let replay = vk::Bool32::from(device.capture_replay && !device.cpu);
-        // VUID-VkDeviceCreateInfo-pNext-02830: VkPhysicalDeviceVulkan12Features excludes the single structure.
-        if let Some(core) = self.chain.copied::<vk::PhysicalDeviceVulkan12Features<'_>>() {
-            core.buffer_device_address = vk::TRUE;
-            core.buffer_device_address_capture_replay |= replay;
-        } else {
-            let features = self
-                .chain
-                .copied_or_default::<vk::PhysicalDeviceBufferDeviceAddressFeatures<'_>>();
-            features.buffer_device_address = vk::TRUE;
-            features.buffer_device_address_capture_replay |= replay;
-        }
-        self.capture_replay = replay == vk::TRUE;
-        if !device.at_least(vk::API_VERSION_1_2) {
-            self.add_extension(device, vk::KHR_BUFFER_DEVICE_ADDRESS_NAME, has);
-        }
-    }
-
-    /// With the Vulkan memory model enabled, only `vulkanMemoryModelDeviceScope` lets shaders make messages available to the
-    /// host's scope.
-    fn enable_device_scope(&mut self, device: &PhysicalDevice) {
-        if !device.device_scope {
-            return;
-        }
-        if let Some(core) = self.chain.copied::<vk::PhysicalDeviceVulkan12Features<'_>>() {
-            core.vulkan_memory_model_device_scope |= core.vulkan_memory_model;
-        }
-        if let Some(single) = self.chain.copied::<vk::PhysicalDeviceVulkanMemoryModelFeatures<'_>>() {
-            single.vulkan_memory_model_device_scope |= single.vulkan_memory_model;
-        }
-    }
-
-    /// VUID-VkDeviceCreateInfo-pNext-00373: the core features are in `pEnabledFeatures` or in the chain, never in both.
-    fn enable_stores(&mut self, enabled: Option<&vk::PhysicalDeviceFeatures>) {
-        let features = match self.chain.copied::<vk::PhysicalDeviceFeatures2<'_>>() {
-            Some(in_chain) => &mut in_chain.features,
-            None => {
-                self.features = vec![enabled.copied().unwrap_or_default()];
-                &mut self.features[0]
-            }
-        };
-        features.vertex_pipeline_stores_and_atomics = vk::TRUE;
-        features.fragment_stores_and_atomics = vk::TRUE;
     }
 }
 

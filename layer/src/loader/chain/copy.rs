@@ -2,7 +2,7 @@
 //!
 //! An application's input chain may be in read-only memory, so it is never written. A copy owns the nodes up to the last
 //! edited one and shares the rest with the original. Copying needs the size of each node, from a generated table: a node of
-//! unknown size cannot be copied, and ends the owned part.
+//! unknown size cannot be copied, and ends the owned part. What follows it can only be read.
 
 use super::{Node, nodes, sizes};
 use crate::loader::ffi::LayerDeviceCreateInfo;
@@ -19,7 +19,7 @@ pub(super) fn size_of_node(s_type: StructureType) -> Option<usize> {
     sizes::SIZES.iter().find(has_type).map(|row| row.0)
 }
 
-/// A node that would have to be copied and has an unknown size.
+/// A node of unknown size, which keeps those that follow it from being changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownNode(pub StructureType);
 
@@ -28,7 +28,7 @@ pub struct UnknownNode(pub StructureType);
 pub enum Edit {
     /// Keeps it.
     Keep,
-    /// Copies it, so that [`ChainCopy::copied`] can change it.
+    /// Copies it, so that it can be changed, unless a node of unknown size precedes it.
     Change,
     /// Leaves it out, unless a node of unknown size precedes it: drivers skip structures that they do not support.
     Remove,
@@ -40,17 +40,18 @@ pub struct ChainCopy {
     /// The owned nodes, in 8-byte words for their alignment. Raw pointers link them: a `Vec` may move without moving its
     /// words, and unlike a `Box` it does not claim exclusive access when it moves.
     owned: Vec<Vec<u64>>,
+    /// The first node that is shared with the original.
+    shared: *const c_void,
+    /// The first shared node, if it is shared because of its unknown size.
+    unknown: Option<UnknownNode>,
 }
 
 impl ChainCopy {
-    /// Copies the chain at `head` up to the last node that `edit` changes or removes.
-    ///
-    /// # Errors
-    /// The node of unknown size that precedes a node to be changed.
+    /// Copies the chain at `head` up to the last node that `edit` changes or removes, or up to a node of unknown size.
     ///
     /// # Safety
     /// `head` must be null or start a valid chain that outlives the copy.
-    pub unsafe fn new(head: *const c_void, edit: impl Fn(StructureType) -> Edit) -> Result<Self, UnknownNode> {
+    pub unsafe fn new(head: *const c_void, edit: impl Fn(StructureType) -> Edit) -> Self {
         // SAFETY: the chain is valid (the caller's contract).
         let all: Vec<Node> = unsafe { nodes(head) }.collect();
         let end = all
@@ -58,21 +59,15 @@ impl ChainCopy {
             .rposition(|node| edit(node.s_type) != Edit::Keep)
             .map_or(0, |last| last + 1);
         let mut copies = Vec::new();
-        let mut shared = head;
-        for (index, node) in all.iter().take(end).enumerate() {
+        let (mut shared, mut unknown) = (head, None);
+        for node in all.iter().take(end) {
             if edit(node.s_type) != Edit::Remove {
                 let Some(size) = size_of_node(node.s_type) else {
-                    if all.iter().skip(index).any(|later| edit(later.s_type) == Edit::Change) {
-                        return Err(UnknownNode(node.s_type));
-                    }
+                    unknown = Some(UnknownNode(node.s_type));
                     break;
                 };
-                let mut words = vec![0u64; size.div_ceil(8)];
-                // SAFETY: a structure of this type has `size` bytes, and so many fit into the words.
-                unsafe {
-                    ptr::copy_nonoverlapping(node.address().cast::<u8>(), words.as_mut_ptr().cast::<u8>(), size);
-                }
-                copies.push(words);
+                // SAFETY: a structure of this type has `size` bytes.
+                copies.push(unsafe { words_of(*node, size) });
             }
             // SAFETY: as above.
             shared = unsafe { node.next() };
@@ -80,29 +75,30 @@ impl ChainCopy {
         let mut copy = Self {
             head: shared,
             owned: Vec::new(),
+            shared,
+            unknown,
         };
         for words in copies.into_iter().rev() {
             copy.link(words);
         }
-        Ok(copy)
+        copy
     }
 
-    /// Puts a copy of `node` first. Returns the address of the copy.
-    pub fn prepend<T: TaggedStructure + Copy>(&mut self, node: T) -> *mut T {
+    /// Puts a copy of `node` first.
+    pub fn prepend<T: TaggedStructure + Copy>(&mut self, node: T) {
         let mut words = vec![0u64; size_of::<T>().div_ceil(8)];
         const { assert!(align_of::<T>() <= align_of::<u64>()) };
         // SAFETY: the words have room for a `T` and its alignment.
         unsafe { words.as_mut_ptr().cast::<T>().write(node) };
-        self.link(words).cast()
+        self.link(words);
     }
 
-    fn link(&mut self, mut words: Vec<u64>) -> *mut BaseOutStructure<'static> {
+    fn link(&mut self, mut words: Vec<u64>) {
         let node = words.as_mut_ptr().cast::<BaseOutStructure<'static>>();
         // SAFETY: the words hold a structure, which starts with its type and the next structure.
         unsafe { (*node).p_next = self.head.cast_mut().cast() };
         self.head = node.cast_const().cast();
         self.owned.push(words);
-        node
     }
 
     /// The owned `T` of the chain, for changes. None if the chain has no `T` or shares it with the original.
@@ -111,11 +107,44 @@ impl ChainCopy {
         self.find::<T>().map(|node| unsafe { &mut *node })
     }
 
-    /// The owned `T` of the chain, for changes. Prepends a default `T` if there is none.
-    pub fn copied_or_default<T: TaggedStructure + Copy + Default>(&mut self) -> &mut T {
-        let node = self.find::<T>().unwrap_or_else(|| self.prepend(T::default()));
-        // SAFETY: the address of an owned `T`, whose words are borrowed mutably.
-        unsafe { &mut *node }
+    /// Changes the `T` of the chain. Returns whether there is one.
+    ///
+    /// # Errors
+    /// The `T` is shared with the original, because of the returned node, and the change would have an effect on it.
+    pub fn change<T: TaggedStructure>(&mut self, change: impl FnOnce(&mut T)) -> Result<bool, UnknownNode> {
+        if let Some(node) = self.copied::<T>() {
+            change(node);
+            return Ok(true);
+        }
+        // SAFETY: the original chain outlives the copy (the contract of `new`).
+        let Some(node) = (unsafe { nodes(self.shared) }).find(|node| node.s_type == T::STRUCTURE_TYPE) else {
+            return Ok(false);
+        };
+        // SAFETY: a structure with the type of `T` is a `T`.
+        let before = unsafe { words_of(node, size_of::<T>()) };
+        let mut after = before.clone();
+        // SAFETY: the words hold a `T`.
+        change(unsafe { &mut *after.as_mut_ptr().cast::<T>() });
+        match after == before {
+            true => Ok(true),
+            false => Err(self.unknown.unwrap_or(UnknownNode(T::STRUCTURE_TYPE))),
+        }
+    }
+
+    /// Changes the `T` of the chain, or a default `T` that it puts first if there is none.
+    ///
+    /// # Errors
+    /// As [`Self::change`].
+    pub fn change_or_add<T: TaggedStructure + Copy + Default>(
+        &mut self,
+        change: impl Fn(&mut T),
+    ) -> Result<(), UnknownNode> {
+        if !self.change(&change)? {
+            let mut node = T::default();
+            change(&mut node);
+            self.prepend(node);
+        }
+        Ok(())
     }
 
     fn find<T: TaggedStructure>(&mut self) -> Option<*mut T> {
@@ -129,4 +158,15 @@ impl ChainCopy {
     pub fn head(&self) -> *const c_void {
         self.head
     }
+}
+
+/// Copies a node.
+///
+/// # Safety
+/// The node has `size` bytes.
+unsafe fn words_of(node: Node, size: usize) -> Vec<u64> {
+    let mut words = vec![0u64; size.div_ceil(8)];
+    // SAFETY: the node has `size` bytes (the caller's contract), and so many fit into the words.
+    unsafe { ptr::copy_nonoverlapping(node.address().cast::<u8>(), words.as_mut_ptr().cast::<u8>(), size) };
+    words
 }

@@ -7,7 +7,7 @@ mod copy;
 mod layout;
 mod sizes;
 
-pub use copy::{ChainCopy, Edit};
+pub use copy::{ChainCopy, Edit, UnknownNode};
 
 use ash::vk::{BaseInStructure, BaseOutStructure, StructureType, TaggedStructure};
 use std::ffi::c_void;

@@ -42,7 +42,7 @@ const VULKAN_1_2: StructureType = vk::PhysicalDeviceVulkan12Features::STRUCTURE_
 fn a_chain_without_edits_is_shared_whole() {
     let chain = Chain::new();
     // SAFETY: the chain is valid and outlives the copy.
-    let copy = unsafe { ChainCopy::new(chain.head(), |_| Edit::Keep) }.expect("nothing to copy");
+    let copy = unsafe { ChainCopy::new(chain.head(), |_| Edit::Keep) };
     assert_eq!(copy.head(), chain.head());
 }
 
@@ -51,7 +51,7 @@ fn removing_a_node_copies_what_precedes_it_and_shares_what_follows() {
     let chain = Chain::new();
     let edit = |t| if t == MULTIVIEW { Edit::Remove } else { Edit::Keep };
     // SAFETY: as above.
-    let copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("nodes of listed sizes");
+    let copy = unsafe { ChainCopy::new(chain.head(), edit) };
     assert_eq!(types(copy.head()), [MAINTENANCE4.as_raw(), VULKAN_1_2.as_raw()]);
     // SAFETY: as above.
     let last = unsafe { nodes(copy.head()) }.last().expect("two nodes");
@@ -64,10 +64,10 @@ fn removing_the_only_or_first_node_leaves_the_rest() {
     let chain = Chain::new();
     let edit = |t| if t == MAINTENANCE4 { Edit::Remove } else { Edit::Keep };
     // SAFETY: as above.
-    let copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("nodes of listed sizes");
+    let copy = unsafe { ChainCopy::new(chain.head(), edit) };
     assert_eq!(types(copy.head()), [MULTIVIEW.as_raw(), VULKAN_1_2.as_raw()]);
     // SAFETY: as above.
-    let none = unsafe { ChainCopy::new(chain.head(), |_| Edit::Remove) }.expect("nodes of listed sizes");
+    let none = unsafe { ChainCopy::new(chain.head(), |_| Edit::Remove) };
     assert!(none.head().is_null());
 }
 
@@ -76,7 +76,7 @@ fn a_changed_node_is_changed_in_the_copy_only() {
     let chain = Chain::new();
     let edit = |t| if t == VULKAN_1_2 { Edit::Change } else { Edit::Keep };
     // SAFETY: as above.
-    let mut copy = unsafe { ChainCopy::new(chain.head(), edit) }.expect("nodes of listed sizes");
+    let mut copy = unsafe { ChainCopy::new(chain.head(), edit) };
     let node = copy.copied::<vk::PhysicalDeviceVulkan12Features<'_>>().expect("a copy");
     assert_eq!(node.shader_int8, vk::TRUE);
     node.buffer_device_address = vk::TRUE;
@@ -91,7 +91,7 @@ fn a_changed_node_is_changed_in_the_copy_only() {
 fn a_prepended_node_comes_first() {
     let chain = Chain::new();
     // SAFETY: as above.
-    let mut copy = unsafe { ChainCopy::new(chain.head(), |_| Edit::Keep) }.expect("nothing to copy");
+    let mut copy = unsafe { ChainCopy::new(chain.head(), |_| Edit::Keep) };
     copy.prepend(vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true));
     assert_eq!(types(copy.head()).len(), 4);
     // SAFETY: as above.
@@ -106,11 +106,25 @@ fn a_node_of_unknown_size_is_never_copied() {
     chain.first.s_type = unknown;
     let change = |t| if t == VULKAN_1_2 { Edit::Change } else { Edit::Keep };
     // SAFETY: as above.
-    let refused = unsafe { ChainCopy::new(chain.head(), change) };
-    assert_eq!(refused.err(), Some(UnknownNode(unknown)));
+    let mut shared = unsafe { ChainCopy::new(chain.head(), change) };
+    assert_eq!(shared.head(), chain.head());
+    assert!(shared.copied::<vk::PhysicalDeviceVulkan12Features<'_>>().is_none());
+    // What the application's structure has already needs no copy.
+    let has_int8 = shared.change::<vk::PhysicalDeviceVulkan12Features<'_>>(|f| f.shader_int8 = vk::TRUE);
+    assert_eq!(has_int8, Ok(true));
+    let refused = shared.change::<vk::PhysicalDeviceVulkan12Features<'_>>(|f| f.buffer_device_address = vk::TRUE);
+    assert_eq!(refused, Err(UnknownNode(unknown)));
+    assert_eq!(chain.third.buffer_device_address, vk::FALSE);
+    assert_eq!(shared.change::<vk::PhysicalDeviceFeatures2<'_>>(|_| {}), Ok(false));
+    // A structure of the layer's own precedes it.
+    assert_eq!(
+        shared.change_or_add::<vk::PhysicalDeviceFaultFeaturesEXT<'_>>(|f| f.device_fault = vk::TRUE),
+        Ok(())
+    );
+    assert_eq!(types(shared.head()).len(), 4);
     let remove = |t| if t == VULKAN_1_2 { Edit::Remove } else { Edit::Keep };
     // SAFETY: as above.
-    let kept = unsafe { ChainCopy::new(chain.head(), remove) }.expect("removal is not essential");
+    let kept = unsafe { ChainCopy::new(chain.head(), remove) };
     assert_eq!(kept.head(), chain.head());
 }
 

@@ -1,9 +1,10 @@
 //! Allocations that the driver refuses during device creation: the layer falls back or `vkCreateDevice` fails with a clear
 //! error, and no object leaks.
 
+use super::support::{lose_with, payload};
 use crate::case::{Case, cases};
 use crate::cases::support::{expect_lost, without_abort};
-use crate::vk::{Device, Gpu, Kernel, test_driver};
+use crate::vk::{Device, Gpu, Kernel, khr, test_driver};
 use anyhow::{Result, bail, ensure};
 use ash::vk;
 
@@ -32,6 +33,10 @@ pub(super) const CASES: &[Case] = cases! {
         on_driver("no_vertex_stores"), validated();
     "test_driver_refused::missing_stores_of_fragment_shaders" => missing_features(gpu),
         on_driver("no_fragment_stores"), validated();
+    "test_driver_refused::features_behind_an_unknown_structure_that_are_on_already" => behind_unknown(gpu, true),
+        on_driver("abort=1"), silent(), set(&[("log_file", "layer.log")]);
+    "test_driver_refused::features_behind_an_unknown_structure_that_are_off" => behind_unknown(gpu, false),
+        on_driver(""), logs(&["vkCreateDevice: cannot enable bufferDeviceAddress: the structure of type 1999999000"]);
     "test_driver_refused::vulkan_1_0" => missing_features(gpu), on_driver("api=1.0"), validated();
 };
 
@@ -84,8 +89,56 @@ fn without_fences(kernel: &Kernel<'_>) -> Result<()> {
 
 /// The extensions are "not advertised", instead of failing later.
 fn missing_features(gpu: &Gpu) -> Result<()> {
-    for name in crate::vk::khr::EXTENSION_NAMES {
+    for name in khr::EXTENSION_NAMES {
         ensure!(!gpu.has_extension(name)?, "{name:?} is listed");
     }
     Ok(())
+}
+
+/// A structure of an extension that the layer does not know. Drivers skip structures that they do not know either.
+#[repr(C)]
+struct Unknown {
+    s_type: vk::StructureType,
+    next: *mut std::ffi::c_void,
+    data: [u64; 4],
+}
+
+// SAFETY: starts with the type and the next structure, like every structure of a chain.
+unsafe impl vk::ExtendsDeviceCreateInfo for Unknown {}
+
+/// The layer cannot change what follows a structure of unknown size, but what it needs may be there already.
+fn behind_unknown(gpu: &Gpu, on: bool) -> Result<()> {
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+    let names = khr::EXTENSION_NAMES.map(|name| name.as_ptr());
+    let mut abort = khr::ShaderAbortFeatures::new(true);
+    let mut data = khr::ShaderConstantDataFeatures::new(true);
+    let mut fault = khr::FaultFeatures::new(true);
+    let mut newer = vk::PhysicalDeviceVulkan12Features::default()
+        .timeline_semaphore(true)
+        .buffer_device_address(on);
+    let mut unknown = Unknown {
+        s_type: vk::StructureType::from_raw(1_999_999_000),
+        next: std::ptr::null_mut(),
+        data: [7; 4],
+    };
+    // Each is put before the others.
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut newer)
+        .push_next(&mut unknown)
+        .push_next(&mut abort)
+        .push_next(&mut data)
+        .push_next(&mut fault);
+    match (Device::create(gpu, &info, 0), on) {
+        (Ok(device), true) => lose_with(&device, &[payload(1, 0)]),
+        (Err(error), false) => {
+            let code = error.downcast_ref::<vk::Result>().copied();
+            ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{error:#}");
+            Ok(())
+        }
+        (Ok(_), false) => bail!("the device was created"),
+        (Err(error), true) => Err(error),
+    }
 }
