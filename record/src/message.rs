@@ -4,11 +4,13 @@ use crate::decode::convention::guess;
 use crate::decode::{Decoded, decode};
 use crate::escape::{escape_bytes, printable};
 use crate::format::apply;
+use crate::format::specifier::has_conversion;
 use crate::format::value_display::{show, show_field};
 use crate::message_type::Type;
 use crate::site::Site;
 use crate::value::{Field, Value};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// How the bytes of a message were decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -80,11 +82,16 @@ impl Message {
                 bytes.len(),
                 bytes.len() + decoded.short_by as usize
             ));
-        } else if !decoded.rest.is_empty() {
+        } else if decoded.long_by > 0 {
             notes.push(format!(
                 "the message is {} bytes longer than its type: {}",
-                decoded.rest.len(),
+                decoded.long_by,
                 bytes.len()
+            ));
+        } else if !decoded.rest.is_empty() {
+            notes.push(format!(
+                "the last {} bytes are not decoded: their types are nested too deeply or overlap too often",
+                decoded.rest.len()
             ));
         }
         Self {
@@ -98,6 +105,27 @@ impl Message {
     }
 }
 
+/// The format of a message that begins with a string, and the members that are its arguments. Strings directly behind
+/// the first one continue it, up to the first that has a conversion (SPV_KHR_abort, "Examples"); a string behind a
+/// conversion is an argument.
+fn format_and_arguments(members: &[Field]) -> (Cow<'_, str>, &[Field]) {
+    let texts: Vec<&str> = (members.iter())
+        .map_while(|member| match &member.value {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let strings = match texts.iter().position(|text| has_conversion(text)) {
+        Some(last) if last + 1 < members.len() => last + 1,
+        _ => 1,
+    };
+    let format = match texts.get(..strings).unwrap_or_default() {
+        &[only] => only.into(),
+        several => several.concat().into(),
+    };
+    (format, members.get(strings..).unwrap_or_default())
+}
+
 /// The text of a message and the notes on it: a leading string is the format of the members that follow.
 fn text_of(value: &Value) -> (String, Vec<String>) {
     let formatted = match value {
@@ -106,11 +134,13 @@ fn text_of(value: &Value) -> (String, Vec<String>) {
             [] => return Default::default(),
             [
                 Field {
-                    value: Value::Text(format),
-                    ..
+                    value: Value::Text(_), ..
                 },
-                arguments @ ..,
-            ] => apply(format, arguments),
+                ..,
+            ] => {
+                let (format, arguments) = format_and_arguments(members);
+                apply(&format, arguments)
+            }
             // One member without a name needs no braces.
             [only] if show_field(only) == show(&only.value) => return (show(&only.value), Vec::new()),
             _ => return (show(value), Vec::new()),
@@ -146,6 +176,33 @@ mod tests {
         assert_eq!(cut.notes, ["the message is 2 bytes shorter than its type: 18 of 20"]);
     }
 
+    /// The example of SPV_KHR_abort, "Using SPV_KHR_abort to output string messages".
+    #[test]
+    fn a_format_may_be_split_between_adjacent_strings() {
+        let two_strings = |texts: [&str; 2], rest: &[(u32, Type)]| {
+            let mut members = Vec::new();
+            let mut bytes = Vec::new();
+            for text in texts {
+                members.push((None, bytes.len() as u32, Type::string(text.len() as u32)));
+                bytes.extend(text.bytes());
+            }
+            for (value, ty) in rest {
+                members.push((None, bytes.len() as u32, ty.clone()));
+                bytes.extend(value.to_le_bytes());
+            }
+            Message::of_type(&message(members), &bytes)
+        };
+        let number = (42, U32.into());
+        let message = two_strings(["test: ", "%u"], &[number.clone()]);
+        assert_eq!((message.text.as_str(), message.notes.len()), ("test: 42", 0));
+        assert_eq!(two_strings(["100%% ", "%x"], &[number.clone()]).text, "100% 2a");
+        // A string behind a conversion is its argument.
+        assert_eq!(two_strings(["%s: %u", "100%"], &[number.clone()]).text, "100%: 42");
+        // Neither is data that looks like a format where no argument follows, or text without a conversion.
+        assert_eq!(two_strings(["name ", "%u"], &[]).text, "name [\"%u\"]");
+        assert_eq!(two_strings(["name ", "value"], &[number]).text, "name [\"value\", 42]");
+    }
+
     #[test]
     fn the_text_of_the_site_distinguishes_strings_from_numbers() {
         let site = |text_constant: Option<&str>| Site {
@@ -170,6 +227,20 @@ mod tests {
         let message = Message::of_type(&bare, b"index %u\0\0\0\0");
         assert_eq!(message.text, "index %u<missing>");
         assert_eq!(message.notes.len(), 1);
+    }
+
+    #[test]
+    fn parts_that_are_nested_too_deeply_are_left_as_bytes() {
+        let nested = (0..255).fold(Type::from(U32), |ty, _| message(vec![(None, 0, ty)]));
+        let ty = message(vec![(None, 0, U32.into()), (None, 4, nested)]);
+        let message = Message::of_type(&ty, &[7, 0, 0, 0, 8, 0, 0, 0]);
+        assert_eq!(message.rest, [8, 0, 0, 0]);
+        assert_eq!(message.notes.len(), 1);
+        assert!(
+            message.notes[0].starts_with("the last 4 bytes are not decoded"),
+            "{:?}",
+            message.notes
+        );
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl ArrayLengths {
 
     /// [`Type::size`] with these lengths, in bytes.
     pub(super) fn size(&self, ty: &Type) -> u32 {
-        ty.size_with(&|length| self.elements(length), MAX_DEPTH)
+        ty.size_with(&|length| self.elements(length), u32::MAX)
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Decoded {
     pub value: Value,
     /// Bytes that the payload lacks.
     pub short_by: u32,
+    /// Bytes after the end of the type.
+    pub long_by: u32,
     /// Bytes that no complete value covers: from the first incomplete one on, or after the end of the type.
     pub rest: Vec<u8>,
 }
@@ -39,6 +41,7 @@ pub fn decode(ty: &Type, bytes: &[u8], leads_with_text: bool) -> Decoded {
     Decoded {
         value,
         short_by: wanted.saturating_sub(bytes.len()) as u32,
+        long_by: bytes.len().saturating_sub(wanted) as u32,
         rest: bytes.get(covered..).unwrap_or_default().to_vec(),
     }
 }

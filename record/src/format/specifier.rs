@@ -62,6 +62,12 @@ pub(crate) fn parse(format: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// Whether `format` has a conversion specifier.
+pub(crate) fn has_conversion(format: &str) -> bool {
+    let pieces = parse(format);
+    pieces.iter().any(|piece| matches!(piece, Piece::Conversion(_)))
+}
+
 /// The specifier at the start of `tail`, and the rest.
 fn specifier(tail: &str) -> (Piece<'_>, &str) {
     let mut at = Cursor { text: tail, index: 1 };

@@ -16,6 +16,8 @@ pub(super) const CASES: &[Case] = cases! {
     "constant_data_special::specialised_messages" => specialised_messages(gpu);
     "constant_data_special::specialised_text_without_8_bit_integers" => specialised_text(gpu),
         logs(&["a longer text"]);
+    "constant_data_special::a_format_of_two_strings" => format_of_two_strings(gpu),
+        logs(&["test: 64", "test: 40"]);
 };
 
 /// Data by `SpecId`.
@@ -108,5 +110,18 @@ fn length_without_data(device: &Device<'_>) -> Result<()> {
         run_specialised(device, &spirv, &special, &[0; 128]).is_err(),
         "a pipeline with 3 words of data for 4 elements was created"
     );
+    Ok(())
+}
+
+/// The example of SPV_KHR_abort, "Using SPV_KHR_abort to output string messages": a format in two strings, the second one
+/// specialised.
+fn format_of_two_strings(gpu: &Gpu) -> Result<()> {
+    let assembly = shader("two_strings", &[])?;
+    let format: Special = vec![(1, b"%x".to_vec())];
+    for (special, text) in [(vec![], b"test: %u"), (format, b"test: %x")] {
+        let device = Device::new(gpu)?;
+        let message = [text.as_slice(), &64u32.to_le_bytes()].concat();
+        same_set(payloads(&device, &assembly, &special)?, vec![message.clone(), message])?;
+    }
     Ok(())
 }
