@@ -34,6 +34,7 @@ fn table() -> SiteTable {
     };
     SiteTable {
         module_hash: HASH,
+        warnings: vec![],
         entry_points: vec![EntryPoint {
             name: "main".into(),
             execution_model: 5,

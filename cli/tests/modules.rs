@@ -121,6 +121,28 @@ plain.spv: no abort sites
 }
 
 #[test]
+fn overlapping_members_are_warned_about_with_their_compiler() {
+    let mut words = aborting();
+    words[2] = 13 << 16 | 11;
+    let member_1 = words
+        .windows(4)
+        .position(|w| w[0] == 5 << 16 | 72 && w[2] == 1)
+        .expect("a member");
+    words[member_1 + 4] = 2;
+    let warning = "warning: messages of 1 of 1 abort sites have parts that overlap, so that values are lost: at hand.comp:12, \
+                   member 1 (`value`) at byte 2 overlaps member 0 (`code`), which ends at byte 4; the module is from glslc \
+                   (shaderc over glslang), generator version 11;";
+    let run = vkabort(&["sites", "-"], &little(&words)).ok();
+    assert!(run.text().contains(warning), "{}", run.text());
+    let run = vkabort(&["instrument", "-", "-o", "-"], &little(&words)).ok();
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    for command in [&["sites", "-"][..], &["instrument", "-", "-o", "-"]] {
+        let run = vkabort(command, &little(&aborting())).ok();
+        assert!(!run.stderr.contains("warning") && !String::from_utf8_lossy(&run.stdout).contains("warning"));
+    }
+}
+
+#[test]
 fn errors_name_the_file_the_word_and_the_remedy() {
     let cases: [(&[u8], &str); 4] = [
         (b"", "standard input: not a SPIR-V module: 0 bytes are too few"),

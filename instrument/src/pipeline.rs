@@ -64,6 +64,7 @@ impl Pipeline<'_> {
             module_hash: module_hash(original, self.options),
             entry_points: Vec::new(),
             sites: Vec::new(),
+            warnings: Vec::new(),
         };
         let mut spec_ids = constant_data::SpecIds::default();
         let mut index = Index::new(original)?;

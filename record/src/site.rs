@@ -52,6 +52,9 @@ pub struct SiteTable {
     pub entry_points: Vec<EntryPoint>,
     /// Every abort, indexed by [`SiteId`].
     pub sites: Vec<Site>,
+    /// Faults of the module that do not prevent its use, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl SiteTable {

@@ -72,6 +72,7 @@ fn message() -> Type {
 fn table() -> SiteTable {
     SiteTable {
         module_hash: ModuleHash(7),
+        warnings: vec![],
         entry_points: [0, 2, 4, 5, 5313]
             .into_iter()
             .map(|execution_model| EntryPoint {

@@ -8,8 +8,8 @@
 //! assembly of the output, without the runtime functions that `show=` does not name
 //! ```
 //!
-//! The expected part is instead `;; error` with the error's text, `;; unchanged`, or, with `output=sites`, `;; sites` with
-//! the site table. `VKABORT_BLESS=1` rewrites it. Input lines are appended to their section (capabilities, entry points,
+//! The expected part is instead `;; error` with the error's text, `;; unchanged`, with `output=sites` `;; sites` with the site
+//! table, or with `output=warnings` `;; warnings` with the warnings. `VKABORT_BLESS=1` rewrites it. Input lines are appended to their section (capabilities, entry points,
 //! decorations, ..) of the prelude that `prelude=` names (default `compute`). Every output must pass the validator. So must
 //! the module after each pass if the input is valid, with core instructions in place of the lowered extensions.
 
@@ -110,9 +110,10 @@ fn check(path: &Path) -> Result<()> {
                     || sites(&words, &case.options) == Ok(Some(out.sites.clone())),
                 "instrument and sites disagree on the site table"
             );
-            result += &match case.sites {
-                true => format!("\n;; sites\n{}", places(&out.sites)),
-                false => format!(
+            result += &match case.output {
+                Output::Sites => format!("\n;; sites\n{}", places(&out.sites)),
+                Output::Warnings => format!("\n;; warnings\n{}", lines(&out.sites.warnings)),
+                Output::Words => format!(
                     "\n;; output\n{}\n",
                     without_runtime(&disassemble(&out.words)?, &case.shown)
                 ),
@@ -148,8 +149,17 @@ struct Case<'t> {
     env: TargetEnv,
     /// Shared functions to show.
     shown: Vec<String>,
-    /// Whether the expected part is the site table.
-    sites: bool,
+    output: Output,
+}
+
+/// The expected part of a module that is rewritten.
+enum Output {
+    /// The rewritten words.
+    Words,
+    /// Where the aborts are.
+    Sites,
+    /// The warnings.
+    Warnings,
 }
 
 impl<'t> Case<'t> {
@@ -163,7 +173,7 @@ impl<'t> Case<'t> {
             prelude: "compute".into(),
             env: TargetEnv::Vulkan1_2,
             shown: Vec::new(),
-            sites: false,
+            output: Output::Words,
         };
         let options = lines.iter().filter_map(|line| line.strip_prefix("; options: "));
         for option in options.flat_map(str::split_whitespace) {
@@ -172,7 +182,8 @@ impl<'t> Case<'t> {
                 .with_context(|| format!("{option} is not key=value"))?;
             match (key, value) {
                 ("show", name) => case.shown.push(name.into()),
-                ("output", "sites") => case.sites = true,
+                ("output", "sites") => case.output = Output::Sites,
+                ("output", "warnings") => case.output = Output::Warnings,
                 ("prelude", name) => case.prelude = name.into(),
                 ("env", "vulkan1.0") => case.env = TargetEnv::Vulkan1_0,
                 ("env", "vulkan1.1") => case.env = TargetEnv::Vulkan1_1,
@@ -246,6 +257,11 @@ fn section(line: &str) -> usize {
         | "OpGroupMemberDecorate" => 9,
         _ => 10,
     }
+}
+
+/// Each sentence on a line.
+fn lines(sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| format!("; {sentence}\n")).collect()
 }
 
 /// Function and location of each abort and of its callers, innermost first.

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
 use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
+use vkabort_record::escape::one_line;
 
 /// Arguments of `vkabort instrument`.
 #[derive(Args)]
@@ -115,7 +116,12 @@ pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
     let outcome = outcome.map_err(|error| Failure::input(format!("{}: {error}", module.name)))?;
     let summary = match &outcome {
         Outcome::Unchanged => copy(args, &module)?,
-        Outcome::Instrumented(new) => write(args, &module, new)?,
+        Outcome::Instrumented(new) => {
+            for warning in &new.sites.warnings {
+                io::note(&format!("{}: warning: {}", module.name, one_line(warning)));
+            }
+            write(args, &module, new)?
+        }
     };
     if args.json {
         io::print(&format!("{summary}\n"))?;

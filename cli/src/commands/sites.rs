@@ -61,6 +61,9 @@ fn show_table(name: &str, table: &SiteTable, out: &mut String) {
     let _ = writeln!(out, "{name}: {count}, module {}", table.module_hash);
     let entries: Vec<String> = table.entry_points.iter().map(show_entry).collect();
     let _ = writeln!(out, "  entry points: {}", entries.join(", "));
+    for warning in &table.warnings {
+        let _ = writeln!(out, "  warning: {}", one_line(warning));
+    }
     for site in &table.sites {
         out.push('\n');
         show_site(table, site, out);

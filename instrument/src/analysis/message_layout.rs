@@ -15,8 +15,9 @@ use vkabort_record::message_type::{Length, Member, Type};
 use vkabort_record::scalar_type::ScalarType;
 
 const PASS: &str = "layout";
-/// Limit on nesting, which bounds recursion. Compilers stay far below it.
-const MAX_DEPTH: u32 = 64;
+/// Limit on nesting, which bounds recursion: 255 structures (SPIR-V specification, "Universal Limits"), each in an array, and a
+/// scalar in a vector in a matrix.
+pub(crate) const MAX_DEPTH: u32 = 2 * 255 + 3;
 /// Limit on the parts of a type. A message of the default size with a part per byte fits.
 const MAX_PARTS: u32 = 1 << 17;
 /// Limit on structures, arrays and scalars for each byte of the largest message.

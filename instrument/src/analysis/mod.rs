@@ -4,6 +4,8 @@ pub(crate) mod callgraph;
 mod cfg;
 pub(crate) mod exit_plan;
 pub(crate) mod index;
+pub(crate) mod logical_match;
 pub(crate) mod message_layout;
 pub(crate) mod message_text;
 pub(crate) mod waiting_loops;
+pub(crate) mod warnings;

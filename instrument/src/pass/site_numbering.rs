@@ -16,8 +16,10 @@ use crate::analysis::index::constant::Length;
 use crate::analysis::index::debug::{Inlined, Position, Texts};
 use crate::analysis::index::names::Names;
 use crate::analysis::index::typed::FunctionIndex;
+use crate::analysis::logical_match::check_message;
 use crate::analysis::message_layout::Layouts;
 use crate::analysis::message_text;
+use crate::analysis::warnings::warnings;
 use crate::edit::Edits;
 use crate::error::Result;
 use crate::options::Options;
@@ -56,7 +58,8 @@ pub(crate) fn mark(index: &Index<'_>) -> Edits {
 ///
 /// # Errors
 ///
-/// Those of [`Layouts::message`]: a message type without a size, or beyond a limit.
+/// Those of [`Layouts::message`], a message type without a size or beyond a limit, and of [`check_message`], a message that
+/// does not match it.
 pub(crate) fn build_sites(
     index: &Index<'_>,
     graph: &CallGraph,
@@ -81,6 +84,8 @@ pub(crate) fn build_sites(
                 continue;
             }
             let offset = offsets.get(sites.len()).copied().unwrap_or(abort.offset);
+            let message = layouts.message(abort.message_type(), offset)?;
+            check_message(index, options, &abort, offset)?;
             let position = index.position(block, abort.offset);
             let mut frames = collect_frames(index, &names, function.id, &position, &mut texts);
             let innermost = frames.remove(0);
@@ -101,7 +106,7 @@ pub(crate) fn build_sites(
                     .unwrap_or_default(),
                 callers: frames,
                 location: innermost.location,
-                message: layouts.message(abort.message_type(), offset)?,
+                message,
                 text: message_text::text(index, abort.message()),
             });
         }
@@ -118,6 +123,7 @@ pub(crate) fn build_sites(
     Ok(SiteTable {
         module_hash: hash,
         entry_points,
+        warnings: warnings(index, &sites),
         sites,
     })
 }

@@ -38,6 +38,7 @@ pub(crate) mod debug_info {
     pub(crate) const SOURCE_CONTINUED: u32 = 102;
     pub(crate) const LINE: u32 = 103;
     pub(crate) const NO_LINE: u32 = 104;
+    pub(crate) const ENTRY_POINT: u32 = 107;
 
     /// Word positions of operands.
     pub(crate) mod operand {
@@ -57,5 +58,6 @@ pub(crate) mod debug_info {
         pub(crate) const LINE_SOURCE: usize = 5;
         pub(crate) const LINE_START: usize = 6;
         pub(crate) const COLUMN_START: usize = 8;
+        pub(crate) const COMPILER_SIGNATURE: usize = 7;
     }
 }

@@ -7,6 +7,8 @@ use crate::error::{Error, ErrorKind, Result};
 pub(crate) const HEADER_WORDS: usize = 5;
 /// Words of the longest instruction.
 pub(crate) const MAX_INST_WORDS: usize = 65_535;
+/// The header's word that names the generator (high half) and its version (low half).
+pub(crate) const GENERATOR: usize = 2;
 /// The header's word that holds the id bound.
 pub(crate) const BOUND: usize = 3;
 /// `4,194,303`, the limit on ids that every consumer supports (SPIR-V specification, universal limits).

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{Feature, LoweredFeatures, Options, Outcome, instrument, scan, sites};
-use vkabort_record::site::ModuleHash;
+use vkabort_record::site::{ModuleHash, SiteTable};
 
 /// The code that the driver gets for a module.
 pub enum Rewritten {
@@ -70,6 +70,10 @@ impl Device {
                         ),
                     );
                 }
+                // A rewrite for the specialisation of a pipeline would repeat them.
+                if options.specialization.is_empty() {
+                    self.warn(&new.sites);
+                }
                 let module = Arc::new(Module {
                     sites: Arc::new(new.sites),
                     original: (dump || specializable).then(|| words.to_vec()),
@@ -110,6 +114,14 @@ impl Device {
         }
     }
 
+    /// Logs the faults of a module that do not prevent its use.
+    fn warn(&self, sites: &SiteTable) {
+        for warning in &sites.warnings {
+            let line = format!("module {}: {warning}", sites.module_hash);
+            self.instance.log.line(Level::Warning, &line);
+        }
+    }
+
     /// The module, for decoding the messages of aborts that the driver executes.
     fn native_module(&self, state: &AbortState, words: &[u32]) -> Option<Arc<Module>> {
         let log = &self.instance.log;
@@ -120,8 +132,10 @@ impl Device {
         };
         match sites(words, &options) {
             Ok(table) => {
+                let table = table?;
+                self.warn(&table);
                 let module = Arc::new(Module {
-                    sites: Arc::new(table?),
+                    sites: Arc::new(table),
                     original: self.instance.settings.dump_dir.is_some().then(|| words.to_vec()),
                     rewritten: None,
                     data_spec_ids: Vec::new(),

@@ -28,6 +28,7 @@ fn table() -> Arc<SiteTable> {
     };
     Arc::new(SiteTable {
         module_hash: HASH,
+        warnings: vec![],
         entry_points: vec![entry("main", 5, Some([4, 2, 1])), entry("fs", 4, None)],
         sites: vec![site(0, "main", vec![0]), site(1, "check", vec![0, 1])],
     })

@@ -123,6 +123,7 @@ mod tests {
         vec![ModuleInfo {
             sites: Some(Arc::new(SiteTable {
                 module_hash: ModuleHash(1),
+                warnings: vec![],
                 entry_points: vec![],
                 sites,
             })),

@@ -22,6 +22,7 @@ fn location(line: u32, column: u32, source: Option<&str>) -> Location {
 fn table() -> SiteTable {
     SiteTable {
         module_hash: HASH,
+        warnings: vec![],
         entry_points: vec![EntryPoint {
             name: "main".into(),
             execution_model: 5,

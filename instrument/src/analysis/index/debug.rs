@@ -100,6 +100,16 @@ impl<'a> Index<'a> {
         found.map(|(_, set)| *set)
     }
 
+    /// The signature of the compiler in `DebugEntryPoint`.
+    pub(crate) fn compiler_signature(&self) -> Option<String> {
+        let mut debug = self
+            .globals()
+            .filter(|inst| self.debug_set(inst) == Some(DebugSet::Shader));
+        let entry_point = debug.find(|inst| inst.ext_inst() == debug_info::ENTRY_POINT)?;
+        let signature = self.string(entry_point.id(operand::COMPILER_SIGNATURE));
+        signature.filter(|text| !text.is_empty())
+    }
+
     /// Whether an instruction only describes the module: it may come between variables and may be removed.
     pub(crate) fn is_debug_inst(&self, inst: &Inst<'_>) -> bool {
         self.debug_set(inst).is_some()

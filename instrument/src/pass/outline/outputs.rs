@@ -122,8 +122,8 @@ fn check_returnable(context: &RegionContext<'_, '_>, inst: &Inst<'_>) -> Result<
         return Ok(());
     };
     let message = format!(
-        "{value} that a continue construct computes is used outside it; not supported where an invocation may abort in the \
-         construct"
+        "{value} that a continue construct computes is used outside it, which is not supported where an invocation may abort \
+         in the construct; compute it before or after the construct, or choose by an index instead"
     );
     Err(Error::new(ErrorKind::Unsupported, PASS, inst.offset as u32, message))
 }

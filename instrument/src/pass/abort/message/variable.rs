@@ -2,12 +2,11 @@
 
 use super::source::{Path, Place, Source};
 use super::writer::MessageWriter;
+use crate::analysis::message_layout::MAX_DEPTH;
 use crate::spv::op::{decoration, storage_class};
 use crate::spv::words::version;
 use crate::spv::{Id, op};
 
-/// Deepest nesting of types that is followed. Message layouts are refused at less.
-const MAX_DEPTH: u32 = 65;
 /// Types visited per value, since small types may repeat others very often.
 const MAX_TYPES: u32 = 1 << 13;
 
