@@ -11,6 +11,9 @@ pub enum ErrorKind {
     Invalid,
     /// The module uses a feature that this version does not rewrite.
     Unsupported,
+    /// The module uses a message with a long array whose type has a layout, not loaded in the block of the abort. From SPIR-V
+    /// 1.4 on such arrays are copied; arrays of unspecialised length and few elements always are.
+    UnsupportedArray,
     /// A limit is exceeded: message size, ids, nesting.
     Limit,
 }
@@ -49,7 +52,7 @@ impl fmt::Display for Error {
         let kind = match self.kind {
             ErrorKind::Malformed => "malformed module",
             ErrorKind::Invalid => "invalid module",
-            ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Unsupported | ErrorKind::UnsupportedArray => "unsupported",
             ErrorKind::Limit => "limit exceeded",
         };
         match self.offset {

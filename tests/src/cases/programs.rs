@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk;
 use std::ffi::CString;
 use std::time::{Duration, Instant};
-use vkabort_instrument::{Options, Outcome as Instrumentation, instrument};
+use vkabort_instrument::{ErrorKind, Options, Outcome as Instrumentation, instrument};
 use vkabort_oracle::check::Subject;
 use vkabort_oracle::check::compute_run::{ComputeRun, INVOCATIONS, initial_buffers, interpret_compute};
 use vkabort_oracle::choices::Choices;
@@ -145,7 +145,7 @@ fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
         Ok(Instrumentation::Instrumented(rewritten)) => rewritten.words,
         Ok(Instrumentation::Unchanged) => bail!("the module is not rewritten"),
         // An array of specialised length that was loaded in another block: its elements are not accessible.
-        Err(error) if error.to_string().contains("in the block of the abort") => return Ok(false),
+        Err(error) if error.kind == ErrorKind::UnsupportedArray => return Ok(false),
         Err(error) => return Err(error.into()),
     };
     let rewritten = Module::parse(&rewritten).context("the rewrite is malformed")?;

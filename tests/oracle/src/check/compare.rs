@@ -10,7 +10,7 @@ use crate::interpret::{InterpretError, InvocationEnd};
 use crate::module::{Entry, Module};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
+use vkabort_instrument::{Arena, ErrorKind, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
 
 /// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
@@ -74,13 +74,9 @@ pub fn check_rewriter(
         loop_poll: choices.pick(&polls).unwrap_or_default(),
         ..Options::default()
     };
-    let rewritten = match rewrite(rewriter, subject.words, &options) {
-        // An array of specialised length that was loaded in another block: its elements are not accessible.
-        Err(error) if error.contains("in the block of the abort") => {
-            summary.refused += 1;
-            return Ok(summary);
-        }
-        other => other?,
+    let Some(rewritten) = rewrite(rewriter, subject.words, &options)? else {
+        summary.refused += 1;
+        return Ok(summary);
     };
     let failure = |rewritten: &Instrumented, difference| Failure {
         difference,
@@ -126,7 +122,8 @@ pub fn check_rewriter(
         } else {
             options.rewrite.max_sites = Some(choices.below(4));
         }
-        let rewritten = rewrite(rewriter, subject.words, &options.rewrite)?;
+        let rewritten = rewrite(rewriter, subject.words, &options.rewrite)?
+            .ok_or("the rewriter refuses an array that it accepted with other options")?;
         let result = Module::parse(&rewritten.words).ok_or("the rewrite is malformed")?;
         run_all(subject, &module, &rewritten, &result, &options, None, &mut summary)
             .map_err(|e| failure(&rewritten, e))?;
@@ -163,9 +160,11 @@ fn run_all(
     Ok(())
 }
 
-fn rewrite(rewriter: Rewriter<'_>, words: &[u32], options: &Options) -> Result<Instrumented, String> {
+/// `None` if a message has an array of specialised length that was loaded in another block: its elements are not accessible.
+fn rewrite(rewriter: Rewriter<'_>, words: &[u32], options: &Options) -> Result<Option<Instrumented>, String> {
     match rewriter(words, options) {
-        Ok(Outcome::Instrumented(rewritten)) => Ok(rewritten),
+        Ok(Outcome::Instrumented(rewritten)) => Ok(Some(rewritten)),
+        Err(error) if error.kind == ErrorKind::UnsupportedArray => Ok(None),
         Ok(Outcome::Unchanged) => Err("the module was not rewritten".into()),
         Err(error) => Err(format!("the rewriter refuses it: {error}")),
     }

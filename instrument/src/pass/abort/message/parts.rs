@@ -191,7 +191,7 @@ impl<'w> MessageWriter<'_, 'w> {
                 Some(variable) => self.write_by_loop(array, &variable),
                 None if !is_specialised && count <= MAX_EXTRACTED => self.unroll(array, source, count),
                 None => Err(self.error(
-                    ErrorKind::Unsupported,
+                    ErrorKind::UnsupportedArray,
                     format!(
                         "the message holds an array value of {count} elements whose type has a layout; load it in \
                          the block of the abort"
