@@ -179,28 +179,27 @@ mod tests {
     /// The example of SPV_KHR_abort, "Using SPV_KHR_abort to output string messages".
     #[test]
     fn a_format_may_be_split_between_adjacent_strings() {
-        let two_strings = |texts: [&str; 2], rest: &[(u32, Type)]| {
+        let two_strings = |texts: [&str; 2], rest: &[u32]| {
             let mut members = Vec::new();
             let mut bytes = Vec::new();
             for text in texts {
                 members.push((None, bytes.len() as u32, Type::string(text.len() as u32)));
                 bytes.extend(text.bytes());
             }
-            for (value, ty) in rest {
-                members.push((None, bytes.len() as u32, ty.clone()));
+            for value in rest {
+                members.push((None, bytes.len() as u32, U32.into()));
                 bytes.extend(value.to_le_bytes());
             }
             Message::of_type(&message(members), &bytes)
         };
-        let number = (42, U32.into());
-        let message = two_strings(["test: ", "%u"], &[number.clone()]);
+        let message = two_strings(["test: ", "%u"], &[42]);
         assert_eq!((message.text.as_str(), message.notes.len()), ("test: 42", 0));
-        assert_eq!(two_strings(["100%% ", "%x"], &[number.clone()]).text, "100% 2a");
+        assert_eq!(two_strings(["100%% ", "%x"], &[42]).text, "100% 2a");
         // A string behind a conversion is its argument.
-        assert_eq!(two_strings(["%s: %u", "100%"], &[number.clone()]).text, "100%: 42");
+        assert_eq!(two_strings(["%s: %u", "100%"], &[42]).text, "100%: 42");
         // Neither is data that looks like a format where no argument follows, or text without a conversion.
         assert_eq!(two_strings(["name ", "%u"], &[]).text, "name [\"%u\"]");
-        assert_eq!(two_strings(["name ", "value"], &[number]).text, "name [\"value\", 42]");
+        assert_eq!(two_strings(["name ", "value"], &[42]).text, "name [\"value\", 42]");
     }
 
     #[test]
