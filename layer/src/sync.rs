@@ -1,8 +1,8 @@
 //! The synchronization primitives of the code that `tests/models` checks. The models compile the same files with the
 //! primitives of loom, which has every interleaving of the threads and every result of a relaxed load.
 
-pub use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-pub use std::sync::{Arc, Mutex, MutexGuard};
+pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 pub use std::thread::sleep;
 pub use std::time::Instant;
 

@@ -47,6 +47,24 @@ pub struct Records {
     pub control_lost: bool,
 }
 
+impl Records {
+    /// Keeps the complete records from `from` to the first that is unfinished, and no counts: shaders may still complete that
+    /// record, and add others. Returns the unit at which the next read begins.
+    pub fn keep_finished(&mut self, from: u32) -> u32 {
+        let mut end = from;
+        let mut records = std::mem::take(self).records;
+        records.retain(|record| {
+            let follows = record.unit == end;
+            if follows {
+                end += record_units(u32::try_from(record.payload.len()).unwrap_or(u32::MAX));
+            }
+            follows
+        });
+        self.records = records;
+        end
+    }
+}
+
 impl Snapshot {
     /// A snapshot of these bytes, control block included. An incomplete last word is dropped.
     pub fn from_bytes(bytes: &[u8]) -> Self {

@@ -105,6 +105,29 @@ fn an_unfinished_record_does_not_hide_the_next_one() {
 }
 
 #[test]
+fn records_behind_an_unfinished_one_wait_until_it_is_complete() {
+    let mut arena = Arena::new(64);
+    arena.push(1, b"first");
+    let torn = arena.reserve(20).expect("fits");
+    arena.push(2, b"second");
+    let read = |arena: &Arena, from| {
+        let mut found = arena.read();
+        let end = found.keep_finished(from);
+        assert_eq!((found.unfinished, found.dropped, found.full), (0, 0, false));
+        (found.records.iter().map(|r| r.site.0).collect::<Vec<_>>(), end)
+    };
+    assert_eq!(read(&arena, 0), (vec![1], torn));
+    assert_eq!(read(&arena, torn), (vec![], torn));
+    *arena.at(torn, header::LENGTH) = record_units(20);
+    *arena.at(torn, header::SIZE) = 20;
+    *arena.at(torn, header::SITE) = 7;
+    *arena.at(torn, header::COMMIT) = commit_word(torn);
+    let end = torn + record_units(20) + record_units(6);
+    assert_eq!(read(&arena, torn), (vec![7, 2], end));
+    assert_eq!(read(&arena, end), (vec![], end));
+}
+
+#[test]
 fn a_lost_control_block_does_not_hide_records() {
     let mut arena = Arena::new(64);
     for site in 0..5 {

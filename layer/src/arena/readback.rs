@@ -8,14 +8,6 @@ use vkabort_record::snapshot::{Records, Snapshot};
 /// 32-bit words of a control block.
 const CONTROL_WORDS: usize = CONTROL_BYTES as usize / 4;
 
-/// The result of reading an arena.
-pub struct ReadRecords {
-    /// The records.
-    pub records: Records,
-    /// Reserved part of the record area in 16-byte units, at most its capacity.
-    pub end: u32,
-}
-
 /// The part of an arena to read. Offsets are in 16-byte units from the start of the record area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -37,7 +29,7 @@ impl Arena {
     }
 
     /// Reads records.
-    pub fn read(&self, extent: Extent) -> ReadRecords {
+    pub fn read(&self, extent: Extent) -> Records {
         let cursor = self.cursor().load(Ordering::Acquire);
         let (used, from) = match extent {
             Extent::From(unit) => (Snapshot::used_bytes(cursor, self.bytes() as usize), unit),
@@ -54,10 +46,15 @@ impl Arena {
             .collect();
         let mut records = Snapshot::from_words(words).records(self.capacity());
         records.records.retain(|record| record.unit >= from);
-        ReadRecords {
-            records,
-            end: cursor.min(self.capacity()),
-        }
+        records
+    }
+
+    /// Reads the complete records from `from` to the first that is unfinished, while the GPU runs. Returns them and the unit at
+    /// which the next read begins.
+    pub fn read_finished(&self, from: u32) -> (Records, u32) {
+        let mut records = self.read(Extent::From(from));
+        let end = records.keep_finished(from);
+        (records, end)
     }
 
     /// Empties the arena. The GPU must be idle.

@@ -8,10 +8,8 @@ use crate::device::state::{AbortState, Device, Phase, Queue};
 use crate::locks::{lock, lock_until};
 use crate::report::{self, Cause};
 use crate::settings::OnAbort;
+use crate::sync::{Arc, Instant, Ordering};
 use std::cell::Cell;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
 use vkabort_instrument::Trap;
 
 impl Device {
@@ -109,8 +107,8 @@ impl Device {
         let drain_deadline = *deadline.get_or_insert_with(|| Instant::now() + timeout);
         let mut new = None;
         let when_idle = |queues: &[Arc<Queue>]| {
-            let read = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
-            new = Some((read, state.suspects(queues)));
+            let records = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
+            new = Some((records, state.suspects(queues)));
             WaitMark::new(queues.to_vec()).mark_completed();
             arena.reset();
             loss.reported_units.store(0, Ordering::Relaxed);
@@ -119,14 +117,14 @@ impl Device {
             DrainStatus::Pending | DrainStatus::DriverLost => return,
             DrainStatus::Idle => *deadline = None,
             DrainStatus::TimedOut => {
-                let read = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
-                loss.reported_units.store(read.end, Ordering::Relaxed);
-                new = Some((read, state.suspects(&state.queues.values())));
+                let (records, end) = arena.read_finished(loss.reported_units.load(Ordering::Relaxed));
+                loss.reported_units.store(end, Ordering::Relaxed);
+                new = Some((records, state.suspects(&state.queues.values())));
                 *deadline = Some(Instant::now() + timeout);
             }
         }
-        if let Some((read, suspects)) = new {
-            report::report_and_continue(self, state, &read.records, suspects);
+        if let Some((records, suspects)) = new {
+            report::report_and_continue(self, state, &records, suspects);
         }
     }
 

@@ -3,10 +3,10 @@
 use super::SLICE;
 use crate::device::state::{AbortState, Device, Queue, QueueWork};
 use crate::locks::{RETRY, try_lock};
+use crate::sync::{Arc, Instant, MutexGuard, sleep};
 use ash::vk;
 use std::ptr;
-use std::sync::{Arc, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How far a drain has come.
 pub enum DrainStatus {
@@ -118,7 +118,7 @@ impl Device {
                 unsafe { wait(self.handle, count, fences.as_ptr(), vk::FALSE, timeout) }
             }
             _ => {
-                std::thread::sleep(timeout.min(RETRY));
+                sleep(timeout.min(RETRY));
                 vk::Result::TIMEOUT
             }
         }

@@ -1,6 +1,7 @@
 //! How long a command may wait for a loss in progress.
 
-use std::time::{Duration, Instant};
+use crate::sync::Instant;
+use std::time::Duration;
 
 /// Time for the queues to drain before a command that reports completed work returns.
 const GRACE: Duration = Duration::from_millis(100);

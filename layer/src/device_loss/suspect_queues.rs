@@ -8,8 +8,8 @@
 
 use crate::device::state::{AbortState, Device, Queue};
 use crate::locks::lock;
+use crate::sync::Arc;
 use ash::vk::{self, Handle};
-use std::sync::Arc;
 use vkabort_record::report::QueueUse;
 
 /// The number of submissions to each queue before a wait begins.

@@ -113,7 +113,7 @@ fn read_records(state: &AbortState, cause: Cause) -> Records {
         Cause::Driver => Extent::AllFrom(from),
     };
     let arena = state.arena.as_ref();
-    arena.map_or_else(Records::default, |arena| arena.read(extent).records)
+    arena.map_or_else(Records::default, |arena| arena.read(extent))
 }
 
 /// Whether the driver's watchdog ended the loop of `trap = hang`: the driver names no invalid access to memory.

@@ -1,8 +1,9 @@
 //! loom's primitives under the names of `layer/src/sync.rs`, and a clock that is the same in every run of a model.
 
-pub use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-pub use loom::sync::{Arc, Mutex, MutexGuard};
-use std::ops::Add;
+pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::cell::UnsafeCell;
+use std::ops::{Add, Sub};
 use std::time::Duration;
 
 /// loom's primitives have no `const` constructors.
@@ -49,6 +50,14 @@ impl Add<Duration> for Instant {
     }
 }
 
+impl Sub for Instant {
+    type Output = Duration;
+
+    fn sub(self, earlier: Self) -> Duration {
+        self.saturating_duration_since(earlier)
+    }
+}
+
 /// Lets the time pass, and other threads run.
 pub fn sleep(duration: Duration) {
     NOW.fetch_add(
@@ -56,4 +65,55 @@ pub fn sleep(duration: Duration) {
         Ordering::Relaxed,
     );
     loom::thread::yield_now();
+}
+
+/// A cell that is written once. loom has none; like the standard library's, a reader that finds a value is ordered after
+/// its construction.
+pub struct OnceLock<T> {
+    is_set: AtomicBool,
+    writers: Mutex<()>,
+    value: UnsafeCell<Option<T>>,
+}
+
+// SAFETY: the value is written once, under the lock, before `is_set`, and read only after it.
+unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> OnceLock<T> {
+    /// An empty cell.
+    pub fn new() -> Self {
+        Self {
+            is_set: AtomicBool::new(false),
+            writers: Mutex::new(()),
+            value: UnsafeCell::new(None),
+        }
+    }
+
+    /// The value, if it is set.
+    pub fn get(&self) -> Option<&T> {
+        let is_set = self.is_set.load(Ordering::Acquire);
+        // SAFETY: nothing writes a value that is set.
+        is_set.then(|| unsafe { (*self.value.get()).as_ref() }).flatten()
+    }
+
+    /// Sets the value.
+    ///
+    /// # Errors
+    ///
+    /// The cell has a value. Returns the new one.
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let _writing = self.writers.lock();
+        if self.get().is_some() {
+            return Err(value);
+        }
+        // SAFETY: the lock is held, and no reader has a value that is not set.
+        unsafe { *self.value.get() = Some(value) };
+        self.is_set.store(true, Ordering::Release);
+        Ok(())
+    }
 }

@@ -11,10 +11,9 @@ use super::queue::{FencePool, Queue, create_fence};
 use crate::arena::Arena;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
 use crate::loader::handle_map::HandleMap;
+use crate::sync::{Arc, Mutex, Ordering};
 use ash::vk::{self, Handle as _};
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use vkabort_instrument::Options;
 
 /// A device.

@@ -1,8 +1,8 @@
 //! Fault reports that wait for `vkGetDeviceFaultReportsKHR`.
 
 use crate::locks::lock;
+use crate::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 use vk_ext::{FaultInfo, fault_flags};
 

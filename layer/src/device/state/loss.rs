@@ -1,8 +1,6 @@
 //! How far a device is on its one way from healthy to lost. The transitions are in `device_loss`.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
-use std::time::Instant;
+use crate::sync::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Instant, Mutex, OnceLock, Ordering};
 
 /// Phases of a loss, in order. A device never returns to an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

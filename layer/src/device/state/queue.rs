@@ -3,9 +3,9 @@
 use super::submit_counters::SubmitCounters;
 use crate::loader::dispatch::DeviceTable;
 use crate::locks::lock;
+use crate::sync::{Mutex, OnceLock};
 use ash::vk;
 use std::ptr;
-use std::sync::{Mutex, OnceLock};
 
 /// A queue.
 pub struct Queue {

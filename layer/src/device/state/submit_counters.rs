@@ -1,6 +1,6 @@
 //! Counts submissions with command buffers, per queue, to find the queue of an abort.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 
 /// Submissions with command buffers to one queue.
 #[derive(Default)]

@@ -1,0 +1,51 @@
+//! An arena whose records are one word each: the number of the abort.
+
+pub mod readback;
+
+use crate::sync::{Arc, AtomicU32, Ordering};
+use std::array;
+
+/// Aborts for which an arena has room.
+const CAPACITY: usize = 4;
+
+/// An arena, which the layer and the GPU share.
+#[derive(Clone)]
+pub struct Arena(Arc<Words>);
+
+struct Words {
+    cursor: AtomicU32,
+    aborted: AtomicU32,
+    records: [AtomicU32; CAPACITY],
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Self(Arc::new(Words {
+            cursor: AtomicU32::new(0),
+            aborted: AtomicU32::new(0),
+            records: array::from_fn(|_| AtomicU32::new(0)),
+        }))
+    }
+}
+
+impl Arena {
+    /// What an invocation does that aborts: it reserves a record, writes it and sets ABORTED. The GPU makes the record
+    /// available before, and nothing of its accesses to the host's threads is ordered but by that.
+    pub fn abort(&self, number: u32) {
+        let unit = self.0.cursor.fetch_add(1, Ordering::Relaxed);
+        if let Some(record) = self.0.records.get(unit as usize) {
+            record.store(number, Ordering::Relaxed);
+        }
+        self.0.aborted.store(1, Ordering::Release);
+    }
+
+    /// Whether some invocation has aborted.
+    pub fn aborted(&self) -> bool {
+        self.0.aborted.load(Ordering::Acquire) == 1
+    }
+
+    /// No model sets `trap = hang`.
+    pub fn end_hang(&self) {
+        unreachable!("trap = return");
+    }
+}

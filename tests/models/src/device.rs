@@ -1,0 +1,3 @@
+//! The layer's state of a device.
+
+pub mod state;

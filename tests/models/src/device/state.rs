@@ -1,0 +1,47 @@
+//! The layer's state of a device, without the parts that no model uses.
+
+#[path = "../../../../layer/src/device/state/device.rs"]
+mod device;
+#[path = "../../../../layer/src/device/state/extensions.rs"]
+mod extensions;
+#[path = "../../../../layer/src/device/state/fault_queue.rs"]
+mod fault_queue;
+#[path = "../../../../layer/src/device/state/loss.rs"]
+mod loss;
+#[path = "../../../../layer/src/device/state/names.rs"]
+mod names;
+#[path = "../../../../layer/src/device/state/queue.rs"]
+mod queue;
+#[path = "../../../../layer/src/device/state/submit_counters.rs"]
+mod submit_counters;
+
+mod edit_storage {
+    /// No model creates pipelines.
+    pub struct DeferredCreation;
+}
+
+mod module {
+    /// No model creates modules.
+    #[derive(Default)]
+    pub struct Modules;
+}
+
+mod instance {
+    use crate::report::Delivery;
+    use crate::settings::Settings;
+    use std::sync::Mutex;
+
+    /// An instance, with the reports that its devices delivered.
+    pub struct Instance {
+        /// Its settings.
+        pub settings: Settings,
+        /// The reports. Not a primitive of loom, so that it orders no accesses.
+        pub deliveries: Mutex<Vec<Delivery>>,
+    }
+}
+
+pub use device::{AbortState, Device};
+pub use extensions::Extensions;
+pub use instance::Instance;
+pub use loss::{Outcome, Phase};
+pub use queue::{Queue, QueueWork};

@@ -1,0 +1,65 @@
+//! Keeps the reports that the layer delivers.
+
+use crate::arena::readback::{Extent, Records};
+use crate::device::state::{AbortState, Device, Outcome};
+use crate::sync::Ordering;
+use std::sync::PoisonError;
+use vk_ext::FaultInfo;
+use vkabort_record::report::QueueUse;
+
+/// See `layer/src/report/loss_report.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A shader aborted.
+    Abort {
+        /// The queues became idle before the drain timed out.
+        drained: bool,
+    },
+    /// The driver lost the device.
+    Driver,
+}
+
+/// A report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The loss. None: the device continues.
+    pub cause: Option<Cause>,
+    /// The aborts.
+    pub records: Records,
+}
+
+/// Keeps the report of a loss, with the records that were not reported before.
+pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcome, Vec<FaultInfo>) {
+    let from = state.loss.reported_units.load(Ordering::Relaxed);
+    let extent = match cause {
+        Cause::Abort { .. } => Extent::From(from),
+        Cause::Driver => Extent::AllFrom(from),
+    };
+    let records = state.arena.as_ref().map(|arena| arena.read(extent));
+    deliver(device, Some(cause), records.unwrap_or_default());
+    let fault = FaultInfo {
+        group_id: state.loss.next_fault_group(),
+        ..FaultInfo::default()
+    };
+    let outcome = Outcome {
+        by_driver: cause == Cause::Driver,
+        ..Outcome::default()
+    };
+    (outcome, vec![fault])
+}
+
+/// Keeps the report of aborts after which the device continues.
+pub fn report_and_continue(device: &Device, _: &AbortState, records: &Records, _: Vec<QueueUse>) {
+    if !records.is_empty() {
+        deliver(device, None, records.clone());
+    }
+}
+
+fn deliver(device: &Device, cause: Option<Cause>, records: Records) {
+    let mut deliveries = device
+        .instance
+        .deliveries
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    deliveries.push(Delivery { cause, records });
+}
