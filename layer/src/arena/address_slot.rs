@@ -34,7 +34,12 @@ impl AddressSlot {
 
 impl Drop for AddressSlot {
     fn drop(&mut self) {
-        lock(&TAKEN).remove(&self.0);
+        let mut taken = lock(&TAKEN);
+        taken.remove(&self.0);
+        if taken.is_empty() {
+            // An empty set keeps its memory, which would outlive the library when it is unloaded.
+            *taken = BTreeSet::new();
+        }
     }
 }
 
