@@ -6,6 +6,9 @@
     reason = "test programs print their results"
 )]
 
+#[cfg(sanitized)]
+mod sanitized;
+
 use std::process::ExitCode;
 use vkabort_tests::harness::{SERVE, serve};
 use vkabort_tests::{case, cases};

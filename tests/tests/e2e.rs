@@ -1,12 +1,18 @@
 //! Runs every case on every driver.
 #![allow(clippy::print_stderr, reason = "a test harness prints its errors")]
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use libtest_mimic::Arguments;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use vkabort_test_kit::{cargo, scratch};
 use vkabort_tests::cases;
 use vkabort_tests::harness::{self, Target};
+
+/// Environment variable with a program, and its arguments, that runs the program of each case: `valgrind --quiet`.
+const RUNNER: &str = "VKABORT_RUNNER";
+/// Factor of the cases' time limits under a [`RUNNER`].
+const RUNNER_SLOWDOWN: u32 = 20;
 
 fn main() -> ExitCode {
     run().unwrap_or_else(|error| {
@@ -17,19 +23,30 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode> {
     let arguments = Arguments::from_args();
+    let mut cases = cases::all();
+    let mut program = (PathBuf::from(env!("CARGO_BIN_EXE_vkabort-e2e")), Vec::new());
+    if let Ok(runner) = std::env::var(RUNNER) {
+        let mut words = runner.split_whitespace().map(str::to_owned);
+        let own = program.0.display().to_string();
+        program = (
+            words.next().context("the runner is empty")?.into(),
+            words.chain([own]).collect(),
+        );
+        cases.iter_mut().for_each(|case| case.limit *= RUNNER_SLOWDOWN);
+    }
     let shader_cache = scratch::folder()?;
     let target = Target {
         driver: None,
         device: None,
         layer: cargo::build_layer()?,
-        program: (env!("CARGO_BIN_EXE_vkabort-e2e").into(), Vec::new()),
+        program,
         folder: None,
         shader_cache: Some(shader_cache.path().to_path_buf()),
         settings: Vec::new(),
         share: (0, 1),
         seconds: None,
     };
-    let trials = harness::trials(&cases::all(), &cargo::build_test_driver()?, &target);
+    let trials = harness::trials(&cases, &cargo::build_test_driver()?, &target);
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         harness::finish()?;

@@ -25,6 +25,9 @@ use vkabort_tests::assembly::assemble_for;
 /// Minimum number of files: fewer mean that the folder is wrong.
 const MIN_FILES: usize = 25;
 
+/// Environment variable with a folder that receives the words of every input, for `cargo xtask fuzz`.
+const SEEDS: &str = "VKABORT_GOLDEN_WORDS";
+
 fn main() {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
@@ -76,6 +79,12 @@ fn check(path: &Path) -> Result<()> {
     );
     let case = Case::parse(&input)?;
     let words = assemble_for(&case.module(path)?, case.env).context("the input does not assemble")?;
+    if let Some(folder) = std::env::var_os(SEEDS) {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let names = [path.parent().and_then(Path::file_name), path.file_stem()];
+        let names: Vec<_> = names.into_iter().flatten().map(|name| name.to_string_lossy()).collect();
+        std::fs::write(Path::new(&folder).join(names.join("-")), bytes)?;
+    }
     let mut result = input.join("\n");
     let mut after_passes = Vec::new();
     let mut after_pass = |pass, words: &[u32]| after_passes.push((pass, words.to_vec()));

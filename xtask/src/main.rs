@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask demo | layer | generate | test | bench | bundle | drivers`.
+//! The project's commands: `cargo xtask demo | layer | generate | test | sanitize | fuzz | bench | bundle | drivers`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -8,12 +8,15 @@
 mod bundle;
 mod debian;
 mod demo;
+mod fuzz;
 mod generate;
 mod provision;
 mod pypi;
+mod sanitize;
 #[cfg(test)]
 mod structure;
 mod test;
+mod toolchain;
 mod wheel;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -57,6 +60,17 @@ enum Task {
     Bench,
     /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
+    /// Run every fuzz target, and install cargo-fuzz into `.vkabort/` if it is missing.
+    Fuzz {
+        /// Minutes for each target.
+        #[arg(long, default_value_t = 60)]
+        minutes: u32,
+    },
+    /// Run the layer under sanitizers, memcheck, Miri and loom, and install them if they are missing. Takes an hour or more.
+    Sanitize {
+        /// The tools to run; by default all.
+        parts: Vec<sanitize::Part>,
+    },
     /// Install the test drivers, the Slang compiler and SPIRV-Tools into `.vkabort/`.
     Drivers {
         /// Also Debian unstable's Mesa, loader and validation layer (needs root).
@@ -113,6 +127,8 @@ fn main() -> ExitCode {
         Task::Generate { check } => generate::generate(check).map(|()| ExitCode::SUCCESS),
         Task::Test => test::test().map(|()| ExitCode::SUCCESS),
         Task::Bench => test::bench().map(|()| ExitCode::SUCCESS),
+        Task::Fuzz { minutes } => fuzz::fuzz(minutes).map(|()| ExitCode::SUCCESS),
+        Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => provision::provision(newest).map(|()| {
             provision::report();

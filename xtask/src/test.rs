@@ -1,12 +1,12 @@
 //! `cargo xtask test` installs what is missing and runs every check; `cargo xtask bench` runs the benchmarks.
 
-use crate::{debian, generate, provision};
-use anyhow::{Result, bail};
+use crate::{debian, generate, provision, toolchain};
+use anyhow::Result;
 use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use vkabort_test_kit::drivers::TestDriver;
-use vkabort_test_kit::{process, root, slang, spirv_tools};
+use vkabort_test_kit::{process, slang, spirv_tools};
 
 /// Runs every check. Stops at the first that fails.
 ///
@@ -61,8 +61,7 @@ fn run_all(times: &mut Times) -> Result<()> {
 }
 
 fn cargo(words: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(words).current_dir(root());
+    let mut command = toolchain::cargo(words);
     // A missing driver is a failure: all of them have just been installed.
     command.env("VKABORT_REQUIRE_DRIVERS", "1");
     command
@@ -85,15 +84,8 @@ fn set_up() -> Result<()> {
     }
     for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
         let present = process::output(&mut cargo(&[&program["cargo-".len()..], "--version"])).is_ok();
-        if !present && process::is_on_path("rustup") {
-            println!("Adding {component} to the Rust toolchain.");
-            process::output(
-                Command::new("rustup")
-                    .args(["component", "add", component])
-                    .current_dir(root()),
-            )?;
-        } else if !present {
-            bail!("the Rust toolchain has no {component}; install it");
+        if !present {
+            toolchain::add_component(component)?;
         }
     }
     provision::provision(false)?;

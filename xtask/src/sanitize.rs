@@ -1,0 +1,173 @@
+//! `cargo xtask sanitize`: the layer under tools that find invalid accesses and data races. Too slow for every run of the
+//! tests; CONTRIBUTING.md has the outcome of the last run.
+
+use crate::{debian, toolchain};
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::Instant;
+use vkabort_test_kit::{process, target};
+
+/// The end-to-end cases that all parts run: on the test driver, which is Rust of this repository, without foreign layers.
+const CASES: &str = "[test-driver, alone]";
+
+/// A tool, and what it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// AddressSanitizer: the layer's unit tests, and the cases on the test driver.
+    Address,
+    /// ThreadSanitizer: the same.
+    Thread,
+    /// Valgrind's memcheck: the cases on the test driver.
+    Memcheck,
+    /// Miri: the unit tests of `record` and `instrument`, and those of the layer that call no foreign function.
+    Miri,
+    /// loom: the models in `tests/models`.
+    Loom,
+}
+
+impl Part {
+    fn run(self) -> Result<()> {
+        match self {
+            Self::Address => sanitizer("address"),
+            Self::Thread => sanitizer("thread"),
+            Self::Memcheck => memcheck(),
+            Self::Miri => miri(),
+            Self::Loom => loom(),
+        }
+    }
+}
+
+/// Runs the parts, all of them if none is named, and prints the result of each.
+///
+/// # Errors
+///
+/// A part fails, or a tool cannot be installed.
+pub fn sanitize(parts: &[Part]) -> Result<()> {
+    let parts = if parts.is_empty() {
+        Part::value_variants()
+    } else {
+        parts
+    };
+    let mut lines = Vec::new();
+    let mut failed = false;
+    for part in parts {
+        println!("\n== {part:?}");
+        let start = Instant::now();
+        let result = part.run();
+        failed |= result.is_err();
+        let outcome = result.map_or_else(|error| format!("{error:#}"), |()| "passed".to_owned());
+        lines.push(format!("{part:?}, {} s: {outcome}", start.elapsed().as_secs()));
+    }
+    println!("\n{}", lines.join("\n"));
+    if failed {
+        bail!("a part failed");
+    }
+    Ok(())
+}
+
+/// Builds the layer, the test driver, the test program and the standard library with a sanitizer, and runs the tests.
+/// The sanitizer's runtime is in the test program, which exports it to the libraries that it loads.
+fn sanitizer(name: &str) -> Result<()> {
+    toolchain::add_library_source()?;
+    let host = toolchain::host()?;
+    let glslang = glslang(&host)?;
+    let runner = format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace('-', "_"));
+    // As root, ThreadSanitizer would move mappings at fixed addresses outside its own ranges to address 0, and end there.
+    let without_page_0 = "setpriv --bounding-set=-sys_rawio --inh-caps=-sys_rawio";
+    let cargo = |words: &[&str]| {
+        let mut command = toolchain::cargo(&[]);
+        for setting in &glslang {
+            command.args(["--config", setting]);
+        }
+        command
+            .args(words)
+            // Sanitizers and `build-std` are unstable.
+            .env("RUSTC_BOOTSTRAP", "1")
+            .env(
+                "RUSTFLAGS",
+                format!("-Zsanitizer={name} -Clink-arg=-rdynamic --cfg sanitized"),
+            )
+            .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_unwind,test")
+            .env("CARGO_BUILD_TARGET", &host)
+            .env("CARGO_TARGET_DIR", target().join("sanitize"))
+            .envs(process::is_root().then_some((&runner, without_page_0)))
+            // One profile, so that the standard library is built once, with the checks of the other.
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
+            .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true");
+        command
+    };
+    process::run(&mut cargo(&["test", "--release", "--package", "vkabort-layer"]))?;
+    let mut tests = cargo(&["test", "--release", "--package", "vkabort-tests", "--test", "e2e"]);
+    process::run(tests.args(["--", CASES]))
+}
+
+/// Cargo settings that replace the build of glslang by that of the ordinary tests. It is C++ of which no case here
+/// runs any, and gcc's instrumentation would need gcc's runtime.
+fn glslang(host: &str) -> Result<[String; 2]> {
+    let output = toolchain::cargo(&[
+        "build",
+        "--package",
+        "vkabort-tests",
+        "--message-format=json-render-diagnostics",
+    ])
+    .stderr(Stdio::inherit())
+    .output()
+    .context("cannot start Cargo")?;
+    let output = String::from_utf8_lossy(&output.stdout);
+    let messages = output
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let built = messages
+        .filter(|message| message["reason"] == "build-script-executed")
+        .find(|message| message["linked_libs"].to_string().contains("static=glslang"))
+        .context("the build of vkabort-tests did not build glslang")?;
+    // A list of strings in JSON is one in TOML.
+    let setting = |key: &str, list: &str| format!("target.{host}.glslang.{key}={}", built[list]);
+    Ok([
+        setting("rustc-link-search", "linked_paths"),
+        setting("rustc-link-lib", "linked_libs"),
+    ])
+}
+
+fn memcheck() -> Result<()> {
+    if !process::is_on_path("valgrind") {
+        debian::install(&["valgrind"], "memcheck")?;
+    }
+    let mut command = toolchain::cargo(&["test", "--package", "vkabort-tests", "--test", "e2e", "--", CASES]);
+    command.env(
+        "VKABORT_RUNNER",
+        "valgrind --quiet --error-exitcode=99 --trace-children=yes",
+    );
+    process::run(&mut command)
+}
+
+fn miri() -> Result<()> {
+    toolchain::add_miri()?;
+    let mut command = toolchain::miri();
+    process::run(command.args(["test", "--package", "vkabort-record", "--lib"]))?;
+    // The others call the C library, which Miri cannot run.
+    let mut command = toolchain::miri();
+    process::run(command.args([
+        "test",
+        "--package",
+        "vkabort-layer",
+        "--",
+        "loader::",
+        "device::",
+        "device_loss::",
+    ]))
+}
+
+fn loom() -> Result<()> {
+    let mut command = toolchain::cargo(&["test", "--package", "vkabort-models"]);
+    command
+        .env("RUSTFLAGS", "--cfg loom")
+        .env("CARGO_TARGET_DIR", target().join("loom"))
+        // The number of interleavings, not the build, takes the time.
+        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
+    process::run(&mut command)
+}

@@ -1,0 +1,96 @@
+//! The Rust toolchain, and what is added to it.
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use vkabort_test_kit::{process, root, target};
+
+/// The Cargo that runs this program, in the root of the repository.
+pub fn cargo(words: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(words).current_dir(root());
+    command
+}
+
+/// Adds a component to the toolchain, which needs rustup.
+///
+/// # Errors
+///
+/// There is no rustup, or it cannot download the component.
+pub fn add_component(component: &str) -> Result<()> {
+    if !process::is_on_path("rustup") {
+        bail!("the Rust toolchain has no {component}; install it");
+    }
+    println!("Adding {component} to the Rust toolchain.");
+    process::output(
+        Command::new("rustup")
+            .args(["component", "add", component])
+            .current_dir(root()),
+    )?;
+    Ok(())
+}
+
+/// The target that the toolchain runs on, for example `x86_64-unknown-linux-gnu`.
+///
+/// # Errors
+///
+/// The compiler cannot be started.
+pub fn host() -> Result<String> {
+    let version = process::output(&mut rustc(&["--version", "--verbose"]))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`rustc --version --verbose` names no host")?.to_owned())
+}
+
+/// Adds the source of the standard library to the toolchain, unless it is there.
+///
+/// # Errors
+///
+/// As [`add_component`].
+pub fn add_library_source() -> Result<()> {
+    let sysroot = process::output(&mut rustc(&["--print", "sysroot"]))?;
+    let library: PathBuf = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library");
+    if library.join("Cargo.lock").is_file() {
+        return Ok(());
+    }
+    add_component("rust-src")
+}
+
+fn rustc(words: &[&str]) -> Command {
+    let mut command = Command::new("rustc");
+    command.args(words).current_dir(root());
+    command
+}
+
+/// Adds a nightly toolchain with Miri, unless there is one.
+///
+/// # Errors
+///
+/// There is no rustup, or it cannot download the toolchain.
+pub fn add_miri() -> Result<()> {
+    if process::output(miri().arg("--version")).is_ok() {
+        return Ok(());
+    }
+    if !process::is_on_path("rustup") {
+        bail!("Miri is part of nightly toolchains only, which rustup installs");
+    }
+    println!("Adding a nightly toolchain with Miri.");
+    let words = "toolchain install nightly --profile minimal --component miri,rust-src";
+    process::output(Command::new("rustup").args(words.split(' ')))?;
+    Ok(())
+}
+
+/// `cargo miri` of the nightly toolchain.
+pub fn miri() -> Command {
+    let mut command = Command::new("rustup");
+    command
+        .args(["run", "nightly", "cargo", "miri"])
+        .current_dir(root())
+        // Those of the toolchain that runs this program.
+        .env_remove("CARGO")
+        .env_remove("RUSTC")
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .env("CARGO_TARGET_DIR", target().join("miri"))
+        // Tests read files and the clock.
+        .env("MIRIFLAGS", "-Zmiri-disable-isolation");
+    command
+}
