@@ -48,29 +48,46 @@ fn overlap(ty: &Type) -> Result<u32, String> {
             }
         }
         Type::Struct { members, .. } => {
-            let mut parts = Vec::with_capacity(members.len());
-            for (number, member) in members.iter().enumerate() {
-                let end = member.offset.saturating_add(overlap(&member.ty)?);
-                parts.push((member.offset, end, number, member));
+            let mut end = 0;
+            let mut in_order = true;
+            for member in members {
+                let size = overlap(&member.ty)?;
+                in_order &= size == 0 || member.offset >= end;
+                end = end.max(member.offset.saturating_add(size));
             }
-            parts.retain(|(offset, end, ..)| offset < end);
-            parts.sort_by_key(|(offset, ..)| *offset);
-            for pair in parts.windows(2) {
-                if let &[(_, end, first, a), (offset, _, second, b)] = pair
-                    && offset < end
-                {
-                    return Err(format!(
-                        "{} at byte {offset} overlaps {}, which ends at byte {end}",
-                        name_of(second, b),
-                        name_of(first, a)
-                    ));
-                }
-            }
-            return Ok(parts.iter().map(|(_, end, ..)| *end).max().unwrap_or(0));
+            return if in_order {
+                Ok(end)
+            } else {
+                overlap_of_members(members).map_or(Ok(end), Err)
+            };
         }
         _ => {}
     }
     Ok(ty.size())
+}
+
+/// The first overlap of members, which may be in any order.
+fn overlap_of_members(members: &[Member]) -> Option<String> {
+    let mut parts: Vec<(u32, u32, usize, &Member)> = (members.iter().enumerate())
+        .map(|(number, member)| {
+            (
+                member.offset,
+                member.offset.saturating_add(member.ty.size()),
+                number,
+                member,
+            )
+        })
+        .filter(|(offset, end, ..)| offset < end)
+        .collect();
+    parts.sort_by_key(|(offset, ..)| *offset);
+    parts.windows(2).find_map(|pair| match *pair {
+        [(_, end, first, a), (offset, _, second, b)] if offset < end => Some(format!(
+            "{} at byte {offset} overlaps {}, which ends at byte {end}",
+            name_of(second, b),
+            name_of(first, a)
+        )),
+        _ => None,
+    })
 }
 
 fn name_of(number: usize, member: &Member) -> String {
