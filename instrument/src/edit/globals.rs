@@ -90,7 +90,7 @@ impl Globals {
     /// Whether more ids were taken than a module may have. Its edits will be rejected, so a pass that makes many copies
     /// can stop.
     pub(crate) fn is_out_of_ids(&self) -> bool {
-        self.ids.bound > MAX_BOUND
+        self.ids.bound() > MAX_BOUND
     }
 
     /// The id of a declaration; declares it if the module does not. `ty` is [`Id::NONE`] for types.

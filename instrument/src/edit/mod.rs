@@ -1,32 +1,15 @@
 //! Edits of a module, keyed by word offset.
 
 pub(crate) mod globals;
+mod ids;
 pub(crate) mod phi;
 pub(crate) mod placeholder;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::spv::words::{BOUND, MAX_BOUND};
-use crate::spv::{Code, Id, Inst};
+use crate::spv::{Code, Inst};
+pub(crate) use ids::Ids;
 use std::ops::Range;
-
-/// Fresh result ids, upwards from a module's bound.
-#[derive(Debug)]
-pub(crate) struct Ids {
-    bound: u32,
-}
-
-impl Ids {
-    pub(crate) fn new(bound: u32) -> Self {
-        Self { bound }
-    }
-
-    /// A new id. [`Edits::apply`] reports ids beyond the limit.
-    pub(crate) fn fresh(&mut self) -> Id {
-        let id = Id::new(self.bound);
-        self.bound = self.bound.saturating_add(1);
-        id
-    }
-}
 
 /// Order of edits at the same offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,7 +92,7 @@ impl Edits {
 
     /// Raises the module's bound to cover the ids that a pass has taken.
     pub(crate) fn take_ids(&mut self, ids: &Ids) {
-        self.bound = self.bound.max(ids.bound);
+        self.bound = self.bound.max(ids.bound());
     }
 
     /// Inserts words before the instruction at `at`, or before what replaces it.

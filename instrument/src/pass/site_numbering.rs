@@ -13,8 +13,9 @@
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::Length;
-use crate::analysis::index::debug::{Inlined, Position, Texts};
+use crate::analysis::index::debug::{Inlined, Position};
 use crate::analysis::index::names::Names;
+use crate::analysis::index::source_text::Texts;
 use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::logical_match::check_message;
 use crate::analysis::message_layout::Layouts;

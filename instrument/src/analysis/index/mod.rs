@@ -8,6 +8,7 @@ mod functions;
 mod items;
 pub(crate) mod names;
 mod sections;
+pub(crate) mod source_text;
 pub(crate) mod typed;
 mod types;
 

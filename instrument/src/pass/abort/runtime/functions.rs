@@ -6,7 +6,8 @@
 //! bool vkabort_poll()                                         whether any invocation has aborted
 //! ```
 
-use super::state::{ABORTED, OpenFunction, Runtime};
+use super::open_function::OpenFunction;
+use super::state::{ABORTED, Runtime};
 use super::trap;
 use crate::edit::globals::Globals;
 use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, RELEASE, UNIFORM_MEMORY};

@@ -3,6 +3,7 @@
 
 mod functions;
 mod identity;
+mod open_function;
 mod reserve;
 mod state;
 mod trap;

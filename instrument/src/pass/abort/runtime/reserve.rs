@@ -14,7 +14,8 @@
 //! wrapping: it passes the capacity by at most one record per invocation in flight. A message whose length is computed
 //! and that is too large for the arena reserves nothing, so it displaces no other record.
 
-use super::state::{DROPPED, OpenFunction, Runtime};
+use super::open_function::OpenFunction;
+use super::state::{DROPPED, Runtime};
 use crate::edit::globals::Globals;
 use crate::spv::{Code, Id, op};
 use vkabort_record::layout::{CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS, header, record_units};

@@ -53,16 +53,6 @@ pub(crate) struct ArenaTypes {
     words_pointer: Id,
 }
 
-/// A function being written. Only one at a time can be open.
-pub(super) struct OpenFunction<const N: usize> {
-    /// The functions written so far and the beginning of this one.
-    pub(super) code: Code,
-    pub(super) function: Id,
-    pub(super) parameters: [Id; N],
-    /// Label of its first block, which is open.
-    pub(super) block: Id,
-}
-
 impl Runtime {
     /// Declares nothing yet.
     pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Self {
@@ -255,41 +245,6 @@ impl Runtime {
         let (pointer, zero) = (globals.fresh(), globals.constant(0));
         code.op(op::AccessChain, (types.uint_pointer, pointer, base, zero, at));
         pointer
-    }
-
-    /// Begins a function with the debug name `name`.
-    pub(super) fn begin_function<const N: usize>(
-        &mut self,
-        globals: &mut Globals,
-        name: &str,
-        result_type: Id,
-        parameter_types: [Id; N],
-    ) -> OpenFunction<N> {
-        let ty = globals.function_type(result_type, &parameter_types);
-        let function = globals.fresh();
-        globals.name(function, name);
-        let mut code = std::mem::take(&mut self.functions);
-        code.op(op::Function, (result_type, function, Literal(0), ty));
-        let parameters = parameter_types.map(|ty| {
-            let parameter = globals.fresh();
-            code.op(op::FunctionParameter, (ty, parameter));
-            parameter
-        });
-        let block = globals.fresh();
-        code.label(block);
-        OpenFunction {
-            code,
-            function,
-            parameters,
-            block,
-        }
-    }
-
-    /// Ends the open function; `code` is its [`OpenFunction::code`].
-    pub(super) fn end_function(&mut self, mut code: Code) {
-        code.op(op::FunctionEnd, ());
-        debug_assert!(self.functions.words.is_empty(), "two functions were open at once");
-        self.functions = code;
     }
 }
 
