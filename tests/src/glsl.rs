@@ -58,6 +58,20 @@ pub fn compile_file(path: &Path, version: VulkanVersion, spirv_version: SpirvVer
     Ok(words)
 }
 
+/// Compiles a compute shader for Vulkan 1.2 and SPIR-V 1.5.
+///
+/// # Errors
+///
+/// The text does not compile.
+pub fn compile_compute(text: &str) -> Result<Vec<u32>> {
+    compile_text(
+        text,
+        ShaderStage::Compute,
+        VulkanVersion::Vulkan1_2,
+        SpirvVersion::SPIRV1_5,
+    )
+}
+
 /// Compiles GLSL.
 ///
 /// # Errors

@@ -2,7 +2,6 @@
 
 use crate::glsl;
 use anyhow::Result;
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::fmt::Write as _;
 
 /// Depth of the call chains.
@@ -34,10 +33,5 @@ pub fn shader(functions: u32) -> Result<Vec<u32>> {
         writeln!(text, "  sum += f{number}(gl_GlobalInvocationID.x);")?;
     }
     text += "  data[gl_GlobalInvocationID.x] = sum;\n}\n";
-    glsl::compile_text(
-        &text,
-        ShaderStage::Compute,
-        VulkanVersion::Vulkan1_2,
-        SpirvVersion::SPIRV1_5,
-    )
+    glsl::compile_compute(&text)
 }

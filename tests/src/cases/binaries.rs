@@ -1,7 +1,7 @@
 //! Pipeline caches and shader binaries are the same in two processes, and shaders created without SPIR-V still deliver
 //! their messages.
 
-use super::shader_binary::{aligned, compute_info};
+use super::shader_binary::{binary, create, destroy, objects, open};
 use super::support::{GROUPS, MARK, bytes, expect_lost, expect_success, incremented, marked, same_set, same_words};
 use crate::case::{Case, cases};
 use crate::payload::Payload;
@@ -122,53 +122,13 @@ fn message(i: usize) -> Vec<u8> {
     Payload::text("word %u is %u").scalar(i as u32).scalar(MARK).bytes()
 }
 
-/// Runs `check` on a device with `VK_EXT_shader_object`.
-fn with_shader_objects<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
-    let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-    let names = [ash::ext::shader_object::NAME];
-    check(&Device::with_extensions(gpu, &names, vec![&mut objects])?)
-}
-
-/// Creates a compute shader from SPIR-V or from a binary.
-fn create_shader(
-    device: &Device<'_>,
-    kernel: &Kernel<'_>,
-    kind: vk::ShaderCodeTypeEXT,
-    code: &[u8],
-) -> Result<vk::ShaderEXT> {
-    let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
-    let layouts = [kernel.set_layout];
-    let copy = aligned(code);
-    let info = compute_info(&copy, code.len(), kind, &layouts);
-    // SAFETY: the create info points to `copy` and `layouts`, which outlive the call.
-    let created = unsafe { objects.create_shaders(&[info], None) };
-    Ok(created.map_err(|(_, result)| result)?[0])
-}
-
-fn binary(device: &Device<'_>, shader: vk::ShaderEXT) -> Result<Vec<u8>> {
-    let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
-    // SAFETY: the shader belongs to the device.
-    Ok(unsafe { objects.get_shader_binary_data(shader) }?)
-}
-
-fn destroy(device: &Device<'_>, shader: vk::ShaderEXT) {
-    let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
-    // SAFETY: no pending submission uses the shader.
-    unsafe { objects.destroy_shader(shader, None) };
-}
-
 fn spirv() -> Result<Vec<u8>> {
     Ok(bytes(&glsl::compile("abort/entry_point.comp")?))
 }
 
 /// Binary that a device produces for the shader.
 fn make_binary(device: &Device<'_>) -> Result<Vec<u8>> {
-    let buffer = Buffer::storage(device, &[0; 64])?;
-    let kernel = Kernel::bound(device, &[&buffer])?;
-    let shader = create_shader(device, &kernel, vk::ShaderCodeTypeEXT::SPIRV, &spirv()?)?;
-    let data = binary(device, shader);
-    destroy(device, shader);
-    data
+    binary(device, vk::ShaderCodeTypeEXT::SPIRV, &spirv()?)
 }
 
 /// Runs a shader object and checks the buffer and the messages that it leaves.
@@ -176,8 +136,8 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
     let words = marked(aborting);
     let buffer = Buffer::storage(device, &words)?;
     let kernel = Kernel::bound(device, &[&buffer])?;
-    let shader = create_shader(device, &kernel, kind, code)?;
-    let objects = ash::ext::shader_object::Device::new(&device.gpu.instance, &device.raw);
+    let shader = create(&kernel, kind, code)?;
+    let objects = objects(device);
     let submission = Submission::record(device, |raw, commands| {
         let compute = vk::PipelineBindPoint::COMPUTE;
         // SAFETY: the command buffer is being recorded; shader, layout and set live until it has executed.
@@ -189,7 +149,7 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
     })?;
     let result = submission.run();
     drop(submission);
-    destroy(device, shader);
+    destroy(&objects, &[shader]);
     same_words(&buffer.read(), &incremented(&words))?;
     if aborting.is_empty() {
         return expect_success(result);
@@ -200,14 +160,10 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
 
 fn shader_object(gpu: &Gpu, from_binary: bool, aborting: &[usize]) -> Result<()> {
     if !from_binary {
-        return with_shader_objects(gpu, |device| {
-            run_shader(device, vk::ShaderCodeTypeEXT::SPIRV, &spirv()?, aborting)
-        });
+        return run_shader(&open(gpu)?, vk::ShaderCodeTypeEXT::SPIRV, &spirv()?, aborting);
     }
-    let data = with_shader_objects(gpu, make_binary)?;
-    with_shader_objects(gpu, |device| {
-        run_shader(device, vk::ShaderCodeTypeEXT::BINARY, &data, aborting)
-    })
+    let data = make_binary(&open(gpu)?)?;
+    run_shader(&open(gpu)?, vk::ShaderCodeTypeEXT::BINARY, &data, aborting)
 }
 
 fn never_taken(gpu: &Gpu) -> Result<()> {
@@ -216,13 +172,12 @@ fn never_taken(gpu: &Gpu) -> Result<()> {
 }
 
 fn shader_binaries(gpu: &Gpu) -> Result<()> {
-    with_shader_objects(gpu, |device| {
-        let own = vec![make_binary(device)?];
-        if print_if_child(&own) {
-            return Ok(());
-        }
-        let other = run_child()?;
-        same_bytes(&own, &other)?;
-        run_shader(device, vk::ShaderCodeTypeEXT::BINARY, &other[0], &[5, 38])
-    })
+    let device = open(gpu)?;
+    let own = vec![make_binary(&device)?];
+    if print_if_child(&own) {
+        return Ok(());
+    }
+    let other = run_child()?;
+    same_bytes(&own, &other)?;
+    run_shader(&device, vk::ShaderCodeTypeEXT::BINARY, &other[0], &[5, 38])
 }

@@ -1,10 +1,9 @@
 //! `vkGetDeviceFaultReportsKHR` and `vkGetDeviceFaultDebugInfoKHR` as specified by `VK_KHR_device_fault`.
 
-use super::support::{GROUPS, expect_lost, marked};
+use super::support::{GROUPS, entry_point, expect_lost, expect_success, marked};
 use crate::case::{Case, cases};
-use crate::glsl;
+use crate::vk::Device;
 use crate::vk::khr::fault_flags;
-use crate::vk::{Buffer, Device, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -20,8 +19,7 @@ pub(super) const CASES: &[Case] = cases! {
 
 /// Runs a dispatch in which three invocations abort, then `check` on the lost device.
 fn on_lost_device(device: &Device<'_>, check: fn(&Device<'_>) -> Result<()>) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(&[1, 2, 60]))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(device, &marked(&[1, 2, 60]))?;
     expect_lost(kernel.run_to_end(GROUPS)?)?;
     check(device)
 }
@@ -30,10 +28,8 @@ fn reports(device: &Device<'_>) -> Result<()> {
     on_lost_device(device, |device| {
         let fault = device.fault()?;
         let (result, count) = fault.report_count(u64::MAX);
-        ensure!(
-            result == vk::Result::SUCCESS && count > 0,
-            "{result:?}, {count} reports"
-        );
+        expect_success(result)?;
+        ensure!(count > 0, "no report");
         ensure!(fault.report_count(0) == (result, count), "counting took reports away");
         let mut all = Vec::new();
         for taken in 0..count {
@@ -44,11 +40,7 @@ fn reports(device: &Device<'_>) -> Result<()> {
             } else {
                 vk::Result::SUCCESS
             };
-            ensure!(
-                result == expected && reports.len() == 1,
-                "{result:?}, {} reports",
-                reports.len()
-            );
+            ensure!((result, reports.len()) == (expected, 1));
             all.extend(reports);
         }
         ensure!(fault.report_count(0) == (vk::Result::TIMEOUT, 0), "reports came twice");
@@ -75,11 +67,7 @@ fn no_room(device: &Device<'_>) -> Result<()> {
         let fault = device.fault()?;
         let (_, count) = fault.report_count(u64::MAX);
         let (result, reports) = fault.reports(0, 0);
-        ensure!(
-            result == vk::Result::INCOMPLETE && reports.is_empty(),
-            "{result:?}, {} reports",
-            reports.len()
-        );
+        ensure!((result, reports.len()) == (vk::Result::INCOMPLETE, 0));
         let (result, reports) = fault.reports(0, count + 5);
         ensure!(result == vk::Result::SUCCESS, "{result:?}");
         ensure!(reports.len() == count as usize, "{} reports of {count}", reports.len());
@@ -99,11 +87,7 @@ fn healthy(device: &Device<'_>) -> Result<()> {
             "{took:?} for {timeout} ns"
         );
         let (result, reports) = fault.reports(timeout, 2);
-        ensure!(
-            result == vk::Result::TIMEOUT && reports.is_empty(),
-            "{result:?}, {} reports",
-            reports.len()
-        );
+        ensure!((result, reports.len()) == (vk::Result::TIMEOUT, 0));
     }
     // The VUID requires a lost device. The layer must not harm an application that violates it.
     device
@@ -116,8 +100,7 @@ fn healthy(device: &Device<'_>) -> Result<()> {
 }
 
 fn blocked_reader(device: &Device<'_>) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(&[1]))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(device, &marked(&[1]))?;
     let submission = kernel.record(GROUPS)?;
     let fault = *device.fault()?;
     std::thread::scope(|scope| {
@@ -130,10 +113,8 @@ fn blocked_reader(device: &Device<'_>) -> Result<()> {
         let Ok(((result, count), woke)) = reader.join() else {
             anyhow::bail!("the reader panicked")
         };
-        ensure!(
-            result == vk::Result::SUCCESS && count > 0,
-            "{result:?}, {count} reports"
-        );
+        expect_success(result)?;
+        ensure!(count > 0, "no report");
         let late = woke.saturating_duration_since(lost);
         ensure!(late < Duration::from_secs(3), "the reader woke {late:?} after the loss");
         Ok(())
@@ -145,17 +126,11 @@ fn message_data(device: &Device<'_>) -> Result<()> {
         let fault = device.fault()?;
         let (result, size) = fault.message_size();
         // Three messages, each with an 8-byte size, 14 bytes of format, 2 of padding and two numbers.
-        ensure!(
-            result == vk::Result::SUCCESS && size == 3 * (8 + 16 + 8),
-            "{result:?}, {size} bytes"
-        );
+        ensure!((result, size) == (vk::Result::SUCCESS, 3 * (8 + 16 + 8)));
         let first = fault.message_data()?;
         let mut larger = vec![0xCD; first.len() + 64];
         let (result, written) = fault.messages_into(&mut larger);
-        ensure!(
-            result == vk::Result::SUCCESS && written == size,
-            "{result:?}, {written} bytes"
-        );
+        ensure!((result, written) == (vk::Result::SUCCESS, size));
         let (same, rest) = larger.split_at(first.len());
         ensure!(same == first, "the second answer differs");
         ensure!(

@@ -1,11 +1,10 @@
 //! Calls that report the loss of the device, and that it stays lost.
 
-use super::lost_objects::create_timeline;
-use super::support::{GROUPS, expect_lost, expect_no_reports, expect_success, marked};
+use super::lost_objects::{wait_for_timeline, with_timeline};
+use super::support::{GROUPS, entry_point, expect_lost, expect_no_reports, expect_success, marked};
 use crate::case::{Case, cases};
-use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
-use anyhow::{Result, bail, ensure};
+use crate::vk::{Device, Gpu, Submission, code};
+use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
@@ -27,8 +26,7 @@ type Observe = fn(&Device<'_>, &Submission<'_>) -> Result<vk::Result>;
 
 /// Submits a dispatch that aborts, then makes only the call `observe` until it reports the loss.
 fn first_reported(device: &Device<'_>, observe: Observe) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(device, &marked(&[3]))?;
     let submission = kernel.record(GROUPS)?;
     // A driver may execute during the submission.
     let submitted = submission.submit();
@@ -48,22 +46,21 @@ fn first_reported(device: &Device<'_>, observe: Observe) -> Result<()> {
     Ok(())
 }
 
+/// The result of a call without a timeout, which only the loss ends.
+fn lost(result: vk::Result) -> Result<vk::Result> {
+    expect_lost(result).map(|()| result)
+}
+
 fn wait_for_fences(_: &Device<'_>, submission: &Submission<'_>) -> Result<vk::Result> {
-    let result = submission.wait();
-    expect_lost(result)?;
-    Ok(result)
+    lost(submission.wait())
 }
 
 fn queue_wait_idle(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
-    let result = device.queue_wait_idle();
-    expect_lost(result)?;
-    Ok(result)
+    lost(device.queue_wait_idle())
 }
 
 fn device_wait_idle(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
-    let result = code(device.wait_idle());
-    expect_lost(result)?;
-    Ok(result)
+    lost(code(device.wait_idle()))
 }
 
 fn fence_status(_: &Device<'_>, submission: &Submission<'_>) -> Result<vk::Result> {
@@ -86,25 +83,8 @@ fn next_submit2(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
     }))
 }
 
-/// Calls `observe` with a timeline semaphore that no submission uses.
-fn with_timeline(device: &Device<'_>, observe: impl FnOnce(vk::Semaphore) -> vk::Result) -> Result<vk::Result> {
-    let semaphore = create_timeline(device)?;
-    let result = observe(semaphore);
-    // SAFETY: no submission uses the semaphore.
-    unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    Ok(result)
-}
-
 fn wait_semaphores(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
-    // The value 1 is never signalled, so only the loss ends the wait.
-    let result = with_timeline(device, |semaphore| {
-        let semaphores = [semaphore];
-        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&[1]);
-        // SAFETY: the semaphore belongs to the device.
-        code(unsafe { device.raw.wait_semaphores(&info, u64::MAX) })
-    })?;
-    expect_lost(result)?;
-    Ok(result)
+    lost(wait_for_timeline(device)?)
 }
 
 fn semaphore_value(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result> {
@@ -115,8 +95,7 @@ fn semaphore_value(device: &Device<'_>, _: &Submission<'_>) -> Result<vk::Result
 }
 
 fn permanently(device: &Device<'_>) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(device, &marked(&[3]))?;
     let (submission, result) = kernel.run(GROUPS)?;
     expect_lost(result)?;
     let calls: [(&str, Observe); 7] = [
@@ -131,24 +110,18 @@ fn permanently(device: &Device<'_>) -> Result<()> {
     for round in 0..3 {
         for (name, call) in calls {
             let result = call(device, &submission)?;
-            ensure!(
-                result == vk::Result::ERROR_DEVICE_LOST,
-                "{name} returned {result:?} in round {round}"
-            );
+            expect_lost(result).with_context(|| format!("{name} in round {round}"))?;
         }
     }
     Ok(())
 }
 
 fn another_device(gpu: &Gpu) -> Result<()> {
-    let spirv = glsl::compile("abort/entry_point.comp")?;
     let other = Device::new(gpu)?;
-    let other_buffer = Buffer::storage(&other, &marked(&[]))?;
-    let other_kernel = Kernel::new(&other, &spirv, &[&other_buffer])?;
+    let other_kernel = entry_point(&other, &marked(&[]))?;
     {
         let device = Device::new(gpu)?;
-        let buffer = Buffer::storage(&device, &marked(&[3]))?;
-        let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
+        let kernel = entry_point(&device, &marked(&[3]))?;
         expect_lost(kernel.run_to_end(GROUPS)?)?;
         expect_success(other_kernel.run_to_end(GROUPS)?)?;
     }

@@ -1,9 +1,8 @@
 //! Effects of a lost device on objects that programs wait for: queries, events, semaphores and sparse binding.
 
-use super::support::{GROUPS, marked};
+use super::support::{GROUPS, LOST, entry_point, expect, expect_submitted, words};
 use crate::case::{Case, Skip, cases};
-use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
+use crate::vk::{Device, Gpu, Submission, code};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -17,20 +16,6 @@ pub(super) const CASES: &[Case] = cases! {
     "lost_objects::binary_semaphores_on_a_healthy_device" => semaphores(device, false), silent();
     "lost_objects::sparse_binding" => sparse(gpu);
 };
-
-pub(super) const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
-
-/// Checks the result of a call: `ERROR_DEVICE_LOST` if `aborts`, else `SUCCESS`.
-pub(super) fn expect(result: vk::Result, aborts: bool, call: &str) -> Result<()> {
-    let expected = if aborts { LOST } else { vk::Result::SUCCESS };
-    ensure!(result == expected, "{call} returned {result:?}");
-    Ok(())
-}
-
-/// Words with a mark if `aborts`.
-pub(super) fn words(aborts: bool) -> Vec<u32> {
-    marked(if aborts { &[3] } else { &[] })
-}
 
 pub(super) fn one_message(device: &Device<'_>, aborts: bool) -> Result<()> {
     if aborts {
@@ -49,8 +34,7 @@ fn query(gpu: &Gpu, aborts: bool) -> Result<()> {
     let (_, newer) = gpu.features();
     gpu.require(newer.host_query_reset, "hostQueryReset")?;
     let device = Device::new(gpu)?;
-    let buffer = Buffer::storage(&device, &words(aborts))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(&device, &words(aborts))?;
     let info = vk::QueryPoolCreateInfo::default()
         .query_type(vk::QueryType::TIMESTAMP)
         .query_count(2);
@@ -65,12 +49,7 @@ fn query(gpu: &Gpu, aborts: bool) -> Result<()> {
         unsafe { raw.cmd_write_timestamp(commands, vk::PipelineStageFlags::BOTTOM_OF_PIPE, pool, 0) };
     })?;
     let submitted = [dispatch.submit(), stamp.submit()];
-    ensure!(
-        submitted
-            .iter()
-            .all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
-        "vkQueueSubmit returned {submitted:?}"
-    );
+    expect_submitted(&submitted, aborts)?;
     let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
     // The second query is never written, so only the loss ends its wait.
     for first in if aborts { 0..2 } else { 0..1 } {
@@ -93,8 +72,7 @@ fn query(gpu: &Gpu, aborts: bool) -> Result<()> {
 }
 
 fn event(device: &Device<'_>, aborts: bool) -> Result<()> {
-    let buffer = Buffer::storage(device, &words(aborts))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(device, &words(aborts))?;
     let raw = &device.raw;
     // SAFETY: the structure is valid.
     let event = unsafe { raw.create_event(&vk::EventCreateInfo::default(), None) }?;
@@ -104,12 +82,7 @@ fn event(device: &Device<'_>, aborts: bool) -> Result<()> {
         unsafe { raw.cmd_set_event(commands, event, vk::PipelineStageFlags::ALL_COMMANDS) };
     })?;
     let submitted = [dispatch.submit(), set.submit()];
-    ensure!(
-        submitted
-            .iter()
-            .all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
-        "vkQueueSubmit returned {submitted:?}"
-    );
+    expect_submitted(&submitted, aborts)?;
     let start = Instant::now();
     let result = loop {
         // SAFETY: the event belongs to the device.
@@ -130,12 +103,9 @@ fn event(device: &Device<'_>, aborts: bool) -> Result<()> {
 }
 
 fn semaphores(device: &Device<'_>, aborts: bool) -> Result<()> {
-    let buffer = Buffer::storage(device, &words(aborts))?;
-    let healthy = Buffer::storage(device, &words(false))?;
-    let spirv = glsl::compile("abort/entry_point.comp")?;
     let (kernel, other) = (
-        Kernel::new(device, &spirv, &[&buffer])?,
-        Kernel::new(device, &spirv, &[&healthy])?,
+        entry_point(device, &words(aborts))?,
+        entry_point(device, &words(false))?,
     );
     // SAFETY: the structure is valid.
     let semaphore = unsafe { device.raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None) }?;
@@ -152,10 +122,7 @@ fn semaphores(device: &Device<'_>, aborts: bool) -> Result<()> {
             &second,
         ),
     ];
-    ensure!(
-        results.iter().all(|&r| r == vk::Result::SUCCESS || aborts && r == LOST),
-        "vkQueueSubmit returned {results:?}"
-    );
+    expect_submitted(&results, aborts)?;
     expect(second.wait(), aborts, "vkWaitForFences")?;
     expect(first.wait(), aborts, "vkWaitForFences")?;
     // SAFETY: the device is lost, or the work over.
@@ -171,6 +138,28 @@ pub(super) fn create_timeline(device: &Device<'_>) -> Result<vk::Semaphore> {
     Ok(unsafe { device.raw.create_semaphore(&info, None) }?)
 }
 
+/// Waits for the value 1 of a timeline semaphore, which nothing signals: only the loss ends the wait.
+pub(super) fn wait_for_timeline(device: &Device<'_>) -> Result<vk::Result> {
+    with_timeline(device, |semaphore| {
+        let semaphores = [semaphore];
+        let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&[1]);
+        // SAFETY: the semaphore belongs to the device.
+        code(unsafe { device.raw.wait_semaphores(&info, u64::MAX) })
+    })
+}
+
+/// Calls `observe` with a timeline semaphore that no submission uses.
+pub(super) fn with_timeline(
+    device: &Device<'_>,
+    observe: impl FnOnce(vk::Semaphore) -> vk::Result,
+) -> Result<vk::Result> {
+    let semaphore = create_timeline(device)?;
+    let result = observe(semaphore);
+    // SAFETY: no submission uses the semaphore.
+    unsafe { device.raw.destroy_semaphore(semaphore, None) };
+    Ok(result)
+}
+
 fn sparse(gpu: &Gpu) -> Result<()> {
     let (core, _) = gpu.features();
     gpu.require(core.sparse_binding, "sparseBinding")?;
@@ -181,8 +170,7 @@ fn sparse(gpu: &Gpu) -> Result<()> {
     if !flags.contains(vk::QueueFlags::SPARSE_BINDING) {
         return Err(Skip("the queue does not bind sparse memory".into()).into());
     }
-    let buffer = Buffer::storage(&device, &words(true))?;
-    let kernel = Kernel::new(&device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(&device, &words(true))?;
     let raw = &device.raw;
     let info = vk::BufferCreateInfo::default()
         .flags(vk::BufferCreateFlags::SPARSE_BINDING)

@@ -1,9 +1,9 @@
 //! Several threads submit and wait when the device is lost: each thread sees the loss.
 
-use super::lost_objects::{create_timeline, expect, one_message, words};
+use super::lost_objects::{create_timeline, one_message};
+use super::support::{entry_point, expect, words};
 use crate::case::{Case, cases};
-use crate::glsl;
-use crate::vk::{Buffer, Device, Kernel, Submission, code};
+use crate::vk::{Device, Submission, code};
 use anyhow::Result;
 use ash::vk;
 use std::sync::Mutex;
@@ -16,12 +16,9 @@ pub(super) const CASES: &[Case] = cases! {
 fn threads(device: &Device<'_>, aborts: bool) -> Result<()> {
     const THREADS: usize = 8;
     const ROUNDS: usize = 20;
-    let spirv = glsl::compile("abort/entry_point.comp")?;
-    let marked = Buffer::storage(device, &words(aborts))?;
-    let unmarked = Buffer::storage(device, &words(false))?;
     let (aborting, healthy) = (
-        Kernel::new(device, &spirv, &[&marked])?,
-        Kernel::new(device, &spirv, &[&unmarked])?,
+        entry_point(device, &words(aborts))?,
+        entry_point(device, &words(false))?,
     );
     let mut work = Vec::new();
     for thread in 0..THREADS {

@@ -1,10 +1,9 @@
 //! A lost device with submissions that wait for a timeline semaphore.
 
-use super::lost_objects::{LOST, create_timeline, expect, one_message, submit, words};
-use super::support::GROUPS;
+use super::lost_objects::{create_timeline, one_message, submit};
+use super::support::{GROUPS, entry_point, expect, expect_submitted, words};
 use crate::case::{Case, cases};
-use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, code};
+use crate::vk::{Device, Gpu, Submission, code};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -28,8 +27,7 @@ fn submit_behind(device: &Device<'_>, semaphore: vk::Semaphore, submission: &Sub
 }
 
 fn timeline(device: &Device<'_>, aborts: bool) -> Result<()> {
-    let buffer = Buffer::storage(device, &words(aborts))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(device, &words(aborts))?;
     let semaphore = create_timeline(device)?;
     let submission = kernel.record(GROUPS)?;
     expect(submit_behind(device, semaphore, &submission), false, "vkQueueSubmit")?;
@@ -54,20 +52,15 @@ fn timeline(device: &Device<'_>, aborts: bool) -> Result<()> {
 /// The device is lost in finite time although a submission behind the abort waits for ever. The layer leaves objects that
 /// are destroyed afterwards to the driver, and the process can create a new device.
 fn never_begins(gpu: &Gpu) -> Result<()> {
-    let spirv = glsl::compile("abort/entry_point.comp")?;
     let start = Instant::now();
     {
         let device = Device::new(gpu)?;
-        let buffer = Buffer::storage(&device, &words(true))?;
-        let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
+        let kernel = entry_point(&device, &words(true))?;
         let semaphore = create_timeline(&device)?;
         let (first, second) = (kernel.record(GROUPS)?, kernel.record(GROUPS)?);
         // The abort goes first because a driver may execute during the submission.
         let results = [first.submit(), submit_behind(&device, semaphore, &second)];
-        ensure!(
-            results.iter().all(|&r| r == vk::Result::SUCCESS || r == LOST),
-            "vkQueueSubmit returned {results:?}"
-        );
+        expect_submitted(&results, true)?;
         expect(second.wait(), true, "vkWaitForFences")?;
         one_message(&device, true)?;
         // SAFETY: the device is lost.
@@ -79,8 +72,7 @@ fn never_begins(gpu: &Gpu) -> Result<()> {
         start.elapsed()
     );
     let device = Device::new(gpu)?;
-    let buffer = Buffer::storage(&device, &words(false))?;
-    let kernel = Kernel::new(&device, &spirv, &[&buffer])?;
+    let kernel = entry_point(&device, &words(false))?;
     let (_submission, result) = kernel.run(GROUPS)?;
     expect(result, false, "a dispatch on a new device")
 }

@@ -1,10 +1,9 @@
 //! Queries through less common paths: the layer's own list, extension aliases, tools, old instances, several instances.
 
-use super::support::{GROUPS, expect_end, expect_room, marked, open_with_extensions};
+use super::support::{GROUPS, entry_point, expect_end, expect_room, marked, open_with_extensions};
 use crate::case::{Case, Context, cases};
-use crate::glsl;
 use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
-use crate::vk::{Buffer, Device, Gpu, Kernel, code};
+use crate::vk::{Device, Gpu, code};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk::{self, ExtendsPhysicalDeviceFeatures2};
 use std::ffi::CStr;
@@ -130,10 +129,7 @@ fn oldest(context: &Context) -> Result<()> {
         commands.get_physical_device_properties2(gpu.physical, &mut properties);
         commands.get_physical_device_features2(gpu.physical, &mut features);
     }
-    ensure!(
-        properties.properties.device_id == gpu.properties.device_id,
-        "the driver's own properties are wrong"
-    );
+    ensure!(properties.properties.device_id == gpu.properties.device_id);
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
@@ -192,7 +188,6 @@ fn no_tool(gpu: &Gpu) -> Result<()> {
 /// Two instances with their own devices, one of which is lost.
 fn two_instances(context: &Context) -> Result<()> {
     let (first, second) = (Gpu::open(context)?, Gpu::open_as(context, vk::API_VERSION_1_2)?);
-    let spirv = glsl::compile("abort/entry_point.comp")?;
     for gpu in [&first, &second] {
         for name in khr::EXTENSION_NAMES {
             ensure!(gpu.has_extension(name)?, "{name:?} is not listed");
@@ -200,8 +195,7 @@ fn two_instances(context: &Context) -> Result<()> {
     }
     let (lost, healthy) = (Device::new(&first)?, Device::new(&first)?);
     for (device, marks) in [(&lost, &[3usize][..]), (&healthy, &[])] {
-        let buffer = Buffer::storage(device, &marked(marks))?;
-        let kernel = Kernel::new(device, &spirv, &[&buffer])?;
+        let kernel = entry_point(device, &marked(marks))?;
         let (_submission, result) = kernel.run(GROUPS)?;
         expect_end(result, !marks.is_empty())?;
     }

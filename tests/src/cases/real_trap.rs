@@ -1,12 +1,12 @@
 //! `trap = fault` and `trap = hang` on hardware: the message is written before the trap, and only this process loses the
 //! device. These cases run on request (`vkabort-bundle --traps`); the test driver covers the parts that need no GPU.
 
-use super::support::{GROUPS, MARK, expect_lost, expect_success, marked};
+use super::support::{GROUPS, MARK, entry_point, expect_lost, expect_success, marked};
 use crate::case::{Case, Skip, cases};
 use crate::payload::Payload;
+use crate::respawn;
 use crate::vk::khr::{FaultInfo, fault_flags};
-use crate::vk::{Buffer, Device, Gpu, Kernel};
-use crate::{glsl, respawn};
+use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::io::{BufRead, BufReader, Read};
@@ -61,18 +61,14 @@ fn refuse_cpu(gpu: &Gpu) -> Result<()> {
 
 /// Runs a dispatch that must lose the device, prints the reports and returns the messages.
 fn lose(device: &Device<'_>) -> Result<Vec<Vec<u8>>> {
-    let buffer = Buffer::storage(device, &marked(&[3]))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(device, &marked(&[3]))?;
     let start = Instant::now();
     let (_submission, result) = kernel.run(GROUPS)?;
     let time = start.elapsed();
     expect_lost(result)?;
     let (result, reports) = device.fault()?.reports(0, 16);
     println!("lost after {time:.1?}; reports: {result:?}, {}", describe(&reports));
-    ensure!(
-        result == vk::Result::SUCCESS,
-        "vkGetDeviceFaultReportsKHR returned {result:?}"
-    );
+    expect_success(result)?;
     let last = reports.last().context("there are no reports")?;
     ensure!(
         last.flags & fault_flags::DEVICE_LOST != 0,
@@ -149,12 +145,11 @@ fn works_afterwards(gpu: &Gpu) -> Result<()> {
 
 /// Runs a dispatch without an abort.
 fn dispatch(device: &Device<'_>) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(&[]))?;
-    let kernel = Kernel::new(device, &glsl::compile("abort/entry_point.comp")?, &[&buffer])?;
+    let kernel = entry_point(device, &marked(&[]))?;
     expect_success(kernel.run_to_end(GROUPS)?)?;
     let added = marked(&[])
         .iter()
-        .zip(buffer.read())
+        .zip(kernel.words())
         .all(|(before, after)| before + 1000 == after);
     ensure!(added, "the dispatch did not update its words");
     Ok(())

@@ -5,7 +5,7 @@ use super::support::{MARK, expect_lost, expect_success, marked};
 use crate::case::{Case, Skip, cases};
 use crate::glsl_debug::{self, Form};
 use crate::slang::Slang;
-use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass};
+use crate::vk::{Device, Gpu, Image, Pass, WordKernel};
 use anyhow::{Result, ensure};
 
 const JSON: &[(&str, &str)] = &[("log_format", "json")];
@@ -103,8 +103,7 @@ fn vertex(device: &Device<'_>) -> Result<()> {
 
 /// Sends far more messages than fit into the arena.
 fn storm(device: &Device<'_>) -> Result<()> {
-    let buffer = Buffer::storage(device, &marked(&[0]))?;
-    let kernel = Kernel::new(device, &crate::glsl::compile("storm/storm.comp")?, &[&buffer])?;
+    let kernel = WordKernel::new(device, &crate::glsl::compile("storm/storm.comp")?, &marked(&[0]))?;
     expect_lost(kernel.run_to_end(1024)?)
 }
 
@@ -112,10 +111,9 @@ fn storm(device: &Device<'_>) -> Result<()> {
 fn continues(device: &Device<'_>) -> Result<()> {
     let spirv = glsl_debug::compile("report/bounds.comp", Form::NonSemantic)?;
     for at in [5, 6] {
-        let buffer = Buffer::storage(device, &marked(&[at]))?;
-        let kernel = Kernel::new(device, &spirv, &[&buffer])?;
+        let kernel = WordKernel::new(device, &spirv, &marked(&[at]))?;
         expect_success(kernel.run_to_end(1)?)?;
-        ensure!(buffer.read()[at] == MARK, "the invocation continued after its abort");
+        ensure!(kernel.words()[at] == MARK, "the invocation continued after its abort");
     }
     Ok(())
 }

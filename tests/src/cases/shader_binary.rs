@@ -3,30 +3,13 @@
 use super::support::bytes;
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Device, Gpu};
-use anyhow::{Result, ensure};
+use crate::vk::{Buffer, Device, Gpu, Kernel};
+use anyhow::{Context as _, Result, ensure};
 use ash::{ext, vk};
 
 pub(super) const CASES: &[Case] = cases! {
     "shader_binary::a_binary_of_another_living_device" => another_device(gpu);
 };
-
-/// Create info of a compute shader object. `copy` comes from [`aligned`] and starts with the code's `bytes` bytes.
-pub(super) fn compute_info<'a>(
-    copy: &'a [u128],
-    bytes: usize,
-    kind: vk::ShaderCodeTypeEXT,
-    layouts: &'a [vk::DescriptorSetLayout],
-) -> vk::ShaderCreateInfoEXT<'a> {
-    let mut info = vk::ShaderCreateInfoEXT::default()
-        .stage(vk::ShaderStageFlags::COMPUTE)
-        .code_type(kind)
-        .name(c"main")
-        .set_layouts(layouts);
-    info.code_size = bytes;
-    info.p_code = copy.as_ptr().cast();
-    info
-}
 
 /// Copies code to 16-byte alignment (VUID-VkShaderCreateInfoEXT-pCode-08492).
 pub(super) fn aligned(code: &[u8]) -> Vec<u128> {
@@ -38,68 +21,60 @@ pub(super) fn aligned(code: &[u8]) -> Vec<u128> {
     words.collect()
 }
 
+/// Creates a device with `VK_EXT_shader_object`.
+pub(super) fn open(gpu: &Gpu) -> Result<Device<'_>> {
+    let mut feature = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
+    Device::with_extensions(gpu, &[ext::shader_object::NAME], vec![&mut feature])
+}
+
+/// Commands of `VK_EXT_shader_object`.
+pub(super) fn objects(device: &Device<'_>) -> ext::shader_object::Device {
+    ext::shader_object::Device::new(&device.gpu.instance, &device.raw)
+}
+
+/// Creates a compute shader from SPIR-V or from a binary.
+pub(super) fn create(kernel: &Kernel<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8]) -> Result<vk::ShaderEXT> {
+    let layouts = [kernel.set_layout];
+    let copy = aligned(code);
+    let mut info = vk::ShaderCreateInfoEXT::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .code_type(kind)
+        .name(c"main")
+        .set_layouts(&layouts);
+    info.code_size = code.len();
+    info.p_code = copy.as_ptr().cast();
+    // SAFETY: the create info points to `copy` and `layouts`, which outlive the call.
+    let created = unsafe { objects(kernel.device).create_shaders(&[info], None) };
+    Ok(created.map_err(|(_, result)| result)?[0])
+}
+
+/// Binary that a device produces for a compute shader.
+pub(super) fn binary(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8]) -> Result<Vec<u8>> {
+    let buffer = Buffer::storage(device, &[0; 64])?;
+    let shader = create(&Kernel::bound(device, &[&buffer])?, kind, code)?;
+    // SAFETY: the shader belongs to the device.
+    let data = unsafe { objects(device).get_shader_binary_data(shader) };
+    destroy(&objects(device), &[shader]);
+    Ok(data?)
+}
+
 /// A binary writes its messages to the arena of the device that it was read from. Another living device must reject it
 /// as incompatible, and the application compiles the SPIR-V again.
 fn another_device(gpu: &Gpu) -> Result<()> {
-    let open = |feature| -> Result<_> {
-        let device = Device::with_extensions(gpu, &[ext::shader_object::NAME], vec![feature])?;
-        let objects = ext::shader_object::Device::new(&gpu.instance, &device.raw);
-        Ok((device, objects))
-    };
-    let feature = || vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-    let (mut first, mut second, mut third) = (feature(), feature(), feature());
-    let (device, objects) = open(&mut first)?;
+    const BINARY: vk::ShaderCodeTypeEXT = vk::ShaderCodeTypeEXT::BINARY;
+    const SPIRV: vk::ShaderCodeTypeEXT = vk::ShaderCodeTypeEXT::SPIRV;
     let code = bytes(&glsl::compile("abort/entry_point.comp")?);
-    let layout = |device: &Device<'_>| {
-        let bindings = [vk::DescriptorSetLayoutBinding::default()
-            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-            .descriptor_count(1)
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
-        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-        // SAFETY: the create info is valid.
-        unsafe { device.raw.create_descriptor_set_layout(&info, None) }
-    };
-    // Result of the creation, and the binary of the shader.
-    let create = |device: &Device<'_>, objects: &ext::shader_object::Device, code: &[u8], kind| -> Result<_> {
-        let copy = aligned(code);
-        let layouts = [layout(device)?];
-        let info = compute_info(&copy, code.len(), kind, &layouts);
-        // SAFETY: the create info points to data that outlives the call; no submission uses the destroyed objects.
-        unsafe {
-            let created = objects.create_shaders(&[info], None);
-            let (shaders, result) = created.map_or_else(|error| error, |shaders| (shaders, vk::Result::SUCCESS));
-            let binary = match result {
-                vk::Result::SUCCESS => objects.get_shader_binary_data(shaders[0])?,
-                _ => Vec::new(),
-            };
-            destroy(objects, &shaders);
-            device.raw.destroy_descriptor_set_layout(layouts[0], None);
-            Ok((result, binary))
-        }
-    };
-    let (binary_kind, spirv_kind) = (vk::ShaderCodeTypeEXT::BINARY, vk::ShaderCodeTypeEXT::SPIRV);
-    let (compiled, binary) = create(&device, &objects, &code, spirv_kind)?;
-    ensure!(compiled == vk::Result::SUCCESS, "SPIR-V returned {compiled:?}");
-    let (same_device, _) = create(&device, &objects, &binary, binary_kind)?;
-    ensure!(
-        same_device == vk::Result::SUCCESS,
-        "its own device returned {same_device:?}"
-    );
-    let (other, other_objects) = open(&mut second)?;
-    let (other_device, _) = create(&other, &other_objects, &binary, binary_kind)?;
-    ensure!(
-        other_device == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT,
-        "another living device returned {other_device:?}"
-    );
-    let (compiled, _) = create(&other, &other_objects, &code, spirv_kind)?;
-    ensure!(compiled == vk::Result::SUCCESS, "SPIR-V returned {compiled:?}");
+    let device = open(gpu)?;
+    let data = binary(&device, SPIRV, &code)?;
+    binary(&device, BINARY, &data).context("on its own device")?;
+    let other = open(gpu)?;
+    let refused = binary(&other, BINARY, &data).err();
+    let refused = refused.and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    ensure!(refused == Some(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT));
+    binary(&other, SPIRV, &code)?;
     drop(device);
-    let (later, later_objects) = open(&mut third)?;
-    let (later, _) = create(&later, &later_objects, &binary, binary_kind)?;
-    ensure!(
-        later == vk::Result::SUCCESS,
-        "a device in place of the first one returned {later:?}"
-    );
+    let later = open(gpu)?;
+    binary(&later, BINARY, &data).context("on a device in place of the first one")?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Graphics shader objects, linked and unlinked, from SPIR-V and from binaries.
 
-use super::shader_binary::{aligned, destroy};
+use super::shader_binary::{aligned, destroy, objects, open};
 use super::support::{bytes, expect_lost, expect_payloads, expect_success};
 use crate::case::{Case, cases};
 use crate::glsl;
@@ -67,9 +67,8 @@ fn create(
 }
 
 fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
-    let mut feature = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
-    let device = Device::with_extensions(gpu, &[ext::shader_object::NAME], vec![&mut feature])?;
-    let objects = ext::shader_object::Device::new(&gpu.instance, &device.raw);
+    let device = open(gpu)?;
+    let objects = objects(&device);
     let used = STAGES[0] | STAGES[1];
     let ranges = [vk::PushConstantRange::default().stage_flags(used).size(8)];
     let code = ["stage/cover.vert", "stage/fragment.frag"].map(glsl::compile);

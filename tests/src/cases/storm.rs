@@ -3,7 +3,7 @@
 use super::support::expect_lost;
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Kernel};
+use crate::vk::{Device, WordKernel};
 use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeSet;
 
@@ -16,8 +16,11 @@ pub(super) const CASES: &[Case] = cases! {
 const STORM_GROUPS: u32 = 16384;
 
 fn storm(device: &Device<'_>) -> Result<()> {
-    let buffer = Buffer::storage(device, &super::support::marked(&[0]))?;
-    let kernel = Kernel::new(device, &glsl::compile("storm/storm.comp")?, &[&buffer])?;
+    let kernel = WordKernel::new(
+        device,
+        &glsl::compile("storm/storm.comp")?,
+        &super::support::marked(&[0]),
+    )?;
     expect_lost(kernel.run_to_end(STORM_GROUPS)?)?;
     let payloads = device.payloads()?;
     ensure!(payloads.len() > 1000, "only {} messages", payloads.len());
@@ -31,7 +34,7 @@ fn storm(device: &Device<'_>) -> Result<()> {
         ensure!(numbers.insert(number), "invocation {number} aborted twice");
     }
     ensure!(
-        buffer.read() == super::support::marked(&[0]),
+        kernel.words() == super::support::marked(&[0]),
         "an invocation stored after its abort"
     );
     Ok(())

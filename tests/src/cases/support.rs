@@ -3,8 +3,8 @@
 use crate::case::Context;
 use crate::glsl;
 use crate::vk::khr::FaultInfo;
-use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, Stage, Way};
-use anyhow::{Result, ensure};
+use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, Stage, Way, WordKernel};
+use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ffi::CStr;
 
@@ -15,11 +15,19 @@ pub(super) const GROUPS: u32 = 2;
 /// Value of a word that makes its invocation abort.
 pub(super) const MARK: u32 = 7;
 
+/// Result of calls on a lost device.
+pub(super) const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
+
 /// Words 100, 101, .. with [`MARK`] at `indices`.
 pub(super) fn marked(indices: &[usize]) -> Vec<u32> {
     (0..COUNT)
         .map(|i| if indices.contains(&i) { MARK } else { 100 + i as u32 })
         .collect()
+}
+
+/// [`marked`] words, with one mark if `aborts`.
+pub(super) fn words(aborts: bool) -> Vec<u32> {
+    marked(if aborts { &[3] } else { &[] })
 }
 
 /// Little-endian bytes of words.
@@ -62,21 +70,27 @@ pub(super) fn payloads_if_lost(device: &Device<'_>, result: vk::Result) -> Resul
     }
 }
 
-/// Checks that a submission lost the device.
+/// Checks that a call reports the loss of the device.
 pub(super) fn expect_lost(result: vk::Result) -> Result<()> {
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the submission ended with {result:?}, expected ERROR_DEVICE_LOST"
-    );
+    ensure!(result == LOST, "{result:?}, expected ERROR_DEVICE_LOST");
     Ok(())
 }
 
-/// Checks that a submission succeeded.
+/// Checks that a call succeeded.
 pub(super) fn expect_success(result: vk::Result) -> Result<()> {
-    ensure!(
-        result == vk::Result::SUCCESS,
-        "the submission ended with {result:?}, expected SUCCESS"
-    );
+    ensure!(result == vk::Result::SUCCESS, "{result:?}, expected SUCCESS");
+    Ok(())
+}
+
+/// Checks the result of a call: `ERROR_DEVICE_LOST` if `aborts`, else `SUCCESS`.
+pub(super) fn expect(result: vk::Result, aborts: bool, call: &str) -> Result<()> {
+    expect_end(result, aborts).with_context(|| call.to_owned())
+}
+
+/// Checks submissions: if one of them `aborts`, each may see the loss.
+pub(super) fn expect_submitted(results: &[vk::Result], aborts: bool) -> Result<()> {
+    let fits = |&result: &vk::Result| result == vk::Result::SUCCESS || aborts && result == LOST;
+    ensure!(results.iter().all(fits), "the submissions ended with {results:?}");
     Ok(())
 }
 
@@ -84,6 +98,11 @@ pub(super) fn expect_success(result: vk::Result) -> Result<()> {
 /// order.
 pub(super) fn run_to_loss(gpu: &Gpu, shader: &str, words: &[u32]) -> Result<(Vec<u32>, Vec<Vec<u8>>)> {
     run(&Device::new(gpu)?, &glsl::compile(shader)?, words)?.lost()
+}
+
+/// A kernel of the simplest shader with an abort.
+pub(super) fn entry_point<'device>(device: &'device Device<'device>, words: &[u32]) -> Result<WordKernel<'device>> {
+    WordKernel::new(device, &glsl::compile("abort/entry_point.comp")?, words)
 }
 
 /// Outcome of a dispatch or a draw.
@@ -201,14 +220,9 @@ pub(super) fn expect_end(result: vk::Result, aborts: bool) -> Result<()> {
 
 /// Runs the simplest shader with an abort. Expects a lost device with one message if `aborts`, success otherwise.
 pub(super) fn run_entry_point(device: &Device<'_>, aborts: bool) -> Result<()> {
-    let words = marked(if aborts { &[3] } else { &[] });
-    let ran = run(device, &glsl::compile("abort/entry_point.comp")?, &words)?;
+    let ran = run(device, &glsl::compile("abort/entry_point.comp")?, &words(aborts))?;
     expect_end(ran.result, aborts)?;
-    ensure!(
-        ran.payloads.len() == usize::from(aborts),
-        "{} messages",
-        ran.payloads.len()
-    );
+    ensure!(ran.payloads.len() == usize::from(aborts));
     Ok(())
 }
 
@@ -222,10 +236,7 @@ pub(super) fn expect_payloads(device: &Device<'_>, expected: &[Vec<u8>]) -> Resu
 /// Reports of a device, which has at least one.
 pub(super) fn reports(device: &Device<'_>) -> Result<Vec<FaultInfo>> {
     let (result, reports) = device.fault()?.reports(0, 100);
-    ensure!(
-        result == vk::Result::SUCCESS,
-        "vkGetDeviceFaultReportsKHR returned {result:?}"
-    );
+    expect_success(result)?;
     Ok(reports)
 }
 

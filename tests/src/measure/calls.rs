@@ -1,15 +1,12 @@
 //! Calls unrelated to aborts: submissions, shader modules and pipelines, on devices without and with the layer. A process
 //! measures one setup only: some drivers are several times slower on each device after a process's first.
 
-use crate::vk::DEVICE_VARIABLE;
-use crate::vk::candidate;
+use crate::vk::{Buffer, DEVICE_VARIABLE, Device, DeviceOptions, Gpu, Kernel, Owner, stage};
 use crate::{assembly, glsl, measure};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use ash::vk;
 use std::ffi::CString;
 use std::time::{Duration, Instant};
-use vk_ext as khr;
-use vkabort_test_kit::device_choice::choose;
 
 /// Layer and extensions of a device.
 #[derive(Clone, Copy, Debug)]
@@ -41,13 +38,9 @@ pub const SETUPS: [DeviceSetup; 3] = [
     },
 ];
 
-/// An instance, a device and the objects of a submission.
+/// A device and the objects of a submission.
 pub struct Calls {
-    _entry: ash::Entry,
-    _instance: ash::Instance,
-    /// The device.
-    pub raw: ash::Device,
-    queue: vk::Queue,
+    device: &'static Device<'static>,
     commands: vk::CommandBuffer,
     /// Never submitted.
     scratch: vk::CommandBuffer,
@@ -61,38 +54,28 @@ impl Calls {
     ///
     /// A call fails.
     pub fn new(setup: DeviceSetup) -> Result<Self> {
-        // SAFETY: all structures are valid for their calls, and all handles belong to the same instance or device.
+        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+        let layer = CString::new(vkabort_test_kit::layer::NAME)?;
+        let layers = if setup.layer { vec![layer.as_ptr()] } else { Vec::new() };
+        let info = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_layer_names(&layers);
+        let name = std::env::var(DEVICE_VARIABLE).ok();
+        let owner = Owner::default();
+        let gpu = owner.own(Gpu::create(Gpu::loader()?, &info, name.as_deref(), None)?);
+        let options = DeviceOptions {
+            abort: setup.abort,
+            ..DeviceOptions::default()
+        };
+        let device = owner.own(Device::with(gpu, options)?);
+        let buffer = owner.own(Buffer::storage(device, &[0; 64])?);
+        let layout = owner.own(Kernel::bound(device, &[buffer])?).layout;
+        let raw = &device.raw;
+        // SAFETY: all structures are valid for their calls, and all handles belong to the same device.
         unsafe {
-            let entry = ash::Entry::load()?;
-            let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-            let layer = CString::new(vkabort_test_kit::layer::NAME)?;
-            let layers = if setup.layer { vec![layer.as_ptr()] } else { Vec::new() };
-            let info = vk::InstanceCreateInfo::default()
-                .application_info(&application)
-                .enabled_layer_names(&layers);
-            let instance = entry.create_instance(&info, None)?;
-            let devices = instance.enumerate_physical_devices()?;
-            let properties = devices.iter().map(|&one| instance.get_physical_device_properties(one));
-            let candidates: Vec<_> = properties.map(|properties| candidate(&properties)).collect();
-            let chosen = choose(&candidates, std::env::var(DEVICE_VARIABLE).ok().as_deref())?;
-            let physical = *devices.get(chosen).context("no device was chosen")?;
-            let priorities = [1.0];
-            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-            let names = khr::EXTENSION_NAMES.map(std::ffi::CStr::as_ptr);
-            let mut abort = khr::ShaderAbortFeatures::new(true);
-            let mut fault = khr::FaultFeatures::new(true);
-            let mut data = khr::ShaderConstantDataFeatures::new(true);
-            let mut info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-            if setup.abort {
-                info = info
-                    .enabled_extension_names(&names)
-                    .push_next(&mut abort)
-                    .push_next(&mut fault)
-                    .push_next(&mut data);
-            }
-            let raw = instance.create_device(physical, &info, None)?;
-            let queue = raw.get_device_queue(0, 0);
-            let info = vk::CommandPoolCreateInfo::default().flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+            let info = vk::CommandPoolCreateInfo::default()
+                .queue_family_index(device.family)
+                .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
             let pool = raw.create_command_pool(&info, None)?;
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(pool)
@@ -102,20 +85,8 @@ impl Calls {
             let info = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
             raw.begin_command_buffer(commands, &info)?;
             raw.end_command_buffer(commands)?;
-            let info = vk::DescriptorSetLayoutBinding::default()
-                .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
-                .descriptor_count(1)
-                .stage_flags(vk::ShaderStageFlags::COMPUTE);
-            let bindings = [info];
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
-            let sets = [raw.create_descriptor_set_layout(&info, None)?];
-            let layout =
-                raw.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default().set_layouts(&sets), None)?;
             Ok(Self {
-                _entry: entry,
-                _instance: instance,
-                raw,
-                queue,
+                device,
                 commands,
                 scratch,
                 layout,
@@ -129,14 +100,7 @@ impl Calls {
     ///
     /// A call fails.
     pub fn submit(&self, rounds: u64) -> Result<()> {
-        let commands = [self.commands];
-        let infos = [vk::SubmitInfo::default().command_buffers(&commands)];
-        for _ in 0..rounds {
-            // SAFETY: the command buffer allows simultaneous use; only this thread uses the queue.
-            unsafe { self.raw.queue_submit(self.queue, &infos, vk::Fence::null()) }?;
-        }
-        // SAFETY: only this thread uses the queue.
-        Ok(unsafe { self.raw.queue_wait_idle(self.queue) }?)
+        self.time_submissions(u32::try_from(rounds)?).map(drop)
     }
 
     /// Mean time of a submission over `rounds` of them, excluding the wait after the last.
@@ -150,11 +114,15 @@ impl Calls {
         let start = Instant::now();
         for _ in 0..rounds {
             // SAFETY: the command buffer allows simultaneous use; only this thread uses the queue.
-            unsafe { self.raw.queue_submit(self.queue, &infos, vk::Fence::null()) }?;
+            unsafe {
+                self.device
+                    .raw
+                    .queue_submit(self.device.queue, &infos, vk::Fence::null())
+            }?;
         }
         let time = start.elapsed() / rounds;
         // SAFETY: only this thread uses the queue.
-        unsafe { self.raw.queue_wait_idle(self.queue) }?;
+        unsafe { self.device.raw.queue_wait_idle(self.device.queue) }?;
         Ok(time)
     }
 
@@ -167,9 +135,10 @@ impl Calls {
         // SAFETY: the command buffer is never pending, and its pool allows resets.
         unsafe {
             let info = vk::CommandBufferBeginInfo::default();
-            self.raw.begin_command_buffer(self.scratch, &info)?;
-            self.raw.end_command_buffer(self.scratch)?;
+            self.device.raw.begin_command_buffer(self.scratch, &info)?;
+            self.device.raw.end_command_buffer(self.scratch)?;
             Ok(self
+                .device
                 .raw
                 .reset_command_buffer(self.scratch, vk::CommandBufferResetFlags::empty())?)
         }
@@ -183,7 +152,7 @@ impl Calls {
     pub fn make_module(&self, spirv: &[u32]) -> Result<()> {
         let module = self.module(spirv)?;
         // SAFETY: the module belongs to this device and is unused.
-        unsafe { self.raw.destroy_shader_module(module, None) };
+        unsafe { self.device.raw.destroy_shader_module(module, None) };
         Ok(())
     }
 
@@ -195,7 +164,7 @@ impl Calls {
     pub fn module(&self, spirv: &[u32]) -> Result<vk::ShaderModule> {
         let info = vk::ShaderModuleCreateInfo::default().code(spirv);
         // SAFETY: valid SPIR-V.
-        Ok(unsafe { self.raw.create_shader_module(&info, None) }?)
+        Ok(unsafe { self.device.raw.create_shader_module(&info, None) }?)
     }
 
     /// Creates and destroys a compute pipeline.
@@ -204,22 +173,19 @@ impl Calls {
     ///
     /// The call fails.
     pub fn make_pipeline(&self, module: vk::ShaderModule) -> Result<()> {
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
-            .name(c"main");
         let info = vk::ComputePipelineCreateInfo::default()
-            .stage(stage)
+            .stage(stage(module))
             .layout(self.layout);
         // SAFETY: the handles belong to this device, and the pipeline is unused.
         unsafe {
             let created = self
+                .device
                 .raw
                 .create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
             let created = created.map_err(|(_, result)| result)?;
             created
                 .into_iter()
-                .for_each(|pipeline| self.raw.destroy_pipeline(pipeline, None));
+                .for_each(|pipeline| self.device.raw.destroy_pipeline(pipeline, None));
         }
         Ok(())
     }

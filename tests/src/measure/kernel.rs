@@ -6,7 +6,6 @@ use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk;
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::time::{Duration, Instant};
 
 /// Workgroups per dispatch, of 64 invocations each.
@@ -44,12 +43,7 @@ fn shader(place: Place, abort: bool) -> Result<Vec<u32>> {
             "if (count == 0u) abortEXT(\"%u of nothing\", value);"
         ),
     );
-    glsl::compile_text(
-        &text,
-        ShaderStage::Compute,
-        VulkanVersion::Vulkan1_2,
-        SpirvVersion::SPIRV1_5,
-    )
+    glsl::compile_compute(&text)
 }
 
 /// Median times of a dispatch without and with the abort.

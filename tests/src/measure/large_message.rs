@@ -4,7 +4,6 @@ use crate::case::Context;
 use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::Result;
-use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::time::{Duration, Instant};
 
 /// Compiles a shader whose message is a short string and an array of `kib` KiB in total.
@@ -20,12 +19,7 @@ pub fn shader(kib: u32) -> Result<Vec<u32>> {
          void main() {{ if (words[gl_GlobalInvocationID.x] == 7) abortEXT(\"exactly so big.\", block); }}\n",
         kib * 64 - 1
     );
-    glsl::compile_text(
-        &text,
-        ShaderStage::Compute,
-        VulkanVersion::Vulkan1_2,
-        SpirvVersion::SPIRV1_5,
-    )
+    glsl::compile_compute(&text)
 }
 
 const CONSTANT: u32 = 43;

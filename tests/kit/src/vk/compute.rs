@@ -99,16 +99,21 @@ impl<'device> Kernel<'device> {
         scene: Option<vk::AccelerationStructureKHR>,
         stages: vk::ShaderStageFlags,
     ) -> Result<Self> {
-        let mut kernel = Self {
+        let mut kernel = Self::unbound(device);
+        kernel.bind(buffers, scene, stages)?;
+        Ok(kernel)
+    }
+
+    /// Without objects.
+    pub(super) fn unbound(device: &'device Device<'device>) -> Self {
+        Self {
             device,
             set_layout: vk::DescriptorSetLayout::null(),
             layout: vk::PipelineLayout::null(),
             pipeline: vk::Pipeline::null(),
             pool: vk::DescriptorPool::null(),
             set: vk::DescriptorSet::null(),
-        };
-        kernel.bind(buffers, scene, stages)?;
-        Ok(kernel)
+        }
     }
 
     /// Creates the pipeline of this SPIR-V, with `SpecId` and data of specialization constants.
@@ -170,7 +175,8 @@ impl<'device> Kernel<'device> {
         Ok(())
     }
 
-    fn bind(
+    /// Creates the layout and the descriptors. The buffers must outlive the kernel.
+    pub(super) fn bind(
         &mut self,
         buffers: &[&Buffer<'_>],
         scene: Option<vk::AccelerationStructureKHR>,

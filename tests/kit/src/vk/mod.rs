@@ -13,6 +13,7 @@ mod ray;
 mod scene;
 mod submission;
 pub mod test_driver;
+mod word_kernel;
 
 pub use buffer::Buffer;
 pub use cache::Cache;
@@ -26,6 +27,7 @@ pub use ray::{RAY_STAGES, Rays, groups};
 pub use scene::Scene;
 pub use submission::Submission;
 pub use vk_ext as khr;
+pub use word_kernel::WordKernel;
 
 use ash::vk::Result as VkResult;
 

@@ -1,12 +1,12 @@
 //! Consistency between runs: the SPIR-V that reaches the driver does not depend on the process. These cases compare within
 //! one process; `tests/own_driver.rs` compares the cache data that they print across processes.
 
-use super::support::aborting;
+use super::support::kernel;
 use crate::case::{Case, cases};
 use crate::cases::binaries::cache_data_of;
 use crate::cases::support::without_abort;
 use crate::harness::{HAS_DEVICE, HOLD, MAY_END};
-use crate::vk::{Buffer, Device, Gpu, Kernel, test_driver};
+use crate::vk::{Device, Gpu, test_driver};
 use anyhow::{Result, ensure};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,8 +24,7 @@ pub(super) const CASES: &[Case] = cases! {
 
 /// SPIR-V of the aborting shader as it reaches the driver.
 fn driver_words(device: &Device<'_>) -> Result<Vec<u32>> {
-    let buffer = Buffer::storage(device, &[0; 64])?;
-    let kernel = Kernel::new(device, &aborting()?, &[&buffer])?;
+    let kernel = kernel(device)?;
     test_driver::words(device, kernel.pipeline, 0)
 }
 

@@ -1,9 +1,10 @@
 //! Every command that may return VK_ERROR_DEVICE_LOST does so at once on a lost device: "after the first
 //! VK_ERROR_DEVICE_LOST on a thread, each later command on it returns VK_ERROR_DEVICE_LOST".
 
-use super::support::{Extra, aborting, device_with, lose};
+use super::support::{Extra, device_with, kernel, lose};
 use crate::case::{Case, cases};
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::cases::support::expect_lost;
+use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk::{self, Handle};
 use std::ffi::CString;
@@ -30,8 +31,7 @@ fn all(gpu: &Gpu) -> Result<()> {
     let extensions = [ash::khr::swapchain::NAME, ash::khr::display_swapchain::NAME];
     let device = device_with(gpu, &Extra::extensions(&extensions))?;
     let commands = commands(&device)?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+    let kernel = kernel(&device)?;
     let submission = lose(&kernel)?;
     // Stands for any structure or array of handles; every count, handle and `pNext` in it is 0.
     let zeros = vec![0u64; 512];
@@ -54,10 +54,7 @@ fn all(gpu: &Gpu) -> Result<()> {
             // SAFETY: handles are valid or null, pointers are to zeros, and on a lost device the commands dereference neither.
             let result = unsafe { command(*owner, a, b, c, d, e, f, g) };
             let took = start.elapsed();
-            ensure!(
-                result == vk::Result::ERROR_DEVICE_LOST,
-                "{name} returned {result:?} in round {round}"
-            );
+            expect_lost(result).with_context(|| format!("{name} in round {round}"))?;
             ensure!(took < Duration::from_secs(2), "{name} took {took:?}");
         }
     }

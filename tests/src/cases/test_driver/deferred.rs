@@ -49,11 +49,7 @@ fn deferred(gpu: &Gpu) -> Result<()> {
         (operations.fp().deferred_operation_join_khr)(device.raw.handle(), operation).result()?;
         drop(noise);
         let words = test_driver::words(&device, created[0], 0)?;
-        ensure!(
-            words.first() == Some(&0x0723_0203),
-            "the driver read {:x?}",
-            words.first()
-        );
+        ensure!(words.first() == Some(&0x0723_0203), "{words:x?}");
         ensure!(words != spirv, "the module was not rewritten");
         operations.destroy_deferred_operation(operation, None);
         device.raw.destroy_pipeline(created[0], None);

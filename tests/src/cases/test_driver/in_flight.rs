@@ -2,11 +2,11 @@
 //! vkWaitForFences, vkAcquireNextImageKHR and vkGetQueryPoolResults with VK_QUERY_RESULT_WAIT_BIT must return in finite
 //! time", after an abort as well as after a loss by the driver.
 
-use super::support::{Extra, aborting, device_with};
+use super::support::{Extra, device_with, kernel};
 use crate::case::{Case, cases};
-use crate::cases::lost_objects::create_timeline;
-use crate::cases::support::GROUPS;
-use crate::vk::{Buffer, Device, Gpu, Kernel, code, test_driver};
+use crate::cases::lost_objects::wait_for_timeline;
+use crate::cases::support::{GROUPS, expect_lost};
+use crate::vk::{Device, Gpu, code, test_driver};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ macro_rules! waits {
 
 pub(super) const CASES: &[Case] = waits! {
     "vkWaitForFences" fences;
-    "vkWaitSemaphores" semaphores;
+    "vkWaitSemaphores" wait_for_timeline;
     "vkGetQueryPoolResults" queries;
     "vkQueueWaitIdle" queue_idle;
     "vkDeviceWaitIdle" device_idle;
@@ -45,18 +45,14 @@ type Wait = fn(&Device<'_>) -> Result<vk::Result>;
 fn ends(gpu: &Gpu, wait: Wait) -> Result<()> {
     let extensions = [ash::khr::swapchain::NAME, ash::khr::present_wait::NAME];
     let device = device_with(gpu, &Extra::extensions(&extensions))?;
-    let buffer = Buffer::storage(&device, &[0; 64])?;
-    let kernel = Kernel::new(&device, &aborting()?, &[&buffer])?;
+    let kernel = kernel(&device)?;
     let submission = kernel.record(GROUPS)?;
     let start = Instant::now();
     ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
     let result = std::thread::scope(|scope| scope.spawn(|| wait(&device)).join())
         .map_err(|_| anyhow::anyhow!("the thread panicked"))??;
     let took = start.elapsed();
-    ensure!(
-        result == vk::Result::ERROR_DEVICE_LOST,
-        "the wait ended with {result:?} after {took:?}"
-    );
+    expect_lost(result)?;
     ensure!(
         took >= Duration::from_millis(100),
         "the wait ended before the device was lost, after {took:?}"
@@ -71,18 +67,6 @@ fn fences(device: &Device<'_>) -> Result<vk::Result> {
         let fence = device.raw.create_fence(&vk::FenceCreateInfo::default(), None)?;
         let result = code(device.raw.wait_for_fences(&[fence], true, u64::MAX));
         device.raw.destroy_fence(fence, None);
-        Ok(result)
-    }
-}
-
-fn semaphores(device: &Device<'_>) -> Result<vk::Result> {
-    let semaphore = create_timeline(device)?;
-    // SAFETY: the semaphore is destroyed after its last use.
-    unsafe {
-        let list = [semaphore];
-        let info = vk::SemaphoreWaitInfo::default().semaphores(&list).values(&[1]);
-        let result = code(device.raw.wait_semaphores(&info, u64::MAX));
-        device.raw.destroy_semaphore(semaphore, None);
         Ok(result)
     }
 }

@@ -1,6 +1,6 @@
 //! Losses that the driver reports: "a device is lost" regardless of the cause, and the KHR queries forward the driver's details.
 
-use super::support::{Extra, lose, payload, with_kernel_and};
+use super::support::{Extra, device_with, expect_loss_only, kernel, lose, payload};
 use crate::case::{Case, cases};
 use crate::cases::support::{expect_payloads, reports};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
@@ -52,12 +52,7 @@ fn forwarded(kernel: &Kernel<'_>) -> Result<()> {
 
 fn one_report(kernel: &Kernel<'_>) -> Result<()> {
     let _submission = lose(kernel)?;
-    let reports = reports(kernel.device)?;
-    ensure!(
-        reports.len() == 1 && reports[0].flags == fault_flags::DEVICE_LOST,
-        "{reports:?}"
-    );
-    Ok(())
+    expect_loss_only(kernel.device)
 }
 
 /// Two addresses, one vendor record, and last the report of the loss.
@@ -77,20 +72,12 @@ fn details(kernel: &Kernel<'_>) -> Result<()> {
         "groups differ"
     );
     let memory = reports[0].fault_address_info;
-    ensure!(
-        (memory.reported_address, memory.address_precision) == (0xDEAD_0000, 4096),
-        "{memory:?}"
-    );
-    ensure!(
-        reports[1].instruction_address_info.reported_address == 0xC0DE_0040,
-        "{:?}",
-        reports[1]
-    );
+    let memory = (memory.reported_address, memory.address_precision);
+    ensure!(memory == (0xDEAD_0000, 4096));
+    let instruction = reports[1].instruction_address_info;
+    ensure!(instruction.reported_address == 0xC0DE_0040);
     let vendor = reports[2].vendor_info;
-    ensure!(
-        (vendor.vendor_fault_code, vendor.vendor_fault_data) == (7, 77),
-        "{vendor:?}"
-    );
+    ensure!((vendor.vendor_fault_code, vendor.vendor_fault_data) == (7, 77));
     ensure!(reports[3].text().contains("the test driver"), "{:?}", reports[3].text());
     Ok(())
 }
@@ -105,42 +92,33 @@ fn with_binaries(
         vendor_binary,
         ..Extra::default()
     };
-    with_kernel_and(gpu, &extra, |device, kernel| {
-        let _submission = lose(kernel)?;
-        let commands = device.fault()?;
-        check(&|size, data| {
-            let mut info = FaultDebugInfo {
-                s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
-                p_next: ptr::null_mut(),
-                vendor_binary_size: size,
-                p_vendor_binary_data: data.cast(),
-            };
-            // SAFETY: the structure is valid; `data` is null or points to `size` bytes.
-            let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
-            (result, info.vendor_binary_size)
-        })
+    let device = &device_with(gpu, &extra)?;
+    let kernel = &kernel(device)?;
+    let _submission = lose(kernel)?;
+    let commands = device.fault()?;
+    check(&|size, data| {
+        let mut info = FaultDebugInfo {
+            s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
+            p_next: ptr::null_mut(),
+            vendor_binary_size: size,
+            p_vendor_binary_data: data.cast(),
+        };
+        // SAFETY: the structure is valid; `data` is null or points to `size` bytes.
+        let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
+        (result, info.vendor_binary_size)
     })
 }
 
 fn vendor_binary(gpu: &Gpu) -> Result<()> {
     with_binaries(gpu, true, |query| {
-        ensure!(
-            query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 96),
-            "{:?}",
-            query(0, ptr::null_mut())
-        );
+        ensure!(query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 96));
         let mut first = [0xCD; 128];
-        ensure!(
-            query(128, first.as_mut_ptr()) == (vk::Result::SUCCESS, 96),
-            "not filled"
-        );
+        ensure!(query(128, first.as_mut_ptr()) == (vk::Result::SUCCESS, 96));
         ensure!((8..96).all(|i| first[i] == i as u8), "{first:?}");
         ensure!(first[96..].iter().all(|byte| *byte == 0xCD), "overrun");
         let mut again = [0xCD; 128];
-        ensure!(
-            query(96, again.as_mut_ptr()) == (vk::Result::SUCCESS, 96) && again == first,
-            "the second answer differs"
-        );
+        ensure!(query(96, again.as_mut_ptr()) == (vk::Result::SUCCESS, 96));
+        ensure!(again == first, "the second answer differs");
         for room in [0, 1, 95] {
             let mut short = [0xCD; 128];
             let (result, size) = query(room, short.as_mut_ptr());
@@ -157,10 +135,7 @@ fn vendor_binary(gpu: &Gpu) -> Result<()> {
 
 fn no_vendor_binary(gpu: &Gpu) -> Result<()> {
     with_binaries(gpu, false, |query| {
-        ensure!(
-            query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0),
-            "there is a binary"
-        );
+        ensure!(query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0));
         Ok(())
     })
 }
@@ -168,39 +143,35 @@ fn no_vendor_binary(gpu: &Gpu) -> Result<()> {
 /// `vkGetDeviceFaultInfoEXT` returns the driver's details of its own loss. For an abort it returns only a description,
 /// because the driver may be queried only if "the device is in the lost state".
 fn older(gpu: &Gpu, by_driver: bool) -> Result<()> {
-    with_kernel_and(
-        gpu,
-        &Extra::extensions(&[ash::ext::device_fault::NAME]),
-        |device, kernel| {
-            let _submission = lose(kernel)?;
-            let commands = ash::ext::device_fault::Device::new(&device.gpu.instance, &device.raw);
-            let get = commands.fp().get_device_fault_info_ext;
-            let handle = device.raw.handle();
-            let mut counts = vk::DeviceFaultCountsEXT::default();
-            // SAFETY: a null structure asks for the counts.
-            unsafe { get(handle, &raw mut counts, ptr::null_mut()) }.result()?;
-            let found = (counts.address_info_count, counts.vendor_info_count);
-            ensure!(found == if by_driver { (2, 1) } else { (0, 0) }, "{counts:?}");
-            let mut addresses = [vk::DeviceFaultAddressInfoEXT::default(); 2];
-            let mut vendors = [vk::DeviceFaultVendorInfoEXT::default(); 1];
-            counts.vendor_binary_size = 0;
-            let mut info = vk::DeviceFaultInfoEXT {
-                p_address_infos: addresses.as_mut_ptr(),
-                p_vendor_infos: vendors.as_mut_ptr(),
-                ..Default::default()
-            };
-            // SAFETY: the arrays have as many elements as `counts` says.
-            unsafe { get(handle, &raw mut counts, &raw mut info) }.result()?;
-            let description = info.description_as_c_str()?.to_string_lossy().into_owned();
-            let expected = if by_driver {
-                "the test driver"
-            } else {
-                "submission 1, message 0"
-            };
-            ensure!(description.contains(expected), "{description:?}");
-            Ok(())
-        },
-    )
+    let device = &device_with(gpu, &Extra::extensions(&[ash::ext::device_fault::NAME]))?;
+    let kernel = &kernel(device)?;
+    let _submission = lose(kernel)?;
+    let commands = ash::ext::device_fault::Device::new(&device.gpu.instance, &device.raw);
+    let get = commands.fp().get_device_fault_info_ext;
+    let handle = device.raw.handle();
+    let mut counts = vk::DeviceFaultCountsEXT::default();
+    // SAFETY: a null structure asks for the counts.
+    unsafe { get(handle, &raw mut counts, ptr::null_mut()) }.result()?;
+    let found = (counts.address_info_count, counts.vendor_info_count);
+    ensure!(found == if by_driver { (2, 1) } else { (0, 0) }, "{counts:?}");
+    let mut addresses = [vk::DeviceFaultAddressInfoEXT::default(); 2];
+    let mut vendors = [vk::DeviceFaultVendorInfoEXT::default(); 1];
+    counts.vendor_binary_size = 0;
+    let mut info = vk::DeviceFaultInfoEXT {
+        p_address_infos: addresses.as_mut_ptr(),
+        p_vendor_infos: vendors.as_mut_ptr(),
+        ..Default::default()
+    };
+    // SAFETY: the arrays have as many elements as `counts` says.
+    unsafe { get(handle, &raw mut counts, &raw mut info) }.result()?;
+    let description = info.description_as_c_str()?.to_string_lossy().into_owned();
+    let expected = if by_driver {
+        "the test driver"
+    } else {
+        "submission 1, message 0"
+    };
+    ensure!(description.contains(expected), "{description:?}");
+    Ok(())
 }
 
 fn abort_then_loss(kernel: &Kernel<'_>) -> Result<()> {
@@ -215,15 +186,8 @@ fn abort_then_loss(kernel: &Kernel<'_>) -> Result<()> {
 fn native(kernel: &Kernel<'_>) -> Result<()> {
     let _submission = lose(kernel)?;
     let (result, reports) = kernel.device.fault()?.reports(u64::MAX, 10);
-    ensure!(
-        result == vk::Result::SUCCESS && reports.len() == 1,
-        "{result:?}, {reports:?}"
-    );
-    ensure!(
-        reports[0].text() == "the test driver has lost the device",
-        "{:?}",
-        reports[0].text()
-    );
+    ensure!((result, reports.len()) == (vk::Result::SUCCESS, 1));
+    ensure!(reports[0].text() == "the test driver has lost the device");
     Ok(())
 }
 

@@ -2,10 +2,10 @@
 //! never memory that a reset can lose if there is a choice"; for the control block device memory where atomics would
 //! cross a bus. Also its contents after a loss that destroys device memory.
 
-use super::support::{lose, lose_with, payload};
+use super::support::{expect_loss_only, lose, lose_with, payload};
 use crate::case::{Case, cases};
-use crate::cases::support::{GROUPS, expect_payloads, expect_success, reports};
-use crate::vk::{Device, Gpu, Kernel, khr, test_driver};
+use crate::cases::support::{GROUPS, expect_payloads, expect_success};
+use crate::vk::{Device, Gpu, Kernel, test_driver};
 use anyhow::{Result, ensure};
 
 /// The control block is in the same buffer as the records.
@@ -137,12 +137,7 @@ fn messages(kernel: &Kernel<'_>, messages: u32) -> Result<()> {
         kernel.device,
         &(0..messages).map(|index| payload(1, index)).collect::<Vec<_>>(),
     )?;
-    let reports = reports(kernel.device)?;
-    ensure!(
-        reports.len() == 1 && reports[0].flags == khr::fault_flags::DEVICE_LOST,
-        "{reports:?}"
-    );
-    Ok(())
+    expect_loss_only(kernel.device)
 }
 
 fn no_messages(kernel: &Kernel<'_>) -> Result<()> {

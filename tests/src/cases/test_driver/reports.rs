@@ -1,7 +1,7 @@
 //! Blocking `vkGetDeviceFaultReportsKHR`: it "blocks until at least one report is available or timeout nanoseconds have
 //! elapsed", "each report is returned once", and "the last one has VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR".
 
-use super::support::{Extra, with_kernel_and};
+use super::support::{Extra, device_with, kernel};
 use crate::case::{Case, cases};
 use crate::cases::support::{GROUPS, expect_success};
 use crate::vk::khr::fault_flags;
@@ -48,10 +48,7 @@ fn woken(kernel: &Kernel<'_>) -> Result<()> {
     ensure!(submission.submit() == vk::Result::SUCCESS, "the submission failed");
     let (result, reports) = fault.reports(u64::MAX, 10);
     let took = start.elapsed();
-    ensure!(
-        result == vk::Result::SUCCESS && reports.len() == 1,
-        "{result:?}, {reports:?}"
-    );
+    ensure!((result, reports.len()) == (vk::Result::SUCCESS, 1));
     ensure!(reports[0].flags & fault_flags::DEVICE_LOST != 0, "{reports:?}");
     // The loss happens after 200 ms. The layer detects it within a poll interval of 1 ms, or 20 ms for a loss of the
     // driver. The rest is slack for busy machines.
@@ -70,43 +67,43 @@ fn overwritten(gpu: &Gpu) -> Result<()> {
         report_masked: true,
         ..Extra::default()
     };
-    with_kernel_and(gpu, &extra, |device, kernel| {
-        let submission = kernel.record(GROUPS)?;
-        let abort = |times| {
-            (0..times).try_for_each(|_| {
-                expect_success(submission.run())?;
-                // SAFETY: the fence is signalled.
-                Ok::<_, anyhow::Error>(unsafe { device.raw.reset_fences(&[submission.fence]) }?)
-            })
-        };
-        let fault = device.fault()?;
-        abort(3)?;
-        let (result, reports) = fault.reports(0, 1);
+    let device = &device_with(gpu, &extra)?;
+    let kernel = &kernel(device)?;
+    let submission = kernel.record(GROUPS)?;
+    let abort = |times| {
+        (0..times).try_for_each(|_| {
+            expect_success(submission.run())?;
+            // SAFETY: the fence is signalled.
+            Ok::<_, anyhow::Error>(unsafe { device.raw.reset_fences(&[submission.fence]) }?)
+        })
+    };
+    let fault = device.fault()?;
+    abort(3)?;
+    let (result, reports) = fault.reports(0, 1);
+    ensure!(
+        result == vk::Result::INCOMPLETE && reports.len() == 1 && reports[0].flags == 0,
+        "{result:?}, {reports:?}"
+    );
+    abort(300)?;
+    let counted = fault.report_count(0);
+    ensure!(counted == (vk::Result::SUCCESS, 256), "{counted:?}");
+    let (result, reports) = fault.reports(0, 1000);
+    ensure!(
+        result == vk::Result::SUCCESS && reports.len() == 256,
+        "{result:?}, {} reports",
+        reports.len()
+    );
+    let oldest = 3 + 300 - 255;
+    for (report, number) in reports.iter().zip(oldest..) {
+        let flags = if number == oldest { fault_flags::OVERFLOW } else { 0 };
         ensure!(
-            result == vk::Result::INCOMPLETE && reports.len() == 1 && reports[0].flags == 0,
-            "{result:?}, {reports:?}"
+            report.flags == flags && report.text().contains(&format!("submission {number}, message 0")),
+            "report of submission {number}: {:x}, {:?}",
+            report.flags,
+            report.text()
         );
-        abort(300)?;
-        let counted = fault.report_count(0);
-        ensure!(counted == (vk::Result::SUCCESS, 256), "{counted:?}");
-        let (result, reports) = fault.reports(0, 1000);
-        ensure!(
-            result == vk::Result::SUCCESS && reports.len() == 256,
-            "{result:?}, {} reports",
-            reports.len()
-        );
-        let oldest = 3 + 300 - 255;
-        for (report, number) in reports.iter().zip(oldest..) {
-            let flags = if number == oldest { fault_flags::OVERFLOW } else { 0 };
-            ensure!(
-                report.flags == flags && report.text().contains(&format!("submission {number}, message 0")),
-                "report of submission {number}: {:x}, {:?}",
-                report.flags,
-                report.text()
-            );
-        }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 fn shared(kernel: &Kernel<'_>) -> Result<()> {

@@ -1,10 +1,10 @@
 //! Repetition and concurrency. Short by default; `VKABORT_STRESS_ROUNDS` sets the number of rounds.
 
-use super::support::{Extra, check_kernel, lose, payload, with_kernel_and};
+use super::support::{Extra, device_with, kernel, lose, payload};
 use crate::case::{Case, cases};
 use crate::cases::support::{GROUPS, expect_payloads, reports};
 use crate::harness::STRESS_ROUNDS;
-use crate::vk::{Device, Gpu, test_driver};
+use crate::vk::{Device, Gpu, Kernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::fs;
@@ -44,12 +44,12 @@ fn resident() -> Result<u64> {
 }
 
 fn abort_once(gpu: &Gpu) -> Result<Vec<Vec<u8>>> {
-    check_kernel(&Device::new(gpu)?, |device, kernel| {
-        let _submission = lose(kernel)?;
-        let count = reports(device)?.len();
-        ensure!(count == 1, "{count} reports");
-        device.payloads()
-    })
+    let device = &Device::new(gpu)?;
+    let kernel = &kernel(device)?;
+    let _submission = lose(kernel)?;
+    let count = reports(device)?.len();
+    ensure!(count == 1, "{count} reports");
+    device.payloads()
 }
 
 fn devices(gpu: &Gpu) -> Result<()> {
@@ -101,58 +101,54 @@ fn threads(gpu: &Gpu) -> Result<()> {
         queues: 3,
         ..Extra::default()
     };
-    with_kernel_and(gpu, &extra, |device, kernel| {
-        let (reports, lost) = (AtomicU32::new(0), AtomicU32::new(0));
-        let wrong = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let (device, kernel, reports, lost, wrong) = (device, kernel, &reports, &lost, &wrong);
-            for index in 0..4 {
-                scope.spawn(move || {
-                    // SAFETY: each thread has a queue of its own.
-                    let queue = unsafe { device.raw.get_device_queue(0, index) };
-                    loop {
-                        let result = kernel.record(GROUPS).map(|submission| {
-                            let submitted = submission.submit_to(queue);
-                            match submitted {
-                                vk::Result::SUCCESS => submission.wait(),
-                                error => error,
-                            }
-                        });
-                        match result {
-                            Ok(vk::Result::SUCCESS) => {}
-                            Ok(vk::Result::ERROR_DEVICE_LOST) => {
-                                lost.fetch_add(1, Ordering::Relaxed);
-                                break;
-                            }
-                            _ => {
-                                wrong.store(true, Ordering::Relaxed);
-                                break;
-                            }
+    let device = &device_with(gpu, &extra)?;
+    let kernel = &kernel(device)?;
+    let (reports, lost) = (AtomicU32::new(0), AtomicU32::new(0));
+    let wrong = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let kernel: &Kernel<'_> = kernel;
+        let (device, kernel, reports, lost, wrong) = (device, kernel, &reports, &lost, &wrong);
+        for index in 0..4 {
+            scope.spawn(move || {
+                // SAFETY: each thread has a queue of its own.
+                let queue = unsafe { device.raw.get_device_queue(0, index) };
+                loop {
+                    let result = kernel.record(GROUPS).map(|submission| {
+                        let submitted = submission.submit_to(queue);
+                        match submitted {
+                            vk::Result::SUCCESS => submission.wait(),
+                            error => error,
                         }
-                    }
-                });
-                scope.spawn(move || {
-                    let Ok(fault) = device.fault() else { return };
-                    loop {
-                        let timeout = if index % 2 == 0 { 1_000_000 } else { u64::MAX };
-                        let (result, found) = fault.reports(timeout, 1);
-                        reports.fetch_add(u32::try_from(found.len()).unwrap_or(0), Ordering::Relaxed);
-                        let done = lost.load(Ordering::Relaxed) == 4 || wrong.load(Ordering::Relaxed);
-                        if done && result == vk::Result::TIMEOUT {
+                    });
+                    match result {
+                        Ok(vk::Result::SUCCESS) => {}
+                        Ok(vk::Result::ERROR_DEVICE_LOST) => {
+                            lost.fetch_add(1, Ordering::Relaxed);
+                            break;
+                        }
+                        _ => {
+                            wrong.store(true, Ordering::Relaxed);
                             break;
                         }
                     }
-                });
-            }
-        });
-        ensure!(!wrong.into_inner(), "a call failed with another error than the loss");
-        let found = (lost.into_inner(), reports.into_inner());
-        ensure!(
-            found == (4, 1),
-            "{} threads saw the loss, and {} reports were returned",
-            found.0,
-            found.1
-        );
-        expect_payloads(device, &[payload(400, 0)])
-    })
+                }
+            });
+            scope.spawn(move || {
+                let Ok(fault) = device.fault() else { return };
+                loop {
+                    let timeout = if index % 2 == 0 { 1_000_000 } else { u64::MAX };
+                    let (result, found) = fault.reports(timeout, 1);
+                    reports.fetch_add(u32::try_from(found.len()).unwrap_or(0), Ordering::Relaxed);
+                    let done = lost.load(Ordering::Relaxed) == 4 || wrong.load(Ordering::Relaxed);
+                    if done && result == vk::Result::TIMEOUT {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+    ensure!(!wrong.into_inner(), "a call failed with another error than the loss");
+    let found = (lost.into_inner(), reports.into_inner());
+    ensure!(found == (4, 1), "threads that saw the loss, and reports: {found:?}");
+    expect_payloads(device, &[payload(400, 0)])
 }

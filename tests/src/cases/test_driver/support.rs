@@ -1,9 +1,9 @@
 //! Helpers for the cases on the test driver.
 
-use crate::cases::support::{GROUPS, expect_lost, expect_payloads};
+use crate::cases::support::{GROUPS, entry_point, expect_lost, expect_payloads, reports};
 use crate::glsl;
-use crate::vk::{Buffer, Device, Gpu, Kernel, Submission, khr};
-use anyhow::Result;
+use crate::vk::{Device, Gpu, Kernel, Submission, WordKernel, khr};
+use anyhow::{Result, ensure};
 use ash::vk;
 use std::ffi::CStr;
 
@@ -12,31 +12,23 @@ pub(super) fn aborting() -> Result<Vec<u32>> {
     glsl::compile("abort/entry_point.comp")
 }
 
-/// Runs `check` with a kernel that can abort, on a device with more extensions, features or queues.
-pub(super) fn with_kernel_and(
-    gpu: &Gpu,
-    extra: &Extra<'_>,
-    check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<()>,
-) -> Result<()> {
-    check_kernel(&device_with(gpu, extra)?, check)
+/// A kernel that aborts whenever the driver is set to.
+pub(super) fn kernel<'device>(device: &'device Device<'device>) -> Result<WordKernel<'device>> {
+    entry_point(device, &[0; 64])
 }
 
-/// Runs `check` with a kernel that can abort.
-pub(super) fn check_kernel<R>(
-    device: &Device<'_>,
-    check: impl FnOnce(&Device<'_>, &Kernel<'_>) -> Result<R>,
-) -> Result<R> {
-    let buffer = Buffer::storage(device, &[0; 64])?;
-    let kernel = Kernel::new(device, &aborting()?, &[&buffer])?;
-    check(device, &kernel)
+/// Checks that the loss of the device is its only report.
+pub(super) fn expect_loss_only(device: &Device<'_>) -> Result<()> {
+    let flags: Vec<u32> = reports(device)?.iter().map(|report| report.flags).collect();
+    ensure!(flags == [khr::fault_flags::DEVICE_LOST], "{flags:x?}");
+    Ok(())
 }
 
 /// Loses a device and checks its messages.
 pub(super) fn lose_with(device: &Device<'_>, expected: &[Vec<u8>]) -> Result<()> {
-    check_kernel(device, |device, kernel| {
-        let _submission = lose(kernel)?;
-        expect_payloads(device, expected)
-    })
+    let kernel = kernel(device)?;
+    let _submission = lose(&kernel)?;
+    expect_payloads(device, expected)
 }
 
 /// Features and queues of a device besides the three extensions.

@@ -1,7 +1,7 @@
 //! `trap = fault` and `trap = hang` on a driver that loses the device because of them: the message is written before, and
 //! the report contains the driver's details.
 
-use super::support::{Extra, lose, payload, with_kernel_and};
+use super::support::{Extra, device_with, kernel, lose, payload};
 use crate::case::{Case, cases};
 use crate::cases::support::{expect_lost, expect_payloads, expect_success, reports};
 use crate::vk::khr::{FaultDebugInfo, fault_flags};
@@ -100,35 +100,35 @@ fn vendor_binary(gpu: &Gpu) -> Result<()> {
         vendor_binary: true,
         ..Extra::default()
     };
-    with_kernel_and(gpu, &extra, |device, kernel| {
-        let _submission = lose(kernel)?;
-        expect_payloads(device, &[payload(1, 0)])?;
-        let mut binary = [0u8; 128];
-        let mut info = FaultDebugInfo {
-            s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
-            p_next: ptr::null_mut(),
-            vendor_binary_size: 128,
-            p_vendor_binary_data: binary.as_mut_ptr().cast(),
-        };
-        let commands = device.fault()?;
-        // SAFETY: the structure is valid; its data pointer refers to 128 bytes.
-        let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
-        ensure!(
-            result == vk::Result::SUCCESS && info.vendor_binary_size == 96 && binary[95] == 95,
-            "{result:?}, {} bytes",
-            info.vendor_binary_size
-        );
-        // The dump contains the same bytes.
-        let folder = std::fs::read_dir("dump")?.next().context("no dump")??.path();
-        let dumped = std::fs::read(folder.join("vendor.bin"))?;
-        ensure!(dumped == binary[..96], "{dumped:?}");
-        let text = std::fs::read_to_string(folder.join("report.txt"))?;
-        ensure!(
-            text.contains("the driver reports: invalid write in 0x0 to 0xfff"),
-            "{text}"
-        );
-        Ok(())
-    })
+    let device = &device_with(gpu, &extra)?;
+    let kernel = &kernel(device)?;
+    let _submission = lose(kernel)?;
+    expect_payloads(device, &[payload(1, 0)])?;
+    let mut binary = [0u8; 128];
+    let mut info = FaultDebugInfo {
+        s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
+        p_next: ptr::null_mut(),
+        vendor_binary_size: 128,
+        p_vendor_binary_data: binary.as_mut_ptr().cast(),
+    };
+    let commands = device.fault()?;
+    // SAFETY: the structure is valid; its data pointer refers to 128 bytes.
+    let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
+    ensure!(
+        result == vk::Result::SUCCESS && info.vendor_binary_size == 96 && binary[95] == 95,
+        "{result:?}, {} bytes",
+        info.vendor_binary_size
+    );
+    // The dump contains the same bytes.
+    let folder = std::fs::read_dir("dump")?.next().context("no dump")??.path();
+    let dumped = std::fs::read(folder.join("vendor.bin"))?;
+    ensure!(dumped == binary[..96], "{dumped:?}");
+    let text = std::fs::read_to_string(folder.join("report.txt"))?;
+    ensure!(
+        text.contains("the driver reports: invalid write in 0x0 to 0xfff"),
+        "{text}"
+    );
+    Ok(())
 }
 
 fn no_abort(kernel: &Kernel<'_>) -> Result<()> {

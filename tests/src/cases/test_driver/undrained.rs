@@ -1,10 +1,10 @@
 //! A device that cannot be drained: "objects are leaked, not freed under the driver", its messages can be read, and other
 //! devices keep working.
 
-use super::support::{aborting, check_kernel, lose, payload};
+use super::support::{aborting, kernel, lose, payload};
 use crate::case::{Case, Context, cases};
 use crate::cases::support::{GROUPS, expect_end, expect_lost, expect_no_reports, expect_payloads, expect_success, run};
-use crate::vk::{Buffer, Device, Gpu, Kernel, code, test_driver};
+use crate::vk::{Device, Gpu, Kernel, code, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -48,13 +48,14 @@ fn lost_and_gone(gpu: &Gpu, witness: &Device<'_>, check: impl FnOnce(&Device<'_>
     let live = || test_driver::call_log(witness).map(|log| log.live);
     let before = live()?;
     let device = Device::new(gpu)?;
-    check_kernel(&device, |device, kernel| {
+    {
+        let kernel = kernel(&device)?;
         let start = Instant::now();
-        let _submission = lose(kernel)?;
+        let _submission = lose(&kernel)?;
         let took = start.elapsed();
         ensure!(took < Duration::from_secs(2), "the loss took {took:?}");
-        check(device)
-    })?;
+        check(&device)?;
+    }
     let rest = live()?;
     drop(device);
     let after = live()?;
@@ -76,8 +77,7 @@ fn leaked(gpu: &Gpu) -> Result<()> {
 
 fn others(gpu: &Gpu) -> Result<()> {
     let other = Device::new(gpu)?;
-    let buffer = Buffer::storage(&other, &[0; 64])?;
-    let kernel = Kernel::new(&other, &aborting()?, &[&buffer])?;
+    let kernel = kernel(&other)?;
     lost_and_gone(gpu, &other, |_| {
         expect_success(kernel.run_to_end(GROUPS)?).context("on another device")
     })?;
@@ -153,10 +153,7 @@ fn short_timeout(kernel: &Kernel<'_>) -> Result<()> {
     let end = submission.wait();
     expect_lost(end)?;
     // "If the timeout is reached": a longer drain in progress must not delay the return.
-    ensure!(
-        result == Err(vk::Result::TIMEOUT),
-        "a wait of 20 ms ended with {result:?}"
-    );
+    ensure!(result == Err(vk::Result::TIMEOUT), "{result:?} after 20 ms");
     let limits = Duration::from_millis(20)..Duration::from_millis(3500);
     ensure!(limits.contains(&took), "a wait of 20 ms took {took:?}");
     Ok(())
