@@ -5,8 +5,14 @@ use crate::layer::{self, Layer};
 use crate::{process, root, target};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// Targets that this process has built, by name. `cargo build` takes a quarter of a second even if nothing changed, and
+/// some tests need the layer a hundred times.
+static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
 
 /// Builds the layer in release and writes its manifests into the target folder.
 ///
@@ -58,7 +64,13 @@ pub fn build_command() -> Result<PathBuf> {
 }
 
 fn release(package: &str, name: &str) -> Result<PathBuf> {
-    build_target(&["--release", "--package", package], name)
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(path) = built.get(name) {
+        return Ok(path.clone());
+    }
+    let path = build_target(&["--release", "--package", package], name)?;
+    built.insert(name.to_owned(), path.clone());
+    Ok(path)
 }
 
 /// Runs `cargo build` with `arguments`. Returns the library or program of the target `name`.
