@@ -11,6 +11,7 @@
 
 pub mod assembly;
 pub mod case;
+pub mod case_process;
 pub mod cases;
 pub mod command_test;
 pub mod files;

@@ -3,14 +3,12 @@
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use vkabort_test_kit::cargo;
-use vkabort_test_kit::scratch;
-use vkabort_test_kit::scratch::TempDir;
-use vkabort_test_kit::supervise::run_with_limit;
-use vkabort_tests::harness::{DRIVER_SETTINGS, HAS_DEVICE, HOLD, MAY_END, Placement, environment};
+use vkabort_test_kit::scratch::{self, TempDir};
+use vkabort_tests::case_process::CaseProcess;
+use vkabort_tests::harness::{HAS_DEVICE, HOLD, MAY_END};
 
 const ONE: &str = "test_driver_binaries::pipeline_cache_data";
 const THREE: &str = "test_driver_binaries::of_three_devices";
@@ -18,32 +16,32 @@ const BESIDE: &str = "test_driver_binaries::beside_another_device";
 const HELD: &str = "test_driver_binaries::while_other_processes_run";
 
 /// A home directory that processes share.
-struct Home(TempDir);
+struct Home {
+    folder: TempDir,
+    process: CaseProcess,
+}
 
 impl Home {
     fn new() -> Result<Self> {
-        Ok(Self(scratch::folder()?))
+        Ok(Self {
+            folder: scratch::folder()?,
+            process: CaseProcess::new(env!("CARGO_BIN_EXE_vkabort-e2e"))?,
+        })
     }
 
     fn cache(&self) -> PathBuf {
-        self.0.path().join("home/.cache")
+        self.folder.path().join("home/.cache")
     }
 
     /// Runs a case with these settings of the test driver, in its own folder. Returns stdout and the log.
     fn exec(&self, case: &str, settings: &str, more: impl FnOnce(&mut Command)) -> Result<(String, String)> {
-        let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
-        let own = scratch::folder()?;
-        let environment = environment(&driver, &layer, Placement::Alone, own.path())?;
-        let mut command = environment.command(Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")))?;
-        command
-            .arg(case)
-            .env(DRIVER_SETTINGS, settings)
-            .env("VK_SHADER_ABORT_LOG_LEVEL", "info")
-            .env("XDG_CACHE_HOME", self.cache());
-        more(&mut command);
-        let ended = run_with_limit(&mut command, Duration::from_secs(60), own.path())?;
-        ensure!(ended.status.success(), "{}\n{}", ended.status, ended.output_tail());
-        ensure!(ended.stdout.starts_with("cache "), "{}", ended.output_tail());
+        let cache = self.cache();
+        let ended = self.process.run(case, settings, &scratch::folder()?, |command| {
+            command
+                .env("VK_SHADER_ABORT_LOG_LEVEL", "info")
+                .env("XDG_CACHE_HOME", cache);
+            more(command);
+        })?;
         Ok((ended.stdout, ended.stderr))
     }
 
@@ -263,7 +261,7 @@ fn a_separate_control_block_is_replayed_with_the_records_or_not_at_all() -> Resu
 #[test]
 fn without_a_cache_folder_the_address_is_not_saved_and_the_log_says_so() -> Result<()> {
     let home = Home::new()?;
-    let file = home.0.path().join("a file");
+    let file = home.folder.path().join("a file");
     fs::write(&file, "")?;
     let (first, log) = home.exec(ONE, "replay", |command| {
         command.env("XDG_CACHE_HOME", &file);

@@ -1,37 +1,29 @@
 //! Several processes on the test driver: equal binaries in each run, and the output of `vkabort doctor`.
 
 use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use vkabort_test_kit::cargo;
 use vkabort_test_kit::scratch;
-use vkabort_test_kit::scratch::TempDir;
 use vkabort_test_kit::supervise::run_with_limit;
+use vkabort_tests::case_process::CaseProcess;
 use vkabort_tests::harness::{DRIVER_SETTINGS, Placement, environment};
 
 const CACHE_DATA: &str = "test_driver_binaries::pipeline_cache_data";
 
-/// Runs the case with `scratch` as its home. Returns its standard output.
-fn run(scratch: &TempDir, settings: &str) -> Result<String> {
-    let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
-    let environment = environment(&driver, &layer, Placement::Alone, scratch.path())?;
-    let mut command = environment.command(Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")))?;
-    command.arg(CACHE_DATA).env(DRIVER_SETTINGS, settings);
-    let ended = run_with_limit(&mut command, Duration::from_secs(60), scratch.path())?;
-    ensure!(ended.status.success(), "{}\n{}", ended.status, ended.output_tail());
-    ensure!(ended.stdout.starts_with("cache "), "{}", ended.output_tail());
-    Ok(ended.stdout)
+/// Data of a pipeline cache from a new process with a new home.
+fn cache_data(settings: &str) -> Result<String> {
+    let process = CaseProcess::new(env!("CARGO_BIN_EXE_vkabort-e2e"))?;
+    Ok(process.run(CACHE_DATA, settings, &scratch::folder()?, |_| {})?.stdout)
 }
 
 #[test]
 fn cpu_drivers_have_a_fixed_address() -> Result<()> {
     for settings in ["kind=cpu,import", "kind=cpu", "kind=cpu,import,refuse=import:*"] {
-        let first = run(&scratch::folder()?, settings)?;
-        ensure!(
-            run(&scratch::folder()?, settings)? == first,
-            "different binaries with {settings}"
-        );
+        let first = cache_data(settings)?;
+        ensure!(cache_data(settings)? == first, "different binaries with {settings}");
     }
     Ok(())
 }
@@ -57,9 +49,22 @@ fn doctor(settings: &str) -> Result<String> {
     Ok(run_with_limit(&mut command, Duration::from_secs(60), scratch.path())?.stdout)
 }
 
+/// Checks the output of `vkabort doctor` for settings of the test driver.
+fn expect_doctor(rows: &[(&str, &str)]) -> Result<()> {
+    let mut outputs = BTreeMap::new();
+    for (settings, expected) in rows {
+        if !outputs.contains_key(settings) {
+            outputs.insert(settings, doctor(settings)?);
+        }
+        let output = &outputs[settings];
+        ensure!(output.contains(expected), "with {settings}:\n{output}");
+    }
+    Ok(())
+}
+
 #[test]
 fn doctor_names_the_memory_of_messages() -> Result<()> {
-    for (settings, expected) in [
+    expect_doctor(&[
         (
             "memory=vram+bar+host+cached",
             "memory type 3 (HOST_VISIBLE | HOST_COHERENT | HOST_CACHED), host memory: survives a reset of the device",
@@ -92,25 +97,17 @@ fn doctor_names_the_memory_of_messages() -> Result<()> {
             "",
             "chosen by the driver: the driver lacks bufferDeviceAddressCaptureReplay",
         ),
-    ] {
-        let output = doctor(settings)?;
-        ensure!(output.contains(expected), "with {settings}:\n{output}");
-    }
-    Ok(())
+    ])
 }
 
 #[test]
 fn doctor_explains_why_a_device_lacks_the_extension() -> Result<()> {
-    for (settings, expected) in [
+    expect_doctor(&[
         ("no_addresses", "the driver lacks bufferDeviceAddress"),
         (
             "refuse=memory:*",
             "cannot emulate VK_KHR_shader_abort: vkAllocateMemory failed",
         ),
         ("native=abort+fault+data", "native"),
-    ] {
-        let output = doctor(settings)?;
-        ensure!(output.contains(expected), "with {settings}:\n{output}");
-    }
-    Ok(())
+    ])
 }
