@@ -2,7 +2,6 @@
 
 use super::fault::Fault;
 use super::instance::Gpu;
-use super::submission::Submission;
 use crate::verdict::{CheckOutput, Stop};
 use anyhow::Context;
 use ash::vk;
@@ -52,6 +51,9 @@ pub type Buffer = kit::Buffer<'static>;
 
 /// A compute pipeline with buffers at bindings 0, 1, ..
 pub type Kernel = &'static kit::Kernel<'static>;
+
+/// A recorded dispatch with a fence.
+pub type Submission = &'static kit::Submission<'static>;
 
 /// A logical device with one compute queue, which owns the objects created from it.
 pub struct Device {

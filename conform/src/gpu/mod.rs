@@ -11,8 +11,8 @@ mod instance;
 mod result;
 mod submission;
 
-pub use device::{Buffer, Device, Enable, Kernel};
+pub use device::{Buffer, Device, Enable, Kernel, Submission};
 pub use fault::Fault;
 pub use instance::{Gpu, Query};
 pub use result::show;
-pub use submission::{Submission, Timeline, Timestamp};
+pub use submission::{Timeline, Timestamp};

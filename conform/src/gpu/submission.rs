@@ -1,13 +1,10 @@
 //! Timestamps behind a dispatch, and timeline semaphores. The owner of a device destroys them.
 
-use super::device::{Device, Kernel};
+use super::device::{Device, Kernel, Submission};
 use crate::verdict::CheckOutput;
 use anyhow::Context;
 use ash::vk;
 use vkabort_test_kit::vk::{self as kit, code};
-
-/// A recorded dispatch with a fence.
-pub type Submission = &'static kit::Submission<'static>;
 
 /// A pool of one timestamp query.
 pub struct Timestamp(&'static kit::Device<'static>, vk::QueryPool);
