@@ -91,20 +91,16 @@ impl Arguments<'_> {
     }
 
     fn scalar(&mut self, letter: char, wide: bool) -> Option<String> {
-        if wide {
-            let bits = u64::from_le_bytes(*self.take::<8>()?);
-            return Some(match letter {
-                'd' | 'i' => bits.cast_signed().to_string(),
-                'x' => format!("{bits:x}"),
-                'f' => f64::from_bits(bits).to_string(),
-                _ => bits.to_string(),
-            });
-        }
-        let bits = u32::from_le_bytes(*self.take::<4>()?);
+        let bits = match wide {
+            true => u64::from_le_bytes(*self.take::<8>()?),
+            false => u32::from_le_bytes(*self.take::<4>()?).into(),
+        };
         Some(match letter {
-            'd' | 'i' => bits.cast_signed().to_string(),
+            'd' | 'i' if wide => bits.cast_signed().to_string(),
+            'd' | 'i' => (bits as i32).to_string(),
             'x' => format!("{bits:x}"),
-            'f' => f32::from_bits(bits).to_string(),
+            'f' if wide => f64::from_bits(bits).to_string(),
+            'f' => f32::from_bits(bits as u32).to_string(),
             _ => bits.to_string(),
         })
     }

@@ -89,9 +89,7 @@ pub fn family(case: &Case) -> &'static str {
 /// All parts that run by default.
 pub fn all(traps: bool) -> Vec<Part> {
     let mut parts = vec![part("facts", PartKind::Facts)];
-    for group in CHECKS {
-        parts.push(part(&format!("conform:{group}"), PartKind::Conform(group)));
-    }
+    parts.extend(CHECKS.map(|group| part(&format!("conform:{group}"), PartKind::Conform(group))));
     parts.push(part("conform:native", PartKind::Native));
     let cases = cases::all();
     let families = |wanted: &dyn Fn(&Case) -> bool| {
@@ -106,15 +104,14 @@ pub fn all(traps: bool) -> Vec<Part> {
         let short = family.strip_prefix("test_driver_").unwrap_or(family);
         parts.push(part(&format!("own:{short}"), PartKind::Own(family)));
     }
-    for (name, bench) in [
+    let benches = [
         ("bench:calls", Bench::Calls),
         ("bench:kernel", Bench::Kernel),
         ("bench:loss", Bench::Loss),
         ("bench:storm", Bench::Storm),
         ("bench:message", Bench::Message),
-    ] {
-        parts.push(part(name, PartKind::Bench(bench)));
-    }
+    ];
+    parts.extend(benches.map(|(name, bench)| part(name, PartKind::Bench(bench))));
     if traps {
         // A hang may leave the machine unusable, so it comes last.
         parts.push(part("fault", PartKind::Trap("real_fault")));

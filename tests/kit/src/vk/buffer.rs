@@ -2,7 +2,7 @@
 
 use super::Device;
 use anyhow::{Context, Result};
-use ash::vk;
+use ash::vk::{self, BufferUsageFlags as Usage, DescriptorType as Kind, MemoryPropertyFlags as Property};
 
 /// A mapped buffer.
 pub struct Buffer<'device> {
@@ -10,7 +10,7 @@ pub struct Buffer<'device> {
     /// The buffer.
     pub raw: vk::Buffer,
     /// Descriptor type.
-    pub kind: vk::DescriptorType,
+    pub kind: Kind,
     /// View of a texel buffer; else null.
     pub view: vk::BufferView,
     memory: vk::DeviceMemory,
@@ -25,12 +25,7 @@ impl<'device> Buffer<'device> {
     ///
     /// The buffer cannot be created.
     pub fn storage(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
-        Self::new(
-            device,
-            words,
-            vk::DescriptorType::STORAGE_BUFFER,
-            vk::BufferUsageFlags::STORAGE_BUFFER,
-        )
+        Self::new(device, words, Kind::STORAGE_BUFFER, Usage::STORAGE_BUFFER)
     }
 
     /// Creates a storage buffer in host-visible device memory, if available, so that benchmarks do not measure the bus.
@@ -42,9 +37,9 @@ impl<'device> Buffer<'device> {
         Self::placed(
             device,
             words,
-            vk::DescriptorType::STORAGE_BUFFER,
-            vk::BufferUsageFlags::STORAGE_BUFFER,
-            vk::MemoryPropertyFlags::DEVICE_LOCAL,
+            Kind::STORAGE_BUFFER,
+            Usage::STORAGE_BUFFER,
+            Property::DEVICE_LOCAL,
         )
     }
 
@@ -54,12 +49,7 @@ impl<'device> Buffer<'device> {
     ///
     /// The buffer cannot be created.
     pub fn uniform(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
-        Self::new(
-            device,
-            words,
-            vk::DescriptorType::UNIFORM_BUFFER,
-            vk::BufferUsageFlags::UNIFORM_BUFFER,
-        )
+        Self::new(device, words, Kind::UNIFORM_BUFFER, Usage::UNIFORM_BUFFER)
     }
 
     /// Creates a destination buffer for image copies.
@@ -68,12 +58,7 @@ impl<'device> Buffer<'device> {
     ///
     /// The buffer cannot be created.
     pub fn copy_target(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
-        Self::new(
-            device,
-            words,
-            vk::DescriptorType::STORAGE_BUFFER,
-            vk::BufferUsageFlags::TRANSFER_DST,
-        )
+        Self::new(device, words, Kind::STORAGE_BUFFER, Usage::TRANSFER_DST)
     }
 
     /// Creates a storage texel buffer of 32-bit texels.
@@ -82,8 +67,8 @@ impl<'device> Buffer<'device> {
     ///
     /// The buffer cannot be created.
     pub fn texels(device: &'device Device<'device>, words: &[u32]) -> Result<Self> {
-        let kind = vk::DescriptorType::STORAGE_TEXEL_BUFFER;
-        let mut buffer = Self::new(device, words, kind, vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER)?;
+        let kind = Kind::STORAGE_TEXEL_BUFFER;
+        let mut buffer = Self::new(device, words, kind, Usage::STORAGE_TEXEL_BUFFER)?;
         let info = vk::BufferViewCreateInfo::default()
             .buffer(buffer.raw)
             .format(vk::Format::R32_UINT)
@@ -98,12 +83,12 @@ impl<'device> Buffer<'device> {
     /// # Errors
     ///
     /// The buffer cannot be created.
-    pub fn addressed(device: &'device Device<'device>, words: &[u32], usage: vk::BufferUsageFlags) -> Result<Self> {
+    pub fn addressed(device: &'device Device<'device>, words: &[u32], usage: Usage) -> Result<Self> {
         Self::new(
             device,
             words,
-            vk::DescriptorType::STORAGE_BUFFER,
-            usage | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS,
+            Kind::STORAGE_BUFFER,
+            usage | Usage::SHADER_DEVICE_ADDRESS,
         )
     }
 
@@ -114,21 +99,16 @@ impl<'device> Buffer<'device> {
         unsafe { self.device.raw.get_buffer_device_address(&info) }
     }
 
-    fn new(
-        device: &'device Device<'device>,
-        words: &[u32],
-        kind: vk::DescriptorType,
-        usage: vk::BufferUsageFlags,
-    ) -> Result<Self> {
-        Self::placed(device, words, kind, usage, vk::MemoryPropertyFlags::empty())
+    fn new(device: &'device Device<'device>, words: &[u32], kind: Kind, usage: Usage) -> Result<Self> {
+        Self::placed(device, words, kind, usage, Property::empty())
     }
 
     fn placed(
         device: &'device Device<'device>,
         words: &[u32],
-        kind: vk::DescriptorType,
-        usage: vk::BufferUsageFlags,
-        best: vk::MemoryPropertyFlags,
+        kind: Kind,
+        usage: Usage,
+        best: Property,
     ) -> Result<Self> {
         let info = vk::BufferCreateInfo::default()
             .size(words.len() as u64 * 4)
@@ -151,7 +131,7 @@ impl<'device> Buffer<'device> {
             let mut info = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)
                 .memory_type_index(kind);
-            if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+            if usage.contains(Usage::SHADER_DEVICE_ADDRESS) {
                 info = info.push_next(&mut flags);
             }
             buffer.memory = device.raw.allocate_memory(&info, None).context("vkAllocateMemory")?;

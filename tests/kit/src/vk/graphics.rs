@@ -57,15 +57,10 @@ impl<'device> Pass<'device> {
     /// A call fails.
     pub fn new(device: &'device Device<'device>, vertex: &[u32], fragment: &[u32]) -> Result<Self> {
         let stages = [
-            Stage {
-                kind: vk::ShaderStageFlags::VERTEX,
-                spirv: vertex,
-            },
-            Stage {
-                kind: vk::ShaderStageFlags::FRAGMENT,
-                spirv: fragment,
-            },
+            (vk::ShaderStageFlags::VERTEX, vertex),
+            (vk::ShaderStageFlags::FRAGMENT, fragment),
         ];
+        let stages = stages.map(|(kind, spirv)| Stage { kind, spirv });
         Self::with(device, &stages, &[], Way::Modules)
     }
 
