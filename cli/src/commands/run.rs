@@ -25,7 +25,8 @@ while the program runs. The exit code is 90 if a shader aborted, else the progra
 
 Examples:
   vkabort run -- ./app --frames 100
-  vkabort run --set on_abort=continue --set dump_dir=aborts --junit result.xml -- ./tests")]
+  vkabort run --set on_abort=continue --set dump_dir=aborts --junit result.xml -- ./tests
+  vkabort run --set messenger_severity=info -- ./conformance-tests")]
 pub struct RunArgs {
     /// Set a setting of the layer; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse::setting)]

@@ -2,14 +2,18 @@
 
 use crate::device::state::{Device, Messenger};
 use crate::locks::lock;
+use crate::settings::MessengerSeverity;
 use ash::vk::{self, Handle as _};
 use std::ffi::{CString, c_void};
 
-const SEVERITY: vk::DebugUtilsMessageSeverityFlagsEXT = vk::DebugUtilsMessageSeverityFlagsEXT::ERROR;
 const TYPE: vk::DebugUtilsMessageTypeFlagsEXT = vk::DebugUtilsMessageTypeFlagsEXT::GENERAL;
 
-/// Calls each messenger that receives general errors, with the device as the object concerned.
+/// Calls each messenger that receives general messages of the severity in the settings, with the device as the object
+/// concerned.
 pub fn send(device: &Device, text: &str) {
+    let Some(severity) = flag(device.instance.settings.messenger_severity) else {
+        return;
+    };
     // Copied, so that no callback runs under the lock.
     let messengers: Vec<Messenger> = lock(&device.instance.messengers).clone();
     let message = CString::new(text.replace('\0', "")).unwrap_or_default();
@@ -27,11 +31,23 @@ pub fn send(device: &Device, text: &str) {
         let Some(callback) = messenger.callback else { continue };
         let key = (callback as usize, messenger.user_data);
         // Programs usually register the messenger of `VkInstanceCreateInfo` a second time.
-        if !messenger.severity.contains(SEVERITY) || !messenger.types.contains(TYPE) || called.contains(&key) {
+        if !messenger.severity.contains(severity) || !messenger.types.contains(TYPE) || called.contains(&key) {
             continue;
         }
         called.push(key);
         // SAFETY: the application registered the callback together with this argument, and the data outlives the call.
-        unsafe { callback(SEVERITY, TYPE, &data, messenger.user_data) };
+        unsafe { callback(severity, TYPE, &data, messenger.user_data) };
+    }
+}
+
+/// The severity in the API.
+fn flag(severity: MessengerSeverity) -> Option<vk::DebugUtilsMessageSeverityFlagsEXT> {
+    use vk::DebugUtilsMessageSeverityFlagsEXT as Flags;
+    match severity {
+        MessengerSeverity::Off => None,
+        MessengerSeverity::Error => Some(Flags::ERROR),
+        MessengerSeverity::Warning => Some(Flags::WARNING),
+        MessengerSeverity::Info => Some(Flags::INFO),
+        MessengerSeverity::Verbose => Some(Flags::VERBOSE),
     }
 }

@@ -13,7 +13,7 @@ mod tests;
 mod values;
 
 pub use source::Sources;
-pub use values::{Choice, ControlBlock, Emulation, Format, Level, Memory, OnAbort};
+pub use values::{Choice, ControlBlock, Emulation, Format, Level, Memory, MessengerSeverity, OnAbort};
 
 use reader::{Reader, did_you_mean};
 use std::path::PathBuf;
@@ -55,6 +55,8 @@ pub struct Settings {
     pub log_file: Option<PathBuf>,
     /// The log's format.
     pub log_format: Format,
+    /// The severity of reports that debug-utils messengers receive.
+    pub messenger_severity: MessengerSeverity,
     /// The folder for dumps of aborts.
     pub dump_dir: Option<PathBuf>,
     /// Which sites are reported.
@@ -79,6 +81,7 @@ impl Default for Settings {
             log_level: Level::Error,
             log_file: None,
             log_format: Format::Text,
+            messenger_severity: MessengerSeverity::Error,
             dump_dir: None,
             filter: Filter::default(),
         }
@@ -86,7 +89,7 @@ impl Default for Settings {
 }
 
 /// The keys of all settings, to detect misspelt ones.
-pub const KEYS: [&str; 17] = [
+pub const KEYS: [&str; 18] = [
     "emulation",
     "on_abort",
     "trap",
@@ -102,6 +105,7 @@ pub const KEYS: [&str; 17] = [
     "log_level",
     "log_file",
     "log_format",
+    "messenger_severity",
     "dump_dir",
     "filter",
 ];
@@ -146,6 +150,7 @@ impl Settings {
             log_level: read.choice("log_level", default.log_level),
             log_file: read.path("log_file").filter(|p| p.as_os_str() != "stderr"),
             log_format: read.choice("log_format", default.log_format),
+            messenger_severity: read.choice("messenger_severity", default.messenger_severity),
             dump_dir: read.path("dump_dir"),
             filter: read.filter("filter"),
         };

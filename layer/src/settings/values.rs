@@ -97,6 +97,21 @@ choice! {
     }
 }
 choice! {
+    /// Severity of reports that messengers receive.
+    MessengerSeverity {
+        /// Messengers receive no reports.
+        Off = "off",
+        /// Error.
+        Error = "error",
+        /// Warning.
+        Warning = "warning",
+        /// Information.
+        Info = "info",
+        /// Diagnostics.
+        Verbose = "verbose",
+    }
+}
+choice! {
     /// Format of a log line.
     Format {
         /// For people.

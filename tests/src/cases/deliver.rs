@@ -17,6 +17,10 @@ use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
 
 pub(super) const CASES: &[Case] = cases! {
     "deliver::to_a_messenger_of_the_instance_and_a_later_one" => messengers(context);
+    "deliver::to_messengers_of_the_severity_in_the_settings" => severity(context, 1),
+        alone(), set(&[("messenger_severity", "info")]), reports("glsl_lines");
+    "deliver::to_no_messenger" => severity(context, 0),
+        alone(), set(&[("messenger_severity", "off")]), reports("glsl_lines");
     "deliver::the_log_is_complete_when_the_process_dies" => abort_on(gpu, |_| std::process::abort()),
         alone(), kills_itself(), reports("glsl_lines");
     "deliver::the_log_file_is_complete_when_the_call_returns" => abort_on(gpu, log_file),
@@ -98,6 +102,26 @@ unsafe extern "system" fn receive(
         }
     }
     vk::FALSE
+}
+
+/// Two messengers, of which the first receives errors and warnings. The second receives `expected` texts.
+fn severity(context: &Context, expected: usize) -> Result<()> {
+    use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
+    let (severe, other) = (Received::default(), Received::default());
+    let chained = Chained {
+        messenger: Some(severe.info(Severity::ERROR | Severity::WARNING)),
+        ..Chained::default()
+    };
+    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    let _messenger = gpu.messenger(&other.info(Severity::INFO | Severity::VERBOSE))?;
+    abort_on(&gpu, |_| {
+        let (severe, other) = (severe.take(), other.take());
+        ensure!(
+            severe.is_empty() && other.len() == expected,
+            "the messengers received {severe:?} and {other:?}"
+        );
+        Ok(())
+    })
 }
 
 fn messengers(context: &Context) -> Result<()> {
