@@ -203,12 +203,13 @@ fn truncated_and_invalid_data_is_reported() {
 }
 
 #[test]
-fn partial_dumps_need_the_arena_size_to_detect_a_full_arena() {
-    let whole = arena(16);
-    let used = vkabort(&["decode", "-", "--arena-size", "16M"], &whole).ok();
-    assert!(!used.text().contains("no room"), "{}", used.text());
-    let full = vkabort(&["decode", "-", "--arena-size", "256"], &whole).ok();
-    full.prints("raise the setting `arena_size`");
+fn a_dump_of_a_full_arena_says_how_many_aborts_did_not_fit() {
+    let mut bytes = arena(16);
+    let decode = |bytes: &[u8]| vkabort(&["decode", "-", "--arena-size", "16M"], bytes).ok();
+    let used = decode(&bytes);
+    assert!(!used.text().contains("did not fit"), "{}", used.text());
+    bytes[DROPPED_OFFSET as usize] = 3;
+    decode(&bytes).prints("3 more aborts did not fit into the arena of 16777216 bytes: raise the setting `arena_size`");
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! byte   0  CURSOR    next free unit, in units of 16 bytes from the start of the record area
 //!        4  (unused up to 64: the cursor has a cache line of its own)
 //!       64  ABORTED   0, then 1 for ever: some invocation has aborted
-//!       68  DROPPED   aborts that reserved a record past the end of the arena (a lower bound of what was lost)
+//!       68  DROPPED   aborts without a record, because there was no room, modulo 2^32
 //!       72  (unused up to 128)
 //!
 //! record area: records back to back, each a whole number of 16-byte units
@@ -34,8 +34,8 @@
 //!   ray tracing            LaunchIdKHR x, y, z
 //! ```
 //!
-//! An invocation that aborts loads CURSOR and terminates if it is past the capacity: a storm of millions stays cheap and
-//! the cursor never wraps. Otherwise it adds its record's length to CURSOR, writes LENGTH, the header and the payload,
+//! An invocation that aborts loads CURSOR; if that is past the capacity, it adds 1 to DROPPED and terminates, so that the
+//! cursor never wraps. Otherwise it adds its record's length to CURSOR, writes LENGTH, the header and the payload,
 //! makes them available at device scope, writes COMMIT, then ABORTED, and terminates. The capacity exceeds the largest
 //! record, so the first one always fits.
 

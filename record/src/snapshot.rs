@@ -37,11 +37,8 @@ pub struct Records {
     pub records: Vec<Record>,
     /// Records that were reserved but not completed.
     pub unfinished: u32,
-    /// Aborts that reserved a record past the end: a lower bound of those that did not fit, since a full arena does not
-    /// count every abort.
+    /// Aborts that did not fit.
     pub dropped: u32,
-    /// The arena is full, so more aborts than `dropped` may be missing.
-    pub full: bool,
     /// The control block contradicts the records because it was lost with the device: the number of aborts that did not
     /// fit is unknown.
     pub control_lost: bool,
@@ -124,7 +121,6 @@ impl Snapshot {
         records.control_lost = cursor < last_end || cursor == u32::MAX || self.control(ABORTED_OFFSET) > ABORTED;
         if !records.control_lost {
             records.dropped = self.control(DROPPED_OFFSET);
-            records.full = cursor >= capacity;
         }
         records
     }

@@ -16,15 +16,12 @@ impl Arena {
 
     fn reserve(&mut self, size: u32) -> Option<u32> {
         let unit = self.words[0];
-        if unit >= self.capacity {
-            return None;
+        if unit < self.capacity {
+            self.words[0] += record_units(size);
         }
-        self.words[0] += record_units(size);
-        if self.words[0] > self.capacity {
-            self.words[(DROPPED_OFFSET / 4) as usize] += 1;
-            return None;
-        }
-        Some(unit)
+        let fits = unit + record_units(size) <= self.capacity;
+        self.words[(DROPPED_OFFSET / 4) as usize] += u32::from(!fits);
+        fits.then_some(unit)
     }
 
     fn at(&mut self, unit: u32, word: u32) -> &mut u32 {
@@ -61,7 +58,7 @@ fn records_are_read_in_order_with_their_exact_bytes() {
     assert_eq!(found.records[0].payload, b"hello");
     assert_eq!(found.records[1].payload, b"");
     assert_eq!(found.records[2].payload, [7; 33]);
-    assert_eq!((found.unfinished, found.dropped, found.full), (0, 0, false));
+    assert_eq!((found.unfinished, found.dropped), (0, 0));
 }
 
 #[test]
@@ -82,11 +79,7 @@ fn a_full_arena_keeps_its_records_and_counts_the_others() {
     }
     let found = arena.read();
     assert_eq!(found.records.len(), 2);
-    assert_eq!(
-        found.dropped, 1,
-        "one reserved past the end; the others did not touch the cursor"
-    );
-    assert!(found.full);
+    assert_eq!(found.dropped, 98);
     assert_eq!(found.unfinished, 0);
 }
 
@@ -113,7 +106,7 @@ fn records_behind_an_unfinished_one_wait_until_it_is_complete() {
     let read = |arena: &Arena, from| {
         let mut found = arena.read();
         let end = found.keep_finished(from);
-        assert_eq!((found.unfinished, found.dropped, found.full), (0, 0, false));
+        assert_eq!((found.unfinished, found.dropped), (0, 0));
         (found.records.iter().map(|r| r.site.0).collect::<Vec<_>>(), end)
     };
     assert_eq!(read(&arena, 0), (vec![1], torn));
@@ -146,7 +139,7 @@ fn a_lost_control_block_does_not_hide_records() {
         let found = arena.read();
         assert_eq!(found.records, whole.records, "{lost:#x}");
         assert_eq!(found.unfinished, 1, "{lost:#x}");
-        assert!(found.control_lost && !found.full && found.dropped == 0, "{lost:#x}");
+        assert!(found.control_lost && found.dropped == 0, "{lost:#x}");
     }
     // A stale cursor.
     arena.words[..(CONTROL_BYTES / 4) as usize].fill(0);
@@ -163,8 +156,8 @@ fn lost_memory_has_no_records() {
         arena.words.fill(lost);
         let found = arena.read();
         assert_eq!(
-            (found.records.len(), found.unfinished, found.full),
-            (0, 0, false),
+            (found.records.len(), found.unfinished, found.dropped),
+            (0, 0, 0),
             "{lost:#x}"
         );
         assert_eq!(found.control_lost, lost != 0);

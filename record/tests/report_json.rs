@@ -131,7 +131,6 @@ fn reports() -> Vec<Report> {
         ],
         unfinished: 1,
         dropped: 2,
-        full: true,
         control_lost: true,
     };
     let table = Arc::new(table());

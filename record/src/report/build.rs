@@ -22,7 +22,7 @@ impl Report {
                 SiteReport::of_records(hash, site, &records, module, options)
             })
             .collect();
-        let full = records.full || records.dropped > 0;
+        let full = records.dropped > 0;
         Self {
             sites,
             summary: Summary {

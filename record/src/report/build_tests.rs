@@ -143,7 +143,6 @@ fn a_full_arena_names_the_setting_to_raise() {
     let found = Records {
         dropped: 3,
         unfinished: 1,
-        full: true,
         ..Records::default()
     };
     let options = ReportOptions {

@@ -96,7 +96,7 @@ pub struct Summary {
     pub invocations: u64,
     /// Messages that were started but not completed.
     pub unfinished: u64,
-    /// Lower bound of the aborts that did not fit into the arena.
+    /// Aborts that did not fit into the arena.
     pub dropped: u64,
     /// Whether the arena was too small for all messages.
     pub full: bool,

@@ -210,9 +210,8 @@ impl View {
         let title = self.paint.strong("vkabort");
         if summary.full {
             let count = match summary.dropped {
-                0 => "more aborts".to_owned(),
-                1 => "at least 1 more abort".to_owned(),
-                n => format!("at least {n} more aborts"),
+                1 => "1 more abort".to_owned(),
+                n => format!("{n} more aborts"),
             };
             let arena = match summary.arena_bytes {
                 Some(bytes) => format!("the arena of {bytes} bytes"),

@@ -185,7 +185,6 @@ fn a_full_arena_names_the_setting_to_raise() {
     let records = Records {
         unfinished: 2,
         dropped: 5,
-        full: true,
         ..Records::default()
     };
     let options = ReportOptions {
@@ -194,7 +193,7 @@ fn a_full_arena_names_the_setting_to_raise() {
     };
     assert_eq!(
         Report::build(&records, &|_| ModuleInfo::default(), &options).text(false),
-        "vkabort: at least 5 more aborts did not fit into the arena of 1048576 bytes: raise the setting `arena_size` to see them
+        "vkabort: 5 more aborts did not fit into the arena of 1048576 bytes: raise the setting `arena_size` to see them
 vkabort: 2 messages were started but not completed
 "
     );

@@ -10,7 +10,8 @@ use crate::pipeline::Pipeline;
 use crate::state::{Cause, Device, State};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::{
-    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS, commit_word, header, record_units,
+    ABORTED, ABORTED_OFFSET, CONTROL_BYTES, CURSOR_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS, commit_word, header,
+    record_units,
 };
 
 /// SPIR-V execution model `GLCompute`.
@@ -115,6 +116,7 @@ unsafe fn write(records: *mut u8, control: *mut u8, payload: &[u8]) -> bool {
     let units = record_units(payload.len() as u32);
     let cursor = word_of(control, CURSOR_OFFSET);
     if cursor.load(Ordering::Relaxed) + units > CAPACITY {
+        word_of(control, DROPPED_OFFSET).fetch_add(1, Ordering::Relaxed);
         return false;
     }
     let unit = cursor.fetch_add(units, Ordering::Relaxed);

@@ -50,7 +50,7 @@ pub(super) fn same(
         let abort = loop {
             match remaining.next() {
                 Some(abort) if matches(abort, record, schedule) => break abort,
-                Some(_) if found.full && number > 0 => dropped += 1,
+                Some(_) if found.dropped > 0 && number > 0 => dropped += 1,
                 Some(abort) => return Err(difference(abort, record, schedule)),
                 None => return Err(format!("an extra record: {record:?}")),
             }
@@ -61,14 +61,21 @@ pub(super) fn same(
         }
     }
     let missing = remaining.len() as u32;
-    if missing > 0 && (!found.full || found.records.is_empty()) {
+    if missing > 0 && (found.dropped == 0 || found.records.is_empty()) {
         let cursor = u32::from_le_bytes(rewritten.arena.bytes()[..4].try_into().unwrap_or_default());
         return Err(format!(
             "{missing} of {} records are missing, and the cursor is {cursor} of {capacity}",
             expected.len()
         ));
     }
-    if !found.full && rewritten.flags.iter().filter(|f| **f != 0).count() != found.records.len() {
+    if dropped + missing != found.dropped {
+        return Err(format!(
+            "{} records are missing, and DROPPED is {}",
+            dropped + missing,
+            found.dropped
+        ));
+    }
+    if found.dropped == 0 && rewritten.flags.iter().filter(|f| **f != 0).count() != found.records.len() {
         return Err("the ABORTED word does not match the aborted invocations".into());
     }
     Ok(dropped + missing)

@@ -5,14 +5,15 @@
 //!     if (atomicLoad(cursor) < capacity) {                                                 phase 1: test
 //!         unit = atomicAdd(cursor, units <= capacity ? units : 0)                          phase 2: reserve
 //!         if (units <= capacity && unit <= capacity - units) { write the header; return unit }     phase 3: header
-//!         atomicAdd(dropped, 1); aborted = 1                                               phase 4: drop
+//!         aborted = 1                                                                      phase 4: no room
 //!     }
-//!     return NO_RECORD
+//!     atomicAdd(dropped, 1); return NO_RECORD                                              phase 5: count
 //! ```
 //!
 //! The load before the add keeps a storm of aborts off the atomic once the arena is full, and keeps the cursor from
 //! wrapping: it passes the capacity by at most one record per invocation in flight. A message whose length is computed
-//! and that is too large for the arena reserves nothing, so it displaces no other record.
+//! and that is too large for the arena reserves nothing, so it displaces no other record. Every invocation adds to
+//! exactly one of CURSOR's records and DROPPED, so that the two together are the number of aborts.
 
 use super::open_function::OpenFunction;
 use super::state::{DROPPED, Runtime};
@@ -44,13 +45,13 @@ impl Runtime {
             [self.scope, 0, self.arena.capacity, NO_RECORD].map(|value| globals.constant(value));
         let address = self.arena.control + u64::from(CURSOR_OFFSET);
         let cursor = self.pointer_to(&mut code, globals, types.uint_pointer, address);
-        let [now, has_room, attempt, exit, unit, fits_arena] = [(); 6].map(|()| globals.fresh());
+        let [now, has_room, attempt, count, unit, fits_arena] = [(); 6].map(|()| globals.fresh());
         let [added, is_low, last, fits, write, full, old] = [(); 7].map(|()| globals.fresh());
 
         // Phase 1: test whether the arena is full already. Relaxed semantics are 0.
         code.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
         code.op(op::ULessThan, (bool, has_room, now, capacity));
-        code.branch_if(has_room, attempt, exit, exit);
+        code.branch_if(has_room, attempt, count, count);
 
         // Phase 2: reserve the units, none for a record larger than the arena.
         code.label(attempt);
@@ -67,15 +68,16 @@ impl Runtime {
         self.write_header(&mut code, globals, unit, [units, size, site]);
         code.op(op::ReturnValue, unit);
 
-        // Phase 4: count the dropped message; the device is lost all the same.
+        // Phase 4: without a message, the device is lost all the same. A full arena has set ABORTED already.
         code.label(full);
         let one = globals.constant(1);
+        self.set_aborted(&mut code, globals, [scope, zero, one]);
+        code.branch(count);
+
+        // Phase 5: count the abort.
+        code.label(count);
         let dropped = self.control(&mut code, globals, DROPPED);
         code.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
-        self.set_aborted(&mut code, globals, [scope, zero, one]);
-        code.branch(exit);
-
-        code.label(exit);
         code.op(op::ReturnValue, none);
         self.end_function(code);
         function
