@@ -12,6 +12,9 @@ use vkabort_test_kit::{process, target};
 /// The end-to-end cases that all parts run: on the test driver, which is Rust of this repository, without foreign layers.
 const CASES: &str = "[test-driver, alone]";
 
+/// The layer's modules whose unit tests call no foreign function.
+const MIRI_MODULES: [&str; 3] = ["loader::", "device::", "device_loss::"];
+
 /// A tool, and what it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
@@ -21,7 +24,7 @@ pub enum Part {
     Thread,
     /// Valgrind's memcheck: the cases on the test driver.
     Memcheck,
-    /// Miri: the unit tests of `record` and `instrument`, and those of the layer that call no foreign function.
+    /// Miri: the layer's unit tests of chains, handles and device state.
     Miri,
     /// loom: the models in `tests/models`.
     Loom,
@@ -147,19 +150,13 @@ fn memcheck() -> Result<()> {
 
 fn miri() -> Result<()> {
     toolchain::add_miri()?;
+    // `record` and `instrument` have no unsafe code, and the layer's other modules call the C library, which Miri cannot run.
     let mut command = toolchain::miri();
-    process::run(command.args(["test", "--package", "vkabort-record", "--lib"]))?;
-    // The others call the C library, which Miri cannot run.
-    let mut command = toolchain::miri();
-    process::run(command.args([
-        "test",
-        "--package",
-        "vkabort-layer",
-        "--",
-        "loader::",
-        "device::",
-        "device_loss::",
-    ]))
+    process::run(
+        command
+            .args(["test", "--package", "vkabort-layer", "--"])
+            .args(MIRI_MODULES),
+    )
 }
 
 fn loom() -> Result<()> {

@@ -8,6 +8,7 @@ use super::{Node, nodes, sizes};
 use crate::loader::ffi::LayerDeviceCreateInfo;
 use ash::vk::{BaseOutStructure, StructureType, TaggedStructure};
 use std::ffi::c_void;
+use std::fmt::Debug;
 use std::ptr;
 
 /// The size in bytes of the structure with this type, if the table has it.
@@ -111,7 +112,7 @@ impl ChainCopy {
     ///
     /// # Errors
     /// The `T` is shared with the original, because of the returned node, and the change would have an effect on it.
-    pub fn change<T: TaggedStructure>(&mut self, change: impl FnOnce(&mut T)) -> Result<bool, UnknownNode> {
+    pub fn change<T: TaggedStructure + Debug>(&mut self, change: impl FnOnce(&mut T)) -> Result<bool, UnknownNode> {
         if let Some(node) = self.copied::<T>() {
             change(node);
             return Ok(true);
@@ -121,11 +122,13 @@ impl ChainCopy {
             return Ok(false);
         };
         // SAFETY: a structure with the type of `T` is a `T`.
-        let before = unsafe { words_of(node, size_of::<T>()) };
-        let mut after = before.clone();
-        // SAFETY: the words hold a `T`.
-        change(unsafe { &mut *after.as_mut_ptr().cast::<T>() });
-        match after == before {
+        let mut words = unsafe { words_of(node, size_of::<T>()) };
+        // SAFETY: the words hold a `T`, and are borrowed mutably.
+        let copy = unsafe { &mut *words.as_mut_ptr().cast::<T>() };
+        // Compared as text: an application need not initialise the padding of its structures.
+        let before = format!("{copy:?}");
+        change(copy);
+        match format!("{copy:?}") == before {
             true => Ok(true),
             false => Err(self.unknown.unwrap_or(UnknownNode(T::STRUCTURE_TYPE))),
         }
@@ -135,7 +138,7 @@ impl ChainCopy {
     ///
     /// # Errors
     /// As [`Self::change`].
-    pub fn change_or_add<T: TaggedStructure + Copy + Default>(
+    pub fn change_or_add<T: TaggedStructure + Copy + Debug + Default>(
         &mut self,
         change: impl Fn(&mut T),
     ) -> Result<(), UnknownNode> {
