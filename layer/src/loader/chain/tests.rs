@@ -143,8 +143,8 @@ fn the_size_table_is_sorted_and_agrees_with_ash() {
 
 #[test]
 fn hidden_nodes_are_out_of_the_chain_during_the_call_only() {
-    let chain = Chain::new();
-    let root: *mut c_void = chain.head().cast_mut();
+    let mut chain = Chain::new();
+    let root: *mut c_void = ptr::from_mut(&mut *chain.first).cast();
     for hidden in [&[MULTIVIEW][..], &[VULKAN_1_2], &[MULTIVIEW, VULKAN_1_2], &[]] {
         let mut seen = Vec::new();
         // SAFETY: the chain is valid and ours.
