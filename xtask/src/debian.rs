@@ -37,13 +37,13 @@ pub fn install(packages: &[&str], purpose: &str) -> Result<()> {
     Ok(())
 }
 
-/// Private package lists for the running Debian release: main, security updates and backports.
+/// Private package lists: those of the running Debian release, with its security updates and backports, or those of
+/// another release.
 pub struct Archive {
     state: PathBuf,
-    /// The release's code name.
-    pub codename: String,
-    /// The mirror of the main archive.
-    pub mirror: String,
+    codename: String,
+    /// The main archive in apt's configuration.
+    main: Source,
 }
 
 impl Archive {
@@ -69,6 +69,25 @@ impl Archive {
         if let Some(security) = find(&format!("{codename}-security")) {
             list += &security.line(&security.suite);
         }
+        Self::with_lists(state, codename, main.clone(), &list)
+    }
+
+    /// Fetches the package and source lists of another release into a folder beside this archive's state. To apt nothing
+    /// is installed there, so that dependencies include the C library.
+    ///
+    /// # Errors
+    ///
+    /// The mirror does not have the release.
+    pub fn other_release(&self, codename: &str) -> Result<Self> {
+        let state = self.state.with_file_name(format!("apt-{codename}"));
+        fs::create_dir_all(&state)?;
+        fs::write(state.join("status"), "")?;
+        let line = self.main.line(codename);
+        let list = format!("{line}deb-src{}", line.trim_start_matches("deb"));
+        Self::with_lists(&state, codename.to_owned(), self.main.clone(), &list)
+    }
+
+    fn with_lists(state: &Path, codename: String, main: Source, list: &str) -> Result<Self> {
         for folder in ["lists/partial", "cache/archives/partial"] {
             fs::create_dir_all(state.join(folder))?;
         }
@@ -76,7 +95,7 @@ impl Archive {
         let archive = Self {
             state: state.to_path_buf(),
             codename,
-            mirror: main.uri.clone(),
+            main,
         };
         process::output(archive.apt("apt-get").args(["-qq", "update"])).context("cannot fetch package lists")?;
         Ok(archive)
@@ -94,6 +113,10 @@ impl Archive {
             "APT::Sandbox::User=root".into(),
         ] {
             command.args(["-o", &option]);
+        }
+        let status = self.state.join("status");
+        if status.is_file() {
+            command.args(["-o", &format!("Dir::State::status={}", status.display())]);
         }
         command
     }
@@ -129,11 +152,42 @@ impl Archive {
         command.args(["-qq", "download"]).current_dir(&debs);
         command.args(packages.iter().map(|package| self.target(package, backports)));
         process::output(&mut command)?;
+        unpack_all(&debs, folder)
+    }
+
+    /// As [`Self::unpack`], with the packages that they depend on, from [`Self::other_release`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::unpack`].
+    pub fn unpack_with_dependencies(&self, packages: &[&str], folder: &Path) -> Result<()> {
+        let mut command = self.apt("apt-get");
+        command.args(["-qq", "install", "--no-install-recommends", "--yes", "--download-only"]);
+        process::output(command.args(packages))?;
+        unpack_all(&self.state.join("cache/archives"), folder)
+    }
+
+    /// Downloads a package's upstream source and unpacks the members that match the patterns into `folder`, without the
+    /// archive's own top folder.
+    ///
+    /// # Errors
+    ///
+    /// The release has no such source, or the archive no such member.
+    pub fn unpack_source(&self, package: &str, patterns: &[&str], folder: &Path) -> Result<()> {
+        let download = self.state.join("source");
+        let _ = fs::remove_dir_all(&download);
+        fs::create_dir_all(&download)?;
         fs::create_dir_all(folder)?;
-        for deb in fs::read_dir(&debs)? {
-            process::output(Command::new("dpkg-deb").arg("-x").arg(deb?.path()).arg(folder))?;
+        let mut command = self.apt("apt-get");
+        command.args(["-qq", "source", "--download-only", "--tar-only", package]);
+        process::output(command.current_dir(&download))?;
+        for archive in fs::read_dir(&download)? {
+            let mut tar = Command::new("tar");
+            tar.arg("-xf").arg(archive?.path()).arg("-C").arg(folder);
+            tar.args(["--strip-components=1", "--wildcards"]).args(patterns);
+            process::output(&mut tar)?;
         }
-        fs::remove_dir_all(&debs)?;
+        fs::remove_dir_all(&download)?;
         Ok(())
     }
 
@@ -146,8 +200,21 @@ impl Archive {
     }
 }
 
+/// Unpacks the packages in `debs` into `folder`, and removes them.
+fn unpack_all(debs: &Path, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    for entry in fs::read_dir(debs)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "deb") {
+            process::output(Command::new("dpkg-deb").arg("-x").arg(path).arg(folder))?;
+        }
+    }
+    fs::remove_dir_all(debs)?;
+    Ok(())
+}
+
 /// A source of packages in apt's configuration.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Source {
     uri: String,
     suite: String,

@@ -10,6 +10,7 @@ mod debian;
 mod demo;
 mod fuzz;
 mod generate;
+mod gpu_drivers;
 mod provision;
 mod pypi;
 mod sanitize;
@@ -71,9 +72,9 @@ enum Task {
         /// The tools to run; by default all.
         parts: Vec<sanitize::Part>,
     },
-    /// Install the test drivers, the Slang compiler and SPIRV-Tools into `.vkabort/`.
+    /// Install the test drivers, GPU drivers, the Slang compiler and SPIRV-Tools into `.vkabort/`.
     Drivers {
-        /// Also Debian unstable's Mesa, loader and validation layer (needs root).
+        /// Also Debian unstable's Mesa, loader and validation layer.
         #[arg(long)]
         newest: bool,
     },

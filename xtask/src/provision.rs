@@ -1,14 +1,13 @@
 //! Installs the test drivers and tools that [`vkabort_test_kit`] looks for into `.vkabort/`.
 
 use crate::debian::{self, Archive};
-use crate::wheel;
+use crate::{gpu_drivers, wheel};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-use vkabort_test_kit::drivers::{self, TestDriver, has_loader};
-use vkabort_test_kit::{process, slang, spirv_tools, store};
+use vkabort_test_kit::drivers::{self, LIBRARIES, TestDriver, has_loader};
+use vkabort_test_kit::{gpu_drivers as real_gpus, slang, spirv_tools, store};
 
 /// Installs everything that the tests need, unless it is there; with `newest`, also Debian unstable's drivers.
 ///
@@ -22,6 +21,9 @@ pub fn provision(newest: bool) -> Result<()> {
             continue;
         }
         bring(driver, &mut archive)?;
+    }
+    if !real_gpus::folder().join("version").is_file() {
+        gpu_drivers::install(opened(&mut archive)?)?;
     }
     wheel::install_slang()?;
     wheel::install_spirv_tools()
@@ -39,10 +41,7 @@ pub fn bring(driver: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
     if driver == TestDriver::Lavapipe {
         return debian::install(&["libvulkan1", "mesa-vulkan-drivers"], "running Vulkan programs");
     }
-    let archive = match archive {
-        Some(archive) => archive,
-        None => archive.insert(Archive::open(&store().join("apt"))?),
-    };
+    let archive = opened(archive)?;
     // Unpacked beside its place and moved there when complete, so that an interrupted run leaves nothing half done.
     let folder = driver.folder();
     let fresh = folder.with_extension("new");
@@ -53,7 +52,7 @@ pub fn bring(driver: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
         TestDriver::Lavapipe => bail!("lavapipe is installed, not unpacked"),
         TestDriver::LavapipeBackports => unpack_lavapipe(archive, &fresh, &folder)?,
         TestDriver::SwiftShader => unpack_swiftshader(archive, &fresh, &folder)?,
-        TestDriver::Newest => bootstrap_newest(archive, &fresh, &folder)?,
+        TestDriver::Newest => unpack_newest(archive, &fresh, &folder)?,
     };
     fs::write(fresh.join("version"), &version)?;
     fs::rename(&fresh, &folder)?;
@@ -61,12 +60,19 @@ pub fn bring(driver: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
     Ok(())
 }
 
+/// Opens the package lists when they are first needed.
+fn opened(archive: &mut Option<Archive>) -> Result<&Archive> {
+    if archive.is_none() {
+        *archive = Some(Archive::open(&store().join("apt"))?);
+    }
+    archive.as_ref().context("the package lists are open")
+}
+
 /// Unpacks the backports' Mesa. Its other dependencies are those of the release's Mesa, which is installed.
 fn unpack_lavapipe(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
     let version = archive.version("mesa-vulkan-drivers", true)?;
     archive.unpack(&["mesa-vulkan-drivers", "libdrm2", "libdrm-amdgpu1"], true, fresh)?;
-    let library = "usr/lib/x86_64-linux-gnu/libvulkan_lvp.so";
-    write_driver_manifest(fresh, &folder.join(library), "1.4.305")?;
+    write_driver_manifest(fresh, &folder.join(LIBRARIES).join("libvulkan_lvp.so"), "1.4.305")?;
     Ok(format!("mesa-vulkan-drivers {version}"))
 }
 
@@ -95,30 +101,16 @@ fn unpack_swiftshader(archive: &Archive, fresh: &Path, folder: &Path) -> Result<
     Ok(format!("chromium-common {version}"))
 }
 
-/// Bootstraps Debian unstable into a folder. Programs run with its libraries through its dynamic linker.
-fn bootstrap_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
-    if !process::is_on_path("debootstrap") && !Path::new("/usr/sbin/debootstrap").is_file() {
-        debian::install(&["debootstrap"], "installing Debian unstable into a folder")?;
-    }
-    let packages = "mesa-vulkan-drivers,libvulkan1,vulkan-validationlayers,vulkan-tools,spirv-tools,glslang-tools";
-    let include = format!("--include={packages}");
-    let mut command = Command::new("/usr/sbin/debootstrap");
-    command
-        .args(["--variant=minbase", &include, "sid"])
-        .arg(fresh)
-        .arg(&archive.mirror);
-    if !process::is_root() {
-        bail!("debootstrap needs root; run\n\n    sudo cargo xtask drivers --newest\n");
-    }
-    process::output(&mut command)?;
-    let libraries = "usr/lib/x86_64-linux-gnu";
-    write_driver_manifest(fresh, &folder.join(libraries).join("libvulkan_lvp.so"), "1.4.0")?;
-    write_validation_manifest(fresh, &folder.join(libraries).join("libVkLayer_khronos_validation.so"))?;
-    let mut query = Command::new("dpkg-query");
-    query
-        .arg(format!("--root={}", fresh.display()))
-        .args(["-W", "-f", "${Version}", "mesa-vulkan-drivers"]);
-    Ok(format!("sid's mesa-vulkan-drivers {}", process::output(&mut query)?))
+/// Unpacks Debian unstable's drivers and their dependencies. Programs run with these libraries through their dynamic linker.
+fn unpack_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
+    let unstable = archive.other_release("sid")?;
+    let version = unstable.version("mesa-vulkan-drivers", false)?;
+    let packages = ["mesa-vulkan-drivers", "libvulkan1", "vulkan-validationlayers"];
+    unstable.unpack_with_dependencies(&packages, fresh)?;
+    let libraries = folder.join(LIBRARIES);
+    write_driver_manifest(fresh, &libraries.join("libvulkan_lvp.so"), "1.4.0")?;
+    write_validation_manifest(fresh, &libraries.join("libVkLayer_khronos_validation.so"))?;
+    Ok(format!("sid's mesa-vulkan-drivers {version}"))
 }
 
 fn write_driver_manifest(folder: &Path, library: &Path, api_version: &str) -> Result<()> {
@@ -157,6 +149,10 @@ pub fn report() {
             Ok(found) => println!("{}: {} ({})", driver.name(), found.manifest.display(), found.version),
             Err(reason) => println!("{}: {reason}", driver.name()),
         }
+    }
+    match fs::read_to_string(real_gpus::folder().join("version")) {
+        Ok(version) => println!("GPU drivers: {version}"),
+        Err(_) => println!("GPU drivers: not installed; `cargo xtask drivers` installs them"),
     }
     match drivers::validation_layer(None) {
         Ok(folder) => println!("validation layer: {}", folder.display()),

@@ -7,6 +7,9 @@ use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Debian's folder of libraries.
+pub const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
+
 /// Drivers that the project tests on. All of them run on the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestDriver {
@@ -63,14 +66,10 @@ impl TestDriver {
                 }
                 (manifest, Vec::new(), None)
             }
-            Self::LavapipeBackports => (
-                folder.join("icd.json"),
-                vec![folder.join("usr/lib/x86_64-linux-gnu")],
-                None,
-            ),
+            Self::LavapipeBackports => (folder.join("icd.json"), vec![folder.join(LIBRARIES)], None),
             Self::SwiftShader => (folder.join("icd.json"), vec![folder.join("usr/lib/chromium")], None),
             Self::Newest => {
-                let libraries = folder.join("usr/lib/x86_64-linux-gnu");
+                let libraries = folder.join(LIBRARIES);
                 let interpreter = libraries.join("ld-linux-x86-64.so.2");
                 (folder.join("icd.json"), vec![libraries], Some(interpreter))
             }
@@ -85,12 +84,13 @@ impl TestDriver {
             manifest,
             libraries,
             interpreter,
+            ..Driver::default()
         })
     }
 }
 
 /// A driver on this machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Driver {
     /// Its name in commands and test names.
     pub name: String,
@@ -102,6 +102,10 @@ pub struct Driver {
     pub libraries: Vec<PathBuf>,
     /// The dynamic linker that starts programs, for a driver that needs another C library.
     pub interpreter: Option<PathBuf>,
+    /// A library that plays the kernel.
+    pub preload: Option<PathBuf>,
+    /// Environment variables that configure it.
+    pub variables: Vec<(&'static str, &'static str)>,
 }
 
 impl Driver {
@@ -112,10 +116,8 @@ impl Driver {
             .map_or_else(|| "driver".into(), |stem| stem.to_string_lossy().into_owned());
         Self {
             name,
-            version: String::new(),
             manifest: manifest.to_path_buf(),
-            libraries: Vec::new(),
-            interpreter: None,
+            ..Self::default()
         }
     }
 }

@@ -60,10 +60,11 @@ impl Environment {
             None => Command::new(program),
             Some(interpreter) => {
                 let mut command = Command::new(interpreter);
-                command
-                    .arg("--library-path")
-                    .arg(joined(&self.libraries())?)
-                    .arg(program);
+                command.arg("--library-path").arg(joined(&self.libraries())?);
+                for library in self.driver.iter().filter_map(|driver| driver.preload.as_ref()) {
+                    command.arg("--preload").arg(library);
+                }
+                command.arg(program);
                 command
             }
         };
@@ -90,7 +91,8 @@ impl Environment {
         if let Some(driver) = &self.driver {
             command
                 .env("VK_DRIVER_FILES", &driver.manifest)
-                .env("VK_ICD_FILENAMES", &driver.manifest);
+                .env("VK_ICD_FILENAMES", &driver.manifest)
+                .envs(driver.variables.iter().copied());
             if driver.interpreter.is_none() && !driver.libraries.is_empty() {
                 command.env("LD_LIBRARY_PATH", joined(&driver.libraries)?);
             }

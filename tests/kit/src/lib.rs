@@ -11,6 +11,7 @@ pub mod context;
 pub mod device_choice;
 pub mod drivers;
 pub mod environment;
+pub mod gpu_drivers;
 pub mod layer;
 pub mod message_data;
 pub mod messages;
