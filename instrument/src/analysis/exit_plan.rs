@@ -16,8 +16,8 @@ pub(crate) enum Exit {
     Kill,
     /// It ends in place: every entry point that reaches the function is an any-hit shader of `SPV_KHR_ray_tracing`.
     TerminateRay,
-    /// It ends the entry point of a task shader with `OpEmitMeshTasksEXT` of zero workgroups.
-    EmitNoTasks,
+    /// It returns from the entry point of a task shader, which then launches no workgroups.
+    ReturnFromTask,
 }
 
 /// How invocations leave the functions of a module in its current form.
@@ -48,7 +48,7 @@ impl ExitPlan {
             match models {
                 [model::Fragment] => Exit::Kill,
                 [model::AnyHitKHR] if ends_rays => Exit::TerminateRay,
-                [model::TaskEXT] if entries.is_set(function) => Exit::EmitNoTasks,
+                [model::TaskEXT] if entries.is_set(function) => Exit::ReturnFromTask,
                 _ => Exit::Return,
             }
         });

@@ -97,7 +97,7 @@ pub(crate) mod execution_model {
 pub(crate) mod storage_class {
     from_spirv! { u32; StorageClass:
         UniformConstant Input Uniform Workgroup Private Function StorageBuffer
-        PhysicalStorageBuffer TaskPayloadWorkgroupEXT
+        PhysicalStorageBuffer
     }
 }
 

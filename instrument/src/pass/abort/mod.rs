@@ -14,9 +14,9 @@
 //! cannot write; they only end. The passes `loop_normalize` and `outline` run before: every abort is where an invocation can
 //! return.
 //!
-//! Phases: (1) in each function that an abort concerns, aborts are lowered (`message`) and exits are written (`unwind`);
-//! (2) entry points store the invocation's identity (`runtime`); (3) capabilities and interfaces are declared; (4) what
-//! only aborts used is stripped.
+//! Phases: (1) in each function that an abort concerns, aborts are lowered (`message`), exits are written (`unwind`), and a
+//! task shader gets a single end (`task_exit`); (2) entry points store the invocation's identity (`runtime`); (3)
+//! capabilities and interfaces are declared; (4) what only aborts used is stripped.
 //!
 //! Not handled, and reported as errors: message types without a size (`analysis::message_layout`), parts of a message
 //! computed by unknown instructions, and large arrays that can be neither indexed in memory nor put into a variable.
@@ -24,11 +24,12 @@
 mod message;
 mod rematerialize_handles;
 mod runtime;
+mod task_exit;
 mod unwind;
 
 use super::site_numbering::SiteOperand;
 use super::strip;
-use crate::analysis::exit_plan::ExitPlan;
+use crate::analysis::exit_plan::{Exit, ExitPlan};
 use crate::analysis::index::{Block, Function, Index};
 use crate::edit::globals::Globals;
 use crate::edit::placeholder::Placeholders;
@@ -41,6 +42,7 @@ use crate::spv::{Code, Id, Literal, Words, op};
 use message::{MessageWriter, Sources};
 use runtime::{EntryInterface, NO_RECORD, Runtime, store_identity};
 use smallvec::SmallVec;
+use task_exit::move_task_exit;
 use unwind::{FlagState, Unwinder};
 use vkabort_record::site::{Site, SiteId, SiteTable};
 
@@ -77,6 +79,8 @@ pub(crate) fn lower(
     let mut writes_records = false;
     let mut lowered = 0;
     let mut lost_use = Vec::new();
+    // Pairs of a task shader's function and the function that ends it.
+    let mut tasks = Vec::new();
     for (number, function) in plan.touched(index) {
         let unwinder = &mut Unwinder {
             index,
@@ -106,6 +110,10 @@ pub(crate) fn lower(
             lower_abort(unwinder, options, site, block, &mut variables)?;
         }
         unwinder.run();
+        if plan.exit(number) == Exit::ReturnFromTask {
+            let task = move_task_exit(index, function, &mut runtime, &mut globals, &mut edits);
+            tasks.push((function.id, task));
+        }
         declare_variables(index, function, &variables, &mut edits);
     }
     // Phase 2.
@@ -115,7 +123,7 @@ pub(crate) fn lower(
     }
     // Phase 3.
     declare_physical_addressing(index, &mut globals, &mut edits);
-    extend_interfaces(index, interfaces, &runtime, &mut edits)?;
+    write_entry_points(index, interfaces, &tasks, &runtime, &mut edits)?;
     // Phase 4. The shared functions use ids of the module only through `globals`.
     let uses_constant_data = strip::strip(index, &lost_use, &mut edits, globals.declarations(), globals.reused());
     edits.insert(index.words.len(), &runtime.functions.words);
@@ -217,10 +225,11 @@ fn affected_entry_points<'w>(index: &Index<'w>, plan: &ExitPlan) -> Vec<EntryInt
         .collect()
 }
 
-/// Adds the variables that this pass declared to the interfaces of entry points.
-fn extend_interfaces(
+/// Adds the variables that this pass declared to the interfaces of entry points, and replaces the functions of task shaders.
+fn write_entry_points(
     index: &Index<'_>,
     interfaces: Vec<EntryInterface<'_>>,
+    tasks: &[(Id, Id)],
     runtime: &Runtime,
     edits: &mut Edits,
 ) -> Result<()> {
@@ -237,9 +246,15 @@ fn extend_interfaces(
             );
             return Err(Error::new(ErrorKind::Limit, PASS, None, message));
         }
-        if !added.is_empty() {
+        let task = tasks.iter().find(|(function, _)| *function == entry.function);
+        if !added.is_empty() || task.is_some() {
+            let function = task.map_or(entry.function, |(_, task)| *task);
             let mut code = Code::with_room(words + count);
-            code.op(op::EntryPoint, (Words(entry.inst.from(1)), added.as_slice()));
+            let name_and_interface = Words(entry.inst.from(3));
+            code.op(
+                op::EntryPoint,
+                (Literal(entry.model), function, name_and_interface, added.as_slice()),
+            );
             edits.replace(entry.inst.offset, words, &code.words);
         }
     }

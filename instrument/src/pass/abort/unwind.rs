@@ -30,7 +30,6 @@ use crate::edit::Edits;
 use crate::edit::globals::Globals;
 use crate::edit::phi::PhiRenames;
 use crate::edit::placeholder::Placeholders;
-use crate::spv::op::storage_class;
 use crate::spv::{Code, Id, Words, op};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -70,11 +69,7 @@ impl Unwinder<'_, '_> {
         match self.plan.exit(self.number) {
             Exit::Kill => code.op(op::Kill, ()),
             Exit::TerminateRay => code.op(op::TerminateRayKHR, ()),
-            Exit::EmitNoTasks => {
-                let no_groups = [self.globals.constant(0); 3];
-                let payload = self.task_payload();
-                code.op(op::EmitMeshTasksEXT, (no_groups.as_slice(), payload.as_slice()));
-            }
+            Exit::ReturnFromTask => code.op(op::Return, ()),
             Exit::Return => {
                 if flag_state == FlagState::Unset && self.plan.unwinds(self.number) {
                     let flag = self.runtime.flag(self.globals);
@@ -90,24 +85,6 @@ impl Unwinder<'_, '_> {
                 }
             }
         }
-    }
-
-    /// The payload that the entry points of this function pass to mesh shaders, if they agree on one.
-    fn task_payload(&self) -> Option<Id> {
-        let mut entries = self
-            .index
-            .entry_points
-            .iter()
-            .filter(|e| e.function == self.function.id);
-        let entry = entries.next()?;
-        let is_payload = |id: &Id| {
-            let variable = self.index.def(*id);
-            variable.is_some_and(|v| {
-                v.opcode() == op::Variable && v.storage_class() == storage_class::TaskPayloadWorkgroupEXT
-            })
-        };
-        let payload = entry.interface().find(is_payload)?;
-        entries.all(|e| e.has_in_interface(payload)).then_some(payload)
     }
 
     /// Tests the flag after calls and at the top of loops.

@@ -5,18 +5,18 @@ use crate::edit::globals::Globals;
 use crate::spv::{Code, Id, Literal, op};
 
 /// A function being written. Only one at a time can be open.
-pub(super) struct OpenFunction<const N: usize> {
+pub(crate) struct OpenFunction<const N: usize> {
     /// The functions written so far and the beginning of this one.
-    pub(super) code: Code,
-    pub(super) function: Id,
-    pub(super) parameters: [Id; N],
+    pub(crate) code: Code,
+    pub(crate) function: Id,
+    pub(crate) parameters: [Id; N],
     /// Label of its first block, which is open.
-    pub(super) block: Id,
+    pub(crate) block: Id,
 }
 
 impl Runtime {
     /// Begins a function with the debug name `name`.
-    pub(super) fn begin_function<const N: usize>(
+    pub(crate) fn begin_function<const N: usize>(
         &mut self,
         globals: &mut Globals,
         name: &str,
@@ -44,7 +44,7 @@ impl Runtime {
     }
 
     /// Ends the open function; `code` is its [`OpenFunction::code`].
-    pub(super) fn end_function(&mut self, mut code: Code) {
+    pub(crate) fn end_function(&mut self, mut code: Code) {
         code.op(op::FunctionEnd, ());
         debug_assert!(self.functions.words.is_empty(), "two functions were open at once");
         self.functions = code;

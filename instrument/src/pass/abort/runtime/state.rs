@@ -27,6 +27,7 @@ pub(crate) struct Runtime {
     flag: Option<Id>,
     stage: Option<Id>,
     identity: Option<Id>,
+    task_groups: Option<Id>,
     types: Option<ArenaTypes>,
     /// Addresses as `uvec2` constants.
     addresses: Vec<(u64, Id)>,
@@ -76,6 +77,7 @@ impl Runtime {
             flag: None,
             stage: None,
             identity: None,
+            task_groups: None,
             types: None,
             addresses: Vec::with_capacity(2),
             reserve: None,
@@ -88,7 +90,9 @@ impl Runtime {
 
     /// Global variables declared here, which interfaces list from SPIR-V 1.4 on.
     pub(crate) fn variables(&self) -> impl Iterator<Item = Id> {
-        [self.flag, self.stage, self.identity].into_iter().flatten()
+        [self.flag, self.stage, self.identity, self.task_groups]
+            .into_iter()
+            .flatten()
     }
 
     /// The flag that tells callers that the invocation has aborted: a Private variable, initially false.
@@ -116,6 +120,15 @@ impl Runtime {
             let uint = globals.uint();
             let uvec4 = globals.vector(uint, 4);
             private_zero(globals, uvec4, "vkabort_identity")
+        })
+    }
+
+    /// Private variable with the numbers of mesh workgroups that a task shader launches, initially zero.
+    pub(crate) fn task_groups(&mut self, globals: &mut Globals) -> Id {
+        *self.task_groups.get_or_insert_with(|| {
+            let uint = globals.uint();
+            let uvec3 = globals.vector(uint, 3);
+            private_zero(globals, uvec3, "vkabort_task_groups")
         })
     }
 
