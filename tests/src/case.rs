@@ -47,7 +47,7 @@ pub enum Run {
 }
 
 impl Run {
-    fn call(self, context: &Context) -> Result<()> {
+    pub(crate) fn call(self, context: &Context) -> Result<()> {
         match self {
             Self::Context(run) => run(context),
             Self::Gpu(run) => run(&Gpu::open(context)?),

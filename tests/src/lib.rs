@@ -14,6 +14,7 @@ pub mod case;
 pub mod case_process;
 pub mod cases;
 pub mod command_test;
+pub mod compile;
 pub mod files;
 pub mod glsl;
 pub mod glsl_debug;

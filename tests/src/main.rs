@@ -1,5 +1,5 @@
 //! `vkabort-e2e CASE` runs one case in this process and environment. `vkabort-e2e --serve` runs the cases that standard
-//! input names. Without arguments it lists all cases.
+//! input names, `vkabort-e2e --compile` every case up to its first submission. Without arguments it lists all cases.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -10,6 +10,7 @@
 mod sanitized;
 
 use std::process::ExitCode;
+use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE, compile, pipeline_cache};
 use vkabort_tests::harness::{SERVE, serve};
 use vkabort_tests::{case, cases};
 
@@ -27,6 +28,23 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         };
+    }
+    if name == PIPELINE_CACHE {
+        let file = std::env::args_os().nth(2).unwrap_or_default();
+        return match pipeline_cache(file.as_ref()) {
+            Ok(hit) => {
+                println!("{}", if hit { HIT } else { MISS });
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("{error:#}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    if name == COMPILE {
+        compile(&all, |case, progress| println!("{}\t{progress}", case.name));
+        return ExitCode::SUCCESS;
     }
     match all.iter().find(|case| case.name == name) {
         Some(case) => ExitCode::from(case::run_here(case)),

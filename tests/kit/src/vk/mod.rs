@@ -25,7 +25,7 @@ pub use image::Image;
 pub use owner::Owner;
 pub use ray::{RAY_STAGES, Rays, groups};
 pub use scene::Scene;
-pub use submission::Submission;
+pub use submission::{Compiled, Submission, compile_only};
 pub use vk_ext as khr;
 pub use word_kernel::WordKernel;
 

@@ -3,6 +3,18 @@
 use super::{Device, code};
 use anyhow::{Context, Result};
 use ash::vk;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static COMPILE_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// Payload of the unwinding that ends a case at its first submission.
+pub struct Compiled;
+
+/// From now on submissions unwind with [`Compiled`]: the device compiles, but does not execute.
+pub fn compile_only() {
+    COMPILE_ONLY.store(true, Ordering::Relaxed);
+}
 
 /// A recorded command buffer with a fence.
 pub struct Submission<'device> {
@@ -80,7 +92,14 @@ impl<'device> Submission<'device> {
     }
 
     /// `vkQueueSubmit` of the commands in `info`, with the fence.
+    ///
+    /// # Panics
+    ///
+    /// Unwinds with [`Compiled`] after [`compile_only`].
     pub fn submit_info(&self, queue: vk::Queue, info: vk::SubmitInfo<'_>) -> vk::Result {
+        if COMPILE_ONLY.load(Ordering::Relaxed) {
+            resume_unwind(Box::new(Compiled));
+        }
         let commands = [self.commands];
         let info = info.command_buffers(&commands);
         // SAFETY: the command buffer is recorded and submitted once; the fence is unsignalled.
