@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{Feature, LoweredFeatures, Options, Outcome, instrument, scan, sites};
-use vkabort_record::site::{ModuleHash, SiteTable};
+use vkabort_record::site::SiteTable;
 
 /// The code that the driver gets for a module.
 pub enum Rewritten {
@@ -42,7 +42,7 @@ impl Device {
         let features = scan(words);
         if !needs_rewrite(features, state) {
             let native = features.contains(Feature::Abort) && state.enabled.abort && !state.emulated.abort;
-            let module = native.then(|| self.native_module(state, words)).flatten();
+            let module = native.then(|| self.native_module(words)).flatten();
             return Ok(module.map_or(Rewritten::Unchanged, |module| Rewritten::Native { module }));
         }
         let options = if specialization.is_empty() {
@@ -81,7 +81,6 @@ impl Device {
                     data_spec_ids: new.data_spec_ids,
                     length_spec_ids: new.length_spec_ids,
                 });
-                state.modules.add(&module);
                 Ok(Rewritten::Changed {
                     words: new.words,
                     module,
@@ -99,12 +98,20 @@ impl Device {
 
 impl Device {
     /// Logs that the driver refused rewritten code: the application may print no more than the result.
-    pub fn log_refusal(&self, command: &str, result: vk::Result, modules: impl IntoIterator<Item = ModuleHash>) {
+    pub fn log_refusal<'a>(
+        &self,
+        command: &str,
+        result: vk::Result,
+        modules: impl IntoIterator<Item = &'a Arc<Module>>,
+    ) {
         let is_emulated = self.state.as_ref().is_some_and(|state| !state.emulated.is_empty());
         if result.as_raw() >= 0 || !is_emulated {
             return;
         }
-        let hashes: Vec<String> = modules.into_iter().map(|hash| hash.to_string()).collect();
+        let hashes: Vec<String> = modules
+            .into_iter()
+            .map(|module| module.sites.module_hash.to_string())
+            .collect();
         if !hashes.is_empty() {
             let hashes = hashes.join(", ");
             self.instance.log.line(
@@ -123,7 +130,7 @@ impl Device {
     }
 
     /// The module, for decoding the messages of aborts that the driver executes.
-    fn native_module(&self, state: &AbortState, words: &[u32]) -> Option<Arc<Module>> {
+    fn native_module(&self, words: &[u32]) -> Option<Arc<Module>> {
         let log = &self.instance.log;
         let options = Options {
             // The driver has its own limit.
@@ -148,7 +155,6 @@ impl Device {
                         &format!("module {hash}: executed by the driver, {count} abort sites"),
                     );
                 }
-                state.modules.add(&module);
                 Some(module)
             }
             Err(error) => {

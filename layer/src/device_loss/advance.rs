@@ -105,6 +105,8 @@ impl Device {
         let loss = &state.loss;
         let timeout = self.instance.settings.drain_timeout;
         let drain_deadline = *deadline.get_or_insert_with(|| Instant::now() + timeout);
+        // Before the records are read: they cover the aborts of all objects that are destroyed by now.
+        let destroyed = state.objects.destroyed();
         let mut new = None;
         let when_idle = |queues: &[Arc<Queue>]| {
             let records = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
@@ -125,6 +127,7 @@ impl Device {
         }
         if let Some((records, suspects)) = new {
             report::report_and_continue(self, state, &records, suspects);
+            state.objects.forget_destroyed(destroyed);
         }
     }
 

@@ -76,7 +76,7 @@ impl AbortState {
             .and_then(|location| self.families.get(location.family as usize))
             .copied()
             .unwrap_or(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE);
-        let name = self.names.get(vk::ObjectType::QUEUE, queue.handle.as_raw());
+        let name = self.objects.name(vk::ObjectType::QUEUE, queue.handle.as_raw());
         QueueUse {
             name: name.unwrap_or_else(|| match location {
                 Some(location) => format!("(family {}, index {})", location.family, location.index),
@@ -118,7 +118,7 @@ mod tests {
             queue.counters.count_submission();
             queue.counters.count_submission();
         }
-        state.names.set(vk::ObjectType::QUEUE, 0x20, "compute".into());
+        state.objects.set_name(vk::ObjectType::QUEUE, 0x20, "compute".into());
         assert_eq!(
             names(&state, &queues),
             ["(family 0, index 0)", "compute", "(family 1, index 0)"]

@@ -67,7 +67,7 @@ pub unsafe extern "system" fn set_object_name(
                     true => String::new(),
                     false => CStr::from_ptr(info.p_object_name).to_string_lossy().into_owned(),
                 };
-                state.names.set(info.object_type, info.object_handle, name);
+                state.objects.set_name(info.object_type, info.object_handle, name);
             }
             next(handle, info)
         }

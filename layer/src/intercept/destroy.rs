@@ -5,6 +5,15 @@ use crate::loader::dispatch::{PfnDestroy, destroy_commands};
 use crate::loader::registry::device_of;
 use ash::vk;
 
+/// The type of the objects that a command destroys, if reports name them.
+fn named_kind(command: &str) -> Option<vk::ObjectType> {
+    match command {
+        "vkDestroyPipeline" => Some(vk::ObjectType::PIPELINE),
+        "vkDestroyShaderEXT" => Some(vk::ObjectType::SHADER_EXT),
+        _ => None,
+    }
+}
+
 macro_rules! destroy_intercepts {
     ($($command:ident)*) => {
         #[allow(non_snake_case)]
@@ -18,8 +27,14 @@ macro_rules! destroy_intercepts {
                 ) {
                     guarded((), || {
                         // SAFETY: valid usage: the device is live.
-                        if let Some(device) = unsafe { device_of(handle) }
-                            && !device.is_undrained()
+                        let Some(device) = (unsafe { device_of(handle) }) else {
+                            return;
+                        };
+                        // Before the call: another thread may get the same handle as soon as the driver frees it.
+                        if let (Some(state), Some(kind)) = (&device.state, named_kind(stringify!($command))) {
+                            state.objects.remove(kind, object, state.has_unreported_aborts());
+                        }
+                        if !device.is_undrained()
                             && let Some(next) = device.destroy.$command
                         {
                             // SAFETY: the application's own arguments.
@@ -40,3 +55,49 @@ macro_rules! destroy_intercepts {
     };
 }
 destroy_commands!(destroy_intercepts);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::state::Phase;
+    use crate::device::state::testing::module;
+    use crate::intercept::testing::TestDevice;
+    use crate::loader::dispatch::DeviceTable;
+    use std::ptr;
+    use vkabort_record::site::ModuleHash;
+
+    #[test]
+    fn names_end_with_their_objects_but_not_before_their_aborts_are_reported() {
+        for (command, kind) in [
+            ("vkDestroyPipeline", vk::ObjectType::PIPELINE),
+            ("vkDestroyShaderEXT", vk::ObjectType::SHADER_EXT),
+        ] {
+            let device = TestDevice::new(DeviceTable::EMPTY);
+            let destroy = find(command.as_bytes()).expect("an intercepted command");
+            let objects = &device.state().objects;
+            let create_and_destroy = || {
+                objects.add(kind, 7, vec![module(1)]);
+                objects.set_name(kind, 7, "name".to_owned());
+                // SAFETY: the device is live, and the next layer has no such command.
+                unsafe { destroy(device.handle(), 7, ptr::null()) };
+                assert_eq!(objects.name(kind, 7), None);
+                objects.names(ModuleHash(1), kind).len()
+            };
+            assert_eq!(create_and_destroy(), 0);
+            device.state().loss.enter(Phase::Quiescing);
+            assert_eq!(create_and_destroy(), 1, "the report of {command} lacks the name");
+            device.state().loss.enter(Phase::Lost);
+            assert_eq!(create_and_destroy(), 1, "kept after the report");
+        }
+    }
+
+    #[test]
+    fn an_object_destroyed_while_a_report_is_being_built_is_kept() {
+        let device = TestDevice::new(DeviceTable::EMPTY);
+        assert!(!device.state().has_unreported_aborts());
+        let report = crate::locks::lock(&device.state().loss.drain_deadline);
+        assert!(device.state().has_unreported_aborts());
+        drop(report);
+        assert!(!device.state().has_unreported_aborts());
+    }
+}

@@ -2,12 +2,12 @@
 
 use super::pipeline_edit::{EditCreateInfo, Editor};
 use super::{MISSING, command, guarded, next_of};
-use crate::device::state::{AbortState, DeferredCreation, Device, Modules};
+use crate::device::state::{AbortState, DeferredCreation, Device, Module, Objects};
 use crate::loader::registry::device_of;
 use crate::locks::lock;
 use ash::vk::{self, Handle};
 use std::slice;
-use vkabort_record::site::ModuleHash;
+use std::sync::Arc;
 
 /// Creates pipelines by `next`, from edited create-infos or from the application's own if nothing had to be edited. Calls
 /// `next` once at most.
@@ -38,7 +38,7 @@ unsafe fn create<I: EditCreateInfo>(
         modules.push(own);
     }
     let result = next(if editor.changed { copies.as_ptr() } else { infos });
-    device.log_refusal(command, result, modules.iter().flatten().copied());
+    device.log_refusal(command, result, modules.iter().flatten());
     if result == vk::Result::OPERATION_DEFERRED_KHR {
         let mut storage = editor.storage;
         if editor.changed {
@@ -48,7 +48,7 @@ unsafe fn create<I: EditCreateInfo>(
         lock(&state.deferred).entry(operation).or_default().push(creation);
     } else {
         // SAFETY: one pipeline for each create-info.
-        unsafe { remember(&state.modules, pipelines, modules) };
+        unsafe { remember(&state.objects, pipelines, modules) };
     }
     result
 }
@@ -57,14 +57,12 @@ unsafe fn create<I: EditCreateInfo>(
 ///
 /// # Safety
 /// `pipelines` must have as many elements as `modules`.
-unsafe fn remember(table: &Modules, pipelines: *const vk::Pipeline, modules: Vec<Vec<ModuleHash>>) {
+unsafe fn remember(objects: &Objects, pipelines: *const vk::Pipeline, modules: Vec<Vec<Arc<Module>>>) {
     // SAFETY: as many elements (the caller's contract).
     let pipelines = unsafe { slice::from_raw_parts(pipelines, modules.len()) };
-    for (pipeline, mut modules) in pipelines.iter().zip(modules) {
+    for (pipeline, modules) in pipelines.iter().zip(modules) {
         if *pipeline != vk::Pipeline::null() {
-            modules.sort_unstable();
-            modules.dedup();
-            table.set_modules_of(vk::ObjectType::PIPELINE, pipeline.as_raw(), modules);
+            objects.add(vk::ObjectType::PIPELINE, pipeline.as_raw(), modules);
         }
     }
 }
@@ -184,7 +182,7 @@ fn complete(device: &Device, operation: vk::DeferredOperationKHR) {
         if let Some(pipelines) = creation.pipelines.take() {
             // SAFETY: "any memory that the deferred command's parameters point to" is valid until the application knows of
             // the completion, and the array has one element for each create-info.
-            unsafe { remember(&state.modules, pipelines, std::mem::take(&mut creation.modules)) };
+            unsafe { remember(&state.objects, pipelines, std::mem::take(&mut creation.modules)) };
         }
     }
 }

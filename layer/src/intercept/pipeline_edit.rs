@@ -13,7 +13,6 @@ use std::ffi::c_void;
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
-use vkabort_record::site::ModuleHash;
 
 type Stage = vk::PipelineShaderStageCreateInfo<'static>;
 
@@ -26,11 +25,11 @@ pub trait EditCreateInfo: Copy + 'static {
     ///
     /// # Safety
     /// The create-info must be valid until the driver has read it.
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleHash>) -> Result<(), vk::Result>;
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result>;
 }
 
 impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleHash>) -> Result<(), vk::Result> {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe {
             if has_stages(self) {
@@ -43,14 +42,14 @@ impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
 }
 
 impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleHash>) -> Result<(), vk::Result> {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { editor.stage(&mut self.stage, modules) }
     }
 }
 
 impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleHash>) -> Result<(), vk::Result> {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe {
             self.p_stages = editor.stages(self.p_stages, self.stage_count, modules)?;
@@ -61,7 +60,7 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
 }
 
 impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleHash>) -> Result<(), vk::Result> {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         self.p_stages = unsafe { editor.stages(self.p_stages, self.stage_count, modules) }?;
         Ok(())
@@ -93,14 +92,14 @@ impl<'a> Editor<'a> {
     ///
     /// # Safety
     /// The stage must be valid until the driver has read it.
-    unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<ModuleHash>) -> Result<(), vk::Result> {
+    unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
         // SAFETY: the stage is valid (the caller's contract).
         unsafe {
             if stage.module != vk::ShaderModule::null() {
-                let Some(module) = self.state.modules.bound(stage.module) else {
+                let Some(module) = self.state.objects.module_of(stage.module) else {
                     return Ok(());
                 };
-                modules.push(module.sites.module_hash);
+                modules.push(Arc::clone(&module));
                 return self.specialize(stage, &module);
             }
             let Some(chained) = chain::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) else {
@@ -112,11 +111,11 @@ impl<'a> Editor<'a> {
             match self.device.rewrite(self.state, &words, data)? {
                 Rewritten::Unchanged => Ok(()),
                 Rewritten::Native { module } => {
-                    modules.push(module.sites.module_hash);
+                    modules.push(module);
                     Ok(())
                 }
                 Rewritten::Changed { words, module } => {
-                    modules.push(module.sites.module_hash);
+                    modules.push(Arc::clone(&module));
                     self.remove_constants(stage, &module);
                     self.replace_chained(stage, chained, words, &module)
                 }
@@ -167,7 +166,7 @@ impl<'a> Editor<'a> {
         stage: &mut Stage,
         chained: &vk::ShaderModuleCreateInfo<'_>,
         words: Vec<u32>,
-        module: &Module,
+        module: &Arc<Module>,
     ) -> Result<(), vk::Result> {
         let edit = |s_type| match s_type {
             vk::ShaderModuleCreateInfo::STRUCTURE_TYPE => Edit::Change,
@@ -192,7 +191,7 @@ impl<'a> Editor<'a> {
     fn create_module(
         &mut self,
         info: &vk::ShaderModuleCreateInfo<'_>,
-        rewritten: &Module,
+        rewritten: &Arc<Module>,
     ) -> Result<vk::ShaderModule, vk::Result> {
         let next = &self.device.next;
         let (Some(create), Some(destroy)) = (next.vkCreateShaderModule, next.vkDestroyShaderModule) else {
@@ -201,8 +200,7 @@ impl<'a> Editor<'a> {
         let mut module = vk::ShaderModule::null();
         // SAFETY: the device is live, and the create-info valid.
         let result = unsafe { create(self.device.handle, info, ptr::null(), &mut module) };
-        self.device
-            .log_refusal("vkCreateShaderModule", result, [rewritten.sites.module_hash]);
+        self.device.log_refusal("vkCreateShaderModule", result, [rewritten]);
         result.result()?;
         self.storage.keep_module(self.device.handle, destroy, module);
         self.changed = true;
@@ -217,7 +215,7 @@ impl<'a> Editor<'a> {
         &mut self,
         stages: *const Stage,
         count: u32,
-        modules: &mut Vec<ModuleHash>,
+        modules: &mut Vec<Arc<Module>>,
     ) -> Result<*const Stage, vk::Result> {
         if stages.is_null() || count == 0 {
             return Ok(stages);
@@ -235,7 +233,7 @@ impl<'a> Editor<'a> {
     ///
     /// # Safety
     /// `info` must be valid.
-    unsafe fn libraries(&self, info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>, modules: &mut Vec<ModuleHash>) {
+    unsafe fn libraries(&self, info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>, modules: &mut Vec<Arc<Module>>) {
         let Some(info) = info.filter(|info| !info.p_libraries.is_null()) else {
             return;
         };
@@ -243,7 +241,7 @@ impl<'a> Editor<'a> {
         for library in unsafe { slice::from_raw_parts(info.p_libraries, info.library_count as usize) } {
             modules.extend(
                 self.state
-                    .modules
+                    .objects
                     .modules_of(vk::ObjectType::PIPELINE, library.as_raw()),
             );
         }
@@ -265,7 +263,8 @@ unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
     })
 }
 
-/// Edits a copy of a single create-info, and returns where it is kept. Null if the application's own will do.
+/// Edits a copy of a single create-info, and returns where it is kept. Null if the application's own will do. Adds the
+/// modules that its pipeline runs to `modules`.
 ///
 /// # Errors
 /// A module cannot be rewritten or created.
@@ -275,11 +274,12 @@ unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
 pub unsafe fn edit_one<I: EditCreateInfo>(
     editor: &mut Editor<'_>,
     info: *const c_void,
+    modules: &mut Vec<Arc<Module>>,
 ) -> Result<*const I, vk::Result> {
     // SAFETY: a valid `I` (the caller's contract).
     let mut copy = unsafe { *info.cast::<I>() };
     // SAFETY: as above.
-    unsafe { copy.edit(editor, &mut Vec::new()) }?;
+    unsafe { copy.edit(editor, modules) }?;
     Ok(match editor.changed {
         true => editor.storage.keep(vec![copy]),
         false => ptr::null(),

@@ -3,17 +3,21 @@
 
 use super::pipeline_edit::{Editor, edit_one};
 use super::{MISSING, command, guarded, next_of};
-use ash::vk::{self, TaggedStructure};
+use crate::device::state::Module;
+use ash::vk::{self, Handle as _, TaggedStructure};
 use std::ffi::c_void;
+use std::sync::Arc;
 use vk_ext::{PipelineBinaryCreateInfo, PipelineCreateInfo};
 
-/// The `VkPipelineCreateInfoKHR` for the next layer. None if the application's own will do.
+/// The `VkPipelineCreateInfoKHR` for the next layer. None if the application's own will do. Adds the modules of the pipeline
+/// to `modules`.
 ///
 /// # Safety
 /// `info` must be null or valid, and so must its chain.
 unsafe fn edit(
     editor: &mut Editor<'_>,
     info: *const PipelineCreateInfo,
+    modules: &mut Vec<Arc<Module>>,
 ) -> Result<Option<PipelineCreateInfo>, vk::Result> {
     // SAFETY: the structure and its chain are valid (the caller's contract).
     unsafe {
@@ -27,13 +31,13 @@ unsafe fn edit(
         };
         let edited: *const c_void = match (*node.cast::<vk::BaseInStructure<'_>>()).s_type {
             vk::GraphicsPipelineCreateInfo::STRUCTURE_TYPE => {
-                edit_one::<vk::GraphicsPipelineCreateInfo<'static>>(editor, node)?.cast()
+                edit_one::<vk::GraphicsPipelineCreateInfo<'static>>(editor, node, modules)?.cast()
             }
             vk::ComputePipelineCreateInfo::STRUCTURE_TYPE => {
-                edit_one::<vk::ComputePipelineCreateInfo<'static>>(editor, node)?.cast()
+                edit_one::<vk::ComputePipelineCreateInfo<'static>>(editor, node, modules)?.cast()
             }
             vk::RayTracingPipelineCreateInfoKHR::STRUCTURE_TYPE => {
-                edit_one::<vk::RayTracingPipelineCreateInfoKHR<'static>>(editor, node)?.cast()
+                edit_one::<vk::RayTracingPipelineCreateInfoKHR<'static>>(editor, node, modules)?.cast()
             }
             _ => return Ok(None),
         };
@@ -55,7 +59,7 @@ pub unsafe extern "system" fn key(handle: vk::Device, info: *const PipelineCreat
                 return next(handle, info, key);
             };
             let mut editor = Editor::new(device, state);
-            match edit(&mut editor, info) {
+            match edit(&mut editor, info, &mut Vec::new()) {
                 Ok(Some(edited)) => next(handle, &edited, key),
                 Ok(None) => next(handle, info, key),
                 Err(error) => error,
@@ -81,7 +85,12 @@ pub unsafe extern "system" fn create_binaries(
                 return next(handle, info, allocator, binaries);
             };
             let mut editor = Editor::new(device, state);
-            match edit(&mut editor, original.p_pipeline_create_info) {
+            let kind = vk::ObjectType::PIPELINE;
+            let mut modules = state.objects.modules_of(kind, original.pipeline.as_raw());
+            let edited = edit(&mut editor, original.p_pipeline_create_info, &mut modules);
+            // Pipelines can be created from the binaries alone.
+            state.objects.export(&modules);
+            match edited {
                 Ok(Some(edited)) => {
                     let mut copy = *original;
                     copy.p_pipeline_create_info = &edited;
@@ -108,7 +117,8 @@ pub unsafe extern "system" fn indirect_memory_requirements(
             };
             if let (Some(state), false) = (&device.state, info.is_null()) {
                 let mut editor = Editor::new(device, state);
-                let edited = edit_one::<vk::ComputePipelineCreateInfo<'static>>(&mut editor, info.cast());
+                let edited =
+                    edit_one::<vk::ComputePipelineCreateInfo<'static>>(&mut editor, info.cast(), &mut Vec::new());
                 if let Ok(edited) = edited
                     && !edited.is_null()
                 {

@@ -4,7 +4,7 @@ use super::{MISSING, command, guarded, next_of};
 use crate::device::shader::{Rewritten, words_of};
 use crate::device::state::{AbortState, Device};
 use crate::loader::registry::device_of;
-use ash::vk;
+use ash::vk::{self, Handle as _};
 use std::collections::BTreeMap;
 
 pub unsafe extern "system" fn create(
@@ -31,13 +31,15 @@ pub unsafe extern "system" fn create(
                 }) => {
                     let info = with_words(original, &words);
                     let result = next(handle, &info, allocator, module);
-                    device.log_refusal("vkCreateShaderModule", result, [rewritten.sites.module_hash]);
+                    device.log_refusal("vkCreateShaderModule", result, [&rewritten]);
                     (result, rewritten)
                 }
                 Err(error) => return error,
             };
             if result == vk::Result::SUCCESS {
-                state.modules.bind(*module, rewritten);
+                state
+                    .objects
+                    .add(vk::ObjectType::SHADER_MODULE, (*module).as_raw(), vec![rewritten]);
             }
             result
         }
@@ -75,7 +77,9 @@ pub unsafe extern "system" fn destroy(
             return;
         };
         if let Some(state) = &device.state {
-            state.modules.unbind(module);
+            state
+                .objects
+                .remove(vk::ObjectType::SHADER_MODULE, module.as_raw(), false);
         }
         if !device.is_undrained()
             && let Some(next) = device.next.vkDestroyShaderModule
@@ -99,8 +103,10 @@ pub unsafe extern "system" fn create_info_identifier(
                 return;
             };
             if let (Some(state), Some(original)) = (&device.state, info.as_ref())
-                && let Ok(Rewritten::Changed { words, .. }) = rewrite(device, state, original)
+                && let Ok(Rewritten::Changed { words, module }) = rewrite(device, state, original)
             {
+                // A pipeline can be created from the identifier alone.
+                state.objects.export(&[module]);
                 next(handle, &with_words(original, &words), identifier);
             } else {
                 next(handle, info, identifier);
@@ -108,3 +114,25 @@ pub unsafe extern "system" fn create_info_identifier(
         }
     });
 }
+
+/// A pipeline can be created from the identifier alone.
+pub unsafe extern "system" fn identifier(
+    handle: vk::Device,
+    module: vk::ShaderModule,
+    identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    guarded((), || {
+        // SAFETY: valid usage: the device is live.
+        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetShaderModuleIdentifierEXT) }) else {
+            return;
+        };
+        if let Some(state) = &device.state {
+            state.objects.export(state.objects.module_of(module).as_slice());
+        }
+        // SAFETY: the application's own arguments.
+        unsafe { next(handle, module, identifier) };
+    });
+}
+
+#[cfg(test)]
+mod tests;

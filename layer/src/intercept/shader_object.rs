@@ -73,16 +73,13 @@ pub unsafe extern "system" fn create(
         let infos = if changed { copies.as_ptr() } else { infos };
         // SAFETY: the application's own arguments, except for the code.
         let result = unsafe { next(handle, count, infos, allocator, shaders) };
-        let hashes = modules.iter().map(|(_, module)| module.sites.module_hash);
-        device.log_refusal("vkCreateShadersEXT", result, hashes);
+        device.log_refusal("vkCreateShadersEXT", result, modules.iter().map(|(_, module)| module));
         for (index, module) in modules {
             // SAFETY: the array has `count` initialised elements.
             let shader = unsafe { *shaders.add(index) };
             if shader != vk::ShaderEXT::null() {
-                let hashes = vec![module.sites.module_hash];
-                state
-                    .modules
-                    .set_modules_of(vk::ObjectType::SHADER_EXT, shader.as_raw(), hashes);
+                let kind = vk::ObjectType::SHADER_EXT;
+                state.objects.add(kind, shader.as_raw(), vec![module]);
             }
         }
         result
@@ -117,14 +114,14 @@ pub unsafe extern "system" fn binary_data(
         if let Some((state, arena)) = device.arena()
             && result == vk::Result::SUCCESS
             && !data.is_null()
-            && !state
-                .modules
-                .modules_of(vk::ObjectType::SHADER_EXT, shader.as_raw())
-                .is_empty()
         {
-            // SAFETY: the driver wrote `size` bytes.
-            let binary = unsafe { slice::from_raw_parts(data.cast(), *size) };
-            device.instance.binaries.add(binary, arena.options());
+            let modules = state.objects.modules_of(vk::ObjectType::SHADER_EXT, shader.as_raw());
+            if !modules.is_empty() {
+                state.objects.export(&modules);
+                // SAFETY: the driver wrote `size` bytes.
+                let binary = unsafe { slice::from_raw_parts(data.cast(), *size) };
+                device.instance.binaries.add(binary, arena.options());
+            }
         }
         result
     })

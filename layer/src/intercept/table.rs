@@ -152,6 +152,7 @@ device_commands! {
 
     Device vkCreateShaderModule => custom (shader_module::create);
     Device vkDestroyShaderModule => custom (shader_module::destroy);
+    Device vkGetShaderModuleIdentifierEXT => custom (shader_module::identifier);
     Device vkGetShaderModuleCreateInfoIdentifierEXT => custom (shader_module::create_info_identifier);
     Device vkCreateGraphicsPipelines => custom (pipeline::create_graphics);
     Device vkCreateComputePipelines => custom (pipeline::create_compute);

@@ -116,6 +116,7 @@ next_table! {
         vkGetPastPresentationTimingEXT: vk_ext::GetPastPresentationTiming,
         vkCreateShaderModule: vk::PFN_vkCreateShaderModule,
         vkDestroyShaderModule: vk::PFN_vkDestroyShaderModule,
+        vkGetShaderModuleIdentifierEXT: vk::PFN_vkGetShaderModuleIdentifierEXT,
         vkGetShaderModuleCreateInfoIdentifierEXT: vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT,
         vkCreateGraphicsPipelines: vk::PFN_vkCreateGraphicsPipelines,
         vkCreateComputePipelines: vk::PFN_vkCreateComputePipelines,

@@ -12,7 +12,7 @@ use vkabort_record::snapshot::Records;
 pub fn report_options(device: &Device, state: &AbortState, suspects: Vec<QueueUse>) -> ReportOptions {
     ReportOptions {
         arena_bytes: state.arena.as_ref().map(|arena| u64::from(arena.bytes())),
-        device: state.names.get(vk::ObjectType::DEVICE, device.handle.as_raw()),
+        device: state.objects.name(vk::ObjectType::DEVICE, device.handle.as_raw()),
         queues: suspects,
         ..ReportOptions::default()
     }
@@ -20,7 +20,7 @@ pub fn report_options(device: &Device, state: &AbortState, suspects: Vec<QueueUs
 
 /// Builds the report of an arena's records.
 pub fn build(state: &AbortState, records: &Records, options: &ReportOptions) -> Report {
-    let find_module = |hash: ModuleHash| match state.modules.find(hash) {
+    let find_module = |hash: ModuleHash| match state.objects.find(hash) {
         Some(module) => module_info(state, &module),
         None => ModuleInfo::default(),
     };
@@ -29,25 +29,21 @@ pub fn build(state: &AbortState, records: &Records, options: &ReportOptions) -> 
 
 /// Builds the report of a native driver's message data, which does not name its modules.
 pub fn build_from_payloads(state: &AbortState, message_data: &[u8], options: &ReportOptions) -> Report {
-    let modules = state.modules.all();
+    let modules = state.objects.all();
     let modules: Vec<ModuleInfo> = modules.iter().map(|module| module_info(state, module)).collect();
     Report::from_payloads(split(message_data).payloads, &modules, options)
 }
 
 /// A module's sites, its name, and the names of the objects created from it.
 fn module_info(state: &AbortState, module: &Module) -> ModuleInfo {
-    let names = |kind| -> Vec<String> {
-        let objects = state.modules.objects_of(module.sites.module_hash, kind);
-        let names = objects.into_iter().filter_map(|handle| state.names.get(kind, handle));
-        names.collect()
-    };
-    let mut pipelines = names(vk::ObjectType::PIPELINE);
-    pipelines.extend(names(vk::ObjectType::SHADER_EXT));
+    let (objects, hash) = (&state.objects, module.sites.module_hash);
+    let mut pipelines = objects.names(hash, vk::ObjectType::PIPELINE);
+    pipelines.extend(objects.names(hash, vk::ObjectType::SHADER_EXT));
     pipelines.sort();
     pipelines.dedup();
     ModuleInfo {
         sites: Some(Arc::clone(&module.sites)),
-        name: names(vk::ObjectType::SHADER_MODULE).into_iter().next(),
+        name: objects.module_name(hash),
         pipelines,
     }
 }

@@ -64,7 +64,7 @@ pub fn write(
     let recorded = records.records.iter().map(|r| r.module_hash);
     let matched = report.sites.iter().filter_map(|site| site.module_hash);
     let hashes: BTreeSet<_> = recorded.chain(matched).collect();
-    for module in hashes.into_iter().filter_map(|hash| state.modules.find(hash)) {
+    for module in hashes.into_iter().filter_map(|hash| state.objects.find(hash)) {
         let name = module.sites.module_hash;
         if let Ok(sites) = serde_json::to_vec_pretty(&*module.sites) {
             write(&format!("{name}.sites.json"), &sites)?;

@@ -5,8 +5,7 @@ use super::extensions::Extensions;
 use super::fault_queue::FaultQueue;
 use super::instance::Instance;
 use super::loss::Loss;
-use super::module::Modules;
-use super::names::Names;
+use super::objects::Objects;
 use super::queue::{FencePool, Queue, create_fence};
 use crate::arena::Arena;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
@@ -53,10 +52,8 @@ pub struct AbortState {
     pub fences: FencePool,
     /// Fault reports not yet returned.
     pub faults: FaultQueue,
-    /// Modules with aborts.
-    pub modules: Modules,
-    /// Debug-utils names.
-    pub names: Names,
+    /// Objects that reports name, and modules with aborts.
+    pub objects: Objects,
     /// The driver's `VK_EXT_device_fault` is enabled.
     pub ext_fault: bool,
     /// The application enabled `deviceFaultVendorBinary`.
@@ -72,6 +69,12 @@ impl AbortState {
     /// `trap = hang` are ended, and when a loss by the driver clears the memory.
     pub fn aborted(&self) -> bool {
         self.loss.has_begun() || self.arena.as_ref().is_some_and(|arena| arena.aborted())
+    }
+
+    /// Whether shaders may have aborted without a complete report.
+    pub fn has_unreported_aborts(&self) -> bool {
+        // In this order: a thread that has emptied the arena holds the lock until its report is complete.
+        !self.loss.is_lost() && (self.aborted() || self.loss.drain_deadline.try_lock().is_err())
     }
 
     /// The state of a queue, created on the first use of the handle.

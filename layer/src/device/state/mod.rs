@@ -8,9 +8,11 @@ mod fault_queue;
 mod instance;
 mod loss;
 mod module;
-mod names;
+mod objects;
 mod queue;
 mod submit_counters;
+#[cfg(test)]
+pub mod testing;
 
 pub use device::{AbortState, Device};
 pub use edit_storage::{DeferredCreation, EditStorage};
@@ -18,5 +20,6 @@ pub use extensions::Extensions;
 pub use fault_queue::MAX_FAULT_COUNT;
 pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use loss::{Outcome, Phase};
-pub use module::{Module, Modules};
+pub use module::Module;
+pub use objects::Objects;
 pub use queue::{Queue, QueueLocation, QueueWork};

@@ -48,7 +48,7 @@ unsafe extern "system" fn progress(_: vk::Device, _: vk::DeferredOperationKHR) -
 }
 
 fn modules_of(state: &AbortState, pipeline: u64) -> usize {
-    state.modules.modules_of(vk::ObjectType::PIPELINE, pipeline).len()
+    state.objects.modules_of(vk::ObjectType::PIPELINE, pipeline).len()
 }
 
 /// Creates a ray-tracing pipeline of a module that aborts, deferred to an operation.
@@ -102,10 +102,7 @@ fn deferred_pipelines_are_remembered_once_their_operation_is_complete() {
             assert_eq!(modules_of(device.state(), PIPELINE), 1);
             destroy_deferred_operation(device.handle(), operation, ptr::null());
         }
-        device
-            .state()
-            .modules
-            .set_modules_of(vk::ObjectType::PIPELINE, PIPELINE, Vec::new());
+        device.state().objects.remove(vk::ObjectType::PIPELINE, PIPELINE, false);
     }
 }
 

@@ -1,0 +1,267 @@
+//! The objects that reports name, and the modules that live objects run.
+//!
+//! Lifetime: a name ends with its object, because the driver may give the handle to a new one. A module can be reported as long
+//! as a shader module, pipeline or shader object of it exists, and for as long as the device once its code has left the layer's
+//! sight: as a binary or an identifier, from which pipelines can be created without SPIR-V. A shader module that is destroyed
+//! before its pipelines leaves them its name.
+//!
+//! A pipeline may be destroyed when its work is complete (VUID-vkDestroyPipeline-pipeline-00765), before the layer has reported
+//! the aborts of that work. So an object that is destroyed while aborts are not reported is kept, without its handle, until the
+//! report that covers them is complete.
+
+use super::module::Module;
+use ash::vk::{self, Handle as _, ObjectType};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use vkabort_record::site::ModuleHash;
+
+/// The types of objects that reports name.
+const REPORTED: [ObjectType; 5] = [
+    ObjectType::DEVICE,
+    ObjectType::QUEUE,
+    ObjectType::SHADER_MODULE,
+    ObjectType::PIPELINE,
+    ObjectType::SHADER_EXT,
+];
+
+/// An object with a name, or created from modules with aborts.
+#[derive(Default)]
+struct Object {
+    /// Empty: it has none.
+    name: String,
+    modules: Vec<Arc<Module>>,
+}
+
+impl Object {
+    fn has_module(&self, hash: ModuleHash) -> bool {
+        self.modules.iter().any(|module| module.sites.module_hash == hash)
+    }
+}
+
+/// A module that can be reported.
+struct Reportable {
+    module: Arc<Module>,
+    /// Objects created from it.
+    uses: usize,
+    /// The last name of a destroyed shader module.
+    name: String,
+    /// Its code has left the layer's sight.
+    is_exported: bool,
+}
+
+#[derive(Default)]
+struct Tables {
+    modules: HashMap<ModuleHash, Reportable>,
+    objects: HashMap<(ObjectType, u64), Object>,
+    /// Destroyed while aborts were not reported, in order.
+    destroyed: Vec<(ObjectType, Object)>,
+}
+
+impl Tables {
+    fn reportable(&mut self, module: &Arc<Module>) -> &mut Reportable {
+        self.modules
+            .entry(module.sites.module_hash)
+            .or_insert_with(|| Reportable {
+                module: Arc::clone(module),
+                uses: 0,
+                name: String::new(),
+                is_exported: false,
+            })
+    }
+
+    /// Gives up an object's modules.
+    fn release(&mut self, object: &Object) {
+        for module in &object.modules {
+            let hash = module.sites.module_hash;
+            if let Some(reportable) = self.modules.get_mut(&hash) {
+                reportable.uses = reportable.uses.saturating_sub(1);
+                if reportable.uses == 0 && !reportable.is_exported {
+                    self.modules.remove(&hash);
+                }
+            }
+        }
+    }
+}
+
+/// The objects of a device. While none has a module with aborts, looking for modules costs one atomic load.
+#[derive(Default)]
+pub struct Objects {
+    tables: RwLock<Tables>,
+    has_modules: AtomicBool,
+}
+
+impl Objects {
+    fn write<R>(&self, change: impl FnOnce(&mut Tables) -> R) -> R {
+        change(&mut self.tables.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn read<R>(&self, look: impl FnOnce(&Tables) -> R) -> R {
+        look(&self.tables.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the device has ever had a module with aborts.
+    pub fn has_modules(&self) -> bool {
+        self.has_modules.load(Ordering::Acquire)
+    }
+
+    /// Sets the name of an object; empty: none. Ignores objects that reports do not name.
+    pub fn set_name(&self, kind: ObjectType, handle: u64, name: String) {
+        if !REPORTED.contains(&kind) {
+            return;
+        }
+        self.write(|tables| {
+            let object = tables.objects.entry((kind, handle)).or_default();
+            object.name = name;
+            if object.name.is_empty() && object.modules.is_empty() {
+                tables.objects.remove(&(kind, handle));
+            }
+        });
+    }
+
+    /// The name of an object.
+    pub fn name(&self, kind: ObjectType, handle: u64) -> Option<String> {
+        self.read(|tables| tables.objects.get(&(kind, handle)).map(|object| object.name.clone()))
+            .filter(|name| !name.is_empty())
+    }
+
+    /// Adds a new object and the modules that it is created from.
+    pub fn add(&self, kind: ObjectType, handle: u64, mut modules: Vec<Arc<Module>>) {
+        if modules.is_empty() && !self.has_modules() {
+            return;
+        }
+        modules.sort_by_key(|module| module.sites.module_hash);
+        modules.dedup_by_key(|module| module.sites.module_hash);
+        if !modules.is_empty() {
+            self.has_modules.store(true, Ordering::Release);
+        }
+        self.write(|tables| {
+            for module in &modules {
+                tables.reportable(module).uses += 1;
+            }
+            let old = match modules.is_empty() {
+                true => tables.objects.remove(&(kind, handle)),
+                false => tables.objects.insert(
+                    (kind, handle),
+                    Object {
+                        name: String::new(),
+                        modules,
+                    },
+                ),
+            };
+            if let Some(old) = old {
+                tables.release(&old);
+            }
+        });
+    }
+
+    /// Forgets an object that is about to be destroyed. `has_unreported_aborts`: its work may have aborts that no report
+    /// covers yet.
+    pub fn remove(&self, kind: ObjectType, handle: u64, has_unreported_aborts: bool) {
+        self.write(|tables| {
+            let Some(object) = tables.objects.remove(&(kind, handle)) else {
+                return;
+            };
+            if kind == ObjectType::SHADER_MODULE && !object.name.is_empty() {
+                for module in &object.modules {
+                    tables.reportable(module).name.clone_from(&object.name);
+                }
+            }
+            // A shader module runs only as a part of pipelines.
+            if has_unreported_aborts && kind != ObjectType::SHADER_MODULE && !object.modules.is_empty() {
+                tables.destroyed.push((kind, object));
+            } else {
+                tables.release(&object);
+            }
+        });
+    }
+
+    /// Number of destroyed objects that are kept for a report.
+    pub fn destroyed(&self) -> usize {
+        self.read(|tables| tables.destroyed.len())
+    }
+
+    /// Forgets the first `count` of the destroyed objects: a report that was begun after their destruction is complete.
+    pub fn forget_destroyed(&self, count: usize) {
+        if count > 0 {
+            self.write(|tables| {
+                let forgotten: Vec<_> = tables.destroyed.drain(..count.min(tables.destroyed.len())).collect();
+                forgotten.iter().for_each(|(_, object)| tables.release(object));
+            });
+        }
+    }
+
+    /// Keeps modules as long as the device, since objects can be created from them without the layer's knowledge.
+    pub fn export(&self, modules: &[Arc<Module>]) {
+        if !modules.is_empty() {
+            self.has_modules.store(true, Ordering::Release);
+            self.write(|tables| {
+                for module in modules {
+                    tables.reportable(module).is_exported = true;
+                }
+            });
+        }
+    }
+
+    /// The module of a shader module.
+    pub fn module_of(&self, handle: vk::ShaderModule) -> Option<Arc<Module>> {
+        self.modules_of(ObjectType::SHADER_MODULE, handle.as_raw()).pop()
+    }
+
+    /// The modules that an object was created from, ordered by hash.
+    pub fn modules_of(&self, kind: ObjectType, handle: u64) -> Vec<Arc<Module>> {
+        if !self.has_modules() {
+            return Vec::new();
+        }
+        self.read(|tables| {
+            let object = tables.objects.get(&(kind, handle));
+            object.map_or_else(Vec::new, |object| object.modules.clone())
+        })
+    }
+
+    /// All modules that can be reported, ordered by hash.
+    pub fn all(&self) -> Vec<Arc<Module>> {
+        let mut all: Vec<_> = self.read(|tables| tables.modules.values().map(|r| Arc::clone(&r.module)).collect());
+        all.sort_by_key(|module| module.sites.module_hash);
+        all
+    }
+
+    /// The module with this hash.
+    pub fn find(&self, hash: ModuleHash) -> Option<Arc<Module>> {
+        self.read(|tables| tables.modules.get(&hash).map(|r| Arc::clone(&r.module)))
+    }
+
+    /// The name of a module: that of the shader module with the lowest handle, or of one that is destroyed.
+    pub fn module_name(&self, hash: ModuleHash) -> Option<String> {
+        let named = self.names(hash, ObjectType::SHADER_MODULE).into_iter().next();
+        named
+            .or_else(|| self.read(|tables| tables.modules.get(&hash).map(|r| r.name.clone())))
+            .filter(|name| !name.is_empty())
+    }
+
+    /// Names of the objects of a type that were created from a module: by ascending handle, then of destroyed ones.
+    /// O(objects).
+    pub fn names(&self, hash: ModuleHash, kind: ObjectType) -> Vec<String> {
+        self.read(|tables| {
+            let live = tables.objects.iter().filter(|((k, _), _)| *k == kind);
+            let mut found: Vec<_> = live
+                .filter(|(_, object)| object.has_module(hash))
+                .map(|((_, handle), object)| (*handle, &object.name))
+                .collect();
+            found.sort_unstable();
+            let destroyed = tables
+                .destroyed
+                .iter()
+                .filter(|(k, object)| *k == kind && object.has_module(hash));
+            let names = found
+                .into_iter()
+                .map(|(_, name)| name)
+                .chain(destroyed.map(|(_, object)| &object.name));
+            names.filter(|name| !name.is_empty()).cloned().collect()
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "objects_tests.rs"]
+mod tests;

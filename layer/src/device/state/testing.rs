@@ -1,0 +1,21 @@
+//! State for unit tests.
+
+use super::module::Module;
+use std::sync::Arc;
+use vkabort_record::site::{ModuleHash, SiteTable};
+
+/// A module without sites.
+pub fn module(hash: u64) -> Arc<Module> {
+    Arc::new(Module {
+        sites: Arc::new(SiteTable {
+            module_hash: ModuleHash(hash),
+            entry_points: Vec::new(),
+            sites: Vec::new(),
+            warnings: Vec::new(),
+        }),
+        original: None,
+        rewritten: None,
+        data_spec_ids: Vec::new(),
+        length_spec_ids: Vec::new(),
+    })
+}
