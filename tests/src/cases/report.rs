@@ -44,6 +44,8 @@ pub(super) const CASES: &[Case] = cases! {
         alone(), set(&[("filter", "report message=*is eight; ignore message=*")]), reports("selected");
     "report::empty_when_the_filter_ignores_everything" => two_sites(gpu),
         alone(), set(&[("filter", "ignore file=report/*")]), silent();
+    "report::without_the_names_of_destroyed_objects" => renamed(device),
+        alone(), set(&[("log_file", "layer.log")]), silent();
     "report::on_a_device_that_continues" => continues(device),
         alone(), set(&[("on_abort", "continue")]), reports("continue");
 };
@@ -116,5 +118,26 @@ fn continues(device: &Device<'_>) -> Result<()> {
         expect_success(kernel.run_to_end(1)?)?;
         ensure!(kernel.words()[at] == MARK, "the invocation continued after its abort");
     }
+    Ok(())
+}
+
+/// Drivers give the handles of destroyed objects to new ones. A module that is destroyed before its pipeline keeps its name
+/// in the report.
+fn renamed(device: &Device<'_>) -> Result<()> {
+    let spirv = glsl_debug::compile("report/bounds.comp", Form::Lines)?;
+    let buffer = Buffer::storage(device, &marked(&[5]))?;
+    for _ in 0..10 {
+        drop(Kernel::named(
+            device,
+            &spirv,
+            &[&buffer],
+            [c"old module", c"old pipeline"],
+        )?);
+    }
+    let kernel = Kernel::named(device, &spirv, &[&buffer], [c"new module", c""])?;
+    expect_lost(kernel.run_to_end(1)?)?;
+    let log = std::fs::read_to_string("layer.log")?;
+    ensure!(!log.contains("old"), "{log}");
+    ensure!(log.contains("new module"), "{log}");
     Ok(())
 }
