@@ -2,6 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
+use vkabort_record::escape::one_line;
 use vkabort_record::report::{Report, SiteReport, show_location};
 
 /// One test case for the program, failed if `exit` describes an unsuccessful end, and one failed test case for every
@@ -39,7 +40,7 @@ fn failed(kind: &str, message: &str, name: &str) -> TestCase {
 fn place(site: &SiteReport) -> String {
     match (&site.location, &site.function, site.module_hash) {
         (Some(location), ..) => show_location(location),
-        (None, Some(function), _) => function.clone(),
+        (None, Some(function), _) => one_line(function),
         (None, None, Some(hash)) => format!("module {hash}"),
         _ => "unknown place".to_owned(),
     }
@@ -50,6 +51,25 @@ mod tests {
     use super::*;
     use vkabort_record::message::Message;
     use vkabort_record::report::Sample;
+
+    #[test]
+    fn characters_that_xml_does_not_allow_are_escaped() {
+        let hostile = "a\u{1b}[31m\u{fffe}\u{9b}\0b";
+        let mut report = Report::default();
+        report.sites.push(SiteReport {
+            function: Some(hostile.into()),
+            module_name: Some(hostile.into()),
+            samples: vec![Sample {
+                invocation: None,
+                message: Message::untyped(hostile.as_bytes()),
+            }],
+            ..SiteReport::default()
+        });
+        let text = document("app", None, Duration::ZERO, &[report]);
+        let raw = |c: char| (c.is_control() && c != '\n') || c == '\u{fffe}';
+        assert!(!text.contains(raw), "{text:?}");
+        assert!(text.contains("name=\"a\\x1b[31m\\u{fffe}\\u{9b}\\x00b\""), "{text}");
+    }
 
     #[test]
     fn every_site_is_a_failed_test() {

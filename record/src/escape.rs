@@ -27,15 +27,32 @@ pub fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// JSON text with the characters escaped that JSON allows in strings but that are not safe to print. The values of the
+/// strings are unchanged.
+pub fn json_text(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\n' => safe.push(c),
+            c if is_unsafe(c) => safe.push_str(&format!("\\u{:04x}", c as u32)),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// Whether a character is a control, can rewrite what a terminal shows (C1 controls, bidirectional formatting), or is not
+/// allowed in XML (noncharacters).
+fn is_unsafe(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+}
+
 fn escape_controls(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {
             '\n' | '\t' => out.push(c),
             c if c.is_control() && c.is_ascii() => out.push_str(&format!("\\x{:02x}", c as u32)),
-            // C1 controls and bidirectional formatting characters can rewrite what the terminal shows.
-            c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
-                out.push_str(&format!("\\u{{{:x}}}", c as u32));
-            }
+            c if is_unsafe(c) => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
             c => out.push(c),
         }
     }

@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
+use vkabort_record::escape::{json_text, one_line};
 
 /// A log.
 pub struct Log {
@@ -55,17 +56,20 @@ impl Log {
         self.file.is_none() && !disabled && !dumb && io::stderr().is_terminal()
     }
 
-    /// Writes a line, if its level is enabled.
+    /// Writes a line, if its level is enabled. The message may quote settings, files and drivers, which are not trusted: as
+    /// text, its control characters are escaped.
     pub fn line(&self, level: Level, message: &str) {
         if !self.is_enabled(level) {
             return;
         }
         let level = level.name();
         self.write(&match self.format {
-            Format::Text => format!("vkabort: {level}: {message}\n"),
+            Format::Text => format!("vkabort: {level}: {}\n", one_line(message)),
             Format::Json => {
                 let message = serde_json::Value::from(message);
-                format!("{{\"type\":\"log\",\"level\":\"{level}\",\"message\":{message}}}\n")
+                json_text(&format!(
+                    "{{\"type\":\"log\",\"level\":\"{level}\",\"message\":{message}}}\n"
+                ))
             }
         });
     }
@@ -97,8 +101,12 @@ mod tests {
     }
 
     fn json_log(name: &str, write: impl FnOnce(&Log)) -> String {
+        log_of(name, Format::Json, write)
+    }
+
+    fn log_of(name: &str, format: Format, write: impl FnOnce(&Log)) -> String {
         let path = std::env::temp_dir().join(format!("vkabort-log-{name}-{}", std::process::id()));
-        let log = Log::new(Level::Info, Format::Json, Some(&path));
+        let log = Log::new(Level::Info, format, Some(&path));
         write(&log);
         // Read while the log is still open.
         let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -112,6 +120,18 @@ mod tests {
         assert_eq!(
             text,
             "{\"type\":\"log\",\"level\":\"error\",\"message\":\"a\\\"b\\\\\\n\\u0001é\"}\n"
+        );
+    }
+
+    #[test]
+    fn a_message_cannot_forge_lines_or_control_a_terminal() {
+        let hostile = "a\u{1b}[2J\u{9b}b\nvkabort: error: forged";
+        let text = log_of("forged", Format::Text, |log| log.line(Level::Error, hostile));
+        assert_eq!(text, "vkabort: error: a\\x1b[2J\\u{9b}b\\nvkabort: error: forged\n");
+        let text = json_log("forged_json", |log| log.line(Level::Error, hostile));
+        assert!(
+            text.lines().count() == 1 && text.contains("\\u001b[2J\\u009bb\\n"),
+            "{text:?}"
         );
     }
 

@@ -5,10 +5,14 @@ use crate::environment::{self, is_secure_execution};
 use crate::loader::chain;
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The settings file, also as the name of a source.
 const FILE_NAME: &str = "vk_layer_settings.txt";
+/// Size limit of a settings file in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The application, as the name of a source.
 const APPLICATION: &str = "VK_EXT_layer_settings";
 /// The layer's name in `vk_layer_settings.txt`: lower case, without `VK_LAYER_`.
@@ -41,7 +45,7 @@ impl Sources {
         }
         let environment = |name: &str| environment::variable(name)?.into_string().ok();
         let file = settings_file(&environment)
-            .and_then(|path| std::fs::read_to_string(path).ok())
+            .and_then(|path| read_file(&path).ok())
             .unwrap_or_default();
         Self::from_parts(environment, &file, application)
     }
@@ -93,6 +97,13 @@ impl Sources {
         let application = self.application.iter().map(|(key, _)| (key.as_str(), APPLICATION));
         file.chain(application).filter(|(key, _)| !keys.contains(key))
     }
+}
+
+/// Reads a settings file, at most [`MAX_FILE_BYTES`]: the working directory may belong to another user.
+fn read_file(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Parses the `key = value` lines of this layer. `#` starts a comment.

@@ -4,6 +4,7 @@
 //! `record/schema/report.schema.json` describes the lines; [`SCHEMA_VERSION`] grows when a key changes its meaning or is
 //! removed. The reader refuses unknown keys.
 
+use crate::escape::json_text;
 use crate::report::data::{Report, SiteReport, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -92,7 +93,7 @@ fn line(ty: &str, content: &impl Serialize) -> String {
     // Plain structures with string keys: serialising them cannot fail.
     let body = serde_json::to_string(content).unwrap_or_else(|_| "{}".to_owned());
     let keys = body.strip_prefix('{').unwrap_or(&body);
-    format!("{{\"type\":\"{ty}\",\"version\":{SCHEMA_VERSION},{keys}\n")
+    json_text(&format!("{{\"type\":\"{ty}\",\"version\":{SCHEMA_VERSION},{keys}\n"))
 }
 
 fn read_line(line: &str) -> Result<Line, String> {

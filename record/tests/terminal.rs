@@ -1,0 +1,85 @@
+//! Control characters in what a shader or a driver names and says: none reaches a terminal, breaks a line or breaks JSON.
+
+use vkabort_record::message::Message;
+use vkabort_record::report::{Report, Sample, SiteReport, StageReport, Summary};
+use vkabort_record::site::{Frame, Location, ModuleHash};
+
+/// A report in which every string contains `hostile`.
+fn report(hostile: &str) -> Report {
+    let text = format!("a{hostile}b");
+    let location = Location {
+        file: text.clone(),
+        line: 3,
+        column: 1,
+        source: Some(text.clone()),
+    };
+    let site = SiteReport {
+        module_hash: Some(ModuleHash(1)),
+        module_name: Some(text.clone()),
+        function: Some(text.clone()),
+        callers: vec![Frame {
+            function: text.clone(),
+            location: Some(location.clone()),
+        }],
+        location: Some(location),
+        stages: vec![StageReport {
+            execution_model: 5,
+            stage: "compute".to_owned(),
+            entry_points: vec![text.clone()],
+            invocations: 1,
+        }],
+        pipelines: vec![text.clone()],
+        queues: vec![text.clone()],
+        invocations: 1,
+        distinct_messages: 1,
+        samples: vec![Sample {
+            invocation: None,
+            message: Message::untyped(text.as_bytes()),
+        }],
+        also_possible: vec![text.clone()],
+        ..SiteReport::default()
+    };
+    Report {
+        sites: vec![site],
+        summary: Summary {
+            device: Some(text.clone()),
+            invocations: 1,
+            driver: vec![text],
+            raise: None,
+            ..Summary::default()
+        },
+    }
+}
+
+fn hostile() -> impl Iterator<Item = char> {
+    let controls = ('\0'..='\u{1f}').chain('\u{7f}'..='\u{9f}');
+    // Bidirectional formatting, and characters that XML does not allow.
+    controls.chain(['\u{202e}', '\u{2066}', '\u{fffe}', '\u{ffff}'])
+}
+
+#[test]
+fn text_for_a_terminal_has_no_control_characters() {
+    let lines = report("").text(false).lines().count();
+    for c in hostile() {
+        let text = report(&c.to_string()).text(false);
+        let raw = text.contains(|found: char| found == c && found != '\n' && found != '\t');
+        assert!(!raw, "{c:?} in {text:?}");
+        // A message may have several lines; nothing else may.
+        if c != '\n' {
+            assert_eq!(text.lines().count(), lines, "{c:?} in {text:?}");
+        }
+    }
+}
+
+#[test]
+fn json_lines_have_no_control_characters_and_keep_every_string() {
+    for c in hostile() {
+        let report = report(&c.to_string());
+        let json = report.json_lines();
+        let raw = json.contains(|found: char| found == c && found != '\n');
+        assert!(!raw, "{c:?} in {json:?}");
+        assert_eq!(json.lines().count(), 2, "{c:?} in {json:?}");
+        let read = Report::read_json_lines(&json).expect("valid lines");
+        assert_eq!(read, [report]);
+    }
+}
