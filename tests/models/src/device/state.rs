@@ -8,8 +8,6 @@ mod extensions;
 mod fault_queue;
 #[path = "../../../../layer/src/device/state/loss.rs"]
 mod loss;
-#[path = "../../../../layer/src/device/state/names.rs"]
-mod names;
 #[path = "../../../../layer/src/device/state/queue.rs"]
 mod queue;
 #[path = "../../../../layer/src/device/state/submit_counters.rs"]
@@ -20,10 +18,24 @@ mod edit_storage {
     pub struct DeferredCreation;
 }
 
-mod module {
-    /// No model creates modules.
+mod objects {
+    use ash::vk;
+
+    /// No model names objects or creates modules.
     #[derive(Default)]
-    pub struct Modules;
+    pub struct Objects;
+
+    impl Objects {
+        pub fn name(&self, _: vk::ObjectType, _: u64) -> Option<String> {
+            None
+        }
+
+        pub fn destroyed(&self) -> usize {
+            0
+        }
+
+        pub fn forget_destroyed(&self, _: usize) {}
+    }
 }
 
 mod instance {
