@@ -5,7 +5,7 @@ use super::support::{MARK, expect_lost, expect_success, marked};
 use crate::case::{Case, Skip, cases};
 use crate::glsl_debug::{self, Form};
 use crate::slang::Slang;
-use crate::vk::{Device, Gpu, Image, Pass, WordKernel};
+use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, WordKernel};
 use anyhow::{Result, ensure};
 
 const JSON: &[(&str, &str)] = &[("log_format", "json")];
