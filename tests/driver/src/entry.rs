@@ -128,6 +128,7 @@ functions! {
     Instance vkEnumerateInstanceExtensionProperties = instance::enumerate_extensions;
     Instance vkEnumerateInstanceVersion = instance::version;
     Instance vkEnumeratePhysicalDevices = instance::enumerate_physical_devices;
+    Instance vkEnumeratePhysicalDeviceGroups | vkEnumeratePhysicalDeviceGroupsKHR = instance::enumerate_groups;
 
     Physical vkCreateDevice = device::create;
     Physical vkEnumerateDeviceExtensionProperties = physical::enumerate_extensions;

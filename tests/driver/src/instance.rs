@@ -1,10 +1,10 @@
 //! `VkInstance`.
 
-use crate::enumerate::{extension, fill};
+use crate::enumerate::{all_or_incomplete, extension, fill};
 use crate::handle::{self, Allocator, LOADER_MAGIC, Out};
 use crate::physical::PhysicalDevice;
 use crate::settings::Settings;
-use ash::vk;
+use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
@@ -64,6 +64,32 @@ pub extern "system" fn enumerate_physical_devices(
     devices: *mut u64,
 ) -> vk::Result {
     fill(&instance.physical, count, devices)
+}
+
+/// All devices form one group.
+pub extern "system" fn enumerate_groups(
+    instance: &Instance,
+    count: &mut u32,
+    groups: *mut vk::PhysicalDeviceGroupProperties<'_>,
+) -> vk::Result {
+    let room = if groups.is_null() { 1 } else { (*count).min(1) };
+    *count = room;
+    if groups.is_null() || room == 0 {
+        return all_or_incomplete(room == 1);
+    }
+    // SAFETY: by the command's valid usage, the array has room for a group.
+    let group = unsafe { &mut *groups };
+    let physical = instance
+        .physical
+        .iter()
+        .map(|device| vk::PhysicalDevice::from_raw(*device));
+    group.physical_device_count = 0;
+    for (to, from) in group.physical_devices.iter_mut().zip(physical) {
+        *to = from;
+        group.physical_device_count += 1;
+    }
+    group.subset_allocation = vk::FALSE;
+    vk::Result::SUCCESS
 }
 
 pub extern "system" fn enumerate_extensions(

@@ -6,7 +6,7 @@
 //! | word | effect |
 //! | --- | --- |
 //! | `kind=cpu`, `kind=gpu`, `kind=integrated` | type of the physical devices; the buffer addresses of a CPU are host addresses; default `gpu` |
-//! | `devices=COUNT` | number of physical devices; default 1 |
+//! | `devices=COUNT` | number of physical devices, which form one group; default 1 |
 //! | `device_id=NUMBER` | device ID of the first physical device; the UUID stays that of its slot; default 1 |
 //! | `api=1.MINOR` | API version of the physical devices; default 1.3 |
 //! | `native=abort+fault+data` | native extensions among the three |

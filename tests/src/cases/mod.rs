@@ -8,6 +8,7 @@ mod constant_data_special;
 mod control_flow;
 mod deliver;
 mod device_creation;
+mod device_group;
 mod fault_queries;
 mod geometry;
 mod layout;
@@ -59,6 +60,7 @@ pub fn all() -> Vec<Case> {
         control_flow::CASES,
         deliver::CASES,
         device_creation::CASES,
+        device_group::CASES,
         fault_queries::CASES,
         geometry::CASES,
         layout::CASES,

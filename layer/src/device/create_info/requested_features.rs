@@ -19,7 +19,7 @@ impl RequestedFeatures {
     /// Reads the feature structures of a chain.
     ///
     /// # Errors
-    /// An enabled feature is not supported, or the device is a group of several physical devices.
+    /// An enabled feature is not supported, or the device consists of several physical devices.
     ///
     /// # Safety
     /// `head` must be null or start a valid chain.
@@ -38,10 +38,14 @@ impl RequestedFeatures {
             )
         };
         debug_assert!(constant_data.is_none_or(|f| f.shader_constant_data <= 1));
+        // Memory with an instance on each device cannot be mapped (VUID-vkMapMemory-memory-00683), so all devices would have to
+        // share one CURSOR. No scope allows that: Device is the widest (VUID-StandaloneSpirv-None-04638).
         if emulated.abort && group.is_some_and(|g| g.physical_device_count > 1) {
             return Err(Refusal {
                 result: vk::Result::ERROR_INITIALIZATION_FAILED,
-                reason: "VK_KHR_shader_abort is not emulated on a group of several physical devices".to_owned(),
+                reason: "VK_KHR_shader_abort is not emulated on a device of several physical devices; create one device for \
+                         each of them"
+                    .to_owned(),
             });
         }
         let fault = fault.filter(|_| emulated.fault);

@@ -1,0 +1,112 @@
+//! Logical devices of device groups ("Devices and Queues", Device Group Creation).
+
+use super::lost_objects::submit;
+use super::support::{GROUPS, MARK, expect, incremented, marked, run_entry_point, same_set, same_words, without_abort};
+use crate::case::{Case, cases};
+use crate::glsl;
+use crate::payload::Payload;
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission};
+use anyhow::{Context as _, Result, ensure};
+use ash::vk;
+
+pub(super) const CASES: &[Case] = cases! {
+    "device_group::of_one_device_aborts" => of_one(gpu, &[5]), logs(&["word 5 is 7"]);
+    "device_group::of_one_device_without_a_taken_abort" => of_one(gpu, &[]), silent();
+    "device_group::of_several_devices_is_refused" => of_several(gpu), on_driver("devices=2,abort=1"), validated(),
+        logs(&["not emulated on a device of several physical devices"]);
+    "device_group::of_several_devices_without_the_extension" => several_without_abort(gpu), on_driver("devices=2"),
+        validated(), silent();
+};
+
+/// A logical device of `physical`, all of one group.
+fn create<'gpu>(gpu: &'gpu Gpu, physical: &[vk::PhysicalDevice], abort: bool) -> Result<Device<'gpu>> {
+    let mut group = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(physical);
+    let options = DeviceOptions {
+        abort,
+        ..DeviceOptions::default()
+    };
+    let more = More {
+        features: vec![&mut group],
+        ..More::default()
+    };
+    Device::extended(gpu, options, more)
+}
+
+/// Physical devices of the group that contains the chosen one.
+fn group(gpu: &Gpu) -> Result<Vec<vk::PhysicalDevice>> {
+    // SAFETY: the instance is alive.
+    unsafe {
+        let count = gpu.instance.enumerate_physical_device_groups_len()?;
+        let mut groups = vec![vk::PhysicalDeviceGroupProperties::default(); count];
+        gpu.instance.enumerate_physical_device_groups(&mut groups)?;
+        let mut lists = groups.iter().map(|group| group.physical_devices_as_slice());
+        let found = lists.find(|list| list.contains(&gpu.physical));
+        Ok(found.context("the device is in no group")?.to_vec())
+    }
+}
+
+/// Masks of the only physical device at submission and in the command buffer, and a dispatch with a base workgroup.
+fn of_one(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
+    ensure!(!group(gpu)?.is_empty(), "the group is empty");
+    let device = create(gpu, &[gpu.physical], true)?;
+    let words = marked(aborting);
+    let buffer = Buffer::storage(&device, &words)?;
+    let mut kernel = Kernel::bound(&device, &[&buffer])?;
+    let spirv = glsl::compile("abort/entry_point.comp")?;
+    let raw = &device.raw;
+    let compute = vk::PipelineBindPoint::COMPUTE;
+    // SAFETY: the handles belong to this device, and the structures are valid.
+    unsafe {
+        let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
+        let info = vk::ComputePipelineCreateInfo::default()
+            .flags(vk::PipelineCreateFlags::DISPATCH_BASE)
+            .stage(crate::vk::stage(module))
+            .layout(kernel.layout);
+        let created = raw.create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
+        raw.destroy_shader_module(module, None);
+        kernel.pipeline = created.map_err(|(_, result)| result)?[0];
+    }
+    let submission = Submission::record(&device, |raw, commands| {
+        // SAFETY: the command buffer is being recorded, and the kernel lives until it has executed.
+        unsafe {
+            raw.cmd_set_device_mask(commands, 1);
+            raw.cmd_bind_pipeline(commands, compute, kernel.pipeline);
+            raw.cmd_bind_descriptor_sets(commands, compute, kernel.layout, 0, &[kernel.set], &[]);
+            for base in 0..GROUPS {
+                raw.cmd_dispatch_base(commands, base, 0, 0, 1, 1, 1);
+            }
+        }
+    })?;
+    let masks = [1];
+    let mut group = vk::DeviceGroupSubmitInfo::default().command_buffer_device_masks(&masks);
+    let result = match submit(&device, vk::SubmitInfo::default().push_next(&mut group), &submission) {
+        vk::Result::SUCCESS => submission.wait(),
+        error => error,
+    };
+    expect(result, !aborting.is_empty(), "the submission")?;
+    same_words(&buffer.read(), &incremented(&words))?;
+    if aborting.is_empty() {
+        return Ok(());
+    }
+    let message = |i: &usize| Payload::text("word %u is %u").scalar(*i as u32).scalar(MARK).bytes();
+    same_set(device.payloads()?, aborting.iter().map(message).collect())
+}
+
+/// Messages of several physical devices cannot be collected in mapped memory: "memory must not have been allocated with
+/// multiple instances" (VUID-vkMapMemory-memory-00683). A device of a single one still works.
+fn of_several(gpu: &Gpu) -> Result<()> {
+    let physical = group(gpu)?;
+    ensure!(physical.len() == 2, "the group has {} devices", physical.len());
+    let code = create(gpu, &physical, true)
+        .err()
+        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{code:?}");
+    run_entry_point(&create(gpu, &physical[..1], true)?, true)
+}
+
+fn several_without_abort(gpu: &Gpu) -> Result<()> {
+    let physical = group(gpu)?;
+    create(gpu, &physical, false)?.wait_idle()?;
+    without_abort(gpu)?.wait_idle()?;
+    Ok(())
+}
