@@ -36,6 +36,7 @@ pub unsafe extern "system" fn create(
         let mut storage = EditStorage::default();
         let mut modules = Vec::new();
         let mut changed = false;
+        let mut failed = None;
         for (index, copy) in copies.iter_mut().enumerate() {
             if copy.code_type != vk::ShaderCodeTypeEXT::SPIRV {
                 // SAFETY: valid usage: the code has `codeSize` bytes.
@@ -43,7 +44,8 @@ pub unsafe extern "system" fn create(
                     let text =
                         format!("vkCreateShadersEXT: shader {index} is a binary whose aborts write to another device");
                     device.instance.log.line(Level::Warning, &text);
-                    return vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT;
+                    failed = Some((index, vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT));
+                    break;
                 }
                 continue;
             }
@@ -67,13 +69,24 @@ pub unsafe extern "system" fn create(
                     changed = true;
                     modules.push((index, module));
                 }
-                Err(error) => return error,
+                Err(error) => {
+                    failed = Some((index, error));
+                    break;
+                }
             }
         }
         let infos = if changed { copies.as_ptr() } else { infos };
-        // SAFETY: the application's own arguments, except for the code.
-        let result = unsafe { next(handle, count, infos, allocator, shaders) };
-        device.log_refusal("vkCreateShadersEXT", result, modules.iter().map(|(_, module)| module));
+        let created = failed.map_or(count as usize, |(index, _)| preceding(originals, index));
+        modules.retain(|(index, _)| *index < created);
+        let mut result = vk::Result::SUCCESS;
+        if failed.is_none() || created > 0 {
+            // SAFETY: the application's own arguments, except for the code.
+            result = unsafe { next(handle, created as u32, infos, allocator, shaders) };
+            device.log_refusal("vkCreateShadersEXT", result, modules.iter().map(|(_, module)| module));
+        }
+        if let (vk::Result::SUCCESS, Some((_, error))) = (result, failed) {
+            result = error;
+        }
         for (index, module) in modules {
             // SAFETY: the array has `count` initialised elements.
             let shader = unsafe { *shaders.add(index) };
@@ -84,6 +97,16 @@ pub unsafe extern "system" fn create(
         }
         result
     })
+}
+
+/// Number of shaders to create although shader `failed` cannot be: "the application can determine which shader the
+/// returned error pertains to by locating the first VK_NULL_HANDLE element in pShaders". Linked shaders are created together.
+fn preceding(infos: &[vk::ShaderCreateInfoEXT<'_>], failed: usize) -> usize {
+    let is_linked = |info: &vk::ShaderCreateInfoEXT<'_>| info.flags.contains(vk::ShaderCreateFlagsEXT::LINK_STAGE);
+    match infos.iter().skip(failed).any(is_linked) {
+        true => infos.iter().position(is_linked).unwrap_or(failed).min(failed),
+        false => failed,
+    }
 }
 
 /// # Safety
@@ -125,4 +148,19 @@ pub unsafe extern "system" fn binary_data(
         }
         result
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shaders_before_a_failed_one_are_created_unless_they_are_linked_to_it() {
+        let [plain, linked] = [vk::ShaderCreateFlagsEXT::empty(), vk::ShaderCreateFlagsEXT::LINK_STAGE]
+            .map(|flags| vk::ShaderCreateInfoEXT::default().flags(flags));
+        let infos = [plain, linked, linked, plain];
+        assert_eq!([0, 1, 2, 3].map(|failed| preceding(&infos, failed)), [0, 1, 1, 3]);
+        assert_eq!(preceding(&[linked, plain, linked], 1), 0);
+        assert_eq!(preceding(&[plain, plain], 1), 1);
+    }
 }
