@@ -15,8 +15,10 @@ pub use device_fault::{
 };
 pub use fault_commands::FaultCommands;
 pub use missing_in_ash::{
-    CreatePipelineBinaries, ERROR_NOT_ENOUGH_SPACE, GetPastPresentationTiming, GetPipelineKey,
-    PipelineBinaryCreateInfo, PipelineCreateInfo, PresentWait2Info, QueueSetPerfHint, WaitForPresent2,
+    CAPTURE_DATA, CreatePipelineBinaries, ERROR_NOT_ENOUGH_SPACE, GetPastPresentationTiming, GetPipelineBinaryData,
+    GetPipelineKey, PIPELINE_BINARY_NAME, PipelineBinaryCreateInfo, PipelineBinaryDataInfo, PipelineBinaryFeatures,
+    PipelineBinaryHandlesInfo, PipelineBinaryInfo, PipelineBinaryKey, PipelineBinaryKeysAndData, PipelineCreateInfo,
+    PresentWait2Info, QueueSetPerfHint, WaitForPresent2,
 };
 pub use shader_abort::{
     ShaderAbortFeatures, ShaderAbortMessageInfo, ShaderAbortProperties, ShaderConstantDataFeatures,

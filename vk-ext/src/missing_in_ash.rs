@@ -2,7 +2,7 @@
 
 use crate::tagged;
 use ash::vk;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 
 tagged! {
     /// `VkPresentWait2InfoKHR`.
@@ -18,10 +18,62 @@ tagged! {
     PipelineCreateInfo = 1_000_483_007, extends [], 16 bytes {}
 }
 tagged! {
+    /// `VkPhysicalDevicePipelineBinaryFeaturesKHR`.
+    PipelineBinaryFeatures = 1_000_483_000, extends [ExtendsPhysicalDeviceFeatures2, ExtendsDeviceCreateInfo], 24 bytes {
+        /// Pipeline binaries can be created.
+        pipeline_binaries: vk::Bool32,
+    }
+}
+tagged! {
+    /// `VkPipelineBinaryInfoKHR`.
+    PipelineBinaryInfo = 1_000_483_002, extends [ExtendsComputePipelineCreateInfo, ExtendsGraphicsPipelineCreateInfo], 32 bytes {
+        /// Number of binaries.
+        binary_count: u32,
+        /// Binaries that replace the pipeline's shaders.
+        p_pipeline_binaries: *const u64,
+    }
+}
+tagged! {
+    /// `VkPipelineBinaryKeyKHR`.
+    PipelineBinaryKey = 1_000_483_003, extends [], 56 bytes {
+        /// Size in bytes, at most 32.
+        key_size: u32,
+        /// The key.
+        key: [u8; 32],
+    }
+}
+tagged! {
+    /// `VkPipelineBinaryDataInfoKHR`.
+    PipelineBinaryDataInfo = 1_000_483_006, extends [], 24 bytes {
+        /// The binary.
+        pipeline_binary: u64,
+    }
+}
+tagged! {
+    /// `VkPipelineBinaryHandlesInfoKHR`.
+    PipelineBinaryHandlesInfo = 1_000_483_009, extends [], 32 bytes {
+        /// Number of binaries.
+        pipeline_binary_count: u32,
+        /// Null, or an array of that many handles.
+        p_pipeline_binaries: *mut u64,
+    }
+}
+/// `VkPipelineBinaryKeysAndDataKHR`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineBinaryKeysAndData {
+    /// Number of elements of both arrays.
+    pub binary_count: u32,
+    /// The keys.
+    pub p_pipeline_binary_keys: *const PipelineBinaryKey,
+    /// The data: `VkPipelineBinaryDataKHR`, a size in bytes and an address.
+    pub p_pipeline_binary_data: *const (usize, *const c_void),
+}
+tagged! {
     /// `VkPipelineBinaryCreateInfoKHR`.
     PipelineBinaryCreateInfo = 1_000_483_001, extends [], 40 bytes {
-        /// `VkPipelineBinaryKeysAndDataKHR`, not declared here.
-        p_keys_and_data_info: *const c_void,
+        /// Data that was read from other binaries, or null.
+        p_keys_and_data_info: *const PipelineBinaryKeysAndData,
         /// The pipeline whose binaries are captured, or null.
         pipeline: vk::Pipeline,
         /// The pipeline whose binaries are looked up in the driver's cache, or null.
@@ -29,18 +81,30 @@ tagged! {
     }
 }
 
+/// `VK_KHR_PIPELINE_BINARY_EXTENSION_NAME`.
+pub const PIPELINE_BINARY_NAME: &CStr = c"VK_KHR_pipeline_binary";
+/// `VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR`.
+pub const CAPTURE_DATA: vk::PipelineCreateFlags2KHR = vk::PipelineCreateFlags2KHR::from_raw(1 << 31);
 /// `VK_ERROR_NOT_ENOUGH_SPACE_KHR`.
 pub const ERROR_NOT_ENOUGH_SPACE: vk::Result = vk::Result::from_raw(-1_000_483_000);
 
-/// `PFN_vkGetPipelineKeyKHR`. `key` is a `VkPipelineBinaryKeyKHR`, not declared here.
+/// `PFN_vkGetPipelineKeyKHR`.
 pub type GetPipelineKey =
-    unsafe extern "system" fn(vk::Device, info: *const PipelineCreateInfo, key: *mut c_void) -> vk::Result;
-/// `PFN_vkCreatePipelineBinariesKHR`. `binaries` is a `VkPipelineBinaryHandlesInfoKHR`, not declared here.
+    unsafe extern "system" fn(vk::Device, info: *const PipelineCreateInfo, key: *mut PipelineBinaryKey) -> vk::Result;
+/// `PFN_vkGetPipelineBinaryDataKHR`.
+pub type GetPipelineBinaryData = unsafe extern "system" fn(
+    vk::Device,
+    info: *const PipelineBinaryDataInfo,
+    key: *mut PipelineBinaryKey,
+    size: *mut usize,
+    data: *mut c_void,
+) -> vk::Result;
+/// `PFN_vkCreatePipelineBinariesKHR`.
 pub type CreatePipelineBinaries = unsafe extern "system" fn(
     vk::Device,
     info: *const PipelineBinaryCreateInfo,
     allocator: *const vk::AllocationCallbacks<'_>,
-    binaries: *mut c_void,
+    binaries: *mut PipelineBinaryHandlesInfo,
 ) -> vk::Result;
 /// `PFN_vkWaitForPresent2KHR`.
 pub type WaitForPresent2 =

@@ -78,6 +78,7 @@ impl Device {
                     sites: Arc::new(new.sites),
                     original: (dump || specializable).then(|| words.to_vec()),
                     rewritten: dump.then(|| new.words.clone()),
+                    is_rewritten: true,
                     data_spec_ids: new.data_spec_ids,
                     length_spec_ids: new.length_spec_ids,
                 });
@@ -145,6 +146,7 @@ impl Device {
                     sites: Arc::new(table),
                     original: self.instance.settings.dump_dir.is_some().then(|| words.to_vec()),
                     rewritten: None,
+                    is_rewritten: false,
                     data_spec_ids: Vec::new(),
                     length_spec_ids: Vec::new(),
                 });

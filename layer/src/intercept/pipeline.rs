@@ -32,7 +32,7 @@ unsafe fn create<I: EditCreateInfo>(
     for copy in &mut copies {
         let mut own = Vec::new();
         // SAFETY: valid usage: the create-info is valid until the creation is complete.
-        if let Err(error) = unsafe { copy.edit(&mut editor, &mut own) } {
+        if let Err(error) = unsafe { editor.create_info(copy, &mut own) } {
             return error;
         }
         modules.push(own);

@@ -1,20 +1,27 @@
 //! Edits the create-infos of pipelines, whose stages can have modules that only pipeline creation can rewrite:
 //!
 //! * modules whose constant data, or only its length, a stage specialises: the module is rewritten with both;
-//! * modules that are chained into a stage instead of being objects.
+//! * modules that are chained into a stage instead of being objects;
+//! * the layer's identifiers of modules, which the driver does not know.
+//!
+//! Shaders of a pipeline with binaries "are ignored" (`VkPipelineBinaryInfoKHR`), so they are not rewritten.
 
 use super::MISSING;
-use super::shader_module::with_words;
+use super::queue::elements;
 use crate::device::shader::{Rewritten, specialization, without_constants, words_of};
-use crate::device::state::{AbortState, Device, EditStorage, Module};
+use crate::device::state::{AbortState, Device, EditStorage, Module, identifiers};
 use crate::loader::chain::{self, ChainCopy, Edit};
 use ash::vk::{self, Handle, TaggedStructure};
 use std::ffi::c_void;
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
+use vk_ext::PipelineBinaryInfo;
 
 type Stage = vk::PipelineShaderStageCreateInfo<'static>;
+
+/// The words of a specialised module, and the module.
+type Specialized = (Vec<u32>, Arc<Module>);
 
 /// The create-info of a kind of pipeline.
 pub trait EditCreateInfo: Copy + 'static {
@@ -75,6 +82,8 @@ pub struct Editor<'a> {
     pub storage: EditStorage,
     /// Whether the next layer needs the edited create-infos. If not, the application's own will do.
     pub changed: bool,
+    /// Binaries replace the stages of the create-info that is being edited.
+    has_binaries: bool,
 }
 
 impl<'a> Editor<'a> {
@@ -85,6 +94,27 @@ impl<'a> Editor<'a> {
             state,
             storage: EditStorage::default(),
             changed: false,
+            has_binaries: false,
+        }
+    }
+
+    /// Edits a copy of a create-info, and adds the modules that its pipeline runs to `modules`.
+    ///
+    /// # Errors
+    /// A module cannot be rewritten or created.
+    ///
+    /// # Safety
+    /// As [`EditCreateInfo::edit`].
+    pub unsafe fn create_info<I: EditCreateInfo>(
+        &mut self,
+        info: &mut I,
+        modules: &mut Vec<Arc<Module>>,
+    ) -> Result<(), vk::Result> {
+        // SAFETY: a create-info starts with its type and its chain, which is valid (the caller's contract).
+        unsafe {
+            let binaries = chain::find::<PipelineBinaryInfo>(ptr::from_ref(info).cast());
+            self.has_binaries = binaries.is_some_and(|binaries| binaries.binary_count > 0);
+            info.edit(self, modules)
         }
     }
 
@@ -93,6 +123,9 @@ impl<'a> Editor<'a> {
     /// # Safety
     /// The stage must be valid until the driver has read it.
     unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+        if self.has_binaries {
+            return Ok(());
+        }
         // SAFETY: the stage is valid (the caller's contract).
         unsafe {
             if stage.module != vk::ShaderModule::null() {
@@ -100,11 +133,10 @@ impl<'a> Editor<'a> {
                     return Ok(());
                 };
                 modules.push(Arc::clone(&module));
-                return self.specialize(stage, &module);
+                return self.specialize(stage, &module, modules);
             }
             let Some(chained) = chain::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) else {
-                // A module identifier, or nothing: there is no code to rewrite.
-                return Ok(());
+                return self.identified(stage, modules);
             };
             let words = words_of(chained.p_code, chained.code_size);
             let data = specialization(stage.p_specialization_info);
@@ -127,21 +159,91 @@ impl<'a> Editor<'a> {
     ///
     /// # Safety
     /// As [`Self::stage`].
-    unsafe fn specialize(&mut self, stage: &mut Stage, module: &Arc<Module>) -> Result<(), vk::Result> {
+    unsafe fn specialize(
+        &mut self,
+        stage: &mut Stage,
+        module: &Module,
+        modules: &mut Vec<Arc<Module>>,
+    ) -> Result<(), vk::Result> {
+        // SAFETY: the stage is valid (the caller's contract).
+        unsafe {
+            if let Some((words, module)) = self.specialized(stage, module)? {
+                modules.push(Arc::clone(&module));
+                stage.module = self.create_module(&vk::ShaderModuleCreateInfo::default().code(&words), &module)?;
+                self.remove_constants(stage, &module);
+            }
+        }
+        Ok(())
+    }
+
+    /// A module whose constant data the stage specialises, which is a module of its own in reports, and its words. None
+    /// if the stage does not.
+    ///
+    /// # Safety
+    /// As [`Self::stage`].
+    unsafe fn specialized(&self, stage: &Stage, module: &Module) -> Result<Option<Specialized>, vk::Result> {
         let (true, Some(original)) = (module.depends_on(|_| true), &module.original) else {
-            return Ok(());
+            return Ok(None);
         };
         // SAFETY: the stage is valid (the caller's contract).
         let data = unsafe { specialization(stage.p_specialization_info) };
         if !module.depends_on(|id| data.contains_key(id)) {
-            return Ok(());
+            return Ok(None);
         }
-        if let Rewritten::Changed { words, module } = self.device.rewrite(self.state, original, data)? {
-            stage.module = self.create_module(&vk::ShaderModuleCreateInfo::default().code(&words), &module)?;
-            // SAFETY: as above.
-            unsafe { self.remove_constants(stage, &module) };
+        Ok(match self.device.rewrite(self.state, original, data)? {
+            Rewritten::Changed { words, module } => Some((words, module)),
+            _ => None,
+        })
+    }
+
+    /// Replaces an identifier of the layer by the driver's identifier of the words that the stage runs.
+    ///
+    /// # Safety
+    /// As [`Self::stage`].
+    unsafe fn identified(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+        type Chained = vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'static>;
+        // SAFETY: the stage is valid (the caller's contract).
+        unsafe {
+            let Some(chained) = chain::find::<Chained>(stage.p_next) else {
+                return Ok(());
+            };
+            let Some(hash) = identifiers::module_of(elements(chained.p_identifier, chained.identifier_size)) else {
+                return Ok(());
+            };
+            let Some(module) = self.state.objects.find(hash) else {
+                return Ok(());
+            };
+            let specialized = self.specialized(stage, &module)?;
+            let identifier = match &specialized {
+                Some((words, _)) => self.identifier(words),
+                None => self.state.identifiers.of_driver(hash),
+            };
+            let Some(identifier) = identifier else {
+                return Ok(());
+            };
+            modules.push(module);
+            if let Some((_, module)) = specialized {
+                self.remove_constants(stage, &module);
+                modules.push(module);
+            }
+            let size = identifier.len() as u32;
+            let bytes = self.storage.keep(identifier);
+            self.change_chained(stage, |node: &mut Chained| {
+                node.identifier_size = size;
+                node.p_identifier = bytes;
+            });
+            Ok(())
         }
-        Ok(())
+    }
+
+    /// The driver's identifier of a module of these words.
+    fn identifier(&self, words: &[u32]) -> Option<Vec<u8>> {
+        let get = self.device.next.vkGetShaderModuleCreateInfoIdentifierEXT?;
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
+        let mut identifier = vk::ShaderModuleIdentifierEXT::default();
+        // SAFETY: the device is live, and the structures are valid.
+        unsafe { get(self.device.handle, &info, &mut identifier) };
+        Some(identifiers::bytes(&identifier).to_vec())
     }
 
     /// Removes the constants that the rewritten module no longer has from a stage's specialization.
@@ -168,23 +270,45 @@ impl<'a> Editor<'a> {
         words: Vec<u32>,
         module: &Arc<Module>,
     ) -> Result<(), vk::Result> {
-        let edit = |s_type| match s_type {
-            vk::ShaderModuleCreateInfo::STRUCTURE_TYPE => Edit::Change,
-            _ => Edit::Keep,
+        let (size, code) = (size_of_val(words.as_slice()), self.storage.keep(words));
+        // SAFETY: the chain is valid (the caller's contract).
+        let is_changed = unsafe {
+            self.change_chained(stage, |node: &mut vk::ShaderModuleCreateInfo<'_>| {
+                node.code_size = size;
+                node.p_code = code;
+            })
+        };
+        if !is_changed {
+            // A structure of unknown size precedes it. A module object takes precedence over a chained module.
+            let mut info = *chained;
+            (info.code_size, info.p_code) = (size, code);
+            stage.module = self.create_module(&info, module)?;
+        }
+        Ok(())
+    }
+
+    /// Changes a copy of the structure `T` in a stage's chain. False if a structure of unknown size precedes it.
+    ///
+    /// # Safety
+    /// As [`Self::stage`].
+    unsafe fn change_chained<T: TaggedStructure>(&mut self, stage: &mut Stage, change: impl FnOnce(&mut T)) -> bool {
+        let edit = |s_type| {
+            if s_type == T::STRUCTURE_TYPE {
+                Edit::Change
+            } else {
+                Edit::Keep
+            }
         };
         // SAFETY: the chain is valid (the caller's contract).
         let mut copy = unsafe { ChainCopy::new(stage.p_next, edit) };
-        let Some(node) = copy.copied::<vk::ShaderModuleCreateInfo<'_>>() else {
-            // A structure of unknown size precedes it. A module object takes precedence over a chained module.
-            stage.module = self.create_module(&with_words(chained, &words), module)?;
-            return Ok(());
+        let Some(node) = copy.copied::<T>() else {
+            return false;
         };
-        node.code_size = size_of_val(words.as_slice());
-        node.p_code = self.storage.keep(words);
+        change(node);
         stage.p_next = copy.head();
         self.storage.keep(vec![copy]);
         self.changed = true;
-        Ok(())
+        true
     }
 
     /// Creates the object of a rewritten module for this command only.
@@ -234,11 +358,9 @@ impl<'a> Editor<'a> {
     /// # Safety
     /// `info` must be valid.
     unsafe fn libraries(&self, info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>, modules: &mut Vec<Arc<Module>>) {
-        let Some(info) = info.filter(|info| !info.p_libraries.is_null()) else {
-            return;
-        };
+        let Some(info) = info else { return };
         // SAFETY: an array of that many elements (the caller's contract).
-        for library in unsafe { slice::from_raw_parts(info.p_libraries, info.library_count as usize) } {
+        for library in unsafe { elements(info.p_libraries, info.library_count) } {
             modules.extend(
                 self.state
                     .objects
@@ -279,7 +401,7 @@ pub unsafe fn edit_one<I: EditCreateInfo>(
     // SAFETY: a valid `I` (the caller's contract).
     let mut copy = unsafe { *info.cast::<I>() };
     // SAFETY: as above.
-    unsafe { copy.edit(editor, modules) }?;
+    unsafe { editor.create_info(&mut copy, modules) }?;
     Ok(match editor.changed {
         true => editor.storage.keep(vec![copy]),
         false => ptr::null(),

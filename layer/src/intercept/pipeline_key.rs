@@ -1,13 +1,18 @@
 //! Commands that take the create-info of a pipeline without creating it. The driver has to get the same edited create-info as
 //! at the pipeline's creation.
+//!
+//! The code in a pipeline binary contains the arena's address and depends on the layer's version and settings. The
+//! global key says so: "If the key obtained in this way changes between saving and restoring data [..] in a different
+//! `VkDevice`, then the application must assume that the restored data is invalid" (`vkGetPipelineKeyKHR`).
 
 use super::pipeline_edit::{Editor, edit_one};
 use super::{MISSING, command, guarded, next_of};
-use crate::device::state::Module;
+use crate::device::state::{AbortState, Module};
 use ash::vk::{self, Handle as _, TaggedStructure};
 use std::ffi::c_void;
+use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
-use vk_ext::{PipelineBinaryCreateInfo, PipelineCreateInfo};
+use vk_ext::{PipelineBinaryCreateInfo, PipelineBinaryHandlesInfo, PipelineBinaryKey, PipelineCreateInfo};
 
 /// The `VkPipelineCreateInfoKHR` for the next layer. None if the application's own will do. Adds the modules of the pipeline
 /// to `modules`.
@@ -48,7 +53,24 @@ unsafe fn edit(
     }
 }
 
-pub unsafe extern "system" fn key(handle: vk::Device, info: *const PipelineCreateInfo, key: *mut c_void) -> vk::Result {
+/// Makes the global key depend on everything that rewritten code depends on.
+fn add_to_global_key(state: &AbortState, key: &mut PipelineBinaryKey) {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(format!("{} {:?}", env!("CARGO_PKG_VERSION"), state.options).as_bytes());
+    let hash = hasher.finish().to_le_bytes();
+    // The bytes behind the key are unspecified.
+    if let Some(rest) = key.key.get_mut(key.key_size as usize..) {
+        rest.fill(0);
+    }
+    key.key_size = key.key_size.max(hash.len() as u32);
+    key.key.iter_mut().zip(hash).for_each(|(to, from)| *to ^= from);
+}
+
+pub unsafe extern "system" fn key(
+    handle: vk::Device,
+    info: *const PipelineCreateInfo,
+    key: *mut PipelineBinaryKey,
+) -> vk::Result {
     command(|| {
         // SAFETY: valid usage: the device is live, and `info` and its chain valid.
         unsafe {
@@ -58,6 +80,16 @@ pub unsafe extern "system" fn key(handle: vk::Device, info: *const PipelineCreat
             let Some(state) = &device.state else {
                 return next(handle, info, key);
             };
+            if info.is_null() {
+                let result = next(handle, info, key);
+                if result == vk::Result::SUCCESS
+                    && !state.emulated.is_empty()
+                    && let Some(key) = key.as_mut()
+                {
+                    add_to_global_key(state, key);
+                }
+                return result;
+            }
             let mut editor = Editor::new(device, state);
             match edit(&mut editor, info, &mut Vec::new()) {
                 Ok(Some(edited)) => next(handle, &edited, key),
@@ -68,12 +100,13 @@ pub unsafe extern "system" fn key(handle: vk::Device, info: *const PipelineCreat
     })
 }
 
-/// Binaries come from data, from a pipeline, or by a pipeline's create-info from the driver's cache.
+/// Binaries come from data, from a pipeline, or by a pipeline's create-info from the driver's cache. Of the last two, the
+/// modules are known.
 pub unsafe extern "system" fn create_binaries(
     handle: vk::Device,
     info: *const PipelineBinaryCreateInfo,
     allocator: *const vk::AllocationCallbacks<'_>,
-    binaries: *mut c_void,
+    binaries: *mut PipelineBinaryHandlesInfo,
 ) -> vk::Result {
     command(|| {
         // SAFETY: valid usage: the device is live, and `info` and its chain valid.

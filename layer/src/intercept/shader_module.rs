@@ -90,7 +90,34 @@ pub unsafe extern "system" fn destroy(
     });
 }
 
-/// The identifier must equal that of the module object, so it is the identifier of the rewritten words.
+pub unsafe extern "system" fn identifier(
+    handle: vk::Device,
+    module: vk::ShaderModule,
+    identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    guarded((), || {
+        // SAFETY: valid usage: device and module are live, and `identifier` may be written.
+        unsafe {
+            let Some((device, next)) = next_of(handle, |t| t.vkGetShaderModuleIdentifierEXT) else {
+                return;
+            };
+            next(handle, module, identifier);
+            if let Some(state) = &device.state
+                && let Some(module) = state.objects.module_of(module)
+            {
+                if module.is_rewritten
+                    && let Some(identifier) = identifier.as_mut()
+                {
+                    state.identifiers.replace(module.sites.module_hash, identifier);
+                }
+                // A pipeline can be created from the identifier alone.
+                state.objects.export(&[module]);
+            }
+        }
+    });
+}
+
+/// "Must be equal to the identifier returned by `vkGetShaderModuleIdentifierEXT`".
 pub unsafe extern "system" fn create_info_identifier(
     handle: vk::Device,
     info: *const vk::ShaderModuleCreateInfo<'_>,
@@ -105,32 +132,15 @@ pub unsafe extern "system" fn create_info_identifier(
             if let (Some(state), Some(original)) = (&device.state, info.as_ref())
                 && let Ok(Rewritten::Changed { words, module }) = rewrite(device, state, original)
             {
-                // A pipeline can be created from the identifier alone.
-                state.objects.export(&[module]);
                 next(handle, &with_words(original, &words), identifier);
+                if let Some(identifier) = identifier.as_mut() {
+                    state.identifiers.replace(module.sites.module_hash, identifier);
+                }
+                state.objects.export(&[module]);
             } else {
                 next(handle, info, identifier);
             }
         }
-    });
-}
-
-/// A pipeline can be created from the identifier alone.
-pub unsafe extern "system" fn identifier(
-    handle: vk::Device,
-    module: vk::ShaderModule,
-    identifier: *mut vk::ShaderModuleIdentifierEXT<'_>,
-) {
-    guarded((), || {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkGetShaderModuleIdentifierEXT) }) else {
-            return;
-        };
-        if let Some(state) = &device.state {
-            state.objects.export(state.objects.module_of(module).as_slice());
-        }
-        // SAFETY: the application's own arguments.
-        unsafe { next(handle, module, identifier) };
     });
 }
 

@@ -4,8 +4,8 @@ use crate::handle::{Allocator, Out};
 use crate::object::{create_default, destroy};
 use crate::state::Device;
 use crate::{
-    buffer, call_log, command, deferred, device, event, fault, handle, instance, memory, physical, pipeline, shader,
-    submit, swapchain, sync,
+    binary, buffer, call_log, command, deferred, device, event, fault, handle, instance, memory, physical, pipeline,
+    shader, submit, swapchain, sync,
 };
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
@@ -228,6 +228,11 @@ functions! {
     Device vkCreateGraphicsPipelines = pipeline::create_graphics;
     Device vkCreateRayTracingPipelinesKHR = pipeline::create_ray_tracing;
     Device vkDestroyPipeline = destroy::<pipeline::Pipeline>;
+    Device vkCreatePipelineBinariesKHR = binary::create;
+    Device vkDestroyPipelineBinaryKHR = destroy::<binary::Binary>;
+    Device vkGetPipelineKeyKHR = binary::key;
+    Device vkGetPipelineBinaryDataKHR = binary::data;
+    Device vkReleaseCapturedPipelineDataKHR = succeed;
     Device vkCreatePipelineCache = create_default::<pipeline::Cache>;
     Device vkDestroyPipelineCache = destroy::<pipeline::Cache>;
     Device vkGetPipelineCacheData = pipeline::cache_data;

@@ -15,6 +15,7 @@
 
 mod abort;
 mod addresses;
+mod binary;
 mod buffer;
 mod call_log;
 mod code;

@@ -1,11 +1,12 @@
 //! Pipelines and pipeline caches.
 
+use crate::binary;
 use crate::deferred::Deferred;
 use crate::enumerate::{fill, slice};
 use crate::handle::{self, Allocator};
 use crate::shader::{hash, stage_words};
 use crate::state::Device;
-use ash::vk::{self, Handle};
+use ash::vk::{self, Handle, TaggedStructure};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 
@@ -19,29 +20,41 @@ pub struct Pipeline {
 #[derive(Default)]
 pub struct Cache(Mutex<BTreeSet<u64>>);
 
-/// Creates a pipeline.
-fn pipeline(cache: Option<&Cache>, stages: &[vk::PipelineShaderStageCreateInfo<'_>]) -> vk::Pipeline {
-    let stages: Vec<_> = stages.iter().map(stage_words).collect();
+/// Creates a pipeline. `None` if the SPIR-V of an identifier is unknown.
+fn pipeline(
+    cache: Option<&Cache>,
+    info: &impl TaggedStructure,
+    stages: &[vk::PipelineShaderStageCreateInfo<'_>],
+) -> Option<vk::Pipeline> {
+    let stages = match binary::stages(info) {
+        Some(stages) => stages,
+        None => stages.iter().map(stage_words).collect::<Option<Vec<_>>>()?,
+    };
+    binary::capture(info, &stages);
     if let Some(cache) = cache {
         cache.0.lock().extend(stages.iter().map(|words| hash(words)));
     }
-    vk::Pipeline::from_raw(handle::create(Pipeline { stages }))
+    Some(vk::Pipeline::from_raw(handle::create(Pipeline { stages })))
 }
 
 /// Creates the pipeline of each create info with the stages that `stages` returns.
-fn create_all<T>(
+fn create_all<T: TaggedStructure>(
     cache: Option<&Cache>,
     count: u32,
     infos: *const T,
     pipelines: *mut vk::Pipeline,
     stages: impl Fn(&T) -> &[vk::PipelineShaderStageCreateInfo<'_>],
 ) -> vk::Result {
+    let mut result = vk::Result::SUCCESS;
     for (index, info) in slice(infos, count).iter().enumerate() {
-        let created = pipeline(cache, stages(info));
+        let created = pipeline(cache, info, stages(info)).unwrap_or_else(|| {
+            result = vk::Result::PIPELINE_COMPILE_REQUIRED_EXT;
+            vk::Pipeline::null()
+        });
         // SAFETY: by the commands' valid usage, the arrays have `count` elements.
         unsafe { pipelines.add(index).write(created) };
     }
-    vk::Result::SUCCESS
+    result
 }
 
 pub extern "system" fn create_compute(

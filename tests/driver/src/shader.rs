@@ -47,20 +47,23 @@ pub extern "system" fn create_module(
     vk::Result::SUCCESS
 }
 
-/// SPIR-V of a stage: from its module, a chained create info or a chained identifier.
-pub fn stage_words(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Vec<u32> {
+/// SPIR-V of a stage: from its module, a chained create info or a chained identifier. `None` for an unknown identifier.
+pub fn stage_words(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Option<Vec<u32>> {
     // SAFETY: by the commands' valid usage, the module is null or live.
     if let Some(module) = unsafe { handle::get::<Module>(info.module.as_raw()) } {
-        return module.0.clone();
+        return Some(module.0.clone());
     }
     if let Some(info) = chained::<vk::ShaderModuleCreateInfo<'_>>(info) {
-        return words(info);
+        return Some(words(info));
     }
     let find = |info: &vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>| {
         let identifier = slice(info.p_identifier, info.identifier_size);
         MODULES.lock().get(identifier).cloned()
     };
-    chained(info).and_then(find).unwrap_or_default()
+    match chained(info) {
+        Some(identifier) => find(identifier),
+        None => Some(Vec::new()),
+    }
 }
 
 fn write_identifier(words: &[u32], identifier: &mut vk::ShaderModuleIdentifierEXT<'_>) {

@@ -1,7 +1,7 @@
 //! `OpSpecConstantDataKHR` specialised with other data and other lengths.
 
 use super::constant_data::{Table, payloads, shader, table};
-use super::support::{run_specialised, same_set, same_words};
+use super::support::{bytes, run_specialised, same_set, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::vk::{Device, Gpu};
@@ -21,10 +21,10 @@ pub(super) const CASES: &[Case] = cases! {
 };
 
 /// Data by `SpecId`.
-type Special = Vec<(u32, Vec<u8>)>;
+pub(super) type Special = Vec<(u32, Vec<u8>)>;
 
 /// Specialisations of a table with `SpecId` 1, its length with 2 and a factor with 3, each with the resulting table elements and factor.
-fn specialisations() -> Vec<(Special, Vec<u32>, u32)> {
+pub(super) fn specialisations() -> Vec<(Special, Vec<u32>, u32)> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     vec![
         (vec![], vec![10, 20, 30], 1),
@@ -56,13 +56,15 @@ fn specialised_messages(gpu: &Gpu) -> Result<()> {
     let assembly = shader("specialised_message", &[])?;
     for (special, table, factor) in specialisations() {
         let device = Device::new(gpu)?;
-        let expected = |i: u32| {
-            let words = [vec![i, factor], table.clone()].concat();
-            words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()
-        };
-        same_set(payloads(&device, &assembly, &special)?, vec![expected(5), expected(38)])?;
+        let expected = [5, 38].map(|i| message_of(i, factor, &table));
+        same_set(payloads(&device, &assembly, &special)?, expected.into())?;
     }
     Ok(())
+}
+
+/// Message of invocation `i` of `specialised_message`.
+pub(super) fn message_of(i: u32, factor: u32, table: &[u32]) -> Vec<u8> {
+    bytes(&[&[i, factor], table].concat())
 }
 
 /// Text consists of 8-bit integers. After the rewrite it needs no `Int8`, so devices without it run the shader.

@@ -1,8 +1,11 @@
 //! Paths of a shader to the driver: chained to its stage, in a linked library, in a derived pipeline, in a deferred
 //! operation.
+use super::constant_data::shader;
+use super::constant_data_special::{message_of, specialisations};
 use super::support::{
-    GROUPS, MARK, draw, expect_end, expect_lost, expect_success, incremented, marked, same_set, same_words,
+    GROUPS, MARK, draw, expect_end, expect_lost, expect_success, incremented, marked, run_kernel, same_set, same_words,
 };
+use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
@@ -13,6 +16,8 @@ use ash::vk;
 pub(super) const CASES: &[Case] = cases! {
     "pipeline_creation::a_compute_shader_chained_to_its_stage" => compute(gpu, ComputeWay::Inline, &[5, 38]),
         logs(&["word 5 is 7"]);
+    "pipeline_creation::a_specialised_shader_chained_to_its_stage" => specialised(gpu, &[5, 38]);
+    "pipeline_creation::a_specialised_shader_chained_to_its_stage_without_an_abort" => specialised(gpu, &[]), silent();
     "pipeline_creation::a_derived_compute_pipeline" => compute(gpu, ComputeWay::Derivative, &[5, 38]);
     "pipeline_creation::a_compute_pipeline_that_keeps_its_module" => compute(gpu, ComputeWay::Twice, &[5, 38]);
     "pipeline_creation::compute_without_a_taken_abort" => compute_never_taken(gpu), silent();
@@ -100,6 +105,23 @@ fn compute_never_taken(gpu: &Gpu) -> Result<()> {
 fn graphics_never_taken(gpu: &Gpu) -> Result<()> {
     let ways = [Way::Inline, Way::Libraries, Way::InlineLibraries, Way::Derivative];
     ways.into_iter().try_for_each(|way| graphics(gpu, way, false))
+}
+
+/// Constant data and its length come from the stage's specialisation, as with a module object.
+fn specialised(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
+    let spirv = assemble(&shader("specialised_message", &[])?)?;
+    for (special, table, factor) in specialisations() {
+        with_inline(gpu, |device| {
+            let buffer = Buffer::storage(device, &[marked(aborting), vec![0; 64]].concat())?;
+            let mut kernel = Kernel::bound(device, &[&buffer])?;
+            kernel.create_inline(&spirv, &special)?;
+            let ran = run_kernel(device, &kernel, &buffer)?;
+            expect_end(ran.result, !aborting.is_empty())?;
+            let message = |i: &usize| message_of(*i as u32, factor, &table);
+            same_set(ran.payloads, aborting.iter().map(message).collect())
+        })?;
+    }
+    Ok(())
 }
 
 fn graphics(gpu: &Gpu, way: Way, aborts: bool) -> Result<()> {

@@ -143,6 +143,11 @@ pub(super) fn run_specialised(
     let buffer = Buffer::storage(device, words)?;
     let mut kernel = Kernel::bound(device, &[&buffer])?;
     kernel.create(spirv, special, None)?;
+    run_kernel(device, &kernel, &buffer)
+}
+
+/// Dispatches a kernel of one buffer.
+pub(super) fn run_kernel(device: &Device<'_>, kernel: &Kernel<'_>, buffer: &Buffer<'_>) -> Result<Ran> {
     let (_submission, result) = kernel.run(GROUPS)?;
     let payloads = payloads_if_lost(device, result)?;
     Ok(Ran {

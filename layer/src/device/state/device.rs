@@ -3,6 +3,7 @@
 use super::edit_storage::DeferredCreation;
 use super::extensions::Extensions;
 use super::fault_queue::FaultQueue;
+use super::identifiers::Identifiers;
 use super::instance::Instance;
 use super::loss::Loss;
 use super::objects::Objects;
@@ -54,6 +55,8 @@ pub struct AbortState {
     pub faults: FaultQueue,
     /// Objects that reports name, and modules with aborts.
     pub objects: Objects,
+    /// Identifiers of modules that were rewritten.
+    pub identifiers: Identifiers,
     /// The driver's `VK_EXT_device_fault` is enabled.
     pub ext_fault: bool,
     /// The application enabled `deviceFaultVendorBinary`.

@@ -5,6 +5,7 @@ mod device;
 mod edit_storage;
 mod extensions;
 mod fault_queue;
+pub mod identifiers;
 mod instance;
 mod loss;
 mod module;

@@ -11,6 +11,8 @@ pub struct Module {
     pub original: Option<Vec<u32>>,
     /// The words passed to the driver, if a dump may need them.
     pub rewritten: Option<Vec<u32>>,
+    /// The driver gets other words than the application's.
+    pub is_rewritten: bool,
     /// `SpecId`s of constant data, which the rewritten module lacks.
     pub data_spec_ids: Vec<u32>,
     /// `SpecId`s of the constants that lengths of constant data depend on.

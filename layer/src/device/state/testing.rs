@@ -15,6 +15,7 @@ pub fn module(hash: u64) -> Arc<Module> {
         }),
         original: None,
         rewritten: None,
+        is_rewritten: true,
         data_spec_ids: Vec::new(),
         length_spec_ids: Vec::new(),
     })

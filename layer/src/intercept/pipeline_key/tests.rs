@@ -20,7 +20,11 @@ unsafe fn record(info: *const PipelineCreateInfo) {
     RECORDED.set((info as usize, words));
 }
 
-unsafe extern "system" fn next_key(_: vk::Device, info: *const PipelineCreateInfo, _: *mut c_void) -> vk::Result {
+unsafe extern "system" fn next_key(
+    _: vk::Device,
+    info: *const PipelineCreateInfo,
+    _: *mut PipelineBinaryKey,
+) -> vk::Result {
     // SAFETY: as the tests call it.
     unsafe { record(info) };
     vk::Result::SUCCESS
@@ -30,7 +34,7 @@ unsafe extern "system" fn next_binaries(
     _: vk::Device,
     info: *const PipelineBinaryCreateInfo,
     _: *const vk::AllocationCallbacks<'_>,
-    _: *mut c_void,
+    _: *mut PipelineBinaryHandlesInfo,
 ) -> vk::Result {
     // SAFETY: as the tests call it.
     unsafe { record((*info).p_pipeline_create_info) };

@@ -21,6 +21,18 @@ pub struct Kernel<'device> {
     pub set: vk::DescriptorSet,
 }
 
+/// Map entries and data of specialization constants, by `SpecId`.
+pub fn specialization(special: &[(u32, Vec<u8>)]) -> (Vec<vk::SpecializationMapEntry>, Vec<u8>) {
+    let (mut entries, mut data) = (Vec::new(), Vec::new());
+    for (id, bytes) in special {
+        let entry = vk::SpecializationMapEntry::default().constant_id(*id);
+        entries.push(entry.offset(data.len() as u32).size(bytes.len()));
+        data.extend(bytes);
+        data.resize(data.len().next_multiple_of(4), 0);
+    }
+    (entries, data)
+}
+
 /// A compute stage that runs `main` of a module.
 pub fn stage<'a>(module: vk::ShaderModule) -> vk::PipelineShaderStageCreateInfo<'a> {
     vk::PipelineShaderStageCreateInfo::default()
@@ -122,20 +134,31 @@ impl<'device> Kernel<'device> {
     ///
     /// A call fails; the message names it.
     pub fn create(&mut self, spirv: &[u32], special: &[(u32, Vec<u8>)], cache: Option<&Cache<'_>>) -> Result<()> {
-        let mut data = Vec::new();
-        let mut entries = Vec::new();
-        for (id, bytes) in special {
-            let entry = vk::SpecializationMapEntry::default().constant_id(*id);
-            entries.push(entry.offset(data.len() as u32).size(bytes.len()));
-            data.extend(bytes);
-            data.resize(data.len().next_multiple_of(4), 0);
-        }
+        let (entries, data) = specialization(special);
         let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
         let cache = cache.map_or(vk::PipelineCache::null(), |cache| cache.raw);
         self.create_by(spirv, cache, |module| match special {
             [] => stage(module),
             _ => stage(module).specialization_info(&info),
         })
+    }
+
+    /// Like [`create`](Self::create), with the SPIR-V chained to the stage (`VK_KHR_maintenance5`,
+    /// `VK_EXT_graphics_pipeline_library`).
+    ///
+    /// # Errors
+    ///
+    /// The call fails.
+    pub fn create_inline(&mut self, spirv: &[u32], special: &[(u32, Vec<u8>)]) -> VkResult<()> {
+        let (entries, data) = specialization(special);
+        let info = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        let mut module = vk::ShaderModuleCreateInfo::default().code(spirv);
+        let stage = stage(vk::ShaderModule::null()).push_next(&mut module);
+        let stage = match special {
+            [] => stage,
+            _ => stage.specialization_info(&info),
+        };
+        self.create_from(stage, vk::PipelineCache::null())
     }
 
     /// Creates the pipeline from the stage that `stage` returns for the module.

@@ -17,7 +17,7 @@ mod word_kernel;
 
 pub use buffer::Buffer;
 pub use cache::Cache;
-pub use compute::{Kernel, stage};
+pub use compute::{Kernel, specialization, stage};
 pub use device::{Device, DeviceOptions, More};
 pub use gpu::{Chained, DEVICE_VARIABLE, Gpu, Messenger, candidate, version};
 pub use graphics::{Pass, Stage, Way};

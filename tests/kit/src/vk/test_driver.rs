@@ -10,7 +10,12 @@ use std::mem::transmute;
 type GetCallLog = unsafe extern "system" fn(vk::Device, *mut CallLog);
 type GetWords = unsafe extern "system" fn(vk::Device, vk::Pipeline, u32, *mut u32, *mut u32) -> vk::Result;
 
-fn look_up(device: &Device<'_>, name: &CStr) -> Result<unsafe extern "system" fn()> {
+/// A command of the device that ash lacks. Cast it to the type of its name before a call.
+///
+/// # Errors
+///
+/// The driver lacks it.
+pub fn look_up(device: &Device<'_>, name: &CStr) -> Result<unsafe extern "system" fn()> {
     // SAFETY: the device is alive and the name NUL-terminated.
     let found = unsafe {
         device

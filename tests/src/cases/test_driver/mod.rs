@@ -9,6 +9,7 @@ mod in_flight;
 mod loss;
 mod memory;
 mod native;
+mod pipeline_binaries;
 mod refused;
 mod reports;
 mod secure_execution;
@@ -33,6 +34,7 @@ pub(super) fn all() -> Vec<Case> {
         &memory::cases(),
         traps::CASES,
         &native::cases(),
+        pipeline_binaries::CASES,
         refused::CASES,
         reports::CASES,
         secure_execution::CASES,
