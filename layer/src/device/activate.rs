@@ -67,6 +67,12 @@ pub unsafe fn activate(
         if let Some(warning) = arena.address_warning() {
             instance.log.line(Level::Warning, &warning);
         }
+        if edited.has_protected_queue {
+            // `protectedNoFault`: writes to unprotected memory in a protected queue operation are discarded or not allowed.
+            let text = "vkCreateDevice: a queue is protected; aborts in protected submissions are not reported, since \
+                        their shaders cannot write to the unprotected memory of messages";
+            instance.log.line(Level::Warning, text);
+        }
         state.arena = Some(arena);
     }
     Ok(state)

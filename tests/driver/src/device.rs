@@ -50,7 +50,13 @@ pub extern "system" fn queue(device: &Device, family: u32, index: u32, queue: Ou
 }
 
 pub extern "system" fn queue2(device: &Device, info: &vk::DeviceQueueInfo2<'_>, out: Out<'_, u64>) {
-    queue(device, info.queue_family_index, info.queue_index, out);
+    // Queues with other flags have indices of their own.
+    queue(
+        device,
+        info.queue_family_index,
+        info.queue_index | info.flags.as_raw() << 16,
+        out,
+    );
 }
 
 pub extern "system" fn wait_idle(device: &Device) -> vk::Result {

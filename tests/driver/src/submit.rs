@@ -15,6 +15,12 @@ fn ops(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Vec<Op> {
         .collect()
 }
 
+/// Commands whose writes to unprotected memory are discarded if the submission is protected (`protectedNoFault`).
+fn without_writes(is_protected: bool, mut ops: Vec<Op>) -> Vec<Op> {
+    ops.retain(|op| !is_protected || !matches!(op, Op::Run(_)));
+    ops
+}
+
 /// Pairs semaphores with values. Missing values are 0.
 fn paired(semaphores: &[vk::Semaphore], values: &[u64]) -> Vec<(u64, u64)> {
     let values = values.iter().copied().chain(std::iter::repeat(0));
@@ -44,7 +50,10 @@ pub extern "system" fn submit(queue: &Queue, count: u32, submits: *const vk::Sub
         );
         Batch {
             waits: paired(slice(info.p_wait_semaphores, info.wait_semaphore_count), wait_values),
-            ops: ops(slice(info.p_command_buffers, info.command_buffer_count).iter().copied()),
+            ops: without_writes(
+                chained::<vk::ProtectedSubmitInfo<'_>>(info).is_some_and(|info| info.protected_submit == vk::TRUE),
+                ops(slice(info.p_command_buffers, info.command_buffer_count).iter().copied()),
+            ),
             signals: paired(
                 slice(info.p_signal_semaphores, info.signal_semaphore_count),
                 signal_values,

@@ -28,6 +28,8 @@ pub struct EditedCreateInfo {
     pub emulated: Extensions,
     /// Families of the device's queues, in ascending order.
     pub families: Vec<u32>,
+    /// One of the queues accepts protected submissions.
+    pub has_protected_queue: bool,
     /// The command that returns buffer addresses.
     pub api: AddressApi,
     /// `bufferDeviceAddressCaptureReplay` is enabled.
@@ -150,7 +152,16 @@ impl EditedCreateInfo {
             enabled: Extensions::of(names.iter().copied()),
             emulated,
             // SAFETY: the create-info is valid (the caller's contract).
-            families: unsafe { families(info) },
+            families: unsafe { queue_infos(info) }
+                .iter()
+                .map(|info| info.queue_family_index)
+                .collect::<BTreeSet<u32>>()
+                .into_iter()
+                .collect(),
+            // SAFETY: as above.
+            has_protected_queue: unsafe { queue_infos(info) }
+                .iter()
+                .any(|info| info.flags.contains(vk::DeviceQueueCreateFlags::PROTECTED)),
             api: if address_ext { AddressApi::Ext } else { AddressApi::Khr },
             capture_replay: false,
             import: false,
@@ -190,15 +201,13 @@ impl EditedCreateInfo {
 }
 
 /// # Safety
-/// `info` must be valid.
-unsafe fn families(info: &vk::DeviceCreateInfo<'_>) -> Vec<u32> {
+/// `info` must be valid and outlive the result.
+unsafe fn queue_infos<'a>(info: &vk::DeviceCreateInfo<'a>) -> &'a [vk::DeviceQueueCreateInfo<'a>] {
     if info.p_queue_create_infos.is_null() {
-        return Vec::new();
+        return &[];
     }
     // SAFETY: an array of that many elements (the caller's contract).
-    let infos = unsafe { slice::from_raw_parts(info.p_queue_create_infos, info.queue_create_info_count as usize) };
-    let distinct: BTreeSet<u32> = infos.iter().map(|i| i.queue_family_index).collect();
-    distinct.into_iter().collect()
+    unsafe { slice::from_raw_parts(info.p_queue_create_infos, info.queue_create_info_count as usize) }
 }
 
 #[cfg(test)]

@@ -55,6 +55,7 @@ pub extern "system" fn features2(device: &PhysicalDevice, query: &mut vk::Physic
     answer::<vk::PhysicalDeviceSynchronization2Features<'_>>(query, |found| found.synchronization2 = TRUE);
     answer::<vk::PhysicalDeviceRayTracingPipelineFeaturesKHR<'_>>(query, |found| found.ray_tracing_pipeline = TRUE);
     answer::<vk::PhysicalDevicePresentWaitFeaturesKHR<'_>>(query, |found| found.present_wait = TRUE);
+    answer::<vk::PhysicalDeviceProtectedMemoryFeatures<'_>>(query, |found| found.protected_memory = TRUE);
     answer::<vk::PhysicalDeviceMaintenance5FeaturesKHR<'_>>(query, |found| found.maintenance5 = TRUE);
     answer::<khr::PipelineBinaryFeatures>(query, |found| found.pipeline_binaries = TRUE);
     if settings.device_coherent {

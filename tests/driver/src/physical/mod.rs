@@ -178,7 +178,7 @@ fn families() -> [vk::QueueFamilyProperties; 2] {
             depth: 1,
         },
     };
-    let all = Flags::GRAPHICS | Flags::COMPUTE | Flags::TRANSFER | Flags::SPARSE_BINDING;
+    let all = Flags::GRAPHICS | Flags::COMPUTE | Flags::TRANSFER | Flags::SPARSE_BINDING | Flags::PROTECTED;
     [family(all, 8), family(Flags::TRANSFER, 2)]
 }
 

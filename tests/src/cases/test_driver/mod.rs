@@ -10,6 +10,7 @@ mod loss;
 mod memory;
 mod native;
 mod pipeline_binaries;
+mod protected;
 mod refused;
 mod reports;
 mod secure_execution;
@@ -35,6 +36,7 @@ pub(super) fn all() -> Vec<Case> {
         traps::CASES,
         &native::cases(),
         pipeline_binaries::CASES,
+        protected::CASES,
         refused::CASES,
         reports::CASES,
         secure_execution::CASES,

@@ -42,6 +42,8 @@ pub(super) struct Extra<'a> {
     pub(super) report_masked: bool,
     /// Queues of the first family beside the first one.
     pub(super) queues: usize,
+    /// A protected queue of the first family.
+    pub(super) protected: bool,
 }
 
 impl<'a> Extra<'a> {
@@ -57,7 +59,9 @@ impl<'a> Extra<'a> {
 /// A device with the three extensions and more.
 pub(super) fn device_with<'gpu>(gpu: &'gpu Gpu, extra: &Extra<'_>) -> Result<Device<'gpu>> {
     let priorities = vec![1.0; 1 + extra.queues];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+    let ordinary = vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities);
+    let queues = [ordinary, ordinary.flags(vk::DeviceQueueCreateFlags::PROTECTED)];
+    let queues = &queues[..1 + usize::from(extra.protected)];
     let names = khr::EXTENSION_NAMES.iter().chain(extra.extensions);
     let names: Vec<_> = names.map(|name| name.as_ptr()).collect();
     let mut newer = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
@@ -69,7 +73,7 @@ pub(super) fn device_with<'gpu>(gpu: &'gpu Gpu, extra: &Extra<'_>) -> Result<Dev
         ..khr::FaultFeatures::new(true)
     };
     let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
+        .queue_create_infos(queues)
         .enabled_extension_names(&names)
         .push_next(&mut newer)
         .push_next(&mut abort)
