@@ -32,17 +32,28 @@ pub(super) fn objects(device: &Device<'_>) -> ext::shader_object::Device {
     ext::shader_object::Device::new(&device.gpu.instance, &device.raw)
 }
 
-/// Creates a compute shader from SPIR-V or from a binary.
-pub(super) fn create(kernel: &Kernel<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8]) -> Result<vk::ShaderEXT> {
-    let layouts = [kernel.set_layout];
-    let copy = aligned(code);
+/// Create info of a compute shader. `copy` comes from [`aligned`] and starts with the code's `bytes` bytes.
+fn compute_info<'a>(
+    copy: &'a [u128],
+    bytes: usize,
+    kind: vk::ShaderCodeTypeEXT,
+    layouts: &'a [vk::DescriptorSetLayout],
+) -> vk::ShaderCreateInfoEXT<'a> {
     let mut info = vk::ShaderCreateInfoEXT::default()
         .stage(vk::ShaderStageFlags::COMPUTE)
         .code_type(kind)
         .name(c"main")
-        .set_layouts(&layouts);
-    info.code_size = code.len();
+        .set_layouts(layouts);
+    info.code_size = bytes;
     info.p_code = copy.as_ptr().cast();
+    info
+}
+
+/// Creates a compute shader from SPIR-V or from a binary.
+pub(super) fn create(kernel: &Kernel<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8]) -> Result<vk::ShaderEXT> {
+    let layouts = [kernel.set_layout];
+    let copy = aligned(code);
+    let info = compute_info(&copy, code.len(), kind, &layouts);
     // SAFETY: the create info points to `copy` and `layouts`, which outlive the call.
     let created = unsafe { objects(kernel.device).create_shaders(&[info], None) };
     Ok(created.map_err(|(_, result)| result)?[0])
@@ -71,10 +82,35 @@ fn another_device(gpu: &Gpu) -> Result<()> {
     let refused = binary(&other, BINARY, &data).err();
     let refused = refused.and_then(|error| error.downcast_ref::<vk::Result>().copied());
     ensure!(refused == Some(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT));
+    second_of_two(&other, &code, &data)?;
     binary(&other, SPIRV, &code)?;
     drop(device);
     let later = open(gpu)?;
     binary(&later, BINARY, &data).context("on a device in place of the first one")?;
+    Ok(())
+}
+
+/// "The application can determine which shader the returned error pertains to by locating the first VK_NULL_HANDLE element in
+/// pShaders" (`vkCreateShadersEXT`).
+fn second_of_two(device: &Device<'_>, spirv: &[u8], incompatible: &[u8]) -> Result<()> {
+    let objects = objects(device);
+    let buffer = Buffer::storage(device, &[0; 64])?;
+    let kernel = Kernel::bound(device, &[&buffer])?;
+    let layouts = [kernel.set_layout];
+    let copies = [aligned(spirv), aligned(incompatible)];
+    let infos = [
+        compute_info(&copies[0], spirv.len(), vk::ShaderCodeTypeEXT::SPIRV, &layouts),
+        compute_info(&copies[1], incompatible.len(), vk::ShaderCodeTypeEXT::BINARY, &layouts),
+    ];
+    // SAFETY: the create infos point to data that outlives the call.
+    let created = unsafe { objects.create_shaders(&infos, None) };
+    let (shaders, result) = created.map_or_else(|error| error, |shaders| (shaders, vk::Result::SUCCESS));
+    let is_null: Vec<bool> = shaders.iter().map(|shader| *shader == vk::ShaderEXT::null()).collect();
+    destroy(&objects, &shaders);
+    ensure!(
+        result == vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT && is_null == [false, true],
+        "{result:?}, null handles: {is_null:?}"
+    );
     Ok(())
 }
 

@@ -13,6 +13,7 @@ pub(super) const CASES: &[Case] = cases! {
     "shader_object::linked_shaders_abort" => draw(gpu, Kind::Linked, [17, 42]), logs(&["pixel 17 42"]);
     "shader_object::unlinked_shaders_abort" => draw(gpu, Kind::Unlinked, [17, 42]), logs(&["pixel 17 42"]);
     "shader_object::binaries_abort" => draw(gpu, Kind::Binary, [17, 42]), logs(&["pixel 17 42"]);
+    "shader_object::linked_binaries_abort" => draw(gpu, Kind::LinkedBinary, [17, 42]), logs(&["pixel 17 42"]);
     "shader_object::never_taken_draws_the_same" => never_taken(gpu), silent();
 };
 
@@ -22,6 +23,8 @@ enum Kind {
     Unlinked,
     /// From binaries whose source shaders were destroyed.
     Binary,
+    /// The same, linked before and after.
+    LinkedBinary,
 }
 
 const STAGES: [vk::ShaderStageFlags; 2] = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT];
@@ -45,7 +48,7 @@ fn create(
     for ((stage, code), copy) in STAGES.into_iter().zip(code).zip(&copies) {
         let mut info = vk::ShaderCreateInfoEXT::default()
             .stage(stage)
-            .code_type(if kind == Kind::Binary {
+            .code_type(if matches!(kind, Kind::Binary | Kind::LinkedBinary) {
                 vk::ShaderCodeTypeEXT::BINARY
             } else {
                 vk::ShaderCodeTypeEXT::SPIRV
@@ -55,7 +58,7 @@ fn create(
         if stage == vk::ShaderStageFlags::VERTEX {
             info = info.next_stage(vk::ShaderStageFlags::FRAGMENT);
         }
-        if kind == Kind::Linked {
+        if matches!(kind, Kind::Linked | Kind::LinkedBinary) {
             info = info.flags(vk::ShaderCreateFlagsEXT::LINK_STAGE);
         }
         info.code_size = code.len();
@@ -78,9 +81,12 @@ fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
         &objects,
         &ranges,
         &code,
-        if kind == Kind::Linked { kind } else { Kind::Unlinked },
+        match kind {
+            Kind::Linked | Kind::LinkedBinary => Kind::Linked,
+            Kind::Unlinked | Kind::Binary => Kind::Unlinked,
+        },
     )?;
-    if kind == Kind::Binary {
+    if matches!(kind, Kind::Binary | Kind::LinkedBinary) {
         // SAFETY: the shaders belong to the device.
         let data = [0, 1].map(|i| unsafe { objects.get_shader_binary_data(shaders[i]) });
         let [vertex, fragment] = data;
@@ -98,7 +104,7 @@ fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
 }
 
 fn never_taken(gpu: &Gpu) -> Result<()> {
-    let kinds = [Kind::Linked, Kind::Unlinked, Kind::Binary];
+    let kinds = [Kind::Linked, Kind::Unlinked, Kind::Binary, Kind::LinkedBinary];
     kinds.into_iter().try_for_each(|kind| draw(gpu, kind, [1000, 1000]))
 }
 
