@@ -3,14 +3,43 @@
 use super::support::expect_lost;
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::vk::{Device, WordKernel};
+use crate::vk::{Buffer, Device, Kernel, WordKernel};
 use anyhow::{Context as _, Result, ensure};
+use ash::vk;
 use std::collections::BTreeSet;
 
 pub(super) const CASES: &[Case] = cases! {
     "storm::a_million_aborts_leave_complete_messages" => storm(device), within(120);
     "storm::with_a_separate_control_block" => storm(device), set(&[("control_block", "device")]), alone(), within(120);
+    "storm::a_million_aborts_that_continue" => continued(device), set(&[("on_abort", "continue")]), alone(), within(120);
 };
+
+/// Bytes of this process in memory.
+fn resident() -> Result<usize> {
+    let text = std::fs::read_to_string("/proc/self/statm")?;
+    let pages: usize = text.split_whitespace().nth(1).context("no second field")?.parse()?;
+    Ok(pages * 4096)
+}
+
+/// The device survives a million aborts, and memory does not grow with their number.
+fn continued(device: &Device<'_>) -> Result<()> {
+    let buffer = Buffer::storage(device, &super::support::marked(&[0]))?;
+    let kernel = Kernel::new(device, &glsl::compile("storm/storm.comp")?, &[&buffer])?;
+    let mut first = 0;
+    for round in 0..17 {
+        let result = kernel.run_to_end(STORM_GROUPS / 16)?;
+        ensure!(result == vk::Result::SUCCESS, "round {round} ended with {result:?}");
+        if round == 0 {
+            first = resident()?;
+        }
+    }
+    let grown = resident()?.saturating_sub(first);
+    ensure!(grown < 32 << 20, "a million aborts left {grown} bytes");
+    buffer.write(&[0]);
+    super::support::expect_success(kernel.run_to_end(1)?)?;
+    ensure!(buffer.read()[1] == 1, "the device does not run shaders any more");
+    Ok(())
+}
 
 /// Workgroups of 64 invocations.
 const STORM_GROUPS: u32 = 16384;
