@@ -195,8 +195,24 @@ fn sparse(gpu: &Gpu) -> Result<()> {
             false,
             "vkWaitForFences",
         )?;
-        let (_submission, result) = kernel.run(GROUPS)?;
-        expect(result, true, "the dispatch")?;
+        // The binding waits for the dispatch, which aborts; so it is pending or refused when the device is lost.
+        raw.reset_fences(&[fence])?;
+        let semaphores = [raw.create_semaphore(&vk::SemaphoreCreateInfo::default(), None)?];
+        let dispatch = kernel.record(GROUPS)?;
+        let signal = vk::SubmitInfo::default().signal_semaphores(&semaphores);
+        let results = [
+            submit(&device, signal, &dispatch),
+            code(raw.queue_bind_sparse(device.queue, &[info.wait_semaphores(&semaphores)], fence)),
+        ];
+        let is_valid = |result: &vk::Result| [vk::Result::SUCCESS, LOST].contains(result);
+        ensure!(results.iter().all(is_valid), "{results:?}");
+        expect(dispatch.wait(), true, "the dispatch")?;
+        expect(
+            code(raw.wait_for_fences(&[fence], true, u64::MAX)),
+            true,
+            "vkWaitForFences of the binding",
+        )?;
+        raw.destroy_semaphore(semaphores[0], None);
         let lost = code(raw.queue_bind_sparse(device.queue, &[info], vk::Fence::null()));
         expect(lost, true, "vkQueueBindSparse")?;
         raw.destroy_fence(fence, None);
