@@ -36,7 +36,7 @@ pub(super) const CASES: &[Case] = cases! {
     "deliver::to_messengers_on_a_native_driver" => native_messenger(context), on_native();
 };
 
-fn shader() -> Result<Vec<u32>> {
+pub(super) fn shader() -> Result<Vec<u32>> {
     glsl_debug::compile("report/bounds.comp", Form::Lines)
 }
 

@@ -9,6 +9,7 @@ mod control_flow;
 mod deliver;
 mod device_creation;
 mod device_group;
+mod dump_race;
 mod fault_queries;
 mod geometry;
 mod layout;
@@ -61,6 +62,7 @@ pub fn all() -> Vec<Case> {
         deliver::CASES,
         device_creation::CASES,
         device_group::CASES,
+        dump_race::CASES,
         fault_queries::CASES,
         geometry::CASES,
         layout::CASES,
