@@ -96,18 +96,13 @@ fn check(path: &Path) -> Result<()> {
                 let words = to_core(words)?;
                 if let Err(error) = validate(&words, case.env) {
                     bail!(
-                        "the module is not valid after {pass}: {error}
-{}",
+                        "the module is not valid after {pass}: {error}\n{}",
                         disassemble(&words)?
                     );
                 }
             }
             if let Err(error) = validate(&out.words, case.env) {
-                bail!(
-                    "the output is not valid: {error}
-{}",
-                    disassemble(&out.words)?
-                );
+                bail!("the output is not valid: {error}\n{}", disassemble(&out.words)?);
             }
             ensure!(
                 instrument(&words, &case.options) == Ok(Outcome::Instrumented(out.clone())),

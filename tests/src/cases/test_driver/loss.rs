@@ -32,7 +32,7 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_loss::counts_beyond_the_buffers_are_harmless" => wrong_answers(kernel),
         on_driver("native=abort+fault+data,abort=1,messages=3,bad=counts"), validated(),
         logs(&["submission 1, message 0"]);
-    "test_driver_loss::a_driver_that_is_alpipeline_creationcomplete_is_harmless" => wrong_answers(kernel),
+    "test_driver_loss::a_driver_that_is_always_incomplete_is_harmless" => wrong_answers(kernel),
         on_driver("native=abort+fault+data,abort=1,messages=3,bad=incomplete"), validated();
 };
 
