@@ -60,7 +60,7 @@ fn measure(driver: &str) -> Result<()> {
         });
     });
     group.finish();
-    let mut group = criterion.benchmark_group(format!("{driver}/vkBeginCommandBuffer to vkResetCommandBuffer"));
+    let mut group = criterion.benchmark_group(format!("{driver}/record and reset commands"));
     group.bench_function(BenchmarkId::from_parameter(setup.name), |b| {
         b.iter(|| calls.record().unwrap())
     });

@@ -55,7 +55,7 @@ fn run_all(times: &mut Times) -> Result<()> {
         process::run(&mut cargo(&["test", "--workspace", "--no-run"]))
     })?;
     times.measure("unit, golden and end-to-end tests", || {
-        process::run(&mut cargo(&["test", "--workspace"]))
+        process::run(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))
     })?;
     Ok(())
 }

@@ -218,10 +218,7 @@ pub fn measure_all(setup: DeviceSetup) -> Result<Vec<(String, Duration)>> {
         measure::median(30, || calls.time_submissions(SUBMISSIONS))?,
     )];
     let record = || measure::time(|| (0..SUBMISSIONS).try_for_each(|_| calls.record())).map(|time| time / SUBMISSIONS);
-    times.push((
-        "vkBeginCommandBuffer to vkResetCommandBuffer".to_owned(),
-        measure::median(30, record)?,
-    ));
+    times.push(("record and reset commands".to_owned(), measure::median(30, record)?));
     for (name, spirv) in shaders(setup)? {
         let module = calls.module(&spirv)?;
         let make = || measure::time(|| calls.make_module(&spirv));
