@@ -6,7 +6,7 @@
 
 use crate::code::{self, Trap};
 use crate::handle;
-use crate::pipeline::Pipeline;
+use crate::shader::Pipeline;
 use crate::state::{Cause, Device, State};
 use std::sync::atomic::{AtomicU32, Ordering};
 use vkabort_record::layout::{

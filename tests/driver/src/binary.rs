@@ -3,8 +3,7 @@
 
 use crate::enumerate::{chained, fill, slice};
 use crate::handle::{self, Allocator};
-use crate::pipeline::Pipeline;
-use crate::shader::{hash, stage_words};
+use crate::shader::{Pipeline, hash, stage_words};
 use crate::state::Device;
 use ash::vk::{self, Handle, TaggedStructure};
 use parking_lot::Mutex;

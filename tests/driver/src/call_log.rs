@@ -2,7 +2,7 @@
 
 use crate::enumerate::fill;
 use crate::handle::{self, Out};
-use crate::pipeline::Pipeline;
+use crate::shader::Pipeline;
 use crate::state::Device;
 use ash::vk;
 use parking_lot::Mutex;

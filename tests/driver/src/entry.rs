@@ -227,7 +227,7 @@ functions! {
     Device vkCreateComputePipelines = pipeline::create_compute;
     Device vkCreateGraphicsPipelines = pipeline::create_graphics;
     Device vkCreateRayTracingPipelinesKHR = pipeline::create_ray_tracing;
-    Device vkDestroyPipeline = destroy::<pipeline::Pipeline>;
+    Device vkDestroyPipeline = destroy::<shader::Pipeline>;
     Device vkCreatePipelineBinariesKHR = binary::create;
     Device vkDestroyPipelineBinaryKHR = destroy::<binary::Binary>;
     Device vkGetPipelineKeyKHR = binary::key;

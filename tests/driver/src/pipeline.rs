@@ -4,17 +4,11 @@ use crate::binary;
 use crate::deferred::Deferred;
 use crate::enumerate::{fill, slice};
 use crate::handle::{self, Allocator};
-use crate::shader::{hash, stage_words};
+use crate::shader::{Pipeline, hash, stage_words};
 use crate::state::Device;
 use ash::vk::{self, Handle, TaggedStructure};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
-
-/// A pipeline.
-pub struct Pipeline {
-    /// SPIR-V of each stage.
-    pub stages: Vec<Vec<u32>>,
-}
 
 /// A pipeline cache: hashes of the SPIR-V of all stages that were created with it.
 #[derive(Default)]

@@ -9,6 +9,12 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
+/// A pipeline.
+pub struct Pipeline {
+    /// SPIR-V of each stage.
+    pub stages: Vec<Vec<u32>>,
+}
+
 /// A shader module's SPIR-V.
 pub struct Module(Vec<u32>);
 
