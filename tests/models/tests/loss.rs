@@ -240,7 +240,7 @@ fn a_waiting_reader_is_woken_by_the_loss() {
     model(|| {
         let subject = Subject::new(OnAbort::Lose, DRAIN_TIMEOUT);
         assert_eq!(subject.submit(0, &[Work::Abort(1)]), vk::Result::SUCCESS);
-        // loom's condition variables never time out: a report that wakes nobody is a deadlock here.
+        // Condition variables of loom never time out, so a report without a wake-up deadlocks here.
         let reader = spawn(&subject, |subject| {
             while subject.state().faults.len() == 0 {
                 subject.state().faults.wait(Duration::MAX);
