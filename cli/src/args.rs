@@ -7,6 +7,7 @@ use crate::commands::{
     doctor::DoctorArgs,
     install::{InstallArgs, UninstallArgs},
     instrument::InstrumentArgs,
+    man::ManArgs,
     run::RunArgs,
     sites::SitesArgs,
 };
@@ -16,6 +17,9 @@ use clap::{Parser, Subcommand};
 #[derive(Parser)]
 #[command(name = "vkabort", version, propagate_version = true, after_help = EXIT_CODES)]
 pub struct Args {
+    /// Whether output has colours.
+    #[command(flatten)]
+    pub color: colorchoice_clap::Color,
     /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
@@ -31,7 +35,8 @@ Exit codes:
   6  conform: a check failed, crashed or hung
  90  run: a shader aborted; otherwise run ends with the program's exit code
 
-The file name `-` is standard input or output. Results go to standard output, everything else to standard error.";
+The file name `-` is standard input or output. Results go to standard output, everything else to standard error.
+Colours follow --color, else NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM.";
 
 /// The subcommands.
 #[derive(Subcommand)]
@@ -56,6 +61,8 @@ pub enum Command {
     Schema,
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+    /// Write the manual pages
+    Man(ManArgs),
 }
 
 #[cfg(test)]

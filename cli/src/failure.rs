@@ -5,8 +5,10 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Exit codes, as `vkabort --help` lists them. Code 2, wrong usage, comes from clap.
+/// Exit codes, as `vkabort --help` lists them.
 pub mod code {
+    /// Wrong usage, the code of clap.
+    pub const USAGE: u8 = 2;
     /// The input is not valid.
     pub const INPUT: u8 = 3;
     /// A file cannot be read or written, or a program cannot be started.
@@ -27,6 +29,14 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The command is used wrongly, in a way that clap cannot detect.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self {
+            code: code::USAGE,
+            message: message.into(),
+        }
+    }
+
     /// The input is not valid. The message names the problem, its place, and the remedy.
     pub fn input(message: impl Into<String>) -> Self {
         Self {

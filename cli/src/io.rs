@@ -1,7 +1,10 @@
 //! Files, with `-` for standard input and output, and messages on standard error.
 
 use crate::failure::{Failure, Result};
-use std::io::{self, IsTerminal, Read, Write};
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, Read, Write};
 
 /// Name of a file in messages: its path, or `standard input` for `-`.
 pub fn input_name(path: &str) -> String {
@@ -55,9 +58,18 @@ pub fn print_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Whether text on `stream` may have colours: it is a terminal, and `NO_COLOR` is not set.
-pub fn has_color(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+/// Whether text on `stream` has colours: as `--color` says, else if `NO_COLOR` is not set and either `CLICOLOR_FORCE` is, or
+/// the stream is a terminal that shows them (`TERM`, `CLICOLOR`).
+pub fn has_color(stream: &impl RawStream) -> bool {
+    AutoStream::choice(stream) != ColorChoice::Never
+}
+
+/// A progress bar of `steps` steps on standard error; invisible if that is not a terminal.
+pub fn progress(steps: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}");
+    // The template is valid; if it were not, the default style would do.
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(steps as u64).with_style(style)
 }
 
 fn write_stdout(bytes: &[u8]) -> Result<()> {

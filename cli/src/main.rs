@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod failure;
+mod inputs;
 mod io;
 mod junit;
 mod locate;
@@ -22,7 +23,9 @@ use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let result = match Args::parse().command {
+    let args = Args::parse();
+    args.color.write_global();
+    let result = match args.command {
         Command::Instrument(args) => commands::instrument::run(&args),
         Command::Sites(args) => commands::sites::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         Command::Uninstall(args) => commands::install::uninstall(&args),
         Command::Schema => io::print(vkabort_record::report::json::SCHEMA).map(|()| ExitCode::SUCCESS),
         Command::Completions(args) => commands::completions::run(&args, &mut Args::command()),
+        Command::Man(args) => commands::man::run(&args, Args::command()),
     };
     result.unwrap_or_else(|failure| {
         io::note(&format!("error: {failure}"));

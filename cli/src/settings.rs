@@ -1,8 +1,42 @@
 //! Names and values of the layer's settings, as its manifest describes them.
 
 use crate::failure::{Failure, Result};
+use crate::parse;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Arg, Command};
 use serde_json::Value as Json;
+use std::ffi::OsStr;
 use vkabort_manifest::Kind;
+
+/// Parser of `--set KEY=VALUE`. Its possible values are for completion scripts: every setting, with each value of those that
+/// have a list of values.
+#[derive(Clone)]
+pub struct Assignment;
+
+impl TypedValueParser for Assignment {
+    type Value = (String, String);
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<Self::Value, clap::Error> {
+        (parse::setting as fn(&str) -> _).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let settings = all().unwrap_or_default();
+        let values = settings.iter().flat_map(|setting| {
+            let (key, help) = (text(setting, "key"), text(setting, "label"));
+            let choices = choices(setting);
+            let values = if choices.is_empty() { vec![""] } else { choices };
+            let value = |value| PossibleValue::new(format!("{key}={value}")).help(help.to_owned());
+            values.into_iter().map(value).collect::<Vec<_>>()
+        });
+        Some(Box::new(values.collect::<Vec<_>>().into_iter()))
+    }
+}
 
 /// Environment variable that sets `key`, without a check of a value.
 ///
@@ -43,12 +77,20 @@ pub fn variable_for(key: &str, value: &str) -> Result<String> {
     )))
 }
 
+/// All settings as the manifest describes them.
+fn all() -> Result<Vec<Json>> {
+    let mut manifest = vkabort_manifest::parse(Kind::Implicit)
+        .map_err(|error| Failure::input(format!("the built-in manifest is damaged: {error}")))?;
+    let settings = manifest.pointer_mut("/layer/features/settings").map(Json::take);
+    Ok(match settings {
+        Some(Json::Array(settings)) => settings,
+        _ => Vec::new(),
+    })
+}
+
 /// The setting `key` as the manifest describes it.
 fn find(key: &str) -> Result<Json> {
-    let manifest = vkabort_manifest::parse(Kind::Implicit)
-        .map_err(|error| Failure::input(format!("the built-in manifest is damaged: {error}")))?;
-    let settings = manifest.pointer("/layer/features/settings").and_then(Json::as_array);
-    let settings = settings.map(Vec::as_slice).unwrap_or_default();
+    let settings = all()?;
     if let Some(setting) = settings.iter().find(|setting| setting["key"] == key) {
         return Ok(setting.clone());
     }

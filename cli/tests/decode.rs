@@ -197,7 +197,16 @@ fn truncated_and_invalid_data_is_reported() {
     assert!(run.text().starts_with("vkabort: shader aborted: bad 7\n"));
     run.says("6 bytes from offset 24 are left out");
     vkabort(&["decode", "-"], b"certainly not message data").fails(3, "standard input: not abort message data");
+    // A message, then bytes that are not one.
+    let mut data_with_more = data[..20].to_vec();
+    data_with_more.extend(*b"????neither size nor padding");
+    vkabort(&["decode", "-"], &data_with_more).fails(3, "the 8 bytes at offset 24 are not a message size");
+    vkabort(&["decode", "-"], &[0; 64]).fails(3, "every byte is 0");
+    vkabort(&["decode", "-"], b"vkabort: shader aborted: x\n").fails(3, "a log in text form");
     let folder = folder("wrong");
+    std::fs::write(folder.join("a.spv"), common::little(&common::aborting())).expect("written");
+    run_in(&folder, &["decode", "a.spv"], b"")
+        .fails(3, "it is a SPIR-V module; `vkabort sites a.spv` lists its aborts");
     std::fs::write(folder.join("sites.json"), b"{\"module_hash\": 1}").expect("written");
     run_in(&folder, &["decode", "-", "--sites", "sites.json"], &data).fails(3, "sites.json: not a site table");
 }
@@ -240,6 +249,20 @@ fn reports_and_dump_folders_are_decoded_again() {
         run.text()
             .ends_with("vkabort: 2 more invocations aborted at sites that the filter ignores\n")
     );
-    run_in(&folder, &["decode", "."], b"").fails(3, "no report.jsonl");
+    // The newest of several dumps.
+    std::fs::create_dir(folder.join("abort-0")).expect("a folder");
+    let newer = folder.join("abort-0/report.jsonl");
+    std::fs::write(&newer, common::report(b"newer")).expect("written");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+    let file = std::fs::File::options().write(true).open(&newer).expect("opened");
+    file.set_modified(later).expect("set");
+    let run = run_in(&folder, &["decode", "."], b"").ok();
+    assert!(
+        run.text().starts_with("vkabort: shader aborted: newer\n"),
+        "{}",
+        run.text()
+    );
+    std::fs::create_dir(folder.join("empty")).expect("a folder");
+    run_in(&folder, &["decode", "empty"], b"").fails(3, "no report.jsonl");
     run_in(&folder, &["decode", "-"], b"{\"type\":\"abort\"}\n").fails(3, "not a report: line 1");
 }

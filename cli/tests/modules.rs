@@ -121,6 +121,29 @@ plain.spv: no abort sites
 }
 
 #[test]
+fn folders_are_searched_and_bad_files_do_not_hide_others() {
+    let folder = folder("sites-of-folders");
+    std::fs::create_dir_all(folder.join("shaders/deep")).expect("folders");
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.join("shaders").join(name), bytes).expect("written");
+    write("b.spv", &little(&aborting()));
+    write("deep/a.comp.module", &big(&aborting()));
+    write("deep/notes.txt", b"not a module, and not named like one");
+    let good = run_in(&folder, &["sites", "shaders"], b"").ok();
+    let at = |name: &str| good.text().find(&format!("{name}: 1 abort site")).expect(name);
+    assert!(at("shaders/b.spv") < at("shaders/deep/a.comp.module"));
+    assert!(!good.text().contains("notes"), "{}", good.text());
+    // Empty, as a compiler that fails leaves it.
+    write("a.spv", b"");
+    let run = run_in(&folder, &["sites", "none.spv", "shaders"], b"");
+    run.fails(4, "none.spv: cannot be read");
+    run.says("shaders/a.spv: not a SPIR-V module");
+    assert_eq!(run.text(), good.text());
+    assert_eq!(run_in(&folder, &["sites", "shaders"], b"").code, 3);
+    std::fs::create_dir(folder.join("empty")).expect("a folder");
+    run_in(&folder, &["sites", "empty"], b"").fails(3, "empty: no SPIR-V module in this folder");
+}
+
+#[test]
 fn overlapping_members_are_warned_about_with_their_compiler() {
     let mut words = aborting();
     words[2] = 13 << 16 | 11;
@@ -199,4 +222,38 @@ fn help_schema_and_completions_are_printed() {
             assert!(script.text().contains(command), "{shell} {command}");
         }
     }
+}
+
+#[test]
+fn a_manual_page_is_written_for_each_command() {
+    let folder = folder("man");
+    run_in(&folder, &["man", "new/man1"], b"").ok();
+    let page = |name: &str| std::fs::read_to_string(folder.join("new/man1").join(name)).expect(name);
+    assert!(page("vkabort.1").contains(".TH vkabort 1"));
+    assert!(page("vkabort-run.1").contains("The program and its arguments"));
+    assert!(
+        page("vkabort-decode.1").contains("input\\-format"),
+        "{}",
+        page("vkabort-decode.1")
+    );
+}
+
+#[test]
+fn bash_completes_settings() {
+    let folder = folder("completions");
+    let script = vkabort(&["completions", "bash"], b"").ok();
+    std::fs::write(folder.join("vkabort.bash"), script.stdout).expect("written");
+    let complete = |word: &str| {
+        let test = format!(
+            "source ./vkabort.bash; COMP_WORDS=(vkabort run --set {word}); COMP_CWORD=3
+             _vkabort vkabort {word:?} --set; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        let output = std::process::Command::new("bash")
+            .args(["-c", &test])
+            .current_dir(&folder)
+            .output();
+        String::from_utf8(output.expect("bash starts").stdout).expect("text")
+    };
+    assert_eq!(complete("on_ab"), "on_abort=lose\non_abort=continue\n");
+    assert_eq!(complete("arena_s"), "arena_size=\n");
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{report, run_in, run_program, with_program};
+use common::{report, run_in, run_program, run_with, with_program};
 
 #[test]
 fn programs_without_aborts_keep_their_output_and_exit_code() {
@@ -30,6 +30,17 @@ fn programs_without_aborts_keep_their_output_and_exit_code() {
     ran.says("the layer was not used");
     let folder = with_program("killed", "kill -9 $$");
     assert_eq!(run_program(&folder, &[]).code, 128 + 9);
+}
+
+#[test]
+fn the_program_needs_no_separator_and_keeps_its_options() {
+    let folder = with_program("separator", "for word; do echo \"$word\"; done");
+    let words = ["--json", "--set", "x", "--", "--color", "always"];
+    for before in [&["run", "--layer", "."][..], &["run", "--layer", ".", "--"]] {
+        let run = run_in(&folder, &[before, &["./app"], &words].concat(), b"").ok();
+        assert_eq!(run.text(), words.join("\n") + "\n");
+    }
+    run_in(&folder, &["run", "--layer", ".", "--jsno", "./app"], b"").fails(2, "unexpected argument '--jsno'");
 }
 
 #[test]
@@ -150,6 +161,25 @@ fn incomplete_reports_of_a_killed_program_count() {
     let ran = run_program(&folder, &[]);
     ran.fails(90, "shader aborted: bad index");
     ran.says("signal: 11");
+}
+
+#[test]
+fn colours_follow_the_option_then_the_environment() {
+    let folder = with_program(
+        "colour-options",
+        "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"",
+    );
+    let red = "\x1b[1;31mvkabort: shader aborted\x1b[0m";
+    let is_red = |options: &[&str], variables: &[(&str, &str)]| {
+        let args = [&["run", "--layer", "."], options, &["./app"]].concat();
+        run_with(&folder, &args, b"", variables).stderr.starts_with(red)
+    };
+    assert!(!is_red(&[], &[]), "a pipe is not a terminal");
+    assert!(is_red(&["--color", "always"], &[]));
+    assert!(is_red(&["--color=always"], &[("NO_COLOR", "1")]));
+    assert!(is_red(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!is_red(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!is_red(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
 }
 
 #[test]

@@ -66,6 +66,7 @@ fn on_terminal(folder: &Path, typed: &'static [u8], variables: &[(&str, &str)]) 
         .args(["--quiet", "--return", "--command", &command, "/dev/null"])
         .current_dir(folder)
         .env_remove("NO_COLOR")
+        .env_remove("CI")
         .env("TERM", "xterm")
         .env("SHELL", "/bin/sh")
         .envs(variables.iter().copied())
@@ -115,10 +116,12 @@ fn only_terminals_get_colours() {
     let (code, shown) = on_terminal(&folder, b"", &[]);
     assert_eq!(code, 90);
     assert!(shown.contains("\x1b[1;31mvkabort: shader aborted\x1b[0m"), "{shown:?}");
-    let (_, shown) = on_terminal(&folder, b"", &[("NO_COLOR", "1")]);
-    assert!(
-        shown.contains("vkabort: shader aborted: ") && !shown.contains('\x1b'),
-        "{shown:?}"
-    );
+    for variable in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLICOLOR", "0")] {
+        let (_, shown) = on_terminal(&folder, b"", &[variable]);
+        assert!(
+            shown.contains("vkabort: shader aborted: ") && !shown.contains('\x1b'),
+            "{variable:?}: {shown:?}"
+        );
+    }
     assert!(!run_program(&folder, &[]).stderr.contains('\x1b'));
 }

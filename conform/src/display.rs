@@ -32,6 +32,31 @@ pub fn row(result: &CheckResult, color: bool) -> String {
     out
 }
 
+/// The skipped checks, a line for each reason.
+pub fn skipped(all: &[CheckResult]) -> String {
+    /// Names that are listed before `and N more`.
+    const NAMES: usize = 3;
+    let skipped = all.iter().filter(|result| result.verdict.outcome == Outcome::Skip);
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for result in skipped {
+        let (reason, name) = (result.verdict.detail.as_str(), result.check.name);
+        match reasons.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    let mut out = String::new();
+    for (reason, names) in reasons {
+        let (listed, rest) = names.split_at(names.len().min(NAMES));
+        let more = match rest.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let _ = writeln!(out, "skip  {}{more}: {reason}", listed.join(", "));
+    }
+    out
+}
+
 /// Counts of the outcomes: `N passed, N failed, ..`.
 pub fn summary(all: &[CheckResult]) -> String {
     let count = |outcome| all.iter().filter(|result| result.verdict.outcome == outcome).count();
@@ -103,6 +128,21 @@ mod tests {
         );
         assert_eq!(summary(&[]), "0 passed, 0 failed, 0 skipped");
         assert_eq!(document("emulated", &results())["counts"]["hang"], 1);
+    }
+
+    #[test]
+    fn a_reason_for_skipping_is_stated_once() {
+        let mut all = Vec::new();
+        for (check, reason) in crate::checks::all().zip(["no driver"; 5].into_iter().chain(["no feature"])) {
+            all.push(crate::runner::skipped(check, reason));
+        }
+        let names: Vec<&str> = all.iter().map(|result| result.check.name).collect();
+        let expected = format!(
+            "skip  {}, {}, {} and 2 more: no driver\nskip  {}: no feature\n",
+            names[0], names[1], names[2], names[5]
+        );
+        assert_eq!(skipped(&all), expected);
+        assert_eq!(skipped(&[]), "");
     }
 
     #[test]

@@ -28,9 +28,26 @@ pub use runner::CheckResult;
 pub use verdict::{Outcome, Verdict};
 
 use verdict::{CheckOutput, Stop};
+use vk_ext::EXTENSION_NAMES;
 
-/// Runs one check in this process. Returns the line with its verdict, or `None` if no check has this name.
+/// Instead of a check's name: whether the device can be opened. Skips with the reason why no check can run; fails if the
+/// name of the device is wrong.
+pub const OPEN: &str = "open";
+
+/// Runs one check, or [`OPEN`], in this process. Returns the line with its verdict, or `None` if no check has this name.
 pub fn run_in_process(name: &str, device: Option<&str>) -> Option<String> {
+    if name == OPEN {
+        let opened = match gpu::Gpu::open(device) {
+            Err(stop @ (Stop::Skip(_) | Stop::WrongDevice(_))) => Err(stop),
+            // Every check requires at least one.
+            Ok(gpu) if !EXTENSION_NAMES.iter().any(|name| gpu.has(name)) => {
+                gpu.require(&EXTENSION_NAMES).map(|()| String::new())
+            }
+            // The checks themselves report failed queries.
+            _ => Ok(String::new()),
+        };
+        return Some(Verdict::new(opened).line(None));
+    }
     let check = checks::all().find(|check| check.name == name)?;
     let (verdict, device) = match gpu::Gpu::open(device) {
         Ok(gpu) => (judge(check, (check.run)(gpu)), Some(gpu.describe())),

@@ -3,6 +3,7 @@
 //! `vkabort doctor` runs this in two child processes, with and without the layer, so that a driver that crashes ends only
 //! its own probe.
 
+use crate::gpu::show;
 use anyhow::{Result, anyhow};
 use ash::vk;
 use serde_json::{Value as Json, json};
@@ -13,6 +14,9 @@ use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 use vkabort_record::escape::escape_bytes;
 use vkabort_test_kit::device_choice::kind_name;
 use vkabort_test_kit::vk::{Gpu, version};
+
+/// Result of a `vkCreateDevice` that succeeds, in the JSON.
+pub const CREATED: &str = "VK_SUCCESS";
 
 /// Lists loader, layers and devices as JSON: `loader`, `layers`, `devices`; or `error`.
 ///
@@ -38,7 +42,7 @@ fn try_machine(log: Option<&Path>) -> Result<Json> {
         Some(&vk::Result::ERROR_INCOMPATIBLE_DRIVER) => {
             anyhow!("no Vulkan driver was found: install one, for example the package mesa-vulkan-drivers")
         }
-        Some(result) => anyhow!("{error} failed: {result:?}"),
+        Some(result) => anyhow!("{error} returned {}", show(*result)),
         None => error,
     })?;
     let devices: Vec<Json> = devices.iter().map(|gpu| device(gpu, log)).collect();
@@ -108,9 +112,9 @@ fn create_device(gpu: &Gpu) -> String {
         match gpu.instance.create_device(gpu.physical, &info, None) {
             Ok(device) => {
                 device.destroy_device(None);
-                "VK_SUCCESS".to_owned()
+                CREATED.to_owned()
             }
-            Err(error) => format!("{error:?}"),
+            Err(error) => show(error),
         }
     }
 }

@@ -39,6 +39,15 @@ pub fn skipped(check: &'static Check, reason: &str) -> CheckResult {
     }
 }
 
+/// Verdict of a child process from `command` that runs [`crate::OPEN`].
+///
+/// # Errors
+///
+/// The process cannot be started or waited for.
+pub fn open(limit: Duration, mut command: Command) -> Result<Verdict, std::io::Error> {
+    Ok(run_child(&mut command, limit)?.0)
+}
+
 /// Runs a check in a child process from `command`, and in a second one if the check compares two runs.
 ///
 /// # Errors

@@ -11,6 +11,8 @@ pub enum Stop {
     Warn(String),
     /// The check does not apply, for this reason.
     Skip(String),
+    /// The user's name of the device does not select one.
+    WrongDevice(String),
 }
 
 /// Output of a check or of a step of it. A check that passes may return a detail worth showing.
@@ -87,7 +89,7 @@ impl Verdict {
     pub(crate) fn new(output: CheckOutput) -> Self {
         let (outcome, detail) = match output {
             Ok(detail) => (Outcome::Pass, detail),
-            Err(Stop::Fail(detail)) => (Outcome::Fail, detail),
+            Err(Stop::Fail(detail) | Stop::WrongDevice(detail)) => (Outcome::Fail, detail),
             Err(Stop::Warn(detail)) => (Outcome::Warn, detail),
             Err(Stop::Skip(detail)) => (Outcome::Skip, detail),
         };

@@ -2,12 +2,13 @@
 
 use crate::failure::{Failure, Result, code};
 use crate::stage::Stage;
-use crate::{io, locate, parse, settings};
+use crate::{io, locate, settings};
 use clap::Args;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
-use vkabort_conform::{Check, CheckResult, LOSES, Outcome, checks, display, junit, runner, shaders};
+use vkabort_conform::{Check, CheckResult, LOSES, OPEN, Outcome, checks, display, junit, runner, shaders};
 
 /// Arguments of `vkabort conform`.
 #[derive(Args)]
@@ -18,7 +19,7 @@ fail   does not conform; the violated sentence follows
 crash  the process died
 hang   the process did not end in time
 warn   allowed, but applications suffer from it
-skip   not applicable, with the reason
+skip   not applicable, with the reason, listed at the end
 
 Examples:
   vkabort conform                       the driver's own implementation
@@ -37,7 +38,7 @@ pub struct ConformArgs {
     #[arg(long)]
     as_installed: bool,
     /// Set a setting of the layer; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", value_parser = parse::setting, requires = "emulated")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = settings::Assignment, hide_possible_values = true, requires = "emulated")]
     set: Vec<(String, String)>,
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH", requires = "emulated")]
@@ -87,11 +88,12 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let setup = Setup::new(args)?;
-    let results = run_checks(args, &setup, selected)?;
+    let results = setup.run_checks(selected)?;
     if args.json {
         io::print(&format!("{}\n", display::document(setup.mode(), &results)))?;
     } else {
-        io::print(&format!("\n{}\n", display::summary(&results)))?;
+        let skipped = display::skipped(&results);
+        io::print(&format!("{skipped}\n{}\n", display::summary(&results)))?;
     }
     if let Some(path) = &args.junit {
         io::write(path, junit::document(&results).as_bytes())?;
@@ -108,42 +110,6 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
         ));
     }
     Ok(exit_code(outcomes))
-}
-
-/// Runs the checks, each in a child process, and prints every result at once.
-fn run_checks(args: &ConformArgs, setup: &Setup, selected: Vec<&'static Check>) -> Result<Vec<CheckResult>> {
-    let failed = |error: std::io::Error| Failure::file("vkabort conform", "started", &error);
-    let program = std::env::current_exe().map_err(failed)?;
-    let command = |check: &Check| {
-        let mut command = Command::new(&program);
-        command.args(["conform", "--check", check.name]);
-        if let Some(device) = &args.device {
-            command.args(["--device", device]);
-        }
-        setup.prepare(&mut command);
-        command
-    };
-    let color = io::has_color(&std::io::stdout());
-    let mut results = Vec::new();
-    let mut device_shown = false;
-    let mut loses = true;
-    for check in selected {
-        let result = if check.after_loss && !loses {
-            runner::skipped(check, &format!("{LOSES} failed: there is no lost device to check"))
-        } else {
-            runner::run(check, Duration::from_secs(args.limit), &command).map_err(failed)?
-        };
-        loses &= check.name != LOSES || !result.verdict.outcome.is_failure();
-        if !args.json {
-            if let Some(device) = result.device.as_ref().filter(|_| !device_shown) {
-                io::print(&format!("{} ({})\n\n", display::device(device), setup.mode()))?;
-                device_shown = true;
-            }
-            io::print(&display::row(&result, color))?;
-        }
-        results.push(result);
-    }
-    Ok(results)
 }
 
 /// The checks whose names contain `filter`, in upper or lower case.
@@ -187,17 +153,23 @@ fn write_shaders(folder: &str) -> Result<()> {
 }
 
 /// The environment of the checks.
-struct Setup {
+struct Setup<'a> {
+    args: &'a ConformArgs,
+    /// This program.
+    program: PathBuf,
     /// The layer, with `--emulated`.
     stage: Option<Stage>,
     /// Environment variables of the layer's settings.
     variables: Vec<(String, String)>,
 }
 
-impl Setup {
-    fn new(args: &ConformArgs) -> Result<Self> {
+impl<'a> Setup<'a> {
+    fn new(args: &'a ConformArgs) -> Result<Self> {
+        let program = std::env::current_exe().map_err(not_started)?;
         if !args.emulated {
             return Ok(Self {
+                args,
+                program,
                 stage: None,
                 variables: Vec::new(),
             });
@@ -212,6 +184,8 @@ impl Setup {
             .into_iter()
             .map(|(key, value)| Ok((settings::variable_for(key, value)?, value.to_owned())));
         Ok(Self {
+            args,
+            program,
             variables: variables.collect::<Result<_>>()?,
             stage: Some(Stage::new(&locate::library(args.layer.as_deref())?)?),
         })
@@ -225,12 +199,66 @@ impl Setup {
         }
     }
 
-    fn prepare(&self, command: &mut Command) {
+    /// Runs the checks, each in a child process, and prints every result at once, except those that were skipped.
+    fn run_checks(&self, selected: Vec<&'static Check>) -> Result<Vec<CheckResult>> {
+        let limit = Duration::from_secs(self.args.limit);
+        let opened = runner::open(limit, self.command(OPEN)).map_err(not_started)?;
+        match opened.outcome {
+            Outcome::Fail => return Err(Failure::usage(format!("--device: {}", opened.detail))),
+            Outcome::Skip => {
+                let skipped = selected.into_iter().map(|check| runner::skipped(check, &opened.detail));
+                return Ok(skipped.collect());
+            }
+            // A driver that crashes here may work for some checks.
+            _ => {}
+        }
+        let color = io::has_color(&std::io::stdout());
+        let progress = io::progress(selected.len());
+        let print = |text: &str| progress.suspend(|| io::print(text));
+        let mut results = Vec::new();
+        let mut device_shown = false;
+        let mut loses = true;
+        for check in selected {
+            progress.set_message(check.name);
+            let result = if check.after_loss && !loses {
+                runner::skipped(check, &format!("{LOSES} failed: there is no lost device to check"))
+            } else {
+                runner::run(check, limit, &|check| self.command(check.name)).map_err(not_started)?
+            };
+            loses &= check.name != LOSES || !result.verdict.outcome.is_failure();
+            if !self.args.json {
+                if let Some(device) = result.device.as_ref().filter(|_| !device_shown) {
+                    print(&format!("{} ({})\n\n", display::device(device), self.mode()))?;
+                    device_shown = true;
+                }
+                if result.verdict.outcome != Outcome::Skip {
+                    print(&display::row(&result, color))?;
+                }
+            }
+            results.push(result);
+            progress.inc(1);
+        }
+        progress.finish_and_clear();
+        Ok(results)
+    }
+
+    /// The child process of a check.
+    fn command(&self, check: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["conform", "--check", check]);
+        if let Some(device) = &self.args.device {
+            command.args(["--device", device]);
+        }
         if let Some(stage) = &self.stage {
-            stage.prepare(command);
+            stage.prepare(&mut command);
             command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         }
+        command
     }
+}
+
+fn not_started(error: std::io::Error) -> Failure {
+    Failure::file("vkabort conform", "started", &error)
 }
 
 /// 0 if every check that ran conforms, with or without warnings.

@@ -1,16 +1,20 @@
 //! `vkabort decode`: decodes abort messages.
 
 use crate::failure::{Failure, Result};
+use crate::module::Module;
 use crate::{io, parse, site_tables};
 use clap::{Args, ValueEnum};
 use std::path::Path;
 use std::process::ExitCode;
-use vkabort_record::framing::{Framing, split};
+use vkabort_record::framing::{Framing, Messages, split};
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES, commit_word, header};
 use vkabort_record::report::Filter;
 use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 use vkabort_record::site::ModuleHash;
 use vkabort_record::snapshot::Snapshot;
+
+/// Larger than any `maxShaderAbortMessageSize`: the largest arena of the layer is not larger.
+const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 
 /// Arguments of `vkabort decode`.
 #[derive(Args)]
@@ -21,11 +25,12 @@ and Slang, types are guessed from the format string, and the bytes are always sh
 Examples:
   vkabort decode messages.bin --sites cull.spv
   vkabort decode log.jsonl --filter 'ignore message=* nan; ignore pipeline=debug*'
-  vkabort decode aborts/abort-1718000000-4711-0
+  vkabort decode aborts                              the newest report below this folder
   vkabort decode arena.bin --sites cull.json --sites light.json --json |
       jq -r 'select(.type == \"abort\").samples[].message.text'")]
 pub struct DecodeArgs {
-    /// Message data, a dump of an arena, a report in JSON lines, or a folder from the layer's dump_dir
+    /// Message data, a dump of an arena, a report in JSON lines, or a folder: the layer's dump_dir, of which the newest
+    /// report is shown, or one dump in it
     #[arg(value_name = "FILE")]
     input: String,
     /// Site table, or the module before it was rewritten; may be repeated
@@ -87,7 +92,11 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
         InputFormat::Auto if is_arena(&bytes) => vec![arena(&bytes, args, &modules, options)],
         InputFormat::Arena => vec![arena(&bytes, args, &modules, options)],
         InputFormat::Payload => vec![Report::from_payloads([bytes.as_slice()], &modules, &options)],
-        InputFormat::Auto | InputFormat::Messages => vec![messages(&name, &bytes, &modules, &options)?],
+        InputFormat::Auto | InputFormat::Messages => {
+            let messages = split(&bytes);
+            check(&name, &bytes, &messages)?;
+            vec![Report::from_payloads(messages.payloads, &modules, &options)]
+        }
     };
     if let Some(filter) = &args.filter {
         reports.iter_mut().for_each(|report| filter.apply(report));
@@ -107,16 +116,25 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Path of the report in the folder of one abort below the layer's `dump_dir`.
+/// Path of the newest report in a folder: in the folder itself, else in one of the dumps below it.
 fn report_in(folder: &Path) -> Result<String> {
-    let report = folder.join("report.jsonl");
-    match report.to_str().filter(|_| report.is_file()) {
-        Some(path) => Ok(path.to_owned()),
-        None => Err(Failure::input(format!(
-            "{}: no report.jsonl in this folder: pass the folder of one abort below `dump_dir`",
+    let report = |folder: &Path| {
+        let path = folder.join("report.jsonl");
+        Some((path.metadata().ok()?.modified().ok()?, path))
+    };
+    let newest = report(folder).or_else(|| {
+        let dumps = std::fs::read_dir(folder).ok()?.flatten();
+        dumps.filter_map(|dump| report(&dump.path())).max()
+    });
+    let (_, path) = newest.ok_or_else(|| {
+        Failure::input(format!(
+            "{}: no report.jsonl in this folder or in a folder below it: pass the `dump_dir` of the layer, or one dump in it",
             folder.display()
-        ))),
-    }
+        ))
+    })?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| Failure::input(format!("{}: the path is not UTF-8", path.display())))
 }
 
 /// Whether the bytes are a log of the layer or the output of `--json`.
@@ -155,19 +173,42 @@ fn arena(bytes: &[u8], args: &DecodeArgs, modules: &[ModuleInfo], options: Repor
     Report::build(&records, &module, &options)
 }
 
-fn messages(name: &str, bytes: &[u8], modules: &[ModuleInfo], options: &ReportOptions) -> Result<Report> {
-    let messages = split(bytes);
+/// Checks that the bytes are message data. Reports data that is cut short or not padded.
+///
+/// # Errors
+///
+/// The data is of another kind, or has bytes that no message explains.
+fn check(name: &str, bytes: &[u8], messages: &Messages<'_>) -> Result<()> {
+    let refused = |problem: &str| Err(Failure::input(format!("{name}: not abort message data: {problem}")));
+    if Module::has_magic(bytes) {
+        return refused(&format!(
+            "it is a SPIR-V module; `vkabort sites {name}` lists its aborts, and `--sites {name}` decodes its messages"
+        ));
+    }
+    if bytes.starts_with(b"vkabort: ") {
+        return refused(
+            "it is a log in text form; decode one in JSON lines (`vkabort run --report`, log_format = json)",
+        );
+    }
+    if !bytes.is_empty() && bytes.iter().all(|&byte| byte == 0) {
+        return refused("every byte is 0, so nothing was written to it");
+    }
     if messages.payloads.is_empty() && !bytes.is_empty() {
-        return Err(Failure::input(format!(
-            "{name}: not abort message data: the first 8 bytes are not a message size; \
-             pass --input-format payload for one message without its size, or arena for a dump of an arena"
-        )));
+        return refused(
+            "the first 8 bytes are not a message size; pass --input-format payload for one message without its size, or \
+             arena for a dump of an arena",
+        );
+    }
+    let at = bytes.len() - messages.rest.len();
+    if let Some(size) = messages.rest.first_chunk::<8>().map(|size| u64::from_le_bytes(*size))
+        && size > MAX_MESSAGE_BYTES
+    {
+        return refused(&format!("the 8 bytes at offset {at} are not a message size ({size})"));
     }
     if !messages.rest.is_empty() {
         io::note(&format!(
-            "{name}: the data ends inside a message: {} bytes from offset {} are left out",
+            "{name}: the data ends inside a message: {} bytes from offset {at} are left out",
             messages.rest.len(),
-            bytes.len() - messages.rest.len()
         ));
     }
     if messages.framing == Framing::Packed {
@@ -175,5 +216,5 @@ fn messages(name: &str, bytes: &[u8], modules: &[ModuleInfo], options: &ReportOp
             "{name}: the messages are not padded to multiples of 8 bytes, as the specification requires"
         ));
     }
-    Ok(Report::from_payloads(messages.payloads, modules, options))
+    Ok(())
 }

@@ -6,5 +6,6 @@ pub mod decode;
 pub mod doctor;
 pub mod install;
 pub mod instrument;
+pub mod man;
 pub mod run;
 pub mod sites;

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Result, code};
 use crate::log_follower::LogFollower;
 use crate::signals::Signals;
 use crate::stage::Stage;
-use crate::{io, junit, locate, parse, settings};
+use crate::{io, junit, locate, settings};
 use clap::Args;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -24,12 +24,12 @@ Nothing is installed: environment variables switch the layer on for this program
 while the program runs. The exit code is 90 if a shader aborted, else the program's.
 
 Examples:
-  vkabort run -- ./app --frames 100
-  vkabort run --set on_abort=continue --set dump_dir=aborts --junit result.xml -- ./tests
-  vkabort run --set messenger_severity=info -- ./conformance-tests")]
+  vkabort run ./app --frames 100
+  vkabort run --set on_abort=continue --set dump_dir=aborts --junit result.xml ./tests
+  vkabort run --set messenger_severity=info ./conformance-tests")]
 pub struct RunArgs {
     /// Set a setting of the layer; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", value_parser = parse::setting)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = settings::Assignment, hide_possible_values = true)]
     set: Vec<(String, String)>,
     /// The layer's library, or the folder that contains it
     #[arg(long, value_name = "PATH")]
@@ -46,8 +46,8 @@ pub struct RunArgs {
     /// Show reports as JSON lines
     #[arg(long)]
     json: bool,
-    /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "APP")]
+    /// The program and its arguments; options of this command precede the program
+    #[arg(trailing_var_arg = true, required = true, value_name = "APP")]
     command: Vec<OsString>,
 }
 
@@ -58,7 +58,7 @@ pub struct RunArgs {
 /// The layer is not found, a setting is not valid, a file cannot be written, or the program cannot be started.
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let Some((program, arguments)) = args.command.split_first() else {
-        return Err(Failure::input("no program to run: pass it after `--`"));
+        return Err(Failure::input("no program to run: pass it after the options"));
     };
     let name = program.to_string_lossy();
     let stage = Stage::new(&locate::library(args.layer.as_deref())?)?;

@@ -1,7 +1,7 @@
 //! `vkabort sites`: lists the abort sites of modules.
 
 use crate::failure::Result;
-use crate::module::Module;
+use crate::inputs::for_each_module;
 use crate::{io, site_tables};
 use clap::Args;
 use std::fmt::Write;
@@ -15,9 +15,11 @@ use vkabort_record::stage::stage_name;
 
 /// Arguments of `vkabort sites`.
 #[derive(Args)]
+#[command(after_help = "\
+A module that cannot be read is reported, and the others are still listed; the exit code is then 3 or 4.")]
 pub struct SitesArgs {
-    /// SPIR-V modules, little- or big-endian
-    #[arg(value_name = "IN.spv", required = true)]
+    /// SPIR-V modules, little- or big-endian, and folders of them
+    #[arg(value_name = "IN.spv|FOLDER", required = true)]
     inputs: Vec<String>,
     /// Print a list of site tables as JSON, for `vkabort decode --sites`
     #[arg(long)]
@@ -28,12 +30,11 @@ pub struct SitesArgs {
 ///
 /// # Errors
 ///
-/// A file cannot be read or is not a valid module.
+/// Standard output cannot be written.
 pub fn run(args: &SitesArgs) -> Result<ExitCode> {
     let mut tables = Vec::new();
     let mut text = String::new();
-    for path in &args.inputs {
-        let module = Module::read(path)?;
+    let code = for_each_module(&args.inputs, |module| {
         match site_tables::of_module(&module, &Options::default())? {
             Some(table) => {
                 show_table(&module.name, &table, &mut text);
@@ -43,13 +44,14 @@ pub fn run(args: &SitesArgs) -> Result<ExitCode> {
                 let _ = writeln!(text, "{}: no abort sites", module.name);
             }
         }
-    }
+        Ok(())
+    });
     if args.json {
         // Serialising plain structures with string keys does not fail.
         text = serde_json::to_string_pretty(&tables).unwrap_or_default() + "\n";
     }
     io::print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 fn show_table(name: &str, table: &SiteTable, out: &mut String) {

@@ -81,6 +81,8 @@ pub fn run_in(folder: &Path, args: &[&str], input: &[u8]) -> Run {
 pub fn run_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vkabort"));
     for name in [
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
         "NO_COLOR",
         "VK_INSTANCE_LAYERS",
         "VK_LAYER_PATH",

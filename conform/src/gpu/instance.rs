@@ -8,6 +8,7 @@ use std::ffi::{CStr, CString};
 use std::ops::Deref;
 use std::ptr;
 use vk_ext::{FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties, ShaderConstantDataFeatures};
+use vkabort_test_kit::device_choice::Refusal;
 use vkabort_test_kit::vk as kit;
 
 /// A physical device and its instance.
@@ -61,7 +62,7 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// Skips the check if there is no loader, driver or such device; fails it if a query fails.
+    /// Skips the check if there is no loader, driver or device; fails it if a query fails or no device has this name.
     pub fn open(name: Option<&str>) -> CheckOutput<&'static Self> {
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort conform")
@@ -77,7 +78,12 @@ impl Gpu {
                 Stop::Skip(format!("vkCreateInstance returned {}", show(result)))
             }
             Some(_) => Stop::from(error),
-            None => Stop::Skip(format!("{error:#}")),
+            None => match error.downcast_ref() {
+                Some(refusal @ (Refusal::Unknown(..) | Refusal::Ambiguous(..))) => {
+                    Stop::WrongDevice(refusal.to_string())
+                }
+                _ => Stop::Skip(format!("{error:#}")),
+            },
         })?;
         // SAFETY: the handle belongs to the live instance.
         let families = unsafe { kit.instance.get_physical_device_queue_family_properties(kit.physical) };

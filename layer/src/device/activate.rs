@@ -62,7 +62,7 @@ pub unsafe fn activate(
         for (subject, text) in arena.describe() {
             instance
                 .log
-                .line(Level::Info, &format!("device {device:?}: {subject}: {text}"));
+                .line(Level::Info, &format!("device `{}`: {subject}: {text}", physical.name));
         }
         if let Some(warning) = arena.address_warning() {
             instance.log.line(Level::Warning, &warning);

@@ -36,8 +36,8 @@ fn describe(device: &PhysicalDevice) -> String {
         }
     };
     let mut text = format!(
-        "physical device {:?}: native: {}; emulated: {}",
-        device.handle,
+        "physical device `{}`: native: {}; emulated: {}",
+        device.name,
         list(device.native),
         list(device.emulated)
     );
@@ -98,8 +98,10 @@ impl Prober<'_> {
                 get(self.handle, &mut features);
             }
         }
+        let name = properties.device_name_as_c_str().unwrap_or(c"unnamed");
         let mut found = PhysicalDevice {
             handle: self.handle,
+            name: name.to_string_lossy().into_owned(),
             extensions: extensions(next, self.handle).unwrap_or_default(),
             api_version: self.instance.api_version.min(properties.api_version),
             cpu: properties.device_type == vk::PhysicalDeviceType::CPU,

@@ -76,7 +76,13 @@ fn show_device(device: &Json, out: &mut String) {
     };
     for extension in EXTENSION_NAMES {
         let name = extension.to_string_lossy();
-        row(&name, string(&device[key(&name)]));
+        row(
+            &name,
+            match string(&device[key(&name)]) {
+                "unusable" => "not usable: with it, vkCreateDevice fails as shown below",
+                support => support,
+            },
+        );
     }
     let lacks: Vec<&str> = array(&device["lacks"]).iter().map(string).collect();
     if !lacks.is_empty() {
@@ -96,10 +102,10 @@ fn string(value: &Json) -> &str {
     value.as_str().unwrap_or("unknown")
 }
 
-/// Subject and decision of a log line about a logical device: `vkabort: info: device 0x1: SUBJECT: DECISION`.
+/// Subject and decision of a log line about a logical device: ``vkabort: info: device `NAME`: SUBJECT: DECISION``.
 fn device_line(line: &str) -> Option<(&str, &str)> {
-    let (device, rest) = line.strip_prefix("vkabort: info: ")?.split_once(": ")?;
-    device.strip_prefix("device ").and_then(|_| rest.split_once(": "))
+    let (_, rest) = line.strip_prefix("vkabort: info: device `")?.split_once("`: ")?;
+    rest.split_once(": ")
 }
 
 #[cfg(test)]
@@ -108,11 +114,11 @@ mod tests {
 
     #[test]
     fn only_decisions_about_logical_devices_are_device_lines() {
-        let line = "vkabort: info: device 0x5: message address: kept in /a: b";
+        let line = "vkabort: info: device `GPU: 2`: message address: kept in /a: b";
         assert_eq!(device_line(line), Some(("message address", "kept in /a: b")));
         for other in [
-            "vkabort: info: physical device 0x5: native: none",
-            "vkabort: warning: device 0x5: a: b",
+            "vkabort: info: physical device `GPU`: native: none",
+            "vkabort: warning: device `GPU`: a: b",
             "",
         ] {
             assert_eq!(device_line(other), None, "{other}");

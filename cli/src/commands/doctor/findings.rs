@@ -7,7 +7,7 @@ use crate::stage::Stage;
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 use std::process::Command;
-use vkabort_conform::probe::EXTENSION_NAMES;
+use vkabort_conform::probe::{CREATED, EXTENSION_NAMES};
 use vkabort_manifest::{ENABLE, Kind, LAYER};
 
 /// What a child process sees of Vulkan, with the layer in `library` or without it.
@@ -98,18 +98,22 @@ pub fn key(extension: &str) -> &str {
     extension.trim_start_matches("VK_KHR_")
 }
 
-/// A device with the support of every extension: `native`, `emulated` or `missing`.
+/// A device with the support of every extension: `native`, `emulated` or `missing`; or `unusable`, if it would be emulated
+/// but a device that enables it cannot be created.
 fn classify(device: &Json, layered: Option<&Json>) -> Json {
     let mut device = device.clone();
     let has = |probe: &Json, name: &str| array(&probe["extensions"]).iter().any(|extension| extension == name);
+    let works = |probe: &Json| probe["vkCreateDevice"].as_str().is_none_or(|result| result == CREATED);
     for extension in EXTENSION_NAMES {
         let name = extension.to_string_lossy();
         let support = if has(&device, &name) {
             "native"
-        } else if layered.is_some_and(|layered| layered["name"] == device["name"] && has(layered, &name)) {
-            "emulated"
         } else {
-            "missing"
+            match layered.filter(|layered| layered["name"] == device["name"] && has(layered, &name)) {
+                Some(layered) if works(layered) => "emulated",
+                Some(_) => "unusable",
+                None => "missing",
+            }
         };
         device[key(&name)] = json!(support);
     }
@@ -133,5 +137,18 @@ mod tests {
         assert_eq!(classified["device_fault"], "native");
         assert_eq!(classified["shader_constant_data"], "missing");
         assert_eq!(classify(&device, None)["shader_abort"], "missing");
+    }
+
+    #[test]
+    fn a_device_that_cannot_be_created_is_not_emulated() {
+        let device = json!({"name": "a", "extensions": []});
+        let layered =
+            |result: &str| json!({"name": "a", "extensions": ["VK_KHR_shader_abort"], "vkCreateDevice": result});
+        let failed = classify(&device, Some(&layered("ERROR_OUT_OF_HOST_MEMORY")));
+        assert_eq!(failed["shader_abort"], "unusable");
+        assert!(!any_device_works(&json!({"devices": [failed]})));
+        let created = classify(&device, Some(&layered(CREATED)));
+        assert_eq!(created["shader_abort"], "emulated");
+        assert!(any_device_works(&json!({"devices": [created]})));
     }
 }

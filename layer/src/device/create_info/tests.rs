@@ -6,6 +6,7 @@ use std::ptr;
 fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
     PhysicalDevice {
         handle: vk::PhysicalDevice::null(),
+        name: "GPU".to_owned(),
         extensions: extensions
             .iter()
             .map(|name| {

@@ -88,6 +88,8 @@ impl Instance {
 pub struct PhysicalDevice {
     /// Its handle.
     pub handle: vk::PhysicalDevice,
+    /// `deviceName`, for messages.
+    pub name: String,
     /// Device extensions of the next layer.
     pub extensions: Vec<vk::ExtensionProperties>,
     /// The lower of the instance's and the device's API versions.

@@ -1,0 +1,72 @@
+//! The modules that a command line names: files, folders, `-`. A bad one does not keep the others from being read.
+
+use crate::failure::{Failure, Result};
+use crate::io;
+use crate::module::Module;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use walkdir::WalkDir;
+
+/// Calls `each` with every module that `paths` name. Of folders these are all files below them that end in `.spv` or start
+/// like a SPIR-V module, in alphabetical order.
+///
+/// Reports what cannot be read and what `each` refuses, and goes on. Returns the exit code of the first of these failures.
+pub fn for_each_module(paths: &[String], mut each: impl FnMut(Module) -> Result<()>) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    let mut failed = |failure: Failure| {
+        io::note(&format!("error: {failure}"));
+        if code == ExitCode::SUCCESS {
+            code = failure.exit_code();
+        }
+    };
+    for path in paths {
+        if !Path::new(path).is_dir() {
+            Module::read(path).and_then(&mut each).unwrap_or_else(&mut failed);
+            continue;
+        }
+        let mut is_empty = true;
+        for file in modules_below(path) {
+            is_empty = false;
+            let read = file.and_then(|file| Module::read(&file));
+            read.and_then(&mut each).unwrap_or_else(&mut failed);
+        }
+        if is_empty {
+            failed(Failure::input(format!("{path}: no SPIR-V module in this folder")));
+        }
+    }
+    code
+}
+
+fn modules_below(folder: &str) -> impl Iterator<Item = Result<String>> {
+    let folder = folder.to_owned();
+    let entries = WalkDir::new(&folder).follow_links(true).sort_by_file_name();
+    entries.into_iter().filter_map(move |entry| match entry {
+        Ok(entry) if entry.file_type().is_file() && is_module(entry.path()) => match entry.path().to_str() {
+            Some(path) => Some(Ok(path.to_owned())),
+            None => Some(Err(Failure::input(format!(
+                "{}: the name is not UTF-8: rename the file",
+                entry.path().display()
+            )))),
+        },
+        Ok(_) => None,
+        Err(error) => {
+            let path = error.path().unwrap_or(Path::new(folder.as_str())).display().to_string();
+            let error = error
+                .into_io_error()
+                .unwrap_or_else(|| std::io::Error::other("symbolic links form a circle"));
+            Some(Err(Failure::file(&path, "read", &error)))
+        }
+    })
+}
+
+/// Whether a file is a module by its name or its first bytes.
+fn is_module(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    path.extension().is_some_and(|extension| extension == "spv")
+        || File::open(path)
+            .and_then(|mut file| file.read_exact(&mut magic))
+            .is_ok()
+            && Module::has_magic(&magic)
+}
