@@ -1,5 +1,5 @@
-/* Mesa's amdgpu shim, and RDNA4: a Navi 31 with another family and other IDs. The compiler reads no more than the family, so
- * code and registers are those of RDNA4; heaps are Navi 31's. */
+/* Mesa's amdgpu shim, with the kernel version that Mesa 26 needs, and RDNA4: a Navi 31 with another family and other IDs. The
+ * compiler reads no more than the family, so code and registers are those of RDNA4; heaps are Navi 31's. */
 #define drm_shim_driver_init init_of_mesa
 #include "amd/drm-shim/amdgpu_noop_drm_shim.c"
 #undef drm_shim_driver_init
@@ -22,6 +22,7 @@ void drm_shim_driver_init(void)
          index = i;
    if (index < 0) {
       init_of_mesa();
+      shim_device.version_minor = 54;
       return;
    }
    setenv("AMDGPU_GPU_ID", "navi31", 1);
@@ -36,4 +37,5 @@ void drm_shim_driver_init(void)
    device.dev.external_rev = rdna4[index].revision;
    device.dev.family = AMDGPU_FAMILY_GC_12_0_0;
    amdgpu_dev = &device;
+   shim_device.version_minor = 54;
 }

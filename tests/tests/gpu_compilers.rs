@@ -6,135 +6,17 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 use std::time::Duration;
 use vkabort_test_kit::cargo;
-use vkabort_test_kit::gpu_drivers::{Family, Gpu};
 use vkabort_test_kit::layer::{Layer, VARIABLE_PREFIX};
 use vkabort_test_kit::scratch;
 use vkabort_test_kit::supervise::{Finished, run_with_limit};
 use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE};
+use vkabort_tests::gpu_matrix::{DEVICES, Device};
 use vkabort_tests::harness::{Placement, drivers_are_required, environment};
-
-/// A GPU of the matrix.
-#[derive(Clone, Copy)]
-struct Device {
-    gpu: Gpu,
-    /// Whether the shaders of all cases are compiled, not one only.
-    all_cases: bool,
-    /// Properties of the messages' memory.
-    memory: &'static str,
-    /// Their address, where the driver's address space does not depend on the machine.
-    address: Option<u64>,
-    /// Properties of the control block's memory, if it is separate.
-    control_block: Option<&'static str>,
-}
-
-impl Device {
-    const fn all_cases(self) -> Self {
-        Self {
-            all_cases: true,
-            ..self
-        }
-    }
-
-    const fn at(self, address: u64) -> Self {
-        Self {
-            address: Some(address),
-            ..self
-        }
-    }
-
-    const fn integrated(self) -> Self {
-        Self {
-            control_block: None,
-            ..self
-        }
-    }
-}
-
-const HOST: &str = "HOST_VISIBLE | HOST_COHERENT | HOST_CACHED";
-const UNCACHED: &str = "HOST_VISIBLE | HOST_COHERENT | HOST_CACHED | DEVICE_COHERENT_AMD | DEVICE_UNCACHED_AMD";
-const VRAM: &str = "DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT";
-const UNCACHED_VRAM: &str = "DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT | DEVICE_COHERENT_AMD | DEVICE_UNCACHED_AMD";
-const SHARED: &str = "DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT | HOST_CACHED";
-
-const DEVICES: &[Device] = &[
-    gcn("pitcairn").at(0xf_ffd0_0000),
-    gcn("bonaire").at(0x1f_ffd0_0000),
-    gcn("stoney").at(0xf_ffd0_0000).integrated(),
-    gcn("polaris10").at(0x1f_ffd0_0000),
-    amd("vega10").all_cases(),
-    amd("raven2").integrated(),
-    amd("renoir").integrated(),
-    amd("navi10").all_cases(),
-    amd("navi21"),
-    amd("vangogh").integrated(),
-    amd("navi31").all_cases(),
-    amd("gfx1150").at(0xffff_ffff_ffac_0000).integrated(),
-    amd("gfx1201").all_cases(),
-    intel("skl", SHARED).all_cases(),
-    intel("icl", SHARED),
-    intel("tgl", SHARED),
-    intel("adl", SHARED),
-    intel("dg2", HOST).all_cases(),
-    intel("mtl", VRAM),
-    intel("lnl", VRAM),
-    intel("bmg", HOST),
-    intel("ptl", VRAM),
-    device(Family::HasVk, "bdw", SHARED).all_cases(),
-    nvidia("124").all_cases(),
-    nvidia("134"),
-    nvidia("140"),
-    nvidia("162"),
-    nvidia("172").all_cases(),
-    nvidia("192"),
-];
-
-/// An integrated GPU.
-const fn device(family: Family, id: &'static str, memory: &'static str) -> Device {
-    Device {
-        gpu: Gpu { family, id },
-        all_cases: false,
-        memory,
-        address: None,
-        control_block: None,
-    }
-}
-
-/// AMD before memory that the GPU does not cache.
-const fn gcn(id: &'static str) -> Device {
-    Device {
-        control_block: Some(VRAM),
-        ..device(Family::Radv, id, HOST)
-    }
-}
-
-const fn amd(id: &'static str) -> Device {
-    Device {
-        control_block: Some(UNCACHED_VRAM),
-        ..device(Family::Radv, id, UNCACHED).at(0xffff_ffff_ffd0_0000)
-    }
-}
-
-/// An integrated GPU, unless the messages are in host memory only.
-const fn intel(id: &'static str, memory: &'static str) -> Device {
-    let is_discrete = memory.len() == HOST.len();
-    Device {
-        control_block: if is_discrete { Some(VRAM) } else { None },
-        ..device(Family::Anv, id, memory)
-    }
-}
-
-const fn nvidia(id: &'static str) -> Device {
-    Device {
-        control_block: Some(VRAM),
-        ..device(Family::Nvk, id, HOST).at(0x7f_fff0_0000)
-    }
-}
 
 fn main() {
     let arguments = Arguments::from_args();
     let trials = DEVICES.iter().map(|device| {
-        let name = format!("{} {}", device.gpu.family.name(), device.gpu.id);
-        Trial::test(name, move || {
+        Trial::test(device.gpu.name(), move || {
             check(device).map_err(|error| Failed::from(format!("{error:#}")))
         })
     });

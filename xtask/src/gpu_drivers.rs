@@ -1,11 +1,13 @@
 //! Installs real GPU drivers, and builds the libraries that play their kernel drivers from Mesa's source.
 
 use crate::debian::Archive;
+use crate::provision;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use vkabort_test_kit::gpu_drivers::{folder, manifests, shim_file};
+use vkabort_test_kit::drivers::LIBRARIES;
+use vkabort_test_kit::gpu_drivers::{Family, folder, manifests, shim_file};
 use vkabort_test_kit::{process, root};
 
 /// The release whose Mesa compiles for every GPU of the tests, NVIDIA's included. Its libraries run on older systems through
@@ -13,7 +15,7 @@ use vkabort_test_kit::{process, root};
 const RELEASE: &str = "trixie";
 
 /// What the shims need of Mesa's source.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     "*/include/*",
     "*/src/util/*",
     "*/src/drm-shim/*",
@@ -22,13 +24,22 @@ const SOURCES: [&str; 12] = [
     "*/src/amd/drm-shim/*",
     "*/src/amd/common/*.h",
     "*/src/nouveau/*.[ch]",
+    "*/src/freedreno/drm-shim/*",
     "*/src/intel/dev/*",
     "*/src/intel/common/*",
     "*/src/intel/tools/intel_noop_drm_shim.c",
     "*/src/gallium/drivers/nouveau/*.h",
 ];
 
-/// Installs the drivers, unless they are there.
+/// Whether everything that [`install`] writes is there.
+pub fn are_installed() -> bool {
+    let shims = Family::ALL.map(|family| shim_file(family.shim()));
+    let others = ["validation/VkLayer_khronos_validation.json", "version"].map(str::to_owned);
+    let mut files = shims.into_iter().chain(others).chain(manifests().map(|(name, _)| name));
+    files.all(|file| folder().join(file).is_file())
+}
+
+/// Installs the drivers in place of those that are there.
 ///
 /// # Errors
 ///
@@ -36,17 +47,19 @@ const SOURCES: [&str; 12] = [
 pub fn install(archive: &Archive) -> Result<()> {
     let fresh = folder().with_extension("new");
     let _ = fs::remove_dir_all(&fresh);
-    let _ = fs::remove_dir_all(folder());
     let release = archive.other_release(RELEASE)?;
     let version = release.version("mesa-vulkan-drivers", false)?;
-    release.unpack_with_dependencies(&["mesa-vulkan-drivers", "libvulkan1"], &fresh)?;
+    release.unpack_with_dependencies(
+        &["mesa-vulkan-drivers", "libvulkan1", "vulkan-validationlayers"],
+        &fresh,
+    )?;
     let build = fresh.join("build");
     release.unpack(&["libdrm-dev", "python3-mako", "python3-markupsafe"], false, &build)?;
     let source = build.join("mesa");
     release.unpack_source("mesa", &SOURCES, &source)?;
     fs::create_dir_all(fresh.join("shim"))?;
     generate_intel_sources(&build)?;
-    for shim in ["amdgpu", "intel", "nouveau"] {
+    for shim in ["amdgpu", "intel", "nouveau", "msm"] {
         compile(shim, &build, &fresh.join(shim_file(shim))).with_context(|| format!("building the {shim} shim"))?;
     }
     fs::remove_dir_all(&build)?;
@@ -57,6 +70,9 @@ pub fn install(archive: &Archive) -> Result<()> {
         fresh.join("version"),
         format!("{RELEASE}'s mesa-vulkan-drivers {version}"),
     )?;
+    let validation = folder().join(LIBRARIES).join("libVkLayer_khronos_validation.so");
+    provision::write_validation_manifest(&fresh, &validation)?;
+    let _ = fs::remove_dir_all(folder());
     fs::rename(&fresh, folder())?;
     println!("GPU drivers: unpacked {version} into {}", folder().display());
     Ok(())

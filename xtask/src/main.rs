@@ -58,7 +58,11 @@ enum Task {
     /// Install what is missing and run every check: format, lints, unit, golden and end-to-end tests.
     Test,
     /// Install what is missing and run the benchmarks. Each measures both sides of a comparison in one run.
-    Bench,
+    Bench {
+        /// Arguments of the program: `--only PART`, `--gpu NAME`. `-- --help` lists them.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
     /// Run every fuzz target, and install cargo-fuzz into `.vkabort/` if it is missing.
@@ -127,7 +131,7 @@ fn main() -> ExitCode {
         }),
         Task::Generate { check } => generate::generate(check).map(|()| ExitCode::SUCCESS),
         Task::Test => test::test().map(|()| ExitCode::SUCCESS),
-        Task::Bench => test::bench().map(|()| ExitCode::SUCCESS),
+        Task::Bench { arguments } => test::bench(&arguments).map(|()| ExitCode::SUCCESS),
         Task::Fuzz { minutes } => fuzz::fuzz(minutes).map(|()| ExitCode::SUCCESS),
         Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),

@@ -22,7 +22,7 @@ pub fn provision(newest: bool) -> Result<()> {
         }
         bring(driver, &mut archive)?;
     }
-    if !real_gpus::folder().join("version").is_file() {
+    if !gpu_drivers::are_installed() {
         gpu_drivers::install(opened(&mut archive)?)?;
     }
     wheel::install_slang()?;
@@ -122,7 +122,12 @@ fn write_driver_manifest(folder: &Path, library: &Path, api_version: &str) -> Re
     fs::write(folder.join("icd.json"), text).context("cannot write a driver manifest")
 }
 
-fn write_validation_manifest(folder: &Path, library: &Path) -> Result<()> {
+/// Writes the validation layer's manifest into the subfolder `validation` of `folder`.
+///
+/// # Errors
+///
+/// The manifest cannot be written.
+pub fn write_validation_manifest(folder: &Path, library: &Path) -> Result<()> {
     let manifest = json!({
         "file_format_version": "1.2.0",
         "layer": {

@@ -25,14 +25,17 @@ pub fn test() -> Result<()> {
     Ok(())
 }
 
-/// Runs the benchmarks.
+/// Runs the benchmarks with these arguments of the program `vkabort-bench`.
 ///
 /// # Errors
 ///
 /// A package cannot be installed, or a benchmark cannot run.
-pub fn bench() -> Result<()> {
+pub fn bench(arguments: &[String]) -> Result<()> {
     set_up()?;
-    process::run(&mut cargo(&["bench", "--workspace", "--bench", "*"]))
+    if arguments.is_empty() {
+        process::run(&mut cargo(&["bench", "--workspace", "--bench", "*"]))?;
+    }
+    process::run(cargo(&["run", "--release", "--package", "vkabort-bench", "--"]).args(arguments))
 }
 
 fn run_all(times: &mut Times) -> Result<()> {

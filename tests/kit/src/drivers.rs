@@ -80,6 +80,7 @@ impl TestDriver {
         let version = fs::read_to_string(folder.join("version")).unwrap_or_default();
         Ok(Driver {
             name: self.name().into(),
+            validation: interpreter.is_some().then(|| folder.join("validation")),
             version: version.trim().into(),
             manifest,
             libraries,
@@ -106,6 +107,8 @@ pub struct Driver {
     pub preload: Option<PathBuf>,
     /// Environment variables that configure it.
     pub variables: Vec<(&'static str, &'static str)>,
+    /// Folder with the manifest of the validation layer, for a driver that needs another C library.
+    pub validation: Option<PathBuf>,
 }
 
 impl Driver {
@@ -142,12 +145,8 @@ pub fn write_manifest(library: &Path, manifest: &Path) -> Result<Driver> {
 ///
 /// The validation layer is not installed.
 pub fn validation_layer(driver: Option<&Driver>) -> std::result::Result<PathBuf, String> {
-    let carrier = if driver.is_some_and(|driver| driver.interpreter.is_some()) {
-        TestDriver::Newest
-    } else {
-        TestDriver::SwiftShader
-    };
-    let folder = carrier.folder().join("validation");
+    let folder = driver.and_then(|driver| driver.validation.clone());
+    let folder = folder.unwrap_or_else(|| TestDriver::SwiftShader.folder().join("validation"));
     if folder.join("VkLayer_khronos_validation.json").is_file() {
         Ok(folder)
     } else {

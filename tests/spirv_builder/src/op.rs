@@ -13,7 +13,7 @@ macro_rules! from_spirv {
 from_spirv! { u16; Op:
     Nop Undef String Name MemberName Line NoLine Extension ExtInstImport ExtInst MemoryModel EntryPoint ExecutionMode ExecutionModeId Capability
     TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeMatrix TypeArray TypeRuntimeArray TypeStruct TypePointer
-    TypeFunction
+    TypeFunction TypeImage TypeSampler TypeSampledImage TypeAccelerationStructureKHR
     ConstantTrue ConstantFalse Constant ConstantComposite ConstantNull SpecConstantTrue SpecConstantFalse SpecConstant
     SpecConstantComposite SpecConstantOp
     Function FunctionParameter FunctionEnd FunctionCall Variable Load Store AccessChain InBoundsAccessChain ArrayLength
@@ -57,7 +57,9 @@ pub mod decoration {
 }
 
 pub mod storage_class {
-    from_spirv! { u32; StorageClass: Input Uniform Output Private Function StorageBuffer PhysicalStorageBuffer }
+    from_spirv! { u32; StorageClass:
+        UniformConstant Input Uniform Output Private Function PushConstant StorageBuffer PhysicalStorageBuffer
+    }
 }
 
 pub mod built_in {
@@ -65,7 +67,9 @@ pub mod built_in {
 }
 
 pub mod execution_model {
-    from_spirv! { u32; ExecutionModel: Vertex Fragment GLCompute }
+    from_spirv! { u32; ExecutionModel:
+        Vertex TessellationControl TessellationEvaluation Geometry Fragment GLCompute TaskEXT MeshEXT
+    }
 }
 
 pub mod execution_mode {

@@ -1,10 +1,13 @@
 //! Measurements of the benchmarks. One run measures both sides of a comparison: only ratios hold across machines.
 
 pub mod calls;
+pub mod compilers;
 pub mod driver_process;
 pub mod kernel;
 pub mod large_message;
 pub mod loss;
+pub mod measurement;
+pub mod shaders;
 
 use anyhow::{Context as _, Result};
 use std::time::{Duration, Instant};

@@ -1,0 +1,83 @@
+//! Code, registers and compile time of the benchmark shaders on the process's device. Nothing executes.
+
+use super::measurement::Measurement;
+use super::shaders::{Shader, Variant};
+use crate::case::Context;
+use crate::pipeline::Pipeline;
+use crate::statistics::{CAPTURE, executables, metrics};
+use crate::vk::{Device, DeviceOptions, Gpu, More, khr};
+use anyhow::Result;
+use ash::vk;
+
+/// Pipelines per shader and variant; the median of their times counts.
+const SAMPLES: usize = 3;
+
+/// Compiles the variants of each shader, and passes the results to `each`.
+///
+/// # Errors
+///
+/// The device cannot be created, or a shader does not compile to SPIR-V.
+pub fn measure(shaders: &[Shader], variants: &[Variant], mut each: impl FnMut(&Measurement)) -> Result<()> {
+    let gpu = Gpu::open(&Context::default())?;
+    for variant in variants {
+        let abort = matches!(variant, Variant::Layer | Variant::ByValue | Variant::Native);
+        if abort && !gpu.has_extension(khr::SHADER_ABORT_NAME)? {
+            continue;
+        }
+        let device = device(&gpu, abort)?;
+        for shader in shaders {
+            let name = shader.name();
+            let Some(modules) = shader.compile(*variant)? else {
+                continue;
+            };
+            match statistics(&device, &modules) {
+                Ok(values) => values
+                    .iter()
+                    .for_each(|(metric, value)| each(&Measurement::new(&name, variant.name(), metric, *value))),
+                Err(error) => each(&Measurement::failed(
+                    &name,
+                    variant.name(),
+                    "compile ms",
+                    &format!("{error:#}"),
+                )),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn device(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {
+    let options = DeviceOptions {
+        abort,
+        ..DeviceOptions::default()
+    };
+    let mut features = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
+    let mut more = More::default();
+    if gpu.has_extension(ash::khr::pipeline_executable_properties::NAME)? {
+        features.pipeline_executable_info = vk::TRUE;
+        more.extensions.push(ash::khr::pipeline_executable_properties::NAME);
+        more.features.push(&mut features);
+    }
+    Device::extended(gpu, options, more)
+}
+
+/// Median time in milliseconds and metrics of the last stage.
+fn statistics(device: &Device<'_>, modules: &[Vec<u32>]) -> Result<Vec<(&'static str, f64)>> {
+    let modules: Vec<&[u32]> = modules.iter().map(Vec::as_slice).collect();
+    let stage = match modules.len() {
+        1 => vk::ShaderStageFlags::COMPUTE,
+        _ => vk::ShaderStageFlags::FRAGMENT,
+    };
+    let has_statistics = device
+        .gpu
+        .has_extension(ash::khr::pipeline_executable_properties::NAME)?;
+    let time = super::median(SAMPLES, || {
+        Ok(Pipeline::new(device, &modules, &[], vk::PipelineCreateFlags::empty())?.time)
+    })?;
+    let mut values = vec![("compile ms", time.as_secs_f64() * 1e3)];
+    if has_statistics {
+        let pipeline = Pipeline::new(device, &modules, &[], CAPTURE)?;
+        values.extend(metrics(&executables(device, pipeline.raw)?, stage));
+    }
+    Ok(values)
+}

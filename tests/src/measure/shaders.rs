@@ -1,0 +1,192 @@
+//! The benchmarks' shaders: those of `bench/shaders`, and generated ones of any size. Each exists in several variants, which
+//! differ in what a failed check does.
+
+use super::large_message;
+use crate::glsl;
+use anyhow::{Context, Result, bail};
+use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
+use std::fmt::Write as _;
+
+/// What a failed check does, and how it is implemented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// There is no check.
+    Unchecked,
+    /// The invocation returns.
+    Return,
+    /// It aborts; the layer rewrites the shader.
+    Layer,
+    /// The same, but large values are loaded before they are copied.
+    ByValue,
+    /// It aborts, and the driver implements the extension.
+    Native,
+    /// It prints with debugPrintf, which the validation layer implements, and returns.
+    Printf,
+}
+
+impl Variant {
+    /// All variants, in the order of tables.
+    pub const ALL: [Self; 6] = [
+        Self::Unchecked,
+        Self::Return,
+        Self::Layer,
+        Self::ByValue,
+        Self::Native,
+        Self::Printf,
+    ];
+
+    /// Name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unchecked => "no check",
+            Self::Return => "return",
+            Self::Layer => "layer",
+            Self::ByValue => "by value",
+            Self::Native => "native",
+            Self::Printf => "debugPrintf",
+        }
+    }
+
+    /// `CHECK_MODE` of `bench/shaders/check.glsl`.
+    fn check_mode(self) -> u32 {
+        match self {
+            Self::Unchecked => 0,
+            Self::Return => 1,
+            Self::Layer | Self::ByValue | Self::Native => 2,
+            Self::Printf => 3,
+        }
+    }
+}
+
+/// A shader of the benchmarks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shader {
+    /// A file of `bench/shaders`.
+    File(&'static str),
+    /// A compute shader with this number of checks in a row.
+    Sites(u32),
+    /// A compute shader with one check, whose message has this number of bytes.
+    Message(u32),
+}
+
+const CHECK: &str = include_str!("../../../bench/shaders/check.glsl");
+const VERTEX: &str = include_str!("../../../bench/shaders/triangle.vert");
+
+/// The files with checks.
+const FILES: [(&str, &str); 6] = [
+    ("copy.comp", include_str!("../../../bench/shaders/copy.comp")),
+    ("gather.comp", include_str!("../../../bench/shaders/gather.comp")),
+    ("matmul.comp", include_str!("../../../bench/shaders/matmul.comp")),
+    (
+        "matmul_inside.comp",
+        include_str!("../../../bench/shaders/matmul_inside.comp"),
+    ),
+    ("regtile.comp", include_str!("../../../bench/shaders/regtile.comp")),
+    ("material.frag", include_str!("../../../bench/shaders/material.frag")),
+];
+
+impl Shader {
+    /// The shaders of the compiler benchmark.
+    pub fn set() -> Vec<Self> {
+        let files = FILES.map(|(name, _)| Self::File(name));
+        files.into_iter().chain([Self::Sites(16)]).collect()
+    }
+
+    /// Name in tables.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(name) => (*name).to_owned(),
+            Self::Sites(1) => "1 site".to_owned(),
+            Self::Sites(count) => format!("{count} sites"),
+            Self::Message(bytes) => format!("message of {bytes} bytes"),
+        }
+    }
+
+    /// Compiles a variant: one module per stage of a pipeline. None if the shader has no such variant.
+    ///
+    /// # Errors
+    ///
+    /// The GLSL does not compile.
+    pub fn compile(&self, variant: Variant) -> Result<Option<Vec<Vec<u32>>>> {
+        let compute = |text: &str| compile(text, ShaderStage::Compute, variant);
+        Ok(Some(match self {
+            Self::File(name) => {
+                let file = FILES.iter().find(|(other, _)| other == name);
+                let (_, text) = file.with_context(|| format!("no shader {name}"))?;
+                match name.rsplit_once('.') {
+                    Some((_, "comp")) if variant != Variant::ByValue => vec![compute(text)?],
+                    Some((_, "frag")) if variant != Variant::ByValue => vec![
+                        compile(VERTEX, ShaderStage::Vertex, Variant::Unchecked)?,
+                        compile(text, ShaderStage::Fragment, variant)?,
+                    ],
+                    Some((_, "comp" | "frag")) => return Ok(None),
+                    _ => bail!("{name} has no extension of a stage"),
+                }
+            }
+            Self::Sites(_) if variant == Variant::ByValue => return Ok(None),
+            Self::Sites(count) => vec![compute(&sites(*count)?)?],
+            Self::Message(bytes) => {
+                let reference = compute(&message(*bytes)?)?;
+                match variant {
+                    Variant::ByValue => match large_message::by_value(&reference) {
+                        Some(words) => vec![words],
+                        None => return Ok(None),
+                    },
+                    // debugPrintf takes scalars and vectors only.
+                    Variant::Printf => return Ok(None),
+                    _ => vec![reference],
+                }
+            }
+        }))
+    }
+}
+
+fn compile(text: &str, stage: ShaderStage, variant: Variant) -> Result<Vec<u32>> {
+    let fragment = if stage == ShaderStage::Fragment {
+        "#define FRAGMENT\n"
+    } else {
+        ""
+    };
+    let text = format!(
+        "#version 460\n#define CHECK_MODE {}\n{fragment}{CHECK}\n{text}",
+        variant.check_mode()
+    );
+    glsl::compile_text(&text, stage, VulkanVersion::Vulkan1_2, SpirvVersion::SPIRV1_5)
+}
+
+/// GLSL with `count` checks, each of a value that depends on the one before.
+fn sites(count: u32) -> Result<String> {
+    let mut text = String::from(
+        "layout(local_size_x = 64) in;\n\
+         layout(set = 0, binding = 0) readonly buffer From { uint from[]; };\n\
+         layout(set = 0, binding = 1) writeonly buffer To { uint to[]; };\n\
+         void main() {\n  const uint index = gl_GlobalInvocationID.x;\n  uint value = from[index];\n",
+    );
+    for site in 1..=count {
+        writeln!(
+            text,
+            "  CHECK(value != {}u, \"value {site} is %u\", value);\n  value = value * 1664525u + from[index + {}u];",
+            site * 977,
+            site * 64
+        )?;
+    }
+    text += "  to[index] = value;\n}\n";
+    Ok(text)
+}
+
+/// GLSL with a check whose message is a short string and the words of a uniform buffer, in total this number of bytes.
+fn message(bytes: u32) -> Result<String> {
+    const TEXT: &str = "exactly so big.";
+    let vectors = bytes / 16;
+    let vectors = vectors
+        .checked_sub(1)
+        .filter(|count| *count > 0 && bytes.is_multiple_of(16));
+    let vectors = vectors.context("the size of a message is a multiple of 16 bytes, at least 32")?;
+    Ok(format!(
+        "layout(local_size_x = 32) in;\n\
+         layout(set = 0, binding = 0) buffer Words {{ uint words[]; }};\n\
+         layout(std140, set = 0, binding = 1) uniform Block {{ uvec4 block[{vectors}]; }};\n\
+         void main() {{\n  CHECK(words[gl_GlobalInvocationID.x] != 7, \"{TEXT}\", block);\n  \
+         words[gl_GlobalInvocationID.x] = 1;\n}}\n"
+    ))
+}

@@ -1,0 +1,208 @@
+//! A pipeline of any shaders. Its layout follows from their [`Interface`]; nothing is bound or drawn.
+
+use crate::interface::Interface;
+use crate::vk::{Device, specialization};
+use anyhow::{Context, Result, ensure};
+use ash::prelude::VkResult;
+use ash::vk;
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::time::Duration;
+
+/// Bytes of push constants for all stages: the minimum of `maxPushConstantsSize`.
+const PUSH_CONSTANTS: u32 = 128;
+
+/// A pipeline of any shaders.
+pub struct Pipeline<'device> {
+    device: &'device Device<'device>,
+    sets: Vec<vk::DescriptorSetLayout>,
+    layout: vk::PipelineLayout,
+    modules: Vec<vk::ShaderModule>,
+    /// The pipeline.
+    pub raw: vk::Pipeline,
+    /// Processor time that this process used to create the modules and the pipeline: unlike wall time, it does not depend on
+    /// what else the machine does.
+    pub time: Duration,
+}
+
+/// `SpecId` and data of specialization constants.
+pub type Specialization = [(u32, Vec<u8>)];
+
+impl<'device> Pipeline<'device> {
+    /// Creates a compute or graphics pipeline with the first entry point of each module. All stages get the specialization.
+    ///
+    /// # Errors
+    ///
+    /// A call fails, or a module's first entry point has another stage.
+    pub fn new(
+        device: &'device Device<'device>,
+        modules: &[&[u32]],
+        special: &Specialization,
+        flags: vk::PipelineCreateFlags,
+    ) -> Result<Self> {
+        let interfaces = modules.iter().map(|words| Interface::of(words));
+        let interfaces = interfaces.collect::<Result<Vec<_>>>()?;
+        let mut entries = Vec::new();
+        for interface in &interfaces {
+            let (stage, name) = interface.entries.first().context("the module has no entry point")?;
+            entries.push((stage.context("not a compute or graphics shader")?, name.clone()));
+        }
+        let mut pipeline = Self {
+            device,
+            sets: Vec::new(),
+            layout: vk::PipelineLayout::null(),
+            modules: Vec::new(),
+            raw: vk::Pipeline::null(),
+            time: Duration::ZERO,
+        };
+        pipeline.lay_out(&interfaces)?;
+        let start = processor_time();
+        for words in modules {
+            let info = vk::ShaderModuleCreateInfo::default().code(words);
+            // SAFETY: the structure is valid for the call.
+            let module = unsafe { device.raw.create_shader_module(&info, None) };
+            pipeline.modules.push(module.context("vkCreateShaderModule")?);
+        }
+        pipeline.raw = pipeline.create(&entries, special, flags)?;
+        pipeline.time = processor_time().saturating_sub(start);
+        Ok(pipeline)
+    }
+
+    /// Creates the pipeline layout of all stages' resources.
+    fn lay_out(&mut self, interfaces: &[Interface]) -> Result<()> {
+        let mut sets: BTreeMap<u32, Vec<vk::DescriptorSetLayoutBinding<'_>>> = BTreeMap::new();
+        for (&(set, binding), &(kind, count)) in interfaces.iter().flat_map(|interface| &interface.bindings) {
+            let bindings = sets.entry(set).or_default();
+            if bindings.iter().all(|other| other.binding != binding) {
+                let info = vk::DescriptorSetLayoutBinding::default();
+                let info = info.binding(binding).descriptor_type(kind).descriptor_count(count);
+                bindings.push(info.stage_flags(vk::ShaderStageFlags::ALL));
+            }
+        }
+        let raw = &self.device.raw;
+        let count = sets.last_key_value().map_or(0, |(last, _)| last + 1);
+        for set in 0..count {
+            let bindings = sets.remove(&set).unwrap_or_default();
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            // SAFETY: the structure is valid for the call.
+            let layout = unsafe { raw.create_descriptor_set_layout(&info, None) };
+            self.sets.push(layout.context("vkCreateDescriptorSetLayout")?);
+        }
+        let ranges = [vk::PushConstantRange::default()
+            .stage_flags(vk::ShaderStageFlags::ALL)
+            .size(PUSH_CONSTANTS)];
+        let info = vk::PipelineLayoutCreateInfo::default()
+            .set_layouts(&self.sets)
+            .push_constant_ranges(&ranges);
+        // SAFETY: the layouts belong to this device and the structures are valid.
+        self.layout = unsafe { raw.create_pipeline_layout(&info, None) }.context("vkCreatePipelineLayout")?;
+        Ok(())
+    }
+
+    fn create(
+        &self,
+        entries: &[(vk::ShaderStageFlags, CString)],
+        special: &Specialization,
+        flags: vk::PipelineCreateFlags,
+    ) -> Result<vk::Pipeline> {
+        let (map, data) = specialization(special);
+        let special = vk::SpecializationInfo::default().map_entries(&map).data(&data);
+        let stages: Vec<_> = entries
+            .iter()
+            .zip(&self.modules)
+            .map(|((stage, name), module)| {
+                let info = vk::PipelineShaderStageCreateInfo::default().specialization_info(&special);
+                info.stage(*stage).name(name).module(*module)
+            })
+            .collect();
+        let is_compute = entries.iter().any(|(stage, _)| *stage == vk::ShaderStageFlags::COMPUTE);
+        if !is_compute {
+            return self
+                .create_graphics(&stages, flags)
+                .context("vkCreateGraphicsPipelines");
+        }
+        ensure!(stages.len() == 1, "a compute pipeline has one stage");
+        let info = vk::ComputePipelineCreateInfo::default().stage(stages[0]).flags(flags);
+        let (raw, none) = (&self.device.raw, vk::PipelineCache::null());
+        // SAFETY: the handles belong to this device and the structures are valid.
+        let created = unsafe { raw.create_compute_pipelines(none, &[info.layout(self.layout)], None) };
+        let created = created
+            .map_err(|(_, result)| result)
+            .context("vkCreateComputePipelines")?;
+        created.first().copied().context("no pipeline")
+    }
+
+    fn create_graphics(
+        &self,
+        stages: &[vk::PipelineShaderStageCreateInfo<'_>],
+        flags: vk::PipelineCreateFlags,
+    ) -> VkResult<vk::Pipeline> {
+        let has = |stage| stages.iter().any(|info| info.stage == stage);
+        let patches = has(vk::ShaderStageFlags::TESSELLATION_EVALUATION);
+        let viewports = [vk::Viewport::default().width(64.0).height(64.0).max_depth(1.0)];
+        let scissors = [vk::Rect2D::default().extent(vk::Extent2D::default().width(64).height(64))];
+        let blend = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
+        let formats = [vk::Format::R8G8B8A8_UNORM];
+        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(if patches {
+            vk::PrimitiveTopology::PATCH_LIST
+        } else {
+            vk::PrimitiveTopology::TRIANGLE_LIST
+        });
+        let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
+        let viewport = vk::PipelineViewportStateCreateInfo::default();
+        let viewport = viewport.viewports(&viewports).scissors(&scissors);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let raster = raster.rasterizer_discard_enable(!has(vk::ShaderStageFlags::FRAGMENT));
+        let samples = vk::PipelineMultisampleStateCreateInfo::default();
+        let samples = samples.rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend);
+        let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
+        let mut info = vk::GraphicsPipelineCreateInfo::default()
+            .flags(flags)
+            .stages(stages)
+            .viewport_state(&viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&samples)
+            .color_blend_state(&blend)
+            .layout(self.layout)
+            .push_next(&mut rendering);
+        if !has(vk::ShaderStageFlags::MESH_EXT) {
+            info = info.vertex_input_state(&vertex_input).input_assembly_state(&assembly);
+        }
+        if patches {
+            info = info.tessellation_state(&tessellation);
+        }
+        let (raw, none) = (&self.device.raw, vk::PipelineCache::null());
+        // SAFETY: the handles belong to this device and the structures are valid.
+        let created = unsafe { raw.create_graphics_pipelines(none, &[info], None) };
+        let created = created.map_err(|(_, result)| result)?;
+        created.first().copied().ok_or(vk::Result::ERROR_UNKNOWN)
+    }
+}
+
+/// Processor time of this process, all threads.
+fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is valid for writes.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(seconds.unwrap_or_default(), nanoseconds.unwrap_or_default())
+}
+
+impl Drop for Pipeline<'_> {
+    fn drop(&mut self) {
+        let raw = &self.device.raw;
+        // SAFETY: the objects belong to this device, and no command uses them.
+        unsafe {
+            raw.destroy_pipeline(self.raw, None);
+            for module in &self.modules {
+                raw.destroy_shader_module(*module, None);
+            }
+            raw.destroy_pipeline_layout(self.layout, None);
+            for set in &self.sets {
+                raw.destroy_descriptor_set_layout(*set, None);
+            }
+        }
+    }
+}
