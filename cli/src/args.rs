@@ -1,6 +1,7 @@
 //! The subcommands and the exit codes of `vkabort --help`.
 
 use crate::commands::{
+    check::CheckArgs,
     completions::CompletionsArgs,
     conform::ConformArgs,
     decode::DecodeArgs,
@@ -29,10 +30,11 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  success
   2  wrong usage
-  3  invalid input: a malformed module, data that is not message data, ...
+  3  invalid input: a malformed module, data that is not message data, ...; check: an error was found
   4  a file cannot be read or written, or a program cannot be started
   5  doctor: no device supports shader aborts; conform: every check was skipped
   6  conform: a check failed, crashed or hung
+  7  check: a warning was found, with --werror
  90  run: a shader aborted; otherwise run ends with the program's exit code
 
 The file name `-` is standard input or output. Results go to standard output, everything else to standard error.
@@ -45,6 +47,8 @@ pub enum Command {
     Instrument(InstrumentArgs),
     /// List the abort sites of SPIR-V modules, with the layout of their messages
     Sites(SitesArgs),
+    /// Warn about faults of aborts: formats that do not fit their arguments, messages that are too large, ..
+    Check(CheckArgs),
     /// Decode abort messages from vkGetDeviceFaultDebugInfoKHR, from a dump of the layer or from its log
     Decode(DecodeArgs),
     /// Run a program under the layer, show its aborts, and fail if there are any

@@ -17,6 +17,8 @@ pub mod code {
     pub const UNSUPPORTED: u8 = 5;
     /// `conform`: a check failed, crashed or hung.
     pub const NONCONFORMANT: u8 = 6;
+    /// `check --werror`: a warning was found.
+    pub const WARNED: u8 = 7;
     /// `run`: a shader aborted.
     pub const ABORTED: u8 = 90;
 }

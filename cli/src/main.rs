@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     let result = match args.command {
         Command::Instrument(args) => commands::instrument::run(&args),
         Command::Sites(args) => commands::sites::run(&args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),

@@ -47,6 +47,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod check;
 mod edit;
 mod error;
 mod lowered;
@@ -55,6 +56,7 @@ mod pass;
 mod pipeline;
 mod spv;
 
+pub use check::{Checked, Finding, Rule, check};
 pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};

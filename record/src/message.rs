@@ -105,6 +105,29 @@ impl Message {
     }
 }
 
+/// Disagreements between the format string of a site and the types of its arguments, one sentence each: those that hold
+/// whatever the values are. None if the format is not a constant of the module.
+pub fn format_notes(site: &Site) -> Vec<String> {
+    let Some(format) = &site.text else {
+        return Vec::new();
+    };
+    let zeros = vec![0; site.message.size() as usize];
+    let mut value = decode(&site.message, &zeros, true).value;
+    if let Value::Struct { members, .. } = &mut value {
+        // A second string may continue the format; the site has only the first.
+        let may_continue = matches!(members.get(1).map(|member| &member.value), Some(Value::Text(_)));
+        if may_continue && !has_conversion(format) {
+            return Vec::new();
+        }
+        if let Some(first) = members.first_mut() {
+            first.value = Value::Text(format.clone());
+        }
+    } else {
+        value = Value::Text(format.clone());
+    }
+    text_of(&value).1
+}
+
 /// The format of a message that begins with a string, and the members that are its arguments. Strings directly behind
 /// the first one continue it, up to the first that has a conversion (SPV_KHR_abort, "Examples"); a string behind a
 /// conversion is an argument.
@@ -154,6 +177,7 @@ fn text_of(value: &Value) -> (String, Vec<String>) {
 mod tests {
     use super::*;
     use crate::message_type::{Length, Member};
+    use crate::scalar_type::ScalarType;
     use crate::scalar_type::ScalarType::U32;
     use crate::site::SiteId;
 
@@ -248,5 +272,45 @@ mod tests {
         let named = message(vec![(Some("code"), 0, U32.into()), (None, 4, U32.into())]);
         assert_eq!(Message::of_type(&named, &[7, 0, 0, 0, 8, 0, 0, 0]).text, "{code: 7, 8}");
         assert_eq!(Message::of_type(&message(vec![]), &[]).text, "");
+    }
+
+    #[test]
+    fn formats_are_compared_with_the_types_of_their_arguments() {
+        let notes = |format: &str, arguments: &[ScalarType]| {
+            let mut members = vec![(None, 0, Type::string(16))];
+            for (index, ty) in (0..).zip(arguments) {
+                members.push((None, 16 + 8 * index, Type::from(*ty)));
+            }
+            let site = Site {
+                id: SiteId(0),
+                word_offset: 0,
+                function: String::new(),
+                entry_points: Vec::new(),
+                callers: Vec::new(),
+                location: None,
+                message: message(members),
+                text: Some(format.to_owned()),
+            };
+            format_notes(&site)
+        };
+        assert!(notes("index %u", &[U32]).is_empty());
+        assert!(notes("%d at %f, 100%%", &[U32, ScalarType::F64]).is_empty());
+        assert_eq!(notes("%s", &[U32]), ["the argument of `%s` is not a string (u32)"]);
+        assert_eq!(
+            notes("%u", &[ScalarType::F32]),
+            ["the argument of `%u` is a float (f32)"]
+        );
+        assert_eq!(
+            notes("%u of %u", &[U32]),
+            ["the format has more conversions than the message has arguments"]
+        );
+        assert_eq!(
+            notes("full", &[U32]),
+            ["the format has fewer conversions than the message has arguments: reports show the others in brackets"]
+        );
+        assert_eq!(
+            notes("50% bad", &[]),
+            ["`% ` starts no conversion: write `%%` for a percent sign"]
+        );
     }
 }

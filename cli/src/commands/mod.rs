@@ -1,5 +1,6 @@
 //! The subcommands: one file for each, with its arguments.
 
+pub mod check;
 pub mod completions;
 pub mod conform;
 pub mod decode;

@@ -233,6 +233,48 @@ pub fn aborting() -> Vec<u32> {
     )
 }
 
+/// A compute shader that aborts with `format` and the number 7 at hand.comp:12:5.
+pub fn formatted(format: &str) -> Vec<u32> {
+    let [void, function, main, label, uint, char, text, length] = [1, 2, 3, 4, 5, 6, 7, 8];
+    let [seven, data, message, constant, file] = [9, 10, 11, 12, 13];
+    let bytes = string(format);
+    let size = 4 * bytes.len() as u32;
+    module(
+        14,
+        &[
+            op(17, &[1]),
+            op(17, &[39]),
+            op(17, &[5120]),
+            op(17, &[5146]),
+            op_text(10, &[], "SPV_KHR_abort", &[]),
+            op_text(10, &[], "SPV_KHR_constant_data", &[]),
+            op(14, &[0, 1]),
+            op_text(15, &[5, main], "main", &[]),
+            op(16, &[main, 17, 8, 1, 1]),
+            op_text(7, &[file], "hand.comp", &[]),
+            op(71, &[text, 5145]),
+            op(71, &[text, 6, 1]),
+            op(72, &[message, 0, 35, 0]),
+            op(72, &[message, 1, 35, size]),
+            op(19, &[void]),
+            op(33, &[function, void]),
+            op(21, &[uint, 32, 0]),
+            op(21, &[char, 8, 1]),
+            op(43, &[uint, length, size]),
+            op(28, &[text, char, length]),
+            op(30, &[message, text, uint]),
+            op(43, &[uint, seven, 7]),
+            op(5147, &[&[text, data], bytes.as_slice()].concat()),
+            op(44, &[message, constant, data, seven]),
+            op(54, &[void, main, 0, function]),
+            op(248, &[label]),
+            op(8, &[file, 12, 5]),
+            op(5121, &[message, constant]),
+            op(56, &[]),
+        ],
+    )
+}
+
 pub fn little(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }

@@ -7,14 +7,7 @@ use vkabort_record::site::Site;
 
 /// The faults of a module that declares `AbortKHR`, and of the messages of its sites.
 pub(crate) fn warnings(index: &Index<'_>, sites: &[Site]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if !index.has_extension("SPV_KHR_abort") {
-        warnings.push(format!(
-            "the module declares AbortKHR without OpExtension \"SPV_KHR_abort\", so other tools and drivers may refuse it; \
-             it is from {}",
-            compiler(index)
-        ));
-    }
+    let mut warnings = Vec::from_iter(missing_extension(index));
     let mut overlapping = sites
         .iter()
         .filter_map(|site| Some((site, overlap(&site.message).err()?)));
@@ -24,14 +17,32 @@ pub(crate) fn warnings(index: &Index<'_>, sites: &[Site]) -> Vec<String> {
             None => format!("word {}", site.word_offset),
         };
         warnings.push(format!(
-            "messages of {} of {} abort sites have parts that overlap, so that values are lost: at {place}, {overlap}; the module \
-             is from {}; glslang before 16.6 writes such offsets, so compile with a newer version",
+            "messages of {} of {} abort sites have parts that overlap, so that values are lost: at {place}, {overlap}; {}",
             1 + overlapping.count(),
             sites.len(),
-            compiler(index),
+            advice_on_overlaps(index),
         ));
     }
     warnings
+}
+
+/// Describes `AbortKHR` without its extension.
+pub(crate) fn missing_extension(index: &Index<'_>) -> Option<String> {
+    (!index.has_extension("SPV_KHR_abort")).then(|| {
+        format!(
+            "the module declares AbortKHR without OpExtension \"SPV_KHR_abort\", so other tools and drivers may refuse it; \
+             it is from {}",
+            compiler(index)
+        )
+    })
+}
+
+/// The compiler that wrote overlapping members, and the remedy.
+pub(crate) fn advice_on_overlaps(index: &Index<'_>) -> String {
+    format!(
+        "the module is from {}; glslang before 16.6 writes such offsets, so compile with a newer version",
+        compiler(index)
+    )
 }
 
 /// The size of a type in bytes.
@@ -39,7 +50,7 @@ pub(crate) fn warnings(index: &Index<'_>, sites: &[Site]) -> Vec<String> {
 /// # Errors
 ///
 /// The first overlap of its parts, in words.
-fn overlap(ty: &Type) -> Result<u32, String> {
+pub(crate) fn overlap(ty: &Type) -> Result<u32, String> {
     match ty {
         Type::Array { element, stride, .. } => {
             let size = overlap(element)?;

@@ -242,7 +242,10 @@ impl Formatter {
             " "
         };
         self.out.text = format!("{text}{space}[{}]{end}", rest.join(", "));
-        self.note("the format does not mention all arguments: the others are in brackets".to_owned());
+        self.note(
+            "the format has fewer conversions than the message has arguments: reports show the others in brackets"
+                .to_owned(),
+        );
     }
 }
 

@@ -1,0 +1,78 @@
+//! Findings as SARIF 2.1.0, the format of static analysers that code hosts import.
+
+use super::finding::Finding;
+use serde_json::{Value as Json, json};
+use vkabort_instrument::Rule;
+
+/// A log with one run.
+pub fn document(findings: &[Finding]) -> String {
+    let rules = Rule::ALL.map(|rule| {
+        json!({
+            "id": rule.name(),
+            "shortDescription": {"text": rule.description()},
+            "defaultConfiguration": {"level": if rule.is_error() { "error" } else { "warning" }},
+        })
+    });
+    let results: Vec<Json> = findings.iter().map(result).collect();
+    let document = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "vkabort check",
+                "version": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": rules,
+            }},
+            "results": results,
+        }],
+    });
+    format!("{document:#}\n")
+}
+
+fn result(finding: &Finding) -> Json {
+    let mut location = json!({"artifactLocation": {"uri": uri(&finding.file)}});
+    if let Some(line) = finding.line {
+        location["region"] = json!({"startLine": line});
+    }
+    if let Some(column) = finding.column {
+        location["region"]["startColumn"] = json!(column);
+    }
+    json!({
+        "ruleId": finding.rule.name(),
+        "level": finding.level(),
+        "message": {"text": finding.message},
+        "locations": [{"physicalLocation": location}],
+    })
+}
+
+/// A path as a URI reference (RFC 3986): all but unreserved characters and `/` as bytes in hexadecimal.
+fn uri(path: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'/' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::examples;
+    use super::*;
+
+    #[test]
+    fn results_name_a_rule_and_a_place() {
+        let document: Json = serde_json::from_str(&document(&examples())).expect("JSON");
+        let run = &document["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
+        for result in run["results"].as_array().expect("results") {
+            assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]), "{result}");
+        }
+        let place = &run["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "a%2Cb.comp");
+        assert_eq!(place["region"], json!({"startLine": 7, "startColumn": 5}));
+        assert_eq!(run["results"][1]["level"], "error");
+        assert!(run["results"][1]["locations"][0]["physicalLocation"]["region"].is_null());
+    }
+}
