@@ -10,6 +10,7 @@ use crate::commands::{
     instrument::InstrumentArgs,
     man::ManArgs,
     run::RunArgs,
+    settings::SettingsArgs,
     sites::SitesArgs,
 };
 use clap::{Parser, Subcommand};
@@ -53,6 +54,8 @@ pub enum Command {
     Decode(DecodeArgs),
     /// Run a program under the layer, show its aborts, and fail if there are any
     Run(RunArgs),
+    /// List the layer's settings, their values, and where each value comes from
+    Settings(SettingsArgs),
     /// Show the drivers, the extensions that each supports, what the layer adds, and where the layer is registered
     Doctor(DoctorArgs),
     /// Check an implementation of shader aborts, the driver's or the layer's, against the specifications

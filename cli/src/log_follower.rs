@@ -29,6 +29,8 @@ pub struct Log {
     pub reports: Vec<Report>,
     /// Whether the layer wrote nothing.
     pub is_empty: bool,
+    /// Modules whose aborts have no effect, since their device did not enable the extension or the feature.
+    pub unused_modules: usize,
 }
 
 impl<'a> LogFollower<'a> {
@@ -49,6 +51,7 @@ impl<'a> LogFollower<'a> {
             log: Log {
                 reports: Vec::new(),
                 is_empty: true,
+                unused_modules: 0,
             },
         }
     }
@@ -112,6 +115,7 @@ impl<'a> LogFollower<'a> {
                 // Without emulation there are no reports: show the reason at any level.
                 && (self.levels.contains(&level) || message.contains("cannot emulate"))
             {
+                self.log.unused_modules += usize::from(message.contains("but this device did not enable"));
                 io::note(&format!("{level}: {}", one_line(message)));
             }
         }

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(&args),
         Command::Decode(args) => commands::decode::run(&args),
         Command::Run(args) => commands::run::run(&args),
+        Command::Settings(args) => commands::settings::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
         Command::Conform(args) => commands::conform::run(&args),
         Command::Install(args) => commands::install::install(&args),

@@ -1,5 +1,7 @@
 //! Parsers of option values.
 
+use vkabort_manifest::value;
+
 /// Parses `KEY=VALUE`.
 ///
 /// # Errors
@@ -17,7 +19,7 @@ pub fn setting(text: &str) -> Result<(String, String), String> {
 ///
 /// The text is not a number, or the number is not a multiple of 16.
 pub fn address(text: &str) -> Result<u64, String> {
-    match number(text) {
+    match value::number(text) {
         Some(address) if address.is_multiple_of(16) => Ok(address),
         Some(_) => Err("the address must be a multiple of 16".to_owned()),
         None => Err("expected a number such as 0x7f0000000000".to_owned()),
@@ -30,20 +32,8 @@ pub fn address(text: &str) -> Result<u64, String> {
 ///
 /// The text is not a number, or the number needs more than 32 bits.
 pub fn bytes(text: &str) -> Result<u32, String> {
-    let trimmed = text.trim_end_matches("iB").trim_end_matches('B');
-    let (digits, shift) = match trimmed.strip_suffix(['K', 'k']) {
-        Some(digits) => (digits, 10),
-        None => match trimmed.strip_suffix(['M', 'm']) {
-            Some(digits) => (digits, 20),
-            None => (text, 0),
-        },
-    };
-    let number = number(digits).ok_or("expected a number of bytes such as 65536, 64K or 1M")?;
-    number
-        .checked_shl(shift)
-        .filter(|bytes| bytes >> shift == number)
-        .and_then(|bytes| u32::try_from(bytes).ok())
-        .ok_or_else(|| "the maximum is 4294967295 bytes".to_owned())
+    let number = value::bytes(text).ok_or("expected a number of bytes such as 65536, 64K or 1M")?;
+    u32::try_from(number).map_err(|_| "the maximum is 4294967295 bytes".to_owned())
 }
 
 /// Parses `ID=HEXBYTES`: a `SpecId` and its data.
@@ -59,13 +49,6 @@ pub fn specialization(text: &str) -> Result<(u32, Vec<u8>), String> {
     let bytes = vkabort_record::hex::unhex(digits)
         .ok_or_else(|| format!("`{digits}` is not a sequence of hexadecimal bytes, two digits each"))?;
     Ok((id, bytes))
-}
-
-fn number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
 }
 
 #[cfg(test)]

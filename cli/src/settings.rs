@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command};
 use serde_json::Value as Json;
 use std::ffi::OsStr;
-use vkabort_manifest::Kind;
+use vkabort_manifest::{Kind, value};
 
 /// Parser of `--set KEY=VALUE`. Its possible values are for completion scripts: every setting, with each value of those that
 /// have a list of values.
@@ -54,38 +54,57 @@ pub fn variable(key: &str) -> Result<String> {
 /// The layer has no such setting, or the value is not valid for it; the message lists the valid ones.
 pub fn variable_for(key: &str, value: &str) -> Result<String> {
     let setting = find(key)?;
-    let choices = choices(&setting);
-    let valid = match text(&setting, "type") {
-        "ENUM" => choices.iter().any(|choice| choice.eq_ignore_ascii_case(value)),
+    if is_valid(&setting, value) {
+        return Ok(text(&setting, "env").to_owned());
+    }
+    Err(Failure::input(invalid(&setting, value)))
+}
+
+/// Whether a setting can have this value.
+pub fn is_valid(setting: &Json, value: &str) -> bool {
+    match text(setting, "type") {
+        "ENUM" => choices(setting).iter().any(|choice| choice.eq_ignore_ascii_case(value)),
         "INT" => {
-            let number = match value.strip_prefix("0x").or_else(|| value.strip_prefix("0X")) {
-                Some(digits) => i64::from_str_radix(digits, 16).ok(),
-                None => value.parse().ok(),
+            let number = match text(setting, "unit") {
+                "bytes" => value::bytes(value),
+                _ => value::number(value),
             };
             let bound = |end: &str, open: i64| setting["range"][end].as_i64().unwrap_or(open);
+            let number = number.and_then(|number| i64::try_from(number).ok());
             number.is_some_and(|n| (bound("min", i64::MIN)..=bound("max", i64::MAX)).contains(&n))
         }
         _ => true,
-    };
-    if valid {
-        return Ok(text(&setting, "env").to_owned());
     }
-    Err(Failure::input(format!(
-        "`{value}` is not a valid value for {key}{}\n{}",
-        suggestion(value, choices.into_iter()),
-        describe(&setting)
-    )))
+}
+
+/// Says that a value is not valid for a setting, with the nearest valid one, and lists the valid ones.
+pub fn invalid(setting: &Json, value: &str) -> String {
+    format!(
+        "`{value}` is not a valid value for {}{}\n{}",
+        text(setting, "key"),
+        suggestion(value, choices(setting).into_iter()),
+        describe(setting)
+    )
+}
+
+/// The default of a setting as text.
+pub fn default_of(setting: &Json) -> String {
+    match &setting["default"] {
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// All settings as the manifest describes them.
-fn all() -> Result<Vec<Json>> {
-    let mut manifest = vkabort_manifest::parse(Kind::Implicit)
+///
+/// # Errors
+///
+/// The manifest in this program is damaged.
+pub fn all() -> Result<Vec<Json>> {
+    let manifest = vkabort_manifest::parse(Kind::Implicit)
         .map_err(|error| Failure::input(format!("the built-in manifest is damaged: {error}")))?;
-    let settings = manifest.pointer_mut("/layer/features/settings").map(Json::take);
-    Ok(match settings {
-        Some(Json::Array(settings)) => settings,
-        _ => Vec::new(),
-    })
+    let settings = manifest.pointer("/layer/features/settings").and_then(Json::as_array);
+    Ok(settings.cloned().unwrap_or_default())
 }
 
 /// The setting `key` as the manifest describes it.
@@ -103,13 +122,10 @@ fn find(key: &str) -> Result<Json> {
 }
 
 /// `; did you mean ..?` for a misspelt name, or nothing where no candidate is similar.
-pub fn suggestion<'a>(misspelt: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    let misspelt = misspelt.to_lowercase();
-    candidates
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(&misspelt, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= 0.5)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, nearest)| format!("; did you mean `{nearest}`?"))
+fn suggestion<'a>(misspelt: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    let nearest = value::nearest(misspelt, candidates);
+    nearest
+        .map(|nearest| format!("; did you mean `{nearest}`?"))
         .unwrap_or_default()
 }
 
@@ -157,6 +173,7 @@ mod tests {
         let name = variable_for("arena_size", "0x100000").expect("a valid setting");
         assert_eq!(name, "VK_VKABORT_SHADER_ABORT_ARENA_SIZE");
         assert_eq!(variable("arena_size").expect("a setting"), name);
+        assert!(variable_for("arena_size", "4M").is_ok() && variable_for("max_sites", "4M").is_err());
         assert!(variable_for("trap", "Hang").is_ok());
         assert!(variable_for("dump_dir", "anything at all").is_ok());
     }

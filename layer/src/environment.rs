@@ -20,6 +20,12 @@ pub fn variable(name: &str) -> Option<OsString> {
     value.filter(|value| !value.is_empty())
 }
 
+/// All environment variables. None in secure execution.
+pub fn variables() -> impl Iterator<Item = (OsString, OsString)> {
+    let variables = (!is_secure_execution()).then(std::env::vars_os);
+    variables.into_iter().flatten()
+}
+
 /// See `AT_SECURE` in getauxval(3): setuid and setgid programs, and programs with file capabilities.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn detect() -> bool {

@@ -1,8 +1,12 @@
-//! The layer's manifests, and how to stage them for the Vulkan loader.
+//! The layer's manifests, how to stage them for the Vulkan loader, and the sources of its settings.
 //!
 //! A manifest is a JSON file that names the layer's library. The loader finds an *implicit* layer by its folder and
 //! switches it on by an environment variable; an *explicit* layer is requested by its name.
 #![forbid(unsafe_code)]
+
+mod misspelt;
+pub mod sources;
+pub mod value;
 
 use serde_json::Value as Json;
 use std::fs;

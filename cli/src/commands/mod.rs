@@ -9,4 +9,5 @@ pub mod install;
 pub mod instrument;
 pub mod man;
 pub mod run;
+pub mod settings;
 pub mod sites;

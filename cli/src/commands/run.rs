@@ -25,9 +25,13 @@ while the program runs. The exit code is 90 if a shader aborted, else the progra
 
 Examples:
   vkabort run ./app --frames 100
+  vkabort run --enable ./app-that-does-not-enable-the-extension
   vkabort run --set on_abort=continue --set dump_dir=aborts --junit result.xml ./tests
   vkabort run --set messenger_severity=info ./conformance-tests")]
 pub struct RunArgs {
+    /// Enable shader aborts on every device, for programs that do not enable them themselves (enable=always)
+    #[arg(long)]
+    enable: bool,
     /// Set a setting of the layer; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = settings::Assignment, hide_possible_values = true)]
     set: Vec<(String, String)>,
@@ -114,12 +118,25 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
             "{name}: the layer was not used: the program did not query a Vulkan device"
         ));
     }
+    if log.unused_modules > 0 {
+        let (subject, verb) = match log.unused_modules {
+            1 => ("a shader module".to_owned(), "contains"),
+            count => (format!("{count} shader modules"), "contain"),
+        };
+        io::note(&format!(
+            "{name}: no abort could take effect: {subject} {verb} aborts, but the program's device did not enable \
+             VK_KHR_shader_abort with the feature shaderAbort. Enable them in the program, or use `vkabort run --enable`"
+        ));
+    }
     Ok(exit_code(status))
 }
 
 /// Sets the environment variables of the layer's settings. Returns the log level that `--set` requests, in lower case.
 fn set_settings(args: &RunArgs, command: &mut Command) -> Result<Option<String>> {
     let mut level = None;
+    if args.enable {
+        command.env(settings::variable_for("enable", "always")?, "always");
+    }
     for (key, value) in &args.set {
         if key == "log_file" || key == "log_format" {
             return Err(Failure::input(format!(

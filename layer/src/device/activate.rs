@@ -3,6 +3,7 @@
 use crate::arena::memory_type::MemoryPreference;
 use crate::arena::{Arena, ArenaSetup};
 use crate::device::create_info::EditedCreateInfo;
+use crate::device::refused_stage::restriction;
 use crate::device::state::{AbortState, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::registry;
@@ -36,7 +37,12 @@ pub unsafe fn activate(
         report_masked: edited.report_masked,
         options: options(instance, settings, physical),
         families: families(instance, physical.handle),
+        requested: edited.requested,
         enabled: edited.enabled,
+        refused_stages: match edited.emulated.abort {
+            true => physical.stores.refused_stages(),
+            false => vk::ShaderStageFlags::empty(),
+        },
         ..AbortState::default()
     };
     if edited.emulated.abort {
@@ -59,7 +65,8 @@ pub unsafe fn activate(
             log: &instance.log,
         })?;
         state.options.arena = arena.options();
-        for (subject, text) in arena.describe() {
+        let stages = restriction(physical.stores).map(|text| ("shader stages", text));
+        for (subject, text) in arena.describe().into_iter().chain(stages) {
             instance
                 .log
                 .line(Level::Info, &format!("device `{}`: {subject}: {text}", physical.name));

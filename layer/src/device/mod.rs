@@ -4,5 +4,7 @@ pub mod activate;
 pub mod create_info;
 mod identity;
 pub mod probe;
+mod refused_stage;
 pub mod shader;
 pub mod state;
+mod unused_aborts;

@@ -2,7 +2,8 @@
 
 use crate::arena;
 use crate::device::identity::identity;
-use crate::device::state::{Extensions, Instance, PhysicalDevice};
+use crate::device::refused_stage::restriction;
+use crate::device::state::{Extensions, Instance, PhysicalDevice, Stores};
 use crate::loader::dispatch::InstanceTable;
 use crate::report::log::Level;
 use crate::settings::Emulation;
@@ -41,8 +42,10 @@ fn describe(device: &PhysicalDevice) -> String {
         list(device.native),
         list(device.emulated)
     );
-    if let Some(reason) = &device.reason {
-        text += &format!("; cannot emulate: {reason}");
+    match &device.reason {
+        Some(reason) => text += &format!("; cannot emulate: {reason}"),
+        None if device.emulated.abort => text.extend(restriction(device.stores).map(|text| format!("; {text}"))),
+        None => {}
     }
     text
 }
@@ -112,6 +115,10 @@ impl Prober<'_> {
             native: Extensions::default(),
             emulated: Extensions::default(),
             reason: None,
+            stores: Stores {
+                vertex: features.vertex_pipeline_stores_and_atomics == vk::TRUE,
+                fragment: features.fragment_stores_and_atomics == vk::TRUE,
+            },
             capture_replay: false,
             device_scope: false,
             ext_fault: false,
@@ -122,13 +129,13 @@ impl Prober<'_> {
             found.listed = Extensions::of(found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok()));
             found.native = self.native(found.listed);
         }
-        let missing = self.requirements(&mut found, &features);
+        let missing = self.requirements(&mut found);
         // The query is about a buffer with a device address, which only drivers without missing features support.
         found.imports =
             missing.is_none() && found.cpu && found.has(vk::EXT_EXTERNAL_MEMORY_HOST_NAME) && self.imports();
         found.emulated = match self.instance.settings.emulation {
             Emulation::Off => Extensions::default(),
-            Emulation::Auto if missing.is_none() => Extensions::ALL.without(found.native),
+            Emulation::Auto | Emulation::Partial if missing.is_none() => Extensions::ALL.without(found.native),
             Emulation::Force if missing.is_none() => Extensions::ALL,
             _ => Extensions::default(),
         };
@@ -137,7 +144,7 @@ impl Prober<'_> {
     }
 
     /// Fills in the features of `found`. Returns why the extensions cannot be emulated, if they cannot.
-    fn requirements(&self, found: &mut PhysicalDevice, features: &vk::PhysicalDeviceFeatures) -> Option<String> {
+    fn requirements(&self, found: &mut PhysicalDevice) -> Option<String> {
         if !found.at_least(vk::API_VERSION_1_1) {
             let version = found.api_version;
             return Some(format!(
@@ -166,27 +173,25 @@ impl Prober<'_> {
         }
         let below_1_2 = match core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
             true => "",
-            false => " (without VK_KHR_buffer_device_address, a Vulkan 1.2 instance is required)",
+            false => " (without VK_KHR_buffer_device_address, Vulkan 1.2 is required)",
         };
         found.device_coherent = coherent.device_coherent_memory == vk::TRUE;
         found.capture_replay = address.buffer_device_address_capture_replay == vk::TRUE;
         found.device_scope = memory_model.vulkan_memory_model_device_scope == vk::TRUE;
         found.ext_fault = fault.device_fault == vk::TRUE;
         found.ext_fault_vendor_binary = fault.device_fault_vendor_binary == vk::TRUE;
-        let required = [
-            (address.buffer_device_address, "bufferDeviceAddress"),
-            (
-                features.vertex_pipeline_stores_and_atomics,
-                "vertexPipelineStoresAndAtomics",
-            ),
-            (features.fragment_stores_and_atomics, "fragmentStoresAndAtomics"),
-        ];
-        let missing: Vec<&str> = required
-            .iter()
-            .filter(|(supported, _)| *supported != vk::TRUE)
-            .map(|(_, name)| *name)
+        let has_addresses = address.buffer_device_address == vk::TRUE;
+        let is_partial = self.instance.settings.emulation == Emulation::Partial;
+        let missing: Vec<&str> = (!has_addresses)
+            .then_some("bufferDeviceAddress")
+            .into_iter()
+            .chain(found.stores.missing().filter(|_| !is_partial))
             .collect();
-        (!missing.is_empty()).then(|| format!("the driver lacks {}{below_1_2}", missing.join(", ")))
+        let remedy = match has_addresses {
+            true => "; emulation = partial emulates the other shader stages",
+            false => below_1_2,
+        };
+        (!missing.is_empty()).then(|| format!("the driver lacks {}{remedy}", missing.join(", ")))
     }
 
     /// Whether the driver advertises the import of host memory for buffers like the arena's.

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{Feature, LoweredFeatures, Options, Outcome, instrument, scan, sites};
-use vkabort_record::site::SiteTable;
 
 /// The code that the driver gets for a module.
 pub enum Rewritten {
@@ -40,6 +39,9 @@ impl Device {
         specialization: BTreeMap<u32, Vec<u8>>,
     ) -> Result<Rewritten, vk::Result> {
         let features = scan(words);
+        if features.contains(Feature::Abort) && !state.enabled.abort {
+            self.report_unused_aborts(words);
+        }
         if !needs_rewrite(features, state) {
             let native = features.contains(Feature::Abort) && state.enabled.abort && !state.emulated.abort;
             let module = native.then(|| self.native_module(words)).flatten();
@@ -70,10 +72,6 @@ impl Device {
                         ),
                     );
                 }
-                // A rewrite for the specialisation of a pipeline would repeat them.
-                if options.specialization.is_empty() {
-                    self.warn(&new.sites);
-                }
                 let module = Arc::new(Module {
                     sites: Arc::new(new.sites),
                     original: (dump || specializable).then(|| words.to_vec()),
@@ -82,6 +80,10 @@ impl Device {
                     data_spec_ids: new.data_spec_ids,
                     length_spec_ids: new.length_spec_ids,
                 });
+                // A rewrite for the specialisation of a pipeline would repeat them.
+                if options.specialization.is_empty() {
+                    self.warn(&module);
+                }
                 Ok(Rewritten::Changed {
                     words: new.words,
                     module,
@@ -123,11 +125,12 @@ impl Device {
     }
 
     /// Logs the faults of a module that do not prevent its use.
-    fn warn(&self, sites: &SiteTable) {
-        for warning in &sites.warnings {
-            let line = format!("module {}: {warning}", sites.module_hash);
+    fn warn(&self, module: &Module) {
+        for warning in &module.sites.warnings {
+            let line = format!("module {}: {warning}", module.sites.module_hash);
             self.instance.log.line(Level::Warning, &line);
         }
+        self.report_missing_feature(module);
     }
 
     /// The module, for decoding the messages of aborts that the driver executes.
@@ -141,7 +144,6 @@ impl Device {
         match sites(words, &options) {
             Ok(table) => {
                 let table = table?;
-                self.warn(&table);
                 let module = Arc::new(Module {
                     sites: Arc::new(table),
                     original: self.instance.settings.dump_dir.is_some().then(|| words.to_vec()),
@@ -150,6 +152,7 @@ impl Device {
                     data_spec_ids: Vec::new(),
                     length_spec_ids: Vec::new(),
                 });
+                self.warn(&module);
                 if log.is_enabled(Level::Debug) {
                     let (hash, count) = (module.sites.module_hash, module.sites.sites.len());
                     log.line(

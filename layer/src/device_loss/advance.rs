@@ -89,7 +89,7 @@ impl Device {
     fn complete_loss(&self, state: &AbortState, cause: Cause) {
         let (outcome, faults) = report::report_loss(self, state, cause);
         let _ = state.loss.outcome.set(outcome);
-        if state.enabled.fault {
+        if state.requested.fault {
             state.faults.push(faults);
         }
         state.loss.enter(Phase::Lost);

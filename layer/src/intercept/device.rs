@@ -3,16 +3,17 @@
 use super::{MISSING, command, guarded, next_of, wait};
 use crate::arena::memory_type;
 use crate::device::activate::{activate, families, memory_preference, memory_types};
-use crate::device::create_info::{self, EditedCreateInfo};
+use crate::device::create_info::{self, EditedCreateInfo, Refusal};
 use crate::device::probe;
-use crate::device::state::{AbortState, Device, Instance};
+use crate::device::state::{AbortState, Device, Extensions, Instance};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::intercept::physical_device::reports_masked;
 use crate::loader::dispatch::{DestroyTable, DeviceTable};
-use crate::loader::link::take_link;
+use crate::loader::link::{restore_link, take_link};
 use crate::loader::registry::{self, device_of, dispatch_key};
 use crate::locks::lock;
 use crate::report::log::Level;
+use crate::settings::Enable;
 use ash::vk::{self, Handle};
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -31,85 +32,189 @@ pub unsafe extern "system" fn create(
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
             // Taken before the chain is copied: the copy must have the next layer's link.
-            let link = take_link::<vk::PFN_vkGetDeviceProcAddr>(original.p_next);
-            let (Some(next_gdpa), Some(create)) = (
-                link.and_then(|link| link.next_get_proc_addr),
-                instance.next.vkCreateDevice,
-            ) else {
+            let Some(link) = take_link::<vk::PFN_vkGetDeviceProcAddr>(original.p_next) else {
                 return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
-            let enabled = create_info::enabled(original);
-            if enabled.is_empty() {
-                let result = create(physical, info, allocator, handle);
-                if result == vk::Result::SUCCESS {
-                    register(instance, *handle, next_gdpa, None);
-                }
-                return result;
-            }
-            let capabilities = probe::physical_device(&instance, physical);
-            let emulated = enabled.and(capabilities.emulated);
-            if !enabled.without(emulated).without(capabilities.listed).is_empty() {
-                return vk::Result::ERROR_EXTENSION_NOT_PRESENT;
-            }
-            if emulated.is_empty() {
-                // The driver supports them all: the layer only observes and reports a loss.
-                let result = create(physical, info, allocator, handle);
-                if result == vk::Result::SUCCESS {
-                    let state = AbortState {
-                        families: families(&instance, physical),
-                        enabled,
-                        ..AbortState::default()
-                    };
-                    register(instance, *handle, next_gdpa, Some(state));
-                }
-                return result;
-            }
-            let types = memory_types(&instance, physical);
-            let preference = memory_preference(&instance, &capabilities);
-            let wanted = create_info::Wanted {
-                report_masked: reports_masked(&instance),
-                device_coherent: memory_type::wants_device_coherent(&types, &preference),
+            let (Some(next_gdpa), Some(next)) = (link.next_get_proc_addr, instance.next.vkCreateDevice) else {
+                return vk::Result::ERROR_INITIALIZATION_FAILED;
             };
-            let edited = match EditedCreateInfo::new(original, &capabilities, emulated, wanted) {
-                Ok(edited) => edited,
-                Err(refusal) => {
-                    let text = format!("vkCreateDevice: {}", refusal.reason);
-                    instance.log.line(Level::Error, &text);
-                    return refusal.result;
-                }
-            };
-            for warning in &edited.warnings {
-                instance.log.line(Level::Warning, &format!("vkCreateDevice: {warning}"));
-            }
-            let result = create(physical, &edited.create_info(original), allocator, handle);
-            if result != vk::Result::SUCCESS {
-                return result;
-            }
-            match activate(
-                &instance,
-                &capabilities,
-                &edited,
-                (&types, preference),
-                *handle,
+            let creation = Creation {
+                instance: &instance,
+                physical,
+                original,
+                allocator,
+                next,
                 next_gdpa,
-            ) {
-                Ok(state) => {
-                    register(instance, *handle, next_gdpa, Some(state));
+            };
+            if instance.settings.enable == Enable::Always {
+                // The loader finds its own object through the handle.
+                let loader_handle = *handle;
+                match creation.run_with_all(handle) {
+                    Ok(state) => {
+                        register(instance, physical, *handle, next_gdpa, state);
+                        return vk::Result::SUCCESS;
+                    }
+                    Err(reason) => {
+                        creation.log_not_enabled(&reason);
+                        *handle = loader_handle;
+                        // The next layer has taken its link.
+                        restore_link(original.p_next, &link);
+                    }
+                }
+            }
+            match creation.run(create_info::enabled(original), Extensions::default(), handle) {
+                Ok(mut state) => {
+                    if let Some(state) = &mut state {
+                        state.lacks_feature = state.enabled.abort && !create_info::enables_shader_abort(original);
+                    }
+                    register(instance, physical, *handle, next_gdpa, state);
                     vk::Result::SUCCESS
                 }
-                Err(reason) => {
-                    let text = format!("vkCreateDevice: cannot emulate VK_KHR_shader_abort: {reason}");
+                Err(Failure::Next(result)) => result,
+                Err(Failure::Own(refusal)) => {
+                    let text = format!("vkCreateDevice: {}", refusal.reason);
                     instance.log.line(Level::Error, &text);
-                    let next = DeviceTable::load(|name| next_gdpa(*handle, name.as_ptr()));
-                    if let Some(destroy) = next.vkDestroyDevice {
-                        destroy(*handle, allocator);
-                    }
-                    *handle = vk::Device::null();
-                    vk::Result::ERROR_INITIALIZATION_FAILED
+                    refusal.result
                 }
             }
         }
     })
+}
+
+/// Why a device was not created.
+enum Failure {
+    /// The layer cannot create it as requested.
+    Own(Refusal),
+    /// The next layer returned this result.
+    Next(vk::Result),
+}
+
+/// The arguments of `vkCreateDevice`, and the next layer's functions.
+struct Creation<'a> {
+    instance: &'a Instance,
+    physical: vk::PhysicalDevice,
+    original: &'a vk::DeviceCreateInfo<'a>,
+    allocator: *const vk::AllocationCallbacks<'a>,
+    next: vk::PFN_vkCreateDevice,
+    next_gdpa: vk::PFN_vkGetDeviceProcAddr,
+}
+
+impl Creation<'_> {
+    /// Creates the device with the three extensions and their features, whether or not the application enables them.
+    ///
+    /// # Errors
+    /// The reason why it cannot.
+    ///
+    /// # Safety
+    /// As [`Self::run`].
+    unsafe fn run_with_all(&self, handle: *mut vk::Device) -> Result<Option<AbortState>, String> {
+        let capabilities = probe::physical_device(self.instance, self.physical);
+        let native = capabilities.native.without(capabilities.emulated);
+        if !Extensions::ALL
+            .without(native)
+            .without(capabilities.emulated)
+            .is_empty()
+        {
+            let reason = capabilities.reason.as_deref();
+            return Err(reason.unwrap_or("emulation = off").to_owned());
+        }
+        // SAFETY: the caller's contract.
+        unsafe { self.run(Extensions::ALL, native, handle) }.map_err(|failure| match failure {
+            Failure::Own(refusal) => refusal.reason,
+            Failure::Next(result) => format!("the driver's vkCreateDevice returned {result:?}"),
+        })
+    }
+
+    fn log_not_enabled(&self, reason: &str) {
+        let name = &probe::physical_device(self.instance, self.physical).name;
+        let text = format!("enable = always: cannot enable VK_KHR_shader_abort on `{name}`: {reason}");
+        self.instance.log.line(Level::Error, &text);
+    }
+
+    /// Creates the device with `enabled`, of which the application's create-info may lack those in `native` and their
+    /// features. Returns the layer's state of the device, if it has one.
+    ///
+    /// # Safety
+    /// The create-info and `handle` must be valid.
+    unsafe fn run(
+        &self,
+        enabled: Extensions,
+        native: Extensions,
+        handle: *mut vk::Device,
+    ) -> Result<Option<AbortState>, Failure> {
+        let instance = self.instance;
+        // SAFETY: the application's own arguments, except for the create-info.
+        let create = |info: &vk::DeviceCreateInfo<'_>| unsafe {
+            match (self.next)(self.physical, info, self.allocator, handle) {
+                vk::Result::SUCCESS => Ok(()),
+                result => Err(Failure::Next(result)),
+            }
+        };
+        if enabled.is_empty() {
+            return create(self.original).map(|()| None);
+        }
+        let capabilities = probe::physical_device(instance, self.physical);
+        let emulated = enabled.and(capabilities.emulated);
+        if !enabled.without(emulated).without(capabilities.listed).is_empty() {
+            return Err(Failure::Next(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+        }
+        // SAFETY: the create-info is valid (the caller's contract).
+        let requested = unsafe { create_info::enabled(self.original) };
+        if emulated.is_empty() && native.is_empty() {
+            // The driver supports them all: the layer only observes and reports a loss.
+            return create(self.original).map(|()| {
+                Some(AbortState {
+                    families: families(instance, self.physical),
+                    requested,
+                    enabled,
+                    ..AbortState::default()
+                })
+            });
+        }
+        let types = memory_types(instance, self.physical);
+        let preference = memory_preference(instance, &capabilities);
+        let wanted = create_info::Wanted {
+            native,
+            report_masked: reports_masked(instance),
+            device_coherent: memory_type::wants_device_coherent(&types, &preference),
+        };
+        // SAFETY: the create-info is valid (the caller's contract).
+        let edited = unsafe { EditedCreateInfo::new(self.original, &capabilities, emulated, wanted) };
+        let mut edited = edited.map_err(Failure::Own)?;
+        for warning in &edited.warnings {
+            instance.log.line(Level::Warning, &format!("vkCreateDevice: {warning}"));
+        }
+        create(&edited.create_info(self.original))?;
+        // SAFETY: the next layer has just created the device from `edited`.
+        unsafe {
+            let memory = (&types, preference);
+            let mut state = activate(instance, &capabilities, &edited, memory, *handle, self.next_gdpa);
+            if let Err(reason) = &state
+                && !requested.abort
+            {
+                // The device exists, and the loader cannot create another one in this call: the application gets it with
+                // what it requested, which needs no memory.
+                self.log_not_enabled(reason);
+                edited.emulated = emulated.and(requested);
+                edited.enabled = requested;
+                if requested.is_empty() {
+                    return Ok(None);
+                }
+                state = activate(instance, &capabilities, &edited, memory, *handle, self.next_gdpa);
+            }
+            state.map(Some).map_err(|reason| {
+                let next = DeviceTable::load(|name| (self.next_gdpa)(*handle, name.as_ptr()));
+                if let Some(destroy) = next.vkDestroyDevice {
+                    destroy(*handle, self.allocator);
+                }
+                *handle = vk::Device::null();
+                Failure::Own(Refusal {
+                    result: vk::Result::ERROR_INITIALIZATION_FAILED,
+                    reason: format!("cannot emulate VK_KHR_shader_abort: {reason}"),
+                })
+            })
+        }
+    }
 }
 
 /// Registers a new device.
@@ -118,6 +223,7 @@ pub unsafe extern "system" fn create(
 /// The next layer, whose `vkGetDeviceProcAddr` is `next_gdpa`, must just have created `handle`.
 unsafe fn register(
     instance: Arc<Instance>,
+    physical: vk::PhysicalDevice,
     handle: vk::Device,
     next_gdpa: vk::PFN_vkGetDeviceProcAddr,
     state: Option<AbortState>,
@@ -127,6 +233,7 @@ unsafe fn register(
         let get = |name: &CStr| next_gdpa(handle, name.as_ptr());
         let device = Device {
             handle,
+            physical,
             instance,
             next: DeviceTable::load(get),
             destroy: DestroyTable::load(get),

@@ -8,11 +8,11 @@ use crate::environment;
 use crate::loader::chain;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr};
-use crate::loader::link::take_link;
+use crate::loader::link::{restore_link, take_link};
 use crate::loader::pin_libraries;
 use crate::loader::registry::{self, dispatch_key};
 use crate::report::log::{Level, Log};
-use crate::settings::{Emulation, Settings, Sources};
+use crate::settings::{self, Emulation, Enable, Settings};
 use ash::vk::{self, Handle};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
@@ -21,6 +21,9 @@ use std::sync::{Arc, Mutex};
 
 /// Disables the layer, even where the application enables it. The implicit manifest has it as `disable_environment`.
 const DISABLE: &str = "VKABORT_DISABLE";
+/// The version of Vulkan with buffer device addresses. Instances of lower versions are created with this one: drivers
+/// support the addresses in them only by `VK_KHR_buffer_device_address`, which not every driver of a later version lists.
+const REQUIRED_VERSION: u32 = vk::API_VERSION_1_2;
 
 pub unsafe extern "system" fn create(
     info: *const vk::InstanceCreateInfo<'_>,
@@ -44,17 +47,58 @@ pub unsafe extern "system" fn create(
             };
             let create = std::mem::transmute::<unsafe extern "system" fn(), vk::PFN_vkCreateInstance>(create);
             // Read before the call: layers below may change the application's chain.
-            let sources = Sources::of_process((*info).p_next);
+            let settings = read_settings(&*info);
+            let version = requested_version(&*info);
+            if version < REQUIRED_VERSION && settings.0.emulation != Emulation::Off {
+                let mut application = (*info).p_application_info.as_ref().copied().unwrap_or_default();
+                application.api_version = REQUIRED_VERSION;
+                let mut raised = *info;
+                raised.p_application_info = &application;
+                // The loader finds its own object through the handle.
+                let loader_handle = *handle;
+                if create(&raised, allocator, handle) == vk::Result::SUCCESS {
+                    register(&*info, *handle, next_gipa, &link, settings, REQUIRED_VERSION);
+                    return vk::Result::SUCCESS;
+                }
+                // A driver of Vulkan 1.0 "must return VK_ERROR_INCOMPATIBLE_DRIVER" for a later version.
+                *handle = loader_handle;
+                restore_link((*info).p_next, &link);
+            }
             let result = create(info, allocator, handle);
             if result == vk::Result::SUCCESS {
-                register(&*info, *handle, next_gipa, &link, &sources);
+                register(&*info, *handle, next_gipa, &link, settings, version);
             }
             result
         }
     })
 }
 
-/// Registers a new instance.
+/// The version that the application requests.
+///
+/// # Safety
+/// `info` must be valid.
+unsafe fn requested_version(info: &vk::InstanceCreateInfo<'_>) -> u32 {
+    // SAFETY: null or valid (the caller's contract).
+    let version = unsafe { info.p_application_info.as_ref() }.map_or(0, |application| application.api_version);
+    // An apiVersion of 0 means 1.0, as does a missing application info.
+    version.max(vk::API_VERSION_1_0)
+}
+
+/// The settings of a new instance, and the problems in their sources.
+///
+/// # Safety
+/// `info` must be valid.
+unsafe fn read_settings(info: &vk::InstanceCreateInfo<'_>) -> (Settings, Vec<String>) {
+    // SAFETY: the chain is valid (the caller's contract).
+    let (mut settings, problems) = Settings::resolve(&unsafe { settings::of_process(info.p_next) });
+    if environment::variable(DISABLE).is_some() {
+        settings.emulation = Emulation::Off;
+        settings.enable = Enable::Auto;
+    }
+    (settings, problems)
+}
+
+/// Registers a new instance, which is of `version` below this layer.
 ///
 /// # Safety
 /// The next layer, whose `vkGetInstanceProcAddr` is `next_gipa`, must just have created `handle` from `info`.
@@ -63,26 +107,20 @@ unsafe fn register(
     handle: vk::Instance,
     next_gipa: vk::PFN_vkGetInstanceProcAddr,
     link: &LayerLink<PfnGetPhysicalDeviceProcAddr>,
-    sources: &Sources,
+    (settings, problems): (Settings, Vec<String>),
+    version: u32,
 ) {
-    let (mut settings, problems) = Settings::resolve(sources);
-    if environment::variable(DISABLE).is_some() {
-        settings.emulation = Emulation::Off;
-    }
     let log = Log::new(settings.log_level, settings.log_format, settings.log_file.as_deref());
     for problem in &problems {
         log.line(Level::Error, problem);
     }
     // SAFETY: the instance and its create-info are valid, and `next_gipa` returns functions of their names' types (the
     // caller's contract).
-    let (next, version, messengers, key) = unsafe {
-        let version = info.p_application_info.as_ref().map_or(0, |app| app.api_version);
+    let (next, messengers, key) = unsafe {
         let messenger = chain::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(info.p_next)
             .map(|info| Messenger::new(vk::DebugUtilsMessengerEXT::null(), info));
         (
             InstanceTable::load(|name| next_gipa(handle, name.as_ptr())),
-            // An apiVersion of 0 means 1.0, as does a missing application info.
-            if version == 0 { vk::API_VERSION_1_0 } else { version },
             messenger.into_iter().collect(),
             dispatch_key(handle.as_raw()),
         )
@@ -99,6 +137,7 @@ unsafe fn register(
             physical: Mutex::new(HashMap::new()),
             messengers: Mutex::new(messengers),
             leaked: AtomicBool::new(false),
+            reported_modules: Default::default(),
             binaries: Default::default(),
         }),
     );

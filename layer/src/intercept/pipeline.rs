@@ -1,8 +1,11 @@
 //! `VkPipeline`: the commands that create pipelines, and the deferred operations that they can be deferred to.
 
 use super::pipeline_edit::{EditCreateInfo, Editor};
+use super::queue::elements;
 use super::{MISSING, command, guarded, next_of};
+use crate::device::shader::words_of;
 use crate::device::state::{AbortState, DeferredCreation, Device, Module, Objects};
+use crate::loader::chain;
 use crate::loader::registry::device_of;
 use crate::locks::lock;
 use ash::vk::{self, Handle};
@@ -67,6 +70,22 @@ unsafe fn remember(objects: &Objects, pipelines: *const vk::Pipeline, modules: V
     }
 }
 
+/// Reports the modules with aborts that are chained into stages, on a device without the extensions.
+///
+/// # Safety
+/// `infos` must be null or have `count` valid elements.
+unsafe fn report_unused_aborts<I: EditCreateInfo>(device: &Device, infos: *const I, count: u32) {
+    // SAFETY: valid create-infos (the caller's contract).
+    unsafe {
+        let stages = elements(infos, count).iter().flat_map(|info| info.stages());
+        for stage in stages.filter(|stage| stage.module == vk::ShaderModule::null()) {
+            if let Some(module) = chain::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) {
+                device.report_unused_aborts(&words_of(module.p_code, module.code_size));
+            }
+        }
+    }
+}
+
 /// A command that creates pipelines and cannot defer that.
 macro_rules! create_at_once {
     ($name:ident, $info:ident, $command:ident) => {
@@ -86,6 +105,7 @@ macro_rules! create_at_once {
                     };
                     let next = |infos: *const vk::$info<'_>| next(handle, cache, count, infos, allocator, pipelines);
                     let (Some(state), false) = (&device.state, infos.is_null()) else {
+                        report_unused_aborts(device, infos.cast::<vk::$info<'static>>(), count);
                         return next(infos);
                     };
                     let infos = (infos.cast::<vk::$info<'static>>(), count);
@@ -125,6 +145,8 @@ pub unsafe extern "system" fn create_ray_tracing(
                 next(handle, operation, cache, count, infos, allocator, pipelines)
             };
             let (Some(state), false) = (&device.state, infos.is_null()) else {
+                let infos_of_type = infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>();
+                report_unused_aborts(device, infos_of_type, count);
                 return next(infos);
             };
             let infos = (infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>(), count);

@@ -12,7 +12,7 @@ use crate::device::shader::{Rewritten, specialization, without_constants, words_
 use crate::device::state::{AbortState, Device, EditStorage, Module, identifiers};
 use crate::loader::chain::{self, ChainCopy, Edit};
 use ash::vk::{self, Handle, TaggedStructure};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
@@ -33,6 +33,12 @@ pub trait EditCreateInfo: Copy + 'static {
     /// # Safety
     /// The create-info must be valid until the driver has read it.
     unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result>;
+
+    /// The shader stages.
+    ///
+    /// # Safety
+    /// The create-info must be valid.
+    unsafe fn stages(&self) -> &[Stage];
 }
 
 impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
@@ -46,12 +52,26 @@ impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
         }
         Ok(())
     }
+
+    unsafe fn stages(&self) -> &[Stage] {
+        // SAFETY: the create-info is valid (the caller's contract).
+        unsafe {
+            match has_stages(self) {
+                true => elements(self.p_stages, self.stage_count),
+                false => &[],
+            }
+        }
+    }
 }
 
 impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
     unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { editor.stage(&mut self.stage, modules) }
+    }
+
+    unsafe fn stages(&self) -> &[Stage] {
+        slice::from_ref(&self.stage)
     }
 }
 
@@ -64,6 +84,11 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
         }
         Ok(())
     }
+
+    unsafe fn stages(&self) -> &[Stage] {
+        // SAFETY: the create-info is valid (the caller's contract).
+        unsafe { elements(self.p_stages, self.stage_count) }
+    }
 }
 
 impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
@@ -71,6 +96,11 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
         // SAFETY: the create-info is valid (the caller's contract).
         self.p_stages = unsafe { editor.stages(self.p_stages, self.stage_count, modules) }?;
         Ok(())
+    }
+
+    unsafe fn stages(&self) -> &[Stage] {
+        // SAFETY: the create-info is valid (the caller's contract).
+        unsafe { elements(self.p_stages, self.stage_count) }
     }
 }
 
@@ -126,6 +156,20 @@ impl<'a> Editor<'a> {
         if self.has_binaries {
             return Ok(());
         }
+        let first = modules.len();
+        // SAFETY: the stage is valid (the caller's contract).
+        let entry = unsafe {
+            self.rewrite_stage(stage, modules)?;
+            (!stage.p_name.is_null()).then(|| CStr::from_ptr(stage.p_name))
+        };
+        let (device, state) = (self.device, self.state);
+        let mut added = modules.iter().skip(first);
+        added.try_for_each(|module| device.check_stage(state, stage.stage, entry.unwrap_or_default(), module))
+    }
+
+    /// # Safety
+    /// As [`Self::stage`].
+    unsafe fn rewrite_stage(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
         // SAFETY: the stage is valid (the caller's contract).
         unsafe {
             if stage.module != vk::ShaderModule::null() {

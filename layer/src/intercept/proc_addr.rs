@@ -5,6 +5,7 @@ use super::table::{self, Kind};
 use crate::loader::dispatch::VoidFn;
 use crate::loader::ffi::{LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface};
 use crate::loader::registry;
+use crate::report::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char};
 
@@ -94,7 +95,7 @@ unsafe extern "system" fn get_physical_device_proc_addr(
 }
 
 /// `vkGetDeviceProcAddr`. A device that does not use the extensions gets the next layer's functions, except for
-/// `vkGetDeviceProcAddr` and `vkDestroyDevice`.
+/// `vkGetDeviceProcAddr`, `vkDestroyDevice`, and unless nothing is logged the commands that take SPIR-V.
 ///
 /// # Safety
 /// Valid usage of the command.
@@ -109,13 +110,16 @@ unsafe extern "system" fn get_device_proc_addr(handle: vk::Device, name: *const 
         match find(searched) {
             Some((Kind::AlwaysDevice, own)) => Some(own),
             Some((Kind::Instance | Kind::PhysicalDevice, _)) => None,
-            Some((Kind::Device, own)) => match &device.state {
-                // A command that the next layer lacks stays missing, also under the alias of one that it has.
-                Some(_) => next().map(|_| own),
-                None => next(),
-            },
+            // A command that the next layer lacks stays missing, also under the alias of one that it has.
+            Some((Kind::Device, own)) if device.state.is_some() => next().map(|_| own),
+            Some((Kind::Shader, own)) if device.state.is_some() || device.instance.log.is_enabled(Level::Error) => {
+                next().map(|_| own)
+            }
+            Some((Kind::Device | Kind::Shader, _)) => next(),
             Some((Kind::Fault, own)) => match &device.state {
-                Some(state) if state.enabled.fault => Some(own),
+                Some(state) if state.requested.fault => Some(own),
+                // Enabled by the layer: the application did not ask for the command.
+                Some(state) if state.enabled.fault => None,
                 _ => next(),
             },
             None => next(),

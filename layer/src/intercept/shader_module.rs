@@ -20,6 +20,9 @@ pub unsafe extern "system" fn create(
                 return MISSING;
             };
             let (Some(state), Some(original)) = (&device.state, info.as_ref()) else {
+                if let Some(info) = info.as_ref() {
+                    device.report_unused_aborts(&words_of(info.p_code, info.code_size));
+                }
                 return next(handle, info, allocator, module);
             };
             let (result, rewritten) = match rewrite(device, state, original) {

@@ -1,11 +1,12 @@
 //! `VkShaderEXT`.
 
+use super::queue::elements;
 use super::{MISSING, command, next_of};
 use crate::device::shader::{Rewritten, specialization, without_constants, words_of};
 use crate::device::state::{Device, EditStorage};
 use crate::report::log::Level;
 use ash::vk::{self, Handle};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::slice;
 
 /// Rewrites SPIR-V with the specialization at hand. Passes binaries, except those whose code writes its messages to the
@@ -23,6 +24,8 @@ pub unsafe extern "system" fn create(
             return MISSING;
         };
         let (Some(state), false) = (&device.state, infos.is_null()) else {
+            // SAFETY: valid usage: `infos` is null or has `count` elements, whose code has `codeSize` bytes.
+            unsafe { report_unused_aborts(device, elements(infos, count)) };
             // SAFETY: the application's own arguments.
             return unsafe { next(handle, count, infos, allocator, shaders) };
         };
@@ -56,7 +59,15 @@ pub unsafe extern "system" fn create(
                     specialization(copy.p_specialization_info),
                 )
             };
-            match device.rewrite(state, &words, data) {
+            // SAFETY: valid usage: a null-terminated string.
+            let entry = unsafe { copy.p_name.as_ref().map(|name| CStr::from_ptr(name)) }.unwrap_or_default();
+            let rewritten = device.rewrite(state, &words, data).and_then(|rewritten| {
+                if let Rewritten::Changed { module, .. } = &rewritten {
+                    device.check_stage(state, copy.stage, entry, module)?;
+                }
+                Ok(rewritten)
+            });
+            match rewritten {
                 Ok(Rewritten::Unchanged) => {}
                 Ok(Rewritten::Native { module }) => modules.push((index, module)),
                 Ok(Rewritten::Changed { words, module }) => {
@@ -97,6 +108,18 @@ pub unsafe extern "system" fn create(
         }
         result
     })
+}
+
+/// # Safety
+/// `infos` must be valid.
+unsafe fn report_unused_aborts(device: &Device, infos: &[vk::ShaderCreateInfoEXT<'_>]) {
+    for info in infos
+        .iter()
+        .filter(|info| info.code_type == vk::ShaderCodeTypeEXT::SPIRV)
+    {
+        // SAFETY: the code has `codeSize` bytes (the caller's contract).
+        device.report_unused_aborts(&unsafe { words_of(info.p_code.cast(), info.code_size) });
+    }
 }
 
 /// Number of shaders to create although shader `failed` cannot be: "the application can determine which shader the

@@ -24,6 +24,8 @@ pub enum Kind {
     PhysicalDevice,
     /// A device. Returned where the device uses the extensions and the next layer has the command.
     Device,
+    /// A device; the command takes SPIR-V. Returned as [`Kind::Device`], and to report modules whose aborts have no effect.
+    Shader,
     /// A device. Always returned.
     AlwaysDevice,
     /// `VK_KHR_device_fault`. Returned where the device enables it.
@@ -150,21 +152,21 @@ device_commands! {
     );
     Device vkGetPastPresentationTimingEXT => observe (info: *const c_void, properties: *mut c_void);
 
-    Device vkCreateShaderModule => custom (shader_module::create);
+    Shader vkCreateShaderModule => custom (shader_module::create);
     Device vkDestroyShaderModule => custom (shader_module::destroy);
     Device vkGetShaderModuleIdentifierEXT => custom (shader_module::identifier);
     Device vkGetShaderModuleCreateInfoIdentifierEXT => custom (shader_module::create_info_identifier);
-    Device vkCreateGraphicsPipelines => custom (pipeline::create_graphics);
-    Device vkCreateComputePipelines => custom (pipeline::create_compute);
-    Device vkCreateRayTracingPipelinesKHR => custom (pipeline::create_ray_tracing);
-    Device vkCreateRayTracingPipelinesNV => custom (pipeline::create_ray_tracing_nv);
+    Shader vkCreateGraphicsPipelines => custom (pipeline::create_graphics);
+    Shader vkCreateComputePipelines => custom (pipeline::create_compute);
+    Shader vkCreateRayTracingPipelinesKHR => custom (pipeline::create_ray_tracing);
+    Shader vkCreateRayTracingPipelinesNV => custom (pipeline::create_ray_tracing_nv);
     Device vkGetPipelineKeyKHR => custom (pipeline_key::key);
     Device vkCreatePipelineBinariesKHR => custom (pipeline_key::create_binaries);
     Device vkGetPipelineIndirectMemoryRequirementsNV => custom (pipeline_key::indirect_memory_requirements);
     Device vkDeferredOperationJoinKHR => custom (pipeline::join_deferred_operation);
     Device vkGetDeferredOperationResultKHR => custom (pipeline::deferred_operation_result);
     Device vkDestroyDeferredOperationKHR => custom (pipeline::destroy_deferred_operation);
-    Device vkCreateShadersEXT => custom (shader_object::create);
+    Shader vkCreateShadersEXT => custom (shader_object::create);
     Device vkGetShaderBinaryDataEXT => custom (shader_object::binary_data);
     Device vkSetDebugUtilsObjectNameEXT => custom (debug_utils::set_object_name);
 

@@ -41,16 +41,19 @@ impl TestDevice {
             physical: Mutex::new(HashMap::new()),
             messengers: Mutex::new(Vec::new()),
             leaked: AtomicBool::new(false),
+            reported_modules: Default::default(),
             binaries: Default::default(),
         };
         let tracked = Device {
             handle: device.handle(),
+            physical: vk::PhysicalDevice::null(),
             instance: Arc::new(instance),
             next,
             destroy: DestroyTable::EMPTY,
             next_gdpa: no_device_function,
             state: Some(AbortState {
                 emulated: Extensions::ALL,
+                requested: Extensions::ALL,
                 enabled: Extensions::ALL,
                 ..AbortState::default()
             }),

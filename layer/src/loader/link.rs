@@ -25,6 +25,23 @@ where
     }
 }
 
+/// Leaves the next layer's link in the loader's node once more, for another call of the next layer.
+///
+/// # Safety
+/// As [`take_link`], which must have returned `link`.
+pub unsafe fn restore_link<F: Copy>(head: *const c_void, link: &LayerLink<F>)
+where
+    LayerCreateInfo<F>: TaggedStructure,
+{
+    // SAFETY: the chain is valid, and the loader's nodes may be written (LoaderLayerInterface.md, "Layer Chain").
+    unsafe {
+        let mut nodes = chain::nodes(head).filter_map(Node::cast::<LayerCreateInfo<F>>);
+        if let Some(node) = nodes.find(|node| (**node).function == LAYER_LINK_INFO) {
+            (*node).layer_info = link.next;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +74,10 @@ mod tests {
             assert_eq!(taken.map(|link| link.next), Some(&raw mut last));
             assert_eq!(linked.layer_info, &raw mut last);
             assert!(take_link::<PfnGetPhysicalDeviceProcAddr>((&raw const callback).cast()).is_none());
+            take_link::<vk::PFN_vkGetDeviceProcAddr>((&raw const callback).cast());
+            assert_eq!(linked.layer_info, ptr::null_mut());
+            restore_link((&raw const callback).cast(), &own);
+            assert_eq!(linked.layer_info, &raw mut last);
         }
     }
 }

@@ -31,7 +31,7 @@ impl Log {
                 Ok(file) => log.file = Some(Mutex::new(file)),
                 Err(error) => {
                     let path = path.display();
-                    let text = format!("cannot open the log file {path}: {error}; logging to standard error");
+                    let text = format!("log_file = {path}: cannot open the file: {error}; logging to standard error");
                     log.line(Level::Error, &text);
                 }
             }

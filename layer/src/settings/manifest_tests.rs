@@ -49,7 +49,7 @@ fn only(object: &Map<String, Json>, allowed: &[&str]) {
 
 fn resolve(key: &str, value: &str) -> (Settings, Vec<String>) {
     let pairs = vec![(key.to_owned(), value.to_owned())];
-    Settings::resolve(&Sources::from_parts(|_| None, "", pairs))
+    Settings::resolve(&Sources::from_parts(Vec::new(), "", pairs))
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn manifest_and_settings_file_have_the_defaults_of_the_code() {
         })
         .collect();
     for sources in [
-        Sources::from_parts(|_| None, "", pairs),
-        Sources::from_parts(|_| None, FILE, Vec::new()),
+        Sources::from_parts(Vec::new(), "", pairs),
+        Sources::from_parts(Vec::new(), FILE, Vec::new()),
     ] {
         let (settings, problems) = Settings::resolve(&sources);
         assert_eq!(problems, Vec::<String>::new());

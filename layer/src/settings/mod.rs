@@ -12,10 +12,10 @@ mod source;
 mod tests;
 mod values;
 
-pub use source::Sources;
-pub use values::{Choice, ControlBlock, Emulation, Format, Level, Memory, MessengerSeverity, OnAbort};
+pub use source::{Sources, of_process};
+pub use values::{Choice, ControlBlock, Emulation, Enable, Format, Level, Memory, MessengerSeverity, OnAbort};
 
-use reader::{Reader, did_you_mean};
+use reader::Reader;
 use std::path::PathBuf;
 use std::time::Duration;
 use vkabort_instrument::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Trap};
@@ -25,6 +25,8 @@ use vkabort_record::report::Filter;
 /// The settings of an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
+    /// Whether the layer enables the extensions itself.
+    pub enable: Enable,
     /// Which extensions the layer emulates.
     pub emulation: Emulation,
     /// How an abort affects the device.
@@ -66,6 +68,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            enable: Enable::Auto,
             emulation: Emulation::Auto,
             on_abort: OnAbort::Lose,
             trap: Trap::Return,
@@ -89,7 +92,8 @@ impl Default for Settings {
 }
 
 /// The keys of all settings, to detect misspelt ones.
-pub const KEYS: [&str; 18] = [
+pub const KEYS: [&str; 19] = [
+    "enable",
     "emulation",
     "on_abort",
     "trap",
@@ -111,16 +115,9 @@ pub const KEYS: [&str; 18] = [
 ];
 
 impl Settings {
-    /// Reads all settings. Also returns a message for each unknown key and each invalid value.
+    /// Reads all settings. Also returns a message for each part of the sources that has no effect, and each invalid value.
     pub fn resolve(sources: &Sources) -> (Self, Vec<String>) {
-        let unknown = sources.unknown_keys(&KEYS);
-        let mut problems: Vec<String> = unknown
-            .map(|(key, origin)| {
-                let hint = did_you_mean(key, &KEYS);
-                let keys = KEYS.join(", ");
-                format!("`{key}` is not a setting of this layer (from {origin}); ignored.{hint} Settings: {keys}")
-            })
-            .collect();
+        let mut problems = sources.problems(&KEYS);
         let mut read = Reader {
             sources,
             problems: &mut problems,
@@ -134,6 +131,7 @@ impl Settings {
             false => Self::default(),
         };
         let mut settings = Self {
+            enable: read.choice("enable", default.enable),
             emulation: read.choice("emulation", default.emulation),
             on_abort: read.choice("on_abort", default.on_abort),
             trap: read.choice("trap", default.trap),
@@ -142,9 +140,9 @@ impl Settings {
             loop_poll: read.choice("loop_poll", default.loop_poll),
             memory: read.choice("memory", default.memory),
             control_block: read.choice("control_block", default.control_block),
-            arena_size: read.number("arena_size", default.arena_size, 1 << 16, 1 << 30),
+            arena_size: read.bytes("arena_size", default.arena_size, 1 << 16, 1 << 30),
             // VK_KHR_shader_abort requires at least 64 KiB; above 16 MiB a record would overflow its LENGTH.
-            max_message_size: read.number("max_message_size", default.max_message_size, 1 << 16, 1 << 24),
+            max_message_size: read.bytes("max_message_size", default.max_message_size, 1 << 16, 1 << 24),
             drain_timeout: read.timeout("drain_timeout_ms", default.drain_timeout),
             max_sites: Some(read.number("max_sites", u32::MAX, 0, u32::MAX)).filter(|n| *n != u32::MAX),
             log_level: read.choice("log_level", default.log_level),

@@ -4,6 +4,8 @@ use super::source::Sources;
 use super::values::Choice;
 use std::path::PathBuf;
 use std::time::Duration;
+use vkabort_manifest::sources::Value;
+use vkabort_manifest::value;
 use vkabort_record::report::Filter;
 
 /// Reads settings by type.
@@ -17,7 +19,7 @@ pub struct Reader<'a> {
 impl Reader<'_> {
     /// Reads one of a fixed list of values.
     pub fn choice<T: Choice>(&mut self, key: &str, default: T) -> T {
-        let Some((value, origin)) = self.sources.value(key) else {
+        let Some(Value { text: value, origin }) = self.sources.value(key) else {
             return default;
         };
         T::parse(&value).unwrap_or_else(|| {
@@ -34,23 +36,32 @@ impl Reader<'_> {
 
     /// Reads a whole number, decimal or hexadecimal, from `min` to `max`.
     pub fn number(&mut self, key: &str, default: u32, min: u32, max: u32) -> u32 {
-        let Some((value, origin)) = self.sources.value(key) else {
+        self.number_by(value::number, "whole numbers", (key, default), (min, max))
+    }
+
+    /// Reads a number of bytes, which may have a suffix `K` or `M`, from `min` to `max`.
+    pub fn bytes(&mut self, key: &str, default: u32, min: u32, max: u32) -> u32 {
+        self.number_by(value::bytes, "bytes, also as 64K or 1M,", (key, default), (min, max))
+    }
+
+    fn number_by(
+        &mut self,
+        parse: fn(&str) -> Option<u64>,
+        kind: &str,
+        (key, default): (&str, u32),
+        (min, max): (u32, u32),
+    ) -> u32 {
+        let Some(Value { text, origin }) = self.sources.value(key) else {
             return default;
         };
-        let parsed = match value.strip_prefix("0x").or_else(|| value.strip_prefix("0X")) {
-            Some(hex) => u32::from_str_radix(hex, 16),
-            None => value.parse(),
-        };
-        match parsed {
-            Ok(number) if (min..=max).contains(&number) => number,
-            _ => {
-                self.problems.push(format!(
-                    "`{value}` is not a valid value for {key} (from {origin}); using the default. Valid values: whole \
-                     numbers from {min} to {max}"
-                ));
-                default
-            }
-        }
+        let parsed = parse(&text).and_then(|number| u32::try_from(number).ok());
+        parsed.filter(|number| (min..=max).contains(number)).unwrap_or_else(|| {
+            self.problems.push(format!(
+                "`{text}` is not a valid value for {key} (from {origin}); using the default, {default}. Valid values: {kind} \
+                 from {min} to {max}"
+            ));
+            default
+        })
     }
 
     /// Reads a timeout in milliseconds, from 1 ms to 10 minutes.
@@ -61,7 +72,7 @@ impl Reader<'_> {
 
     /// Reads the rules of a filter.
     pub fn filter(&mut self, key: &str) -> Filter {
-        let Some((value, origin)) = self.sources.value(key) else {
+        let Some(Value { text: value, origin }) = self.sources.value(key) else {
             return Filter::default();
         };
         value.parse().unwrap_or_else(|problem| {
@@ -74,16 +85,14 @@ impl Reader<'_> {
 
     /// Reads a path.
     pub fn path(&mut self, key: &str) -> Option<PathBuf> {
-        self.sources.value(key).map(|(value, _)| PathBuf::from(value))
+        self.sources.value(key).map(|value| PathBuf::from(value.text))
     }
 }
 
-/// ` Did you mean ..?` with the nearest of `names`, or nothing if all differ from `name` in more than a third of its letters.
-pub fn did_you_mean(name: &str, names: &[&str]) -> String {
-    let name = name.to_ascii_lowercase();
-    let distances = names.iter().map(|other| (strsim::osa_distance(&name, other), other));
-    match distances.min() {
-        Some((distance, nearest)) if distance * 3 <= name.len() => format!(" Did you mean `{nearest}`?"),
-        _ => String::new(),
-    }
+/// ` Did you mean ..?` with the nearest of `names`, or nothing if none is similar.
+fn did_you_mean(name: &str, names: &[&str]) -> String {
+    let nearest = value::nearest(name, names.iter().copied());
+    nearest
+        .map(|nearest| format!(" Did you mean `{nearest}`?"))
+        .unwrap_or_default()
 }

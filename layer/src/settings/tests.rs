@@ -1,12 +1,8 @@
 use super::*;
 
 fn sources(env: &[(&str, &str)], file: &str, api: &[(&str, &str)]) -> Sources {
-    let env: Vec<(String, String)> = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-    Sources::from_parts(
-        move |name| env.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone()),
-        file,
-        api.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect(),
-    )
+    let owned = |pairs: &[(&str, &str)]| pairs.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+    Sources::from_parts(owned(env), file, owned(api))
 }
 
 #[test]
@@ -82,17 +78,8 @@ fn an_invalid_value_is_ignored_and_the_valid_ones_are_named() {
 
 #[test]
 fn the_arena_grows_until_the_largest_message_fits() {
-    let env = [("VK_MAX_MESSAGE_SIZE", "0x200000"), ("VK_ARENA_SIZE", "1048576")];
+    let env = [("VK_MAX_MESSAGE_SIZE", "2M"), ("VK_ARENA_SIZE", "1024K")];
     let (settings, problems) = Settings::resolve(&sources(&env, "", &[]));
     assert_eq!(settings.arena_size, Arena::minimum_bytes(0x20_0000));
     assert_eq!(problems.len(), 1);
-}
-
-#[test]
-fn only_similar_names_are_suggested() {
-    let names = ["lose", "continue"];
-    assert_eq!(did_you_mean("contineu", &names), " Did you mean `continue`?");
-    assert_eq!(did_you_mean("LOOSE", &names), " Did you mean `lose`?");
-    assert_eq!(did_you_mean("explode", &names), "");
-    assert_eq!(did_you_mean("", &names), "");
 }

@@ -36,10 +36,21 @@ macro_rules! choice {
 }
 
 choice! {
+    /// Whether the layer enables the extensions on devices whose application does not.
+    Enable {
+        /// It does not, and reports modules with aborts on such devices.
+        Auto = "auto",
+        /// On every device that supports them.
+        Always = "always",
+    }
+}
+choice! {
     /// Which extensions the layer emulates.
     Emulation {
         /// Those that the driver lacks.
         Auto = "auto",
+        /// The same, also on devices whose driver lacks stores in some shader stages, which then must not abort.
+        Partial = "partial",
         /// All three, even if the driver supports them.
         Force = "force",
         /// None.

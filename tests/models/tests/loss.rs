@@ -52,11 +52,13 @@ impl Subject {
         };
         let device = Device {
             handle: driver.select(),
+            physical: vk::PhysicalDevice::null(),
             instance: Arc::new(instance),
             next: Driver::table(),
             destroy: Default::default(),
             next_gdpa: no_function,
             state: Some(AbortState {
+                requested: Extensions::ALL,
                 enabled: Extensions::ALL,
                 emulated: Extensions::ALL,
                 arena: Some(arena),

@@ -26,7 +26,7 @@ pub(super) const CASES: &[Case] = cases! {
     "deliver::the_log_file_is_complete_when_the_call_returns" => abort_on(gpu, log_file),
         alone(), set(&[("log_file", "layer.log")]), silent();
     "deliver::a_log_file_that_cannot_be_opened_is_reported_on_stderr" => abort_on(gpu, |_| Ok(())),
-        alone(), set(&[("log_file", "no/such/folder/log")]), logs(&["cannot open the log file", "is out of bounds"]);
+        alone(), set(&[("log_file", "no/such/folder/log")]), logs(&["log_file = no/such/folder/log: cannot open the file", "is out of bounds"]);
     "deliver::nothing_is_logged_when_the_level_is_off" => messengers(context),
         alone(), set(&[("log_level", "off")]), silent();
     "deliver::the_dump_folder_is_complete" => abort_on(gpu, dump),

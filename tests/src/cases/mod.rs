@@ -10,8 +10,10 @@ mod deliver;
 mod device_creation;
 mod device_group;
 mod dump_race;
+mod enable;
 mod fault_queries;
 mod geometry;
+mod instance_version;
 mod layout;
 mod layout_matrices;
 mod layout_support;
@@ -63,8 +65,10 @@ pub fn all() -> Vec<Case> {
         device_creation::CASES,
         device_group::CASES,
         dump_race::CASES,
+        enable::CASES,
         fault_queries::CASES,
         geometry::CASES,
+        instance_version::CASES,
         layout::CASES,
         layout_matrices::CASES,
         layout_types::CASES,

@@ -1,7 +1,7 @@
 //! Extensions, features and properties that the physical device reports.
 
 use super::support::{expect_room, without_abort};
-use crate::case::{Case, Context, cases};
+use crate::case::{Case, cases};
 use crate::vk::khr::{self, FaultFeatures, FaultProperties, ShaderAbortFeatures, ShaderAbortProperties};
 use crate::vk::{Device, Gpu};
 use anyhow::{Result, ensure};
@@ -14,7 +14,6 @@ pub(super) const CASES: &[Case] = cases! {
     "queries::features_in_any_order" => features(gpu);
     "queries::properties" => properties(gpu);
     "queries::commands_only_for_devices_that_enable_them" => commands(gpu);
-    "queries::an_instance_of_vulkan_1_1" => older_instance(context);
     "queries::without_the_layer_the_extension_is_absent" => absent(gpu), without_layer();
 };
 
@@ -110,20 +109,6 @@ fn commands(gpu: &Gpu) -> Result<()> {
         ensure!(
             !without.has_command(name),
             "{name:?} exists for a device that did not enable it"
-        );
-    }
-    Ok(())
-}
-
-fn older_instance(context: &Context) -> Result<()> {
-    let gpu = Gpu::open_as(context, vk::API_VERSION_1_1)?;
-    // A Vulkan 1.1 program has buffer device addresses only through their extension, which not every driver of a later
-    // version lists.
-    let possible = gpu.has_extension(ash::khr::buffer_device_address::NAME)?;
-    for name in khr::EXTENSION_NAMES {
-        ensure!(
-            gpu.has_extension(name)? == possible,
-            "{name:?} should be listed: {possible}"
         );
     }
     Ok(())

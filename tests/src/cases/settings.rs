@@ -16,12 +16,17 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&[
             "`explode` is not a valid value for trap (from environment variable VK_VKABORT_SHADER_ABORT_TRAP); using return. \
              Valid values: return, fault, hang",
-            "`5` is not a valid value for max_message_size (from vk_layer_settings.txt); using the default. Valid values: \
-             whole numbers from 65536 to 16777216",
+            "`5` is not a valid value for max_message_size (from vk_layer_settings.txt, line 1); using the default, 65536. Valid \
+             values: bytes, also as 64K or 1M, from 65536 to 16777216",
             "`perhaps` is not a valid value for on_abort (from VK_EXT_layer_settings); using lose. Valid values: lose, \
              continue",
-            "`no_such` is not a setting of this layer (from vk_layer_settings.txt); ignored. Settings: emulation, on_abort",
+            "vk_layer_settings.txt, line 2: `no_such` is not a setting of this layer and has no effect. Settings: enable, \
+             emulation",
         ]);
+    "settings::names_without_effect_are_reported_with_the_nearest_one" => misspelt(context),
+        alone(), set(&[("on_abrot", "continue")]),
+        with(&[("VKABORT_TRAP", "hang"), ("VK_LAYER_SETTINGS_PATH", "nowhere.txt")]), reports("misspelt_settings");
+    "settings::bytes_may_have_a_suffix" => suffix(context), alone(), set(&[("max_message_size", "128K")]), silent();
     "settings::emulation_can_be_switched_off" => off(gpu), alone(), set(&[("emulation", "off")]), silent();
 };
 
@@ -106,6 +111,28 @@ fn wrong_value(context: &Context) -> Result<()> {
     let value = [c"perhaps".as_ptr()];
     let found = limit(context, &[text(c"on_abort", &value)])?;
     ensure!(found == 65536, "{found} bytes");
+    Ok(())
+}
+
+/// Each is reported once for an instance.
+fn misspelt(context: &Context) -> Result<()> {
+    let lines = [
+        "vkabort_shader_abort.tarp = hang",
+        "vkabort_shader_abrot.trap = hang",
+        "trap = hang",
+    ];
+    // The loader and other layers have lines of their own.
+    let others = ["khronos_validation.log_level = none", "# trap = hang"];
+    fs::write("vk_layer_settings.txt", [&lines[..], &others[..]].concat().join("\n"))?;
+    let value = [c"lose".as_ptr()];
+    let found = limit(context, &[text(c"on_abrot", &value)])?;
+    ensure!(found == 65536, "{found} bytes");
+    Ok(())
+}
+
+fn suffix(context: &Context) -> Result<()> {
+    let found = limit(context, &[])?;
+    ensure!(found == 128 << 10, "{found} bytes");
     Ok(())
 }
 

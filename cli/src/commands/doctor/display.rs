@@ -85,8 +85,12 @@ fn show_device(device: &Json, out: &mut String) {
         );
     }
     let lacks: Vec<&str> = array(&device["lacks"]).iter().map(string).collect();
-    if !lacks.is_empty() {
-        row("cannot be emulated without", &lacks.join(", "));
+    if !lacks.is_empty() && device["shader_abort"] == "missing" {
+        let remedy = match lacks.iter().all(|feature| feature.ends_with("StoresAndAtomics")) {
+            true => " (emulation = partial emulates the other shader stages)",
+            false => "",
+        };
+        row("cannot be emulated without", &format!("{}{remedy}", lacks.join(", ")));
     }
     for line in array(&device["said"]) {
         if let Some((subject, decision)) = device_line(string(line)) {

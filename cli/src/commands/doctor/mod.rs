@@ -6,6 +6,7 @@
 mod display;
 mod findings;
 
+use crate::commands::settings::{sources, switch_problem};
 use crate::failure::{Result, code};
 use crate::{io, locate, settings};
 use clap::Args;
@@ -50,6 +51,9 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
         display::text(&found)
     };
     io::print(&text)?;
+    if let Some(problem) = switch_problem(&sources()) {
+        io::note(&problem);
+    }
     Ok(if findings::any_device_works(&found) {
         ExitCode::SUCCESS
     } else {

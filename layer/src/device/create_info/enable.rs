@@ -4,10 +4,11 @@
 use super::EditedCreateInfo;
 use super::refusal::Refusal;
 use crate::arena::AddressApi;
-use crate::device::state::PhysicalDevice;
+use crate::device::state::{Extensions, PhysicalDevice};
 use crate::loader::chain::UnknownNode;
 use ash::vk;
 use std::ffi::CStr;
+use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 
 impl EditedCreateInfo {
     /// Enables an extension that the application does not enable. False if the driver lacks it.
@@ -32,6 +33,26 @@ impl EditedCreateInfo {
         let reason = enabled.err().map(|unknown| out_of_reach(feature, unknown));
         self.warnings.extend(reason.clone());
         reason.is_none()
+    }
+
+    /// Enables extensions of the driver, with the features that aborts need.
+    pub(super) fn enable_native(&mut self, native: Extensions, has: impl Fn(&CStr) -> bool) -> Result<(), Refusal> {
+        let missing = native.names().filter(|name| !has(name));
+        self.extensions.extend(missing.map(CStr::as_ptr));
+        let chain = &mut self.chain;
+        if native.abort {
+            let enabled = chain.change_or_add(|features: &mut ShaderAbortFeatures| features.shader_abort = vk::TRUE);
+            required("shaderAbort", enabled)?;
+        }
+        if native.fault {
+            let enabled = chain.change_or_add(|features: &mut FaultFeatures| features.device_fault = vk::TRUE);
+            required("deviceFault", enabled)?;
+        }
+        if native.constant_data {
+            let enable = |features: &mut ShaderConstantDataFeatures| features.shader_constant_data = vk::TRUE;
+            required("shaderConstantData", chain.change_or_add(enable))?;
+        }
+        Ok(())
     }
 
     pub(super) fn enable_addresses(
@@ -97,9 +118,10 @@ impl EditedCreateInfo {
 
     /// VUID-VkDeviceCreateInfo-pNext-00373: the core features are in `pEnabledFeatures` or in the chain, never in both.
     pub(super) fn enable_stores(&mut self, enabled: Option<&vk::PhysicalDeviceFeatures>) -> Result<(), Refusal> {
+        let stores = self.stores;
         let enable = |features: &mut vk::PhysicalDeviceFeatures| {
-            features.vertex_pipeline_stores_and_atomics = vk::TRUE;
-            features.fragment_stores_and_atomics = vk::TRUE;
+            features.vertex_pipeline_stores_and_atomics |= vk::Bool32::from(stores.vertex);
+            features.fragment_stores_and_atomics |= vk::Bool32::from(stores.fragment);
         };
         let in_chain = match enabled {
             None => self

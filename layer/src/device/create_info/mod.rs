@@ -6,8 +6,8 @@ mod refusal;
 mod requested_features;
 
 use crate::arena::AddressApi;
-use crate::device::state::{Extensions, PhysicalDevice};
-use crate::loader::chain::{ChainCopy, Edit};
+use crate::device::state::{Extensions, PhysicalDevice, Stores};
+use crate::loader::chain::{self, ChainCopy, Edit};
 use ash::vk::{self, StructureType, TaggedStructure};
 pub use refusal::Refusal;
 use requested_features::RequestedFeatures;
@@ -23,9 +23,13 @@ pub struct EditedCreateInfo {
     /// Replaces `pEnabledFeatures`. At most one element.
     features: Vec<vk::PhysicalDeviceFeatures>,
     /// Extensions of the layer that the application enables.
+    pub requested: Extensions,
+    /// Those and the ones that the layer enables.
     pub enabled: Extensions,
     /// Those of them that the layer emulates.
     pub emulated: Extensions,
+    /// Stages with stores, for `emulation = partial`.
+    pub stores: Stores,
     /// Families of the device's queues, in ascending order.
     pub families: Vec<u32>,
     /// One of the queues accepts protected submissions.
@@ -48,9 +52,11 @@ pub struct EditedCreateInfo {
     pub warnings: Vec<String>,
 }
 
-/// Optional features that the layer enables besides those that it needs.
+/// Extensions and features that the layer enables besides those that it needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
+    /// Extensions of the driver, with their features (`enable = always`).
+    pub native: Extensions,
     /// `deviceFaultReportMasked` can be enabled.
     pub report_masked: bool,
     /// `deviceCoherentMemory`, if the driver supports it. The driver then offers its memory types to the application too, but
@@ -65,6 +71,16 @@ pub struct Wanted {
 pub unsafe fn enabled(info: &vk::DeviceCreateInfo<'_>) -> Extensions {
     // SAFETY: the create-info is valid (the caller's contract).
     Extensions::of(unsafe { names(info) }.into_iter())
+}
+
+/// Whether a create-info enables the feature `shaderAbort`.
+///
+/// # Safety
+/// `info` must be valid.
+pub unsafe fn enables_shader_abort(info: &vk::DeviceCreateInfo<'_>) -> bool {
+    // SAFETY: the chain is valid (the caller's contract).
+    let features = unsafe { chain::find::<ShaderAbortFeatures>(info.p_next) };
+    features.is_some_and(|features| features.shader_abort == vk::TRUE)
 }
 
 /// # Safety
@@ -91,10 +107,11 @@ const MEMORY_MODEL: StructureType = vk::PhysicalDeviceVulkanMemoryModelFeatures:
 const COHERENT_AMD: StructureType = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::STRUCTURE_TYPE;
 const FAULT_EXT: StructureType = vk::PhysicalDeviceFaultFeaturesEXT::STRUCTURE_TYPE;
 
-fn is_emulated(emulated: Extensions, s_type: StructureType) -> bool {
-    (emulated.abort && s_type == ShaderAbortFeatures::STRUCTURE_TYPE)
-        || (emulated.fault && s_type == FaultFeatures::STRUCTURE_TYPE)
-        || (emulated.constant_data && s_type == ShaderConstantDataFeatures::STRUCTURE_TYPE)
+/// Whether a structure has the features of one of these extensions.
+fn is_of(extensions: Extensions, s_type: StructureType) -> bool {
+    (extensions.abort && s_type == ShaderAbortFeatures::STRUCTURE_TYPE)
+        || (extensions.fault && s_type == FaultFeatures::STRUCTURE_TYPE)
+        || (extensions.constant_data && s_type == ShaderConstantDataFeatures::STRUCTURE_TYPE)
 }
 
 impl EditedCreateInfo {
@@ -124,6 +141,7 @@ impl EditedCreateInfo {
         // The driver's own reports of losses reach the application only through the fault queries of the layer.
         let ext_fault = emulated.fault && device.ext_fault;
         let changes = |s_type: StructureType| match s_type {
+            s_type if is_of(wanted.native, s_type) => true,
             VULKAN_1_2 | ADDRESS | ADDRESS_EXT | MEMORY_MODEL => arena,
             FEATURES_2 => arena && info.p_enabled_features.is_null(),
             FAULT_EXT => ext_fault,
@@ -131,7 +149,7 @@ impl EditedCreateInfo {
             _ => false,
         };
         let edit = |s_type: StructureType| {
-            if is_emulated(emulated, s_type) {
+            if is_of(emulated, s_type) {
                 Edit::Remove
             } else if changes(s_type) {
                 Edit::Change
@@ -149,8 +167,10 @@ impl EditedCreateInfo {
                 .map(|name| name.as_ptr())
                 .collect(),
             features: Vec::new(),
-            enabled: Extensions::of(names.iter().copied()),
+            requested: Extensions::of(names.iter().copied()),
+            enabled: Extensions::of(names.iter().copied()).or(emulated).or(wanted.native),
             emulated,
+            stores: device.stores,
             // SAFETY: the create-info is valid (the caller's contract).
             families: unsafe { queue_infos(info) }
                 .iter()
@@ -171,6 +191,7 @@ impl EditedCreateInfo {
             report_masked: requested.report_masked,
             warnings: Vec::new(),
         };
+        edited.enable_native(wanted.native, has)?;
         if arena {
             edited.enable_addresses(device, has)?;
             edited.enable_device_scope(device);

@@ -1,5 +1,4 @@
 use super::*;
-use crate::loader::chain;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -26,6 +25,7 @@ fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
         native: Extensions::default(),
         emulated: Extensions::ALL,
         reason: None,
+        stores: Stores::ALL,
         capture_replay: true,
         device_scope: true,
         ext_fault: false,
@@ -341,4 +341,53 @@ fn a_required_feature_behind_an_unknown_structure_is_refused_by_name() {
             refusal.reason
         );
     }
+}
+
+#[test]
+fn extensions_of_the_driver_are_enabled_with_their_features() {
+    let info = vk::DeviceCreateInfo::default();
+    let wanted = Wanted {
+        native: Extensions::ALL,
+        ..Wanted::default()
+    };
+    let device = device(vk::API_VERSION_1_3, &[]);
+    // SAFETY: as above.
+    let edited = unsafe { EditedCreateInfo::new(&info, &device, Extensions::default(), wanted) };
+    let edited = edited.unwrap_or_else(|r| panic!("{}", r.reason));
+    assert_eq!(enabled_names(&edited, &info).len(), 3);
+    assert_eq!(
+        (edited.requested, edited.enabled),
+        (Extensions::default(), Extensions::ALL)
+    );
+    let head = edited.create_info(&info).p_next;
+    // SAFETY: `edited` owns the nodes.
+    unsafe {
+        assert!(chain::find::<ShaderAbortFeatures>(head).is_some_and(|f| f.shader_abort == 1));
+        assert!(chain::find::<FaultFeatures>(head).is_some_and(|f| f.device_fault == 1));
+        assert!(chain::find::<ShaderConstantDataFeatures>(head).is_some_and(|f| f.shader_constant_data == 1));
+    }
+    // An application that enables a part keeps its structures unchanged.
+    let mut app = App::new(&[]);
+    app.abort.shader_abort = 0;
+    let info = app.info(ptr::null());
+    // SAFETY: as above.
+    let edited = unsafe { EditedCreateInfo::new(&info, &device, Extensions::default(), wanted) };
+    let edited = edited.unwrap_or_else(|r| panic!("{}", r.reason));
+    assert_eq!(enabled_names(&edited, &info).len(), 3);
+    // SAFETY: `edited` owns the nodes.
+    let below = unsafe { chain::find::<ShaderAbortFeatures>(edited.create_info(&info).p_next) };
+    assert!(below.is_some_and(|f| f.shader_abort == 1));
+    assert_eq!(app.abort.shader_abort, 0);
+}
+
+#[test]
+fn stores_that_the_driver_lacks_are_not_enabled() {
+    let mut app = App::new(&[]);
+    let info = app.info(ptr::null());
+    let mut device = device(vk::API_VERSION_1_3, &[]);
+    device.stores.vertex = false;
+    let edited = edit(&info, &device).unwrap_or_else(|r| panic!("{}", r.reason));
+    // SAFETY: `edited` owns the features.
+    let features = unsafe { edited.create_info(&info).p_enabled_features.as_ref() };
+    assert!(features.is_some_and(|f| f.vertex_pipeline_stores_and_atomics == 0 && f.fragment_stores_and_atomics == 1));
 }

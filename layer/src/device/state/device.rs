@@ -20,6 +20,8 @@ use vkabort_instrument::Options;
 pub struct Device {
     /// Its handle.
     pub handle: vk::Device,
+    /// Its physical device.
+    pub physical: vk::PhysicalDevice,
     /// Its instance.
     pub instance: Arc<Instance>,
     /// The next layer's functions.
@@ -35,14 +37,20 @@ pub struct Device {
 /// State of a device that uses the extensions. By default, of one on which the layer emulates nothing.
 #[derive(Default)]
 pub struct AbortState {
-    /// Extensions that the application enabled.
+    /// Extensions that the application enabled, and whose commands it gets.
+    pub requested: Extensions,
+    /// Enabled extensions: more than those under `enable = always`.
     pub enabled: Extensions,
     /// The enabled extensions that the layer emulates.
     pub emulated: Extensions,
     /// Memory that shaders write their messages to, if the layer emulates `VK_KHR_shader_abort`.
     pub arena: Option<Arena>,
+    /// The application enabled `VK_KHR_shader_abort` without the feature `shaderAbort`.
+    pub lacks_feature: bool,
     /// Options for rewriting modules.
     pub options: Options,
+    /// Stages in which the driver lacks stores, so that the layer refuses their aborts (`emulation = partial`).
+    pub refused_stages: vk::ShaderStageFlags,
     /// Progress of a device loss.
     pub loss: Loss,
     /// Capabilities of the queue families, by family index.

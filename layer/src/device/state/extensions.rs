@@ -53,6 +53,15 @@ impl Extensions {
         self == Self::default()
     }
 
+    /// The union of two sets.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            abort: self.abort || other.abort,
+            fault: self.fault || other.fault,
+            constant_data: self.constant_data || other.constant_data,
+        }
+    }
+
     /// The intersection of two sets.
     pub fn and(self, other: Self) -> Self {
         Self {

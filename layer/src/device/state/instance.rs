@@ -2,16 +2,18 @@
 
 use super::binaries::Binaries;
 use super::extensions::Extensions;
+use super::stores::Stores;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::PfnGetPhysicalDeviceProcAddr;
 use crate::locks::lock;
 use crate::report::log::Log;
 use crate::settings::Settings;
 use ash::vk;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use vkabort_record::site::ModuleHash;
 
 /// An instance.
 pub struct Instance {
@@ -25,7 +27,7 @@ pub struct Instance {
     pub settings: Settings,
     /// The layer's log.
     pub log: Log,
-    /// `VkApplicationInfo::apiVersion`; 1.0 if the application set none.
+    /// Version of the instance below this layer, which may be higher than the application's.
     pub api_version: u32,
     /// Physical devices, each probed on its first use.
     pub physical: Mutex<HashMap<vk::PhysicalDevice, Arc<PhysicalDevice>>>,
@@ -33,6 +35,8 @@ pub struct Instance {
     pub messengers: Mutex<Vec<Messenger>>,
     /// A device could not be drained and was leaked, so nothing below this layer may be destroyed any more.
     pub leaked: AtomicBool,
+    /// Modules reported because the device did not enable what their aborts need.
+    pub reported_modules: Mutex<BTreeSet<ModuleHash>>,
     /// Shader binaries of its devices.
     pub binaries: Binaries,
 }
@@ -110,6 +114,8 @@ pub struct PhysicalDevice {
     pub emulated: Extensions,
     /// Why the layer cannot emulate any.
     pub reason: Option<String>,
+    /// Stages with stores. The others are emulated under `emulation = partial`.
+    pub stores: Stores,
     /// `bufferDeviceAddressCaptureReplay`.
     pub capture_replay: bool,
     /// `vulkanMemoryModelDeviceScope`.

@@ -11,6 +11,7 @@ mod loss;
 mod module;
 mod objects;
 mod queue;
+mod stores;
 mod submit_counters;
 #[cfg(test)]
 pub mod testing;
@@ -24,3 +25,4 @@ pub use loss::{Outcome, Phase};
 pub use module::Module;
 pub use objects::Objects;
 pub use queue::{Queue, QueueLocation, QueueWork};
+pub use stores::Stores;

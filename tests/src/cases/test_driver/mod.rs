@@ -9,6 +9,7 @@ mod in_flight;
 mod loss;
 mod memory;
 mod native;
+mod partial;
 mod pipeline_binaries;
 mod protected;
 mod refused;
@@ -35,6 +36,7 @@ pub(super) fn all() -> Vec<Case> {
         &memory::cases(),
         traps::CASES,
         &native::cases(),
+        partial::CASES,
         pipeline_binaries::CASES,
         protected::CASES,
         refused::CASES,

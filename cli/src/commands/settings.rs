@@ -1,0 +1,188 @@
+//! `vkabort settings`: lists the layer's settings with their values and where each value comes from.
+
+use crate::failure::{Result, code};
+use crate::{io, settings};
+use clap::Args;
+use serde_json::{Value as Json, json};
+use std::fmt::Write;
+use std::process::ExitCode;
+use vkabort_manifest::sources::{FILE_NAME, Sources};
+use vkabort_manifest::{DISABLE, ENABLE};
+
+/// Arguments of `vkabort settings`.
+#[derive(Args)]
+#[command(after_help = "\
+The values are those that a program gets which is started in this environment and folder. A program can set more by
+VK_EXT_layer_settings, and setuid programs read neither variables nor files. The exit code is 3 if a name or value is
+not valid.
+
+Examples:
+  vkabort settings
+  VK_VKABORT_SHADER_ABORT_ENABLE=always vkabort settings")]
+pub struct SettingsArgs {
+    /// Print the settings as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The sources of this process, without an application.
+pub fn sources() -> Sources {
+    Sources::of_process(std::env::vars_os(), Vec::new())
+}
+
+/// A setting with its value.
+struct Row {
+    key: String,
+    value: String,
+    origin: String,
+}
+
+/// Prints every setting, and what in the environment and the settings file has no effect.
+///
+/// # Errors
+///
+/// Standard output cannot be written.
+pub fn run(args: &SettingsArgs) -> Result<ExitCode> {
+    let sources = sources();
+    let all = settings::all()?;
+    let keys: Vec<&str> = all.iter().filter_map(|setting| setting["key"].as_str()).collect();
+    let mut problems = sources.problems(&keys);
+    problems.extend(switch_problem(&sources));
+    let rows: Vec<Row> = all
+        .iter()
+        .map(|setting| row(setting, &sources, &mut problems))
+        .collect();
+    io::print(&match args.json {
+        true => format!("{:#}\n", as_json(&rows, &sources, &problems)),
+        false => as_text(&rows, &sources),
+    })?;
+    if !args.json {
+        problems.iter().for_each(|problem| io::note(problem));
+    }
+    Ok(match problems.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(code::INPUT),
+    })
+}
+
+/// The value of a setting. Adds the reason to the problems if its source has an invalid one.
+fn row(setting: &Json, sources: &Sources, problems: &mut Vec<String>) -> Row {
+    let key = setting["key"].as_str().unwrap_or_default();
+    let default = Row {
+        key: key.to_owned(),
+        value: settings::default_of(setting),
+        origin: "default".to_owned(),
+    };
+    match sources.value(key) {
+        None => default,
+        Some(value) if settings::is_valid(setting, &value.text) => Row {
+            key: key.to_owned(),
+            value: value.text,
+            origin: value.origin,
+        },
+        Some(value) => {
+            let problem = settings::invalid(setting, &value.text);
+            problems.push(format!("{}: {problem}", value.origin));
+            default
+        }
+    }
+}
+
+/// Why the variables that switch the layer on and off do not switch it on. The loader compares [`ENABLE`] with the value in
+/// the manifest, and takes any value of [`DISABLE`].
+pub fn switch_problem(sources: &Sources) -> Option<String> {
+    if sources.variable(DISABLE).is_some() {
+        return Some(format!(
+            "{DISABLE} is set: it switches the layer off, whatever its value"
+        ));
+    }
+    let value = sources.variable(ENABLE).filter(|value| *value != "1")?;
+    Some(format!(
+        "{ENABLE}={value} does not switch the layer on: the Vulkan loader accepts the value 1 only, set {ENABLE}=1"
+    ))
+}
+
+fn as_text(rows: &[Row], sources: &Sources) -> String {
+    let width = |column: fn(&Row) -> &str| rows.iter().map(|row| column(row).len()).max().unwrap_or(0);
+    let (key_width, value_width) = (width(|row| &row.key), width(|row| &row.value));
+    let mut out = String::new();
+    for Row { key, value, origin } in rows {
+        let _ = writeln!(out, "{key:key_width$}  {value:value_width$}  {origin}");
+    }
+    let _ = match sources.file() {
+        Some(path) => writeln!(out, "\n{FILE_NAME}: {}", path.display()),
+        None => writeln!(out, "\n{FILE_NAME}: none"),
+    };
+    out
+}
+
+fn as_json(rows: &[Row], sources: &Sources, problems: &[String]) -> Json {
+    let settings = rows
+        .iter()
+        .map(|row| json!({"key": row.key, "value": row.value, "origin": row.origin}));
+    json!({"settings": settings.collect::<Vec<_>>(), "file": sources.file(), "problems": problems})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources_of(variables: &[(&str, &str)]) -> Sources {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Sources::from_parts(
+            variables.iter().map(owned).collect(),
+            "vkabort_shader_abort.on_abort = continue\n",
+            Vec::new(),
+        )
+    }
+
+    #[test]
+    fn every_setting_has_a_value_and_a_source() {
+        let sources = sources_of(&[
+            ("VK_VKABORT_SHADER_ABORT_ARENA_SIZE", "4M"),
+            ("VK_SHADER_ABORT_TRAP", "explode"),
+        ]);
+        let mut problems = Vec::new();
+        let all = settings::all().expect("the manifest");
+        let rows: Vec<Row> = all
+            .iter()
+            .map(|setting| row(setting, &sources, &mut problems))
+            .collect();
+        let text = as_text(&rows, &sources);
+        let has = |parts: &[&str]| {
+            text.lines()
+                .any(|line| line.split_whitespace().eq(parts.iter().copied()))
+        };
+        assert!(has(&["emulation", "auto", "default"]), "{text}");
+        assert!(
+            has(&["on_abort", "continue", "vk_layer_settings.txt,", "line", "1"]),
+            "{text}"
+        );
+        assert!(
+            has(&[
+                "arena_size",
+                "4M",
+                "environment",
+                "variable",
+                "VK_VKABORT_SHADER_ABORT_ARENA_SIZE"
+            ]),
+            "{text}"
+        );
+        assert!(has(&["trap", "return", "default"]), "{text}");
+        assert!(
+            problems.len() == 1
+                && problems[0].contains("VK_SHADER_ABORT_TRAP: `explode` is not a valid value for trap"),
+            "{problems:?}"
+        );
+    }
+
+    #[test]
+    fn values_that_do_not_switch_the_layer_on_are_explained() {
+        assert_eq!(switch_problem(&sources_of(&[])), None);
+        assert_eq!(switch_problem(&sources_of(&[(ENABLE, "1")])), None);
+        let text = switch_problem(&sources_of(&[(ENABLE, "true")]));
+        assert!(text.is_some_and(|text| text.contains("set VKABORT_ENABLE=1")));
+        let text = switch_problem(&sources_of(&[(ENABLE, "1"), (DISABLE, "0")]));
+        assert!(text.is_some_and(|text| text.contains("switches the layer off")));
+    }
+}

@@ -1,0 +1,92 @@
+//! `emulation = partial`: devices whose driver lacks stores in some shader stages. Aborts work in the others, and a pipeline
+//! with an abort where it could not write its message is refused.
+
+use super::support::{kernel, lose, payload};
+use crate::case::{Case, cases};
+use crate::cases::support::{compile_stages, expect_payloads};
+use crate::vk::khr::{self, ShaderAbortFeatures};
+use crate::vk::{Device, Gpu, Pass, Stage, Way};
+use anyhow::{Result, bail, ensure};
+use ash::vk;
+
+const PARTIAL: &[(&str, &str)] = &[("emulation", "partial")];
+const VERTEX: [&str; 2] = ["stage/vertex.vert", "stage/white.frag"];
+const FRAGMENT: [&str; 2] = ["stage/cover.vert", "stage/fragment.frag"];
+const GEOMETRY: [&str; 3] = ["stage/pass.vert", "stage/geometry.geom", "stage/white.frag"];
+
+pub(super) const CASES: &[Case] = cases! {
+    "test_driver_partial::compute_without_stores_in_vertex_shaders" => computes(device),
+        on_driver("no_vertex_stores,abort=1"), set(PARTIAL);
+    "test_driver_partial::compute_without_stores_in_fragment_shaders" => computes(device),
+        on_driver("no_fragment_stores,abort=1"), set(PARTIAL);
+    "test_driver_partial::a_vertex_abort_without_stores_is_refused" => refused(device, &VERTEX),
+        on_driver("no_vertex_stores"), set(PARTIAL),
+        logs(&[
+            "the vertex shader `main` of module ",
+            "contains 1 abort, which cannot be emulated: the driver lacks vertexPipelineStoresAndAtomics",
+        ]);
+    "test_driver_partial::a_geometry_abort_without_stores_is_refused" => refused(device, &GEOMETRY),
+        on_driver("no_vertex_stores"), set(PARTIAL),
+        logs(&["the geometry shader `main` of module ", "the driver lacks vertexPipelineStoresAndAtomics"]);
+    "test_driver_partial::a_fragment_abort_without_stores_is_refused" => refused(device, &FRAGMENT),
+        on_driver("no_fragment_stores"), set(PARTIAL),
+        logs(&["the fragment shader `main` of module ", "the driver lacks fragmentStoresAndAtomics"]);
+    "test_driver_partial::a_fragment_abort_without_stores_in_vertex_shaders" => accepted(device, &FRAGMENT),
+        on_driver("no_vertex_stores"), set(PARTIAL), silent();
+    "test_driver_partial::a_vertex_abort_without_stores_in_fragment_shaders" => accepted(device, &VERTEX),
+        on_driver("no_fragment_stores"), set(PARTIAL), silent();
+    "test_driver_partial::the_log_names_the_refused_stages" => computes(device),
+        on_driver("no_vertex_stores,no_fragment_stores,abort=1"),
+        set(&[("emulation", "partial"), ("log_level", "info")]),
+        logs(&["shader stages: aborts in vertex, tessellation control, tessellation evaluation, geometry, fragment shaders are \
+                refused: the driver lacks vertexPipelineStoresAndAtomics and fragmentStoresAndAtomics"]);
+    "test_driver_partial::without_addresses_nothing_is_emulated" => not_advertised(gpu),
+        on_driver("no_addresses,no_vertex_stores"), set(PARTIAL);
+    "test_driver_partial::auto_names_the_setting" => not_advertised(gpu),
+        on_driver("no_vertex_stores"), set(&[("log_level", "info")]),
+        logs(&["cannot emulate: the driver lacks vertexPipelineStoresAndAtomics; emulation = partial emulates the other"]);
+};
+
+/// The features are advertised, and an abort in a compute shader works.
+fn computes(device: &Device<'_>) -> Result<()> {
+    let mut abort = ShaderAbortFeatures::new(false);
+    device.gpu.ask(&mut abort);
+    ensure!(abort.shader_abort == vk::TRUE, "shaderAbort is off");
+    let kernel = kernel(device)?;
+    let _submission = lose(&kernel)?;
+    expect_payloads(device, &[payload(1, 0)])
+}
+
+fn pass<'device>(device: &'device Device<'device>, shaders: &[&str], way: Way) -> Result<Pass<'device>> {
+    let compiled = compile_stages(shaders)?;
+    let stages = compiled.iter().map(|(kind, spirv)| Stage { kind: *kind, spirv });
+    Pass::with(device, &stages.collect::<Vec<_>>(), &[], way)
+}
+
+fn refused(device: &Device<'_>, shaders: &[&str]) -> Result<()> {
+    for way in [Way::Modules, Way::Inline, Way::Libraries] {
+        match pass(device, shaders, way) {
+            Ok(_) => bail!("{way:?}: the pipeline was created"),
+            Err(error) => {
+                let code = error.downcast_ref::<vk::Result>().copied();
+                ensure!(code == Some(vk::Result::ERROR_UNKNOWN), "{way:?}: {error:#}");
+            }
+        }
+    }
+    // The device still works.
+    accepted(device, &["stage/cover.vert", "stage/white.frag"])
+}
+
+fn accepted(device: &Device<'_>, shaders: &[&str]) -> Result<()> {
+    for way in [Way::Modules, Way::Inline, Way::Libraries] {
+        pass(device, shaders, way)?;
+    }
+    Ok(())
+}
+
+fn not_advertised(gpu: &Gpu) -> Result<()> {
+    for name in khr::EXTENSION_NAMES {
+        ensure!(!gpu.has_extension(name)?, "{name:?} is listed");
+    }
+    Ok(())
+}
