@@ -115,7 +115,8 @@ impl<'a> LogFollower<'a> {
                 // Without emulation there are no reports: show the reason at any level.
                 && (self.levels.contains(&level) || message.contains("cannot emulate"))
             {
-                self.log.unused_modules += usize::from(message.contains("but this device did not enable"));
+                let is_unused = level == "error" && message.contains("but this device did not enable");
+                self.log.unused_modules += usize::from(is_unused);
                 io::note(&format!("{level}: {}", one_line(message)));
             }
         }

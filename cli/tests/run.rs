@@ -33,6 +33,43 @@ fn programs_without_aborts_keep_their_output_and_exit_code() {
 }
 
 #[test]
+fn a_run_in_which_no_abort_could_take_effect_says_so() {
+    let line = |module: u32| {
+        format!(
+            "echo '{{\"type\":\"log\",\"level\":\"error\",\"message\":\"module {module} contains 1 abort, but this device did \
+             not enable VK_KHR_shader_abort\"}}' >> $VK_VKABORT_SHADER_ABORT_LOG_FILE"
+        )
+    };
+    let folder = with_program("unused", &line(1));
+    let ran = run_program(&folder, &[]).ok();
+    ran.says("vkabort: error: module 1 contains 1 abort, but this device did not enable VK_KHR_shader_abort\n");
+    ran.says(
+        "vkabort: ./app: no abort could take effect: a shader module contains aborts, but the program's device did not",
+    );
+    ran.says("or use `vkabort run --enable`\n");
+    let folder = with_program("unused_two", &format!("{}\n{}\nexit 5", line(1), line(2)));
+    run_program(&folder, &[]).fails(5, "no abort could take effect: 2 shader modules contain aborts");
+    // An abort of another device is the result.
+    let folder = with_program(
+        "unused_and_aborted",
+        &format!("{}\ncat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"", line(1)),
+    );
+    let ran = run_program(&folder, &[]);
+    assert!(
+        ran.code == 90 && !ran.stderr.contains("no abort could"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn the_layer_enables_the_extension_on_request() {
+    let folder = with_program("enable", "echo \"<$VK_VKABORT_SHADER_ABORT_ENABLE>\"");
+    assert_eq!(run_program(&folder, &[]).ok().text(), "<>\n");
+    assert_eq!(run_program(&folder, &["--enable"]).ok().text(), "<always>\n");
+}
+
+#[test]
 fn the_program_needs_no_separator_and_keeps_its_options() {
     let folder = with_program("separator", "for word; do echo \"$word\"; done");
     let words = ["--json", "--set", "x", "--", "--color", "always"];

@@ -22,6 +22,11 @@ pub const ENABLE: &str = "VKABORT_ENABLE";
 /// Environment variable that switches the implicit layer off, regardless of [`ENABLE`].
 pub const DISABLE: &str = "VKABORT_DISABLE";
 
+/// The layer's name in a settings file: lower case, without `VK_LAYER_`.
+pub const FILE_PREFIX: &str = "vkabort_shader_abort.";
+/// Prefixes of a key in the environment, in the order of precedence.
+pub const ENV_PREFIXES: [&str; 3] = ["VK_VKABORT_SHADER_ABORT_", "VK_SHADER_ABORT_", "VK_"];
+
 /// How the loader activates a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -1,8 +1,7 @@
 //! Environment variables and lines of a settings file that look like the layer's and have no effect.
 
-use crate::sources::{ENV_PREFIXES, FILE_PREFIX};
 use crate::value::nearest;
-use crate::{DISABLE, ENABLE};
+use crate::{DISABLE, ENABLE, ENV_PREFIXES, FILE_PREFIX};
 
 /// Largest number of differences between a prefix and a misspelt one.
 const PREFIX_DISTANCE: usize = 4;

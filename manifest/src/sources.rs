@@ -3,6 +3,7 @@
 
 use crate::misspelt;
 use crate::value::nearest;
+use crate::{ENV_PREFIXES, FILE_PREFIX};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
@@ -13,10 +14,6 @@ use std::path::{Path, PathBuf};
 pub const FILE_NAME: &str = "vk_layer_settings.txt";
 /// Environment variable with the path of the settings file, or of its folder.
 pub const FILE_VARIABLE: &str = "VK_LAYER_SETTINGS_PATH";
-/// The layer's name in the settings file: lower case, without `VK_LAYER_`.
-pub const FILE_PREFIX: &str = "vkabort_shader_abort.";
-/// Prefixes of a key in the environment, in the order of precedence.
-pub const ENV_PREFIXES: [&str; 3] = ["VK_VKABORT_SHADER_ABORT_", "VK_SHADER_ABORT_", "VK_"];
 /// Size limit of a settings file in bytes: the working directory may belong to another user.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The application, as the name of a source.

@@ -73,6 +73,43 @@ fn json_settings_and_filters_reach_the_layer() -> Result<()> {
     Ok(())
 }
 
+/// The program creates a module with an abort, or runs it, on a device without the extension.
+#[test]
+fn a_program_that_does_not_enable_the_extension() -> Result<()> {
+    let test = CommandTest::new()?;
+    for driver in drivers() {
+        let case = "enable::a_module_on_a_device_without_the_extension_is_reported_once";
+        let ended = test.finish(&mut test.run(&driver, &[], &[E2E, case])?)?;
+        ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
+        for text in [
+            "contains 1 abort, but this device did not enable VK_KHR_shader_abort",
+            "no abort could take effect: a shader module contains aborts",
+        ] {
+            ensure!(
+                ended.stderr.matches(text).count() == 1,
+                "{text}: {}",
+                ended.output_tail()
+            );
+        }
+        let case = "enable::always_reports_the_abort_of_an_application_that_enables_nothing";
+        let ended = test.finish(&mut test.run(&driver, &["--enable"], &[E2E, case])?)?;
+        ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
+        ensure!(
+            ended.stderr.contains("shader aborted: word 3 is 7"),
+            "{}",
+            ended.output_tail()
+        );
+        let case = "enable::always_without_a_taken_abort";
+        let ended = test.finish(&mut test.run(&driver, &["--enable"], &[E2E, case])?)?;
+        ensure!(
+            exit_code(&ended)? == 0 && ended.stderr.is_empty(),
+            "{}",
+            ended.output_tail()
+        );
+    }
+    Ok(())
+}
+
 #[test]
 fn a_moved_dump_is_decoded() -> Result<()> {
     let test = CommandTest::new()?;

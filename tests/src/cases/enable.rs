@@ -12,7 +12,7 @@ use ash::vk;
 use std::ffi::CStr;
 
 const ALWAYS: &[(&str, &str)] = &[("enable", "always")];
-const WARNINGS: &[(&str, &str)] = &[("log_level", "warning")];
+const EMULATED: &[(&str, &str)] = &[("log_level", "warning"), ("emulation", "force")];
 
 pub(super) const CASES: &[Case] = cases! {
     "enable::always_reports_the_abort_of_an_application_that_enables_nothing" => always(gpu, true),
@@ -45,7 +45,7 @@ pub(super) const CASES: &[Case] = cases! {
     "enable::nothing_is_reported_when_the_log_is_off" => unused_module(gpu),
         alone(), set(&[("log_level", "off")]), silent();
     "enable::a_module_on_a_device_without_the_feature" => without_feature(gpu),
-        alone(), set(WARNINGS),
+        alone(), set(EMULATED),
         logs(&["but this device did not enable the feature shaderAbort of VK_KHR_shader_abort: this layer executes the aborts"]);
     "enable::a_module_on_a_native_device_without_the_feature" => without_feature_module(gpu),
         on_driver("native=abort+fault+data"),

@@ -21,7 +21,7 @@ pub(super) const CASES: &[Case] = cases! {
         on_driver("replay,abort=1"), silent(), set(&[("log_file", "layer.log"), ("dump_dir", "dumps")]);
     "test_driver_secure_execution::a_log_file_behind_a_symbolic_link_is_not_opened" => linked(context),
         on_driver(""), set(&[("log_file", "layer.log"), ("log_level", "info")]),
-        logs(&["cannot open the log file layer.log: it is a symbolic link"]);
+        logs(&["log_file = layer.log: cannot open the file: it is a symbolic link"]);
 };
 
 /// `maxShaderAbortMessageSize` without any setting.
