@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lowered::{Feature, scan};
 use crate::options::Options;
 use crate::pass::site_numbering::SiteOperand;
-use crate::pass::{abort, constant_data, loop_normalize, outline, poison, site_numbering, strip};
+use crate::pass::{abort, constant_data, loop_normalize, outline, poison, reconverge, site_numbering, strip};
 use crate::spv::Id;
 use crate::spv::op::addressing_model;
 use crate::spv::words::header;
@@ -115,10 +115,11 @@ impl Pipeline<'_> {
         let mut edits = loop_normalize::normalize(&index, &plan);
         if edits.is_empty() && !outline::is_needed(&index, &plan) {
             let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::InOrder)?;
+            let headers = plan.polled_headers(&index);
             let words = index.words;
             // An index is about as large as its module: none outlives its use.
             drop((index, plan));
-            return Ok((self.apply("abort", lowered.edits, words)?, lowered.uses_constant_data));
+            return self.leave(lowered, &headers, words);
         }
         edits.append(&site_numbering::mark(&index));
         let waiting_loops = plan.waiting_loops(&index);
@@ -141,8 +142,9 @@ impl Pipeline<'_> {
                 continue;
             }
             let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
+            let headers = plan.polled_headers(&index);
             drop((index, plan));
-            return Ok((self.apply("abort", lowered.edits, &words)?, lowered.uses_constant_data));
+            return self.leave(lowered, &headers, &words);
         }
         Err(Error::new(
             ErrorKind::Limit,
@@ -150,6 +152,25 @@ impl Pipeline<'_> {
             None,
             "loops are nested too deeply in continue constructs",
         ))
+    }
+
+    /// Applies the lowering, then lets invocations that leave meet the others in front of waiting loops, whose headers have
+    /// the labels `headers`.
+    fn leave(&mut self, lowered: abort::Lowered, headers: &HashSet<Id>, words: &[u32]) -> Result<(Vec<u32>, bool)> {
+        let abort::Lowered {
+            edits,
+            uses_constant_data,
+            exits,
+            flag,
+        } = lowered;
+        let mut words = self.apply("abort", edits, words)?;
+        if let Some(flag) = flag {
+            let edits = reconverge::reconverge(&Index::new(&words)?, flag, &exits, headers);
+            if !edits.is_empty() {
+                words = self.apply("reconverge", edits, &words)?;
+            }
+        }
+        Ok((words, uses_constant_data))
     }
 
     fn apply(&mut self, pass: &'static str, edits: Edits, words: &[u32]) -> Result<Vec<u32>> {

@@ -5,7 +5,9 @@ use crate::analysis::index::typed::{BlockIndex, CallIndex, FunctionIndex, Table}
 use crate::analysis::index::{Function, Index};
 use crate::analysis::waiting_loops::{self, WaitingLoops};
 use crate::options::{LoopPoll, Options};
+use crate::spv::Id;
 use crate::spv::op::{capability, execution_model as model};
+use rustc_hash::FxHashSet as HashSet;
 
 /// How an aborted invocation leaves a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,22 @@ pub(crate) enum Exit {
     ReturnFromTask,
 }
 
+/// A block that ends by leaving its function because of an abort. The flag is set there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExitBlock {
+    pub(crate) label: Id,
+    pub(crate) kind: ExitKind,
+}
+
+/// Where an invocation leaves a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExitKind {
+    /// At the abort.
+    Abort,
+    /// In a selection that only tests the flag.
+    Test,
+}
+
 /// How invocations leave the functions of a module in its current form.
 #[derive(Debug)]
 pub(crate) struct ExitPlan {
@@ -31,6 +49,8 @@ pub(crate) struct ExitPlan {
     touched: Table<FunctionIndex, bool>,
     /// Headers of loops that poll for aborts of other invocations.
     polled: Table<BlockIndex, bool>,
+    /// Whether any loop polls.
+    polls: bool,
 }
 
 impl ExitPlan {
@@ -43,20 +63,23 @@ impl ExitPlan {
         for function in index.entry_points.iter().filter_map(|e| index.function_of(e.function)) {
             entries.set(function);
         }
+        let polled = match options.loop_poll {
+            LoopPoll::Off => index.blocks.map(|_| false),
+            LoopPoll::All => waiting_loops::all_headers(index),
+            LoopPoll::Auto => waiting_loops::waiting_headers(index, &graph, waiting_loops),
+        };
+        let polls = polled.values().contains(&true);
         let exits = graph.reach.map(|function| {
             let models = graph.reach.get(function).map_or(&[][..], |reach| &reach.models);
             match models {
+                // A callee that ends in place may never be left, so that a loop behind its call runs first.
+                _ if polls && !entries.is_set(function) => Exit::Return,
                 [model::Fragment] => Exit::Kill,
                 [model::AnyHitKHR] if ends_rays => Exit::TerminateRay,
                 [model::TaskEXT] if entries.is_set(function) => Exit::ReturnFromTask,
                 _ => Exit::Return,
             }
         });
-        let polled = match options.loop_poll {
-            LoopPoll::Off => index.blocks.map(|_| false),
-            LoopPoll::All => waiting_loops::all_headers(index),
-            LoopPoll::Auto => waiting_loops::waiting_headers(index, &graph, waiting_loops),
-        };
         // An abort or a polling loop is in the function itself.
         let aborts = index.functions.map(|f| {
             let function = index.functions.get(f);
@@ -72,6 +95,7 @@ impl ExitPlan {
             unwinds,
             touched,
             polled,
+            polls,
         }
     }
 
@@ -92,6 +116,20 @@ impl ExitPlan {
     /// Whether a block is the header of a loop that polls for aborts of other invocations.
     pub(crate) fn polled(&self, block: BlockIndex) -> bool {
         self.polled.is_set(block)
+    }
+
+    /// Whether any loop polls for aborts of other invocations.
+    pub(crate) fn polls(&self) -> bool {
+        self.polls
+    }
+
+    /// Labels of the headers of loops that poll.
+    pub(crate) fn polled_headers(&self, index: &Index<'_>) -> HashSet<Id> {
+        if !self.polls {
+            return HashSet::default();
+        }
+        let headers = index.blocks.iter().filter(|(number, _)| self.polled(*number));
+        headers.map(|(_, block)| block.label).collect()
     }
 
     /// Whether an invocation may have to leave in the middle of a block: by an abort, after a call, or by polling.

@@ -1,6 +1,6 @@
 //! Words of instructions to insert.
 
-use super::words::MAX_INST_WORDS;
+use super::words::{Insts, MAX_INST_WORDS};
 use super::{Id, Inst, Literal, Operands, op, operands};
 
 /// Instructions being written.
@@ -32,6 +32,12 @@ impl Code {
 
     pub(crate) fn label(&mut self, id: Id) {
         self.op(op::Label, id);
+    }
+
+    /// The label of the last block that begins in the code.
+    pub(crate) fn last_label(&self) -> Option<Id> {
+        let labels = Insts::new(&self.words, 0).filter(|inst| inst.opcode() == op::Label);
+        labels.last().map(|inst| inst.result())
     }
 
     pub(crate) fn branch(&mut self, target: Id) {

@@ -41,6 +41,8 @@ keys! {
     BlockIndex
     /// An `OpFunctionCall`, by its position in the module.
     CallIndex
+    /// A basic block, by its position in its function.
+    Node
 }
 
 /// Consecutive positions.

@@ -29,7 +29,7 @@ mod unwind;
 
 use super::site_numbering::SiteOperand;
 use super::strip;
-use crate::analysis::exit_plan::{Exit, ExitPlan};
+use crate::analysis::exit_plan::{Exit, ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::{Block, Function, Index};
 use crate::edit::globals::Globals;
 use crate::edit::placeholder::Placeholders;
@@ -56,6 +56,9 @@ pub(crate) struct Lowered {
     pub(crate) edits: Edits,
     /// Whether the module still uses constant data.
     pub(crate) uses_constant_data: bool,
+    /// If any loop polls: the blocks that leave functions because of an abort, and the flag that is set there.
+    pub(crate) exits: Vec<ExitBlock>,
+    pub(crate) flag: Option<Id>,
 }
 
 /// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used. `site_operand` says how the
@@ -79,6 +82,7 @@ pub(crate) fn lower(
     let mut writes_records = false;
     let mut lowered = 0;
     let mut lost_use = Vec::new();
+    let mut exits = Vec::new();
     // Pairs of a task shader's function and the function that ends it.
     let mut tasks = Vec::new();
     for (number, function) in plan.touched(index) {
@@ -91,6 +95,7 @@ pub(crate) fn lower(
             edits: &mut edits,
             function,
             number,
+            exits: &mut exits,
         };
         let mut variables = Vec::new();
         for block in index.blocks_of(function) {
@@ -125,12 +130,15 @@ pub(crate) fn lower(
     declare_physical_addressing(index, &mut globals, &mut edits);
     write_entry_points(index, interfaces, &tasks, &runtime, &mut edits)?;
     // Phase 4. The shared functions use ids of the module only through `globals`.
+    let flag = (!exits.is_empty()).then(|| runtime.flag(&mut globals));
     let uses_constant_data = strip::strip(index, &lost_use, &mut edits, globals.declarations(), globals.reused());
     edits.insert(index.words.len(), &runtime.functions.words);
     globals.finish(index, &mut edits);
     Ok(Lowered {
         edits,
         uses_constant_data,
+        exits,
+        flag,
     })
 }
 
@@ -148,7 +156,8 @@ fn lower_abort(
         Some(site) => write_record(unwinder, options, site, block, variables)?,
         None => Code::default(),
     };
-    unwinder.write_exit(&mut code, FlagState::Unset);
+    let label = code.last_label().unwrap_or(block.label);
+    unwinder.write_recorded_exit(&mut code, FlagState::Unset, label, ExitKind::Abort);
     unwinder.edits.replace_inst(&abort, &code);
     Ok(())
 }

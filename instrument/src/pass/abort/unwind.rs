@@ -17,12 +17,14 @@
 //!
 //! Handles that a split block defines before the call are defined again after it: `rematerialize_handles`.
 //!
+//! Exits are recorded for the pass `reconverge`, which moves those that a waiting loop can follow to a merge block.
+//!
 //! Not handled: continue constructs with visible effects behind a checked call (`outline`), and loop headers with
 //! code of their own (`loop_normalize`). Both run before.
 
 use super::rematerialize_handles::{Split, rematerialize_handles};
 use super::runtime::{Runtime, bool_constant};
-use crate::analysis::exit_plan::{Exit, ExitPlan};
+use crate::analysis::exit_plan::{Exit, ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{CallIndex, FunctionIndex};
 use crate::analysis::index::{Block, Function, Index};
@@ -43,6 +45,8 @@ pub(super) struct Unwinder<'a, 'w> {
     pub(super) edits: &'a mut Edits,
     pub(super) function: &'a Function,
     pub(super) number: FunctionIndex,
+    /// Receives the blocks that leave a function, if any loop polls.
+    pub(super) exits: &'a mut Vec<ExitBlock>,
 }
 
 /// What the top of a loop tests.
@@ -64,17 +68,35 @@ pub(super) enum FlagState {
 }
 
 impl Unwinder<'_, '_> {
+    /// Ends a block with the way out of the function, and records it for `reconverge`.
+    pub(super) fn write_recorded_exit(&mut self, code: &mut Code, flag_state: FlagState, label: Id, kind: ExitKind) {
+        let is_recorded = self.plan.polls();
+        if is_recorded {
+            self.exits.push(ExitBlock { label, kind });
+        }
+        if is_recorded && flag_state == FlagState::Unset {
+            self.set_flag(code);
+            self.write_exit(code, FlagState::Set);
+        } else {
+            self.write_exit(code, flag_state);
+        }
+    }
+
+    fn set_flag(&mut self, code: &mut Code) {
+        let flag = self.runtime.flag(self.globals);
+        let yes = bool_constant(self.globals, true);
+        code.op(op::Store, (flag, yes));
+    }
+
     /// Ends a block with the way out of the function.
-    pub(super) fn write_exit(&mut self, code: &mut Code, flag_state: FlagState) {
+    fn write_exit(&mut self, code: &mut Code, flag_state: FlagState) {
         match self.plan.exit(self.number) {
             Exit::Kill => code.op(op::Kill, ()),
             Exit::TerminateRay => code.op(op::TerminateRayKHR, ()),
             Exit::ReturnFromTask => code.op(op::Return, ()),
             Exit::Return => {
                 if flag_state == FlagState::Unset && self.plan.unwinds(self.number) {
-                    let flag = self.runtime.flag(self.globals);
-                    let yes = bool_constant(self.globals, true);
-                    code.op(op::Store, (flag, yes));
+                    self.set_flag(code);
                 }
                 let ty = self.function.result_type;
                 if self.index.opcode(ty) == op::TypeVoid {
@@ -176,7 +198,12 @@ impl Unwinder<'_, '_> {
         code.branch_if(aborted, leave, go, go);
         code.label(leave);
         let flag_state = if test.poll { FlagState::Unset } else { FlagState::Set };
-        self.write_exit(&mut code, flag_state);
+        if test.flag {
+            self.write_recorded_exit(&mut code, flag_state, leave, ExitKind::Test);
+        } else {
+            // ABORTED is set already, so that no loop waits for this invocation.
+            self.write_exit(&mut code, flag_state);
+        }
         code.label(go);
         code.branch(body);
         self.edits.replace_inst(&branch, &code);
@@ -197,7 +224,7 @@ impl Unwinder<'_, '_> {
             code.op(op::Load, (bool, aborted, flag));
             code.branch_if(aborted, leave, go, go);
             code.label(leave);
-            self.write_exit(&mut code, FlagState::Set);
+            self.write_recorded_exit(&mut code, FlagState::Set, leave, ExitKind::Test);
             code.label(go);
             self.index.advance(&mut position, at, after);
             at = after;

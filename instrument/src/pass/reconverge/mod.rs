@@ -1,0 +1,91 @@
+//! Makes an abort take effect before the loops that wait for it.
+//!
+//! ```text
+//! SelectionMerge %merge, BranchConditional %c %then %merge     becomes    the same, and
+//! %then: .. Store %aborted true, Return                                   %then: .. Store %aborted true, Branch %merge
+//! %merge: more, a loop that waits                                         %merge: %a = Load %aborted
+//!                                                                                 SelectionMerge %go, BranchConditional %a %leave %go
+//!                                                                                 %leave: Return
+//!                                                                                 %go: more, a loop that waits
+//! ```
+//!
+//! A block that returns from inside a selection need not be executed before the code behind the selection: SPIR-V promises
+//! no progress there, and SwiftShader executes a loop at the merge block first, for ever. A block that goes on to the merge
+//! block is executed before it.
+//!
+//! Runs after `abort`, on the blocks in which that pass ends invocations (`ExitBlock`), and only where a waiting loop can
+//! follow. Phases: (1) `detours` decides where the exits of a function go, from its constructs (`flow`) and the loops that
+//! wait (`waits`). (2) `values` finds values that the new edges cut off from their uses. (3) `rewrite` writes the
+//! blocks, with `phis` and `switches`.
+//!
+//! Not handled: functions with unknown instructions, and pointers or handles that would have to be selected by a phi. Their
+//! exits stay as they are.
+
+mod detours;
+mod flow;
+mod phis;
+mod rewrite;
+mod switches;
+mod values;
+mod waits;
+
+use crate::analysis::exit_plan::{ExitBlock, ExitKind};
+use crate::analysis::index::Index;
+use crate::analysis::index::typed::{FunctionIndex, Node};
+use crate::edit::Edits;
+use crate::edit::globals::Globals;
+use crate::edit::placeholder::Placeholders;
+use crate::spv::Id;
+use detours::Detours;
+use flow::Flow;
+use rewrite::rewrite;
+use rustc_hash::FxHashSet as HashSet;
+use std::collections::BTreeMap;
+use waits::Waits;
+
+/// Lets the exits in `blocks`, in which the variable `flag` is true, reach merge blocks. `headers` are the labels of waiting
+/// loops.
+pub(crate) fn reconverge(index: &Index<'_>, flag: Id, blocks: &[ExitBlock], headers: &HashSet<Id>) -> Edits {
+    let mut edits = Edits::default();
+    let waits = Waits::new(index, headers);
+    let mut globals: Option<Globals> = None;
+    let mut placeholders = Placeholders::default();
+    for (number, exits) in by_function(index, blocks) {
+        let Some(function) = index.functions.get(number) else {
+            continue;
+        };
+        let flow = Flow::new(index, function);
+        let exits: Vec<(Node, ExitKind)> = exits
+            .into_iter()
+            .filter_map(|exit| Some((flow.node(exit.label)?, exit.kind)))
+            .collect();
+        let mut is_exit = flow.successors.map(|_| false);
+        exits.iter().for_each(|(node, _)| {
+            is_exit.set(*node);
+        });
+        let detours = Detours::new(&flow, &waits.nodes_and_returns(number, &flow, &is_exit), &exits);
+        if !detours.exits.is_empty() {
+            let globals = globals.get_or_insert_with(|| Globals::new(index));
+            rewrite(&flow, &detours, flag, globals, &mut placeholders, &mut edits);
+        }
+    }
+    if let Some(globals) = globals.filter(|_| !edits.is_empty()) {
+        globals.finish(index, &mut edits);
+    }
+    edits
+}
+
+/// The exits of each function.
+fn by_function<'e>(index: &Index<'_>, exits: &'e [ExitBlock]) -> BTreeMap<FunctionIndex, Vec<&'e ExitBlock>> {
+    let mut all: BTreeMap<FunctionIndex, Vec<&ExitBlock>> = BTreeMap::new();
+    for exit in exits {
+        let Some(offset) = index.def(exit.label).map(|inst| inst.offset) else {
+            continue;
+        };
+        let functions = index.functions.values();
+        if let Some(position) = functions.partition_point(|f| f.offset <= offset).checked_sub(1) {
+            all.entry(FunctionIndex::from_usize(position)).or_default().push(exit);
+        }
+    }
+    all
+}

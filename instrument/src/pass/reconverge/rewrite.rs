@@ -1,0 +1,290 @@
+//! Writes the detours of one function.
+
+use super::detours::Detours;
+use super::flow::Flow;
+use super::values::{Repairer, Repairs};
+use crate::analysis::dominators::Dominators;
+use crate::analysis::index::Block;
+use crate::analysis::index::typed::{Node, Table};
+use crate::edit::Edits;
+use crate::edit::globals::Globals;
+use crate::edit::placeholder::Placeholders;
+use crate::spv::{Code, Id, Inst, Words, op, operands};
+use std::collections::BTreeMap;
+
+/// A test of the flag in a merge block, and the labels of the blocks that it adds.
+pub(super) struct Test {
+    /// Construct to whose merge block the test goes.
+    pub(super) next: Option<Node>,
+    /// The block that leaves.
+    pub(super) leave: Id,
+    /// The block behind the test.
+    pub(super) go: Id,
+    /// The block that ends the merge block: a new loop header if that is one, else `go`.
+    pub(super) end: Id,
+}
+
+/// What writing one function needs.
+pub(super) struct Rewriter<'a, 'w> {
+    pub(super) flow: &'a Flow<'a, 'w>,
+    pub(super) detours: &'a Detours,
+    /// With the new edges.
+    pub(super) dominators: &'a Dominators,
+    /// By branches of the module.
+    pub(super) predecessors: &'a Table<Node, Vec<Node>>,
+    pub(super) repairs: &'a Repairs,
+    /// By merge block.
+    pub(super) tests: BTreeMap<Node, Test>,
+    pub(super) flag: Id,
+    pub(super) globals: &'a mut Globals,
+    pub(super) placeholders: &'a mut Placeholders,
+    /// By offset: changed instructions.
+    pub(super) words: BTreeMap<usize, Vec<u32>>,
+    /// New blocks on edges, by (block, predecessor).
+    pub(super) trampolines: BTreeMap<(Node, Node), Id>,
+    /// Placeholders that need instructions, by the label of the block that leaves.
+    pub(super) arriving: BTreeMap<Id, Code>,
+    pub(super) edits: &'a mut Edits,
+}
+
+/// Adds the edits, or none if a value cannot be repaired.
+pub(super) fn rewrite(
+    flow: &Flow<'_, '_>,
+    detours: &Detours,
+    flag: Id,
+    globals: &mut Globals,
+    placeholders: &mut Placeholders,
+    edits: &mut Edits,
+) {
+    let dominators = Dominators::new(&with_detours(flow, detours));
+    let predecessors = flow.predecessors();
+    let repairer = Repairer::new(flow, &dominators, &predecessors, globals, placeholders);
+    let Some(repairs) = repairer.run(|node| detours.exits.contains_key(&node)) else {
+        return;
+    };
+    let mut tests = BTreeMap::new();
+    for (header, next) in &detours.tests {
+        if let Some(construct) = flow.construct(*header) {
+            let [leave, go] = [(); 2].map(|()| globals.fresh());
+            let is_loop = is_loop(flow, construct.merge);
+            let test = Test {
+                next: *next,
+                leave,
+                go,
+                end: if is_loop { globals.fresh() } else { go },
+            };
+            tests.insert(construct.merge, test);
+        }
+    }
+    let mut rewriter = Rewriter {
+        flow,
+        detours,
+        dominators: &dominators,
+        predecessors: &predecessors,
+        repairs: &repairs,
+        tests,
+        flag,
+        globals,
+        placeholders,
+        words: BTreeMap::new(),
+        trampolines: BTreeMap::new(),
+        arriving: BTreeMap::new(),
+        edits,
+    };
+    rewriter.run();
+}
+
+/// The successors of all blocks, those by which invocations leave included.
+fn with_detours(flow: &Flow<'_, '_>, detours: &Detours) -> Table<Node, Vec<Node>> {
+    let mut successors = flow.successors.clone();
+    let merge = |header: Node| flow.construct(header).map(|construct| construct.merge);
+    let exits = detours.exits.iter().map(|(node, header)| (Some(*node), *header));
+    let tests = detours.tests.iter();
+    let tests = tests.filter_map(|(header, next)| Some((merge(*header), (*next)?)));
+    for (from, header) in exits.chain(tests) {
+        if let (Some(list), Some(to)) = (from.and_then(|from| successors.get_mut(from)), merge(header)) {
+            list.push(to);
+        }
+    }
+    successors
+}
+
+impl<'w> Rewriter<'_, 'w> {
+    fn run(&mut self) {
+        let index = self.flow.index;
+        for (offset, uses) in &self.repairs.uses {
+            for (word, id) in uses {
+                set(edited(&mut self.words, &index.inst(*offset)), *word, *id);
+            }
+        }
+        for header in &self.detours.switches {
+            self.find_trampolines(*header);
+        }
+        self.relabel_phis();
+        let mut heads = BTreeMap::new();
+        for (node, phis) in &self.repairs.phis {
+            if !self.tests.contains_key(node) {
+                let mut code = Code::default();
+                self.write_phis(*node, phis, |_| true, &mut code);
+                self.insert_at_start(*node, &code);
+            }
+        }
+        let merges: Vec<Node> = self.tests.keys().copied().collect();
+        for merge in &merges {
+            heads.insert(*merge, self.select_at(*merge));
+        }
+        for (merge, head) in heads {
+            self.write_test(merge, head);
+        }
+        for (offset, code) in &self.repairs.copies {
+            self.edits.insert(self.before_merge(*offset), &code.words);
+        }
+        for header in &self.detours.switches {
+            self.write_switch(*header);
+        }
+        for (node, header) in &self.detours.exits {
+            if let Some(block) = self.flow.block(*node) {
+                let code = self.leave(block.label, Some(*header));
+                self.edits.replace_inst(&index.terminator(block), &code);
+            }
+        }
+        for (offset, words) in std::mem::take(&mut self.words) {
+            let inst = index.inst(offset);
+            let mut code = Code::default();
+            code.op(inst.opcode(), Words(words.get(1..).unwrap_or(&[])));
+            self.edits.replace_inst(&inst, &code);
+        }
+    }
+
+    /// Where code for the instruction at `offset` is inserted: a merge instruction and the terminator stay together.
+    pub(super) fn before_merge(&self, offset: usize) -> usize {
+        let blocks = self.flow.index.blocks_of(self.flow.function);
+        let position = blocks.partition_point(|block| block.terminator < offset);
+        let block = blocks
+            .get(position)
+            .filter(|block| block.terminator == offset && block.merge != 0);
+        block.map_or(offset, |block| block.merge)
+    }
+
+    /// Label of the block that ends with the terminator of `node`.
+    fn end_label(&self, node: Node) -> Id {
+        let test = self.tests.get(&node);
+        test.map_or_else(|| self.flow.label(node), |test| test.end)
+    }
+
+    /// Label of the predecessor by which the edge from `from` reaches `to`.
+    pub(super) fn edge_label(&self, to: Node, from: Node) -> Id {
+        let trampoline = self.trampolines.get(&(to, from)).copied();
+        trampoline.unwrap_or_else(|| self.end_label(from))
+    }
+
+    /// A value that no invocation observes, for a phi's operand in a block that `code` ends.
+    pub(super) fn placeholder(&mut self, code: &mut Code, ty: Id) -> Id {
+        let index = self.flow.index;
+        self.placeholders.placeholder_value(index, self.globals, code, ty)
+    }
+
+    fn insert_at_start(&mut self, node: Node, code: &Code) {
+        if let Some(block) = self.flow.block(node) {
+            self.edits.insert(block.offset + 2, &code.words);
+        }
+    }
+
+    /// Writes the test of a merge block, behind its phis or, in a loop's header, in front of the loop.
+    fn write_test(&mut self, merge: Node, head: Code) {
+        let index = self.flow.index;
+        let (Some(test), Some(block)) = (self.tests.get(&merge), self.flow.block(merge)) else {
+            return;
+        };
+        let (next, leave, go, end) = (test.next, test.leave, test.go, test.end);
+        let is_phi = |inst: &Inst<'_>| inst.opcode() == op::Phi;
+        let after_phis = index
+            .body(block)
+            .filter(is_phi)
+            .last()
+            .map_or(block.offset + 2, |inst| inst.end());
+        let mut code = Code::default();
+        if self.flow.dominators.is_reachable(merge) {
+            let bool = self.globals.bool();
+            let aborted = self.globals.fresh();
+            code.op(op::Load, (bool, aborted, self.flag));
+            code.branch_if(aborted, leave, go, go);
+        } else {
+            // All others have left in another way.
+            code.branch(leave);
+        }
+        code.label(leave);
+        code.words.extend(self.leave(leave, next).words);
+        code.label(go);
+        if is_loop(self.flow, merge) {
+            code.branch(end);
+            code.label(end);
+            self.redirect_back_edges(merge, block, end);
+            self.insert_at_start(merge, &head);
+            self.insert_at_start(merge, &code);
+            return;
+        }
+        let globals = &mut *self.globals;
+        index.position(block, after_phis).write(&mut code, || globals.fresh());
+        self.insert_at_start(merge, &head);
+        self.edits.insert(after_phis, &code.words);
+    }
+
+    /// Makes the back edges of the loop at `merge` go to its new header.
+    fn redirect_back_edges(&mut self, merge: Node, block: &Block, header: Id) {
+        let index = self.flow.index;
+        // A loop may be its own continue construct.
+        let mut insts: Vec<Inst<'_>> = index.merge(block).into_iter().collect();
+        let from = self.predecessors.get(merge).into_iter().flatten();
+        let from = from.filter(|node| self.dominators.dominates(merge, **node));
+        insts.extend(
+            from.filter_map(|node| self.flow.block(*node))
+                .map(|b| index.terminator(b)),
+        );
+        for inst in insts {
+            operands::visit_ids(&inst, index.selector_words(&inst), |word| {
+                if inst.id(word) == block.label {
+                    set(edited(&mut self.words, &inst), word, header);
+                }
+            });
+        }
+    }
+
+    /// The way out of the block with a label: to the merge block of a construct, or out of the function.
+    fn leave(&mut self, label: Id, next: Option<Node>) -> Code {
+        let mut code = self.arriving.remove(&label).unwrap_or_default();
+        let merge = next.and_then(|header| self.flow.construct(header));
+        if let Some(construct) = merge {
+            code.branch(self.flow.label(construct.merge));
+            return code;
+        }
+        // All exits of a function end in the same way.
+        let first = self.detours.exits.keys().next();
+        let exit = first.and_then(|node| self.flow.block(*node));
+        let exit = exit.map_or(op::Return, |block| self.flow.index.terminator(block).opcode());
+        if exit == op::ReturnValue {
+            let value = self.placeholder(&mut code, self.flow.function.result_type);
+            code.op(op::ReturnValue, value);
+        } else {
+            code.op(exit, ());
+        }
+        code
+    }
+}
+
+/// Whether a merge block is the header of a loop: its test then precedes the loop.
+pub(super) fn is_loop(flow: &Flow<'_, '_>, merge: Node) -> bool {
+    let construct = flow.construct(merge);
+    construct.is_some_and(|construct| construct.continue_target.is_some())
+}
+
+/// The words of an instruction as changed so far.
+pub(super) fn edited<'m>(words: &'m mut BTreeMap<usize, Vec<u32>>, inst: &Inst<'_>) -> &'m mut Vec<u32> {
+    words.entry(inst.offset).or_insert_with(|| inst.words.to_vec())
+}
+
+pub(super) fn set(words: &mut [u32], word: usize, id: Id) {
+    if let Some(slot) = words.get_mut(word) {
+        *slot = id.word();
+    }
+}

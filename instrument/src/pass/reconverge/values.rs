@@ -1,0 +1,222 @@
+//! Values whose definition no longer dominates their use, because invocations that leave reach a merge block without it.
+//!
+//! ```text
+//! %x = ..                   in one arm, where all others aborted
+//! %y = Phi %x %arm, %placeholder %aborted     at the merge block
+//! .. %y                     instead of %x behind it
+//! ```
+//!
+//! Pointers and opaque handles, which no phi can select, are computed again in front of the use.
+
+use super::flow::Flow;
+use crate::analysis::dominators::Dominators;
+use crate::analysis::index::typed::{Node, Table};
+use crate::edit::globals::Globals;
+use crate::edit::phi::predecessor;
+use crate::edit::placeholder::Placeholders;
+use crate::spv::op_sets::base_pointer;
+use crate::spv::{Code, Id, Inst, op, operands};
+use std::collections::BTreeMap;
+
+/// Instructions that are computed again for one use, at most: chains of access chains are short.
+const MAX_COPIES: usize = 64;
+
+/// A phi to add. Predecessors by branches of the module only; edges of invocations that leave take a placeholder.
+pub(super) struct NewPhi {
+    pub(super) ty: Id,
+    pub(super) result: Id,
+    /// `None`: a placeholder.
+    pub(super) values: Vec<(Option<Id>, Node)>,
+}
+
+/// Changes to the values of a function.
+#[derive(Default)]
+pub(super) struct Repairs {
+    /// By offset of an instruction: new ids of its words.
+    pub(super) uses: BTreeMap<usize, Vec<(usize, Id)>>,
+    /// By block.
+    pub(super) phis: BTreeMap<Node, Vec<NewPhi>>,
+    /// Code in front of the instruction at an offset.
+    pub(super) copies: BTreeMap<usize, Code>,
+}
+
+/// Finds the uses of a function that its new edges break.
+pub(super) struct Repairer<'a, 'w> {
+    pub(super) flow: &'a Flow<'a, 'w>,
+    /// With the new edges.
+    pub(super) dominators: &'a Dominators,
+    pub(super) predecessors: &'a Table<Node, Vec<Node>>,
+    pub(super) globals: &'a mut Globals,
+    pub(super) placeholders: &'a mut Placeholders,
+    /// Results of the new phis, by block and value.
+    results: BTreeMap<(Node, Id), Id>,
+    worklist: Vec<(Node, Id)>,
+}
+
+impl<'a, 'w> Repairer<'a, 'w> {
+    pub(super) fn new(
+        flow: &'a Flow<'a, 'w>,
+        dominators: &'a Dominators,
+        predecessors: &'a Table<Node, Vec<Node>>,
+        globals: &'a mut Globals,
+        placeholders: &'a mut Placeholders,
+    ) -> Self {
+        Self {
+            flow,
+            dominators,
+            predecessors,
+            globals,
+            placeholders,
+            results: BTreeMap::new(),
+            worklist: Vec::new(),
+        }
+    }
+
+    /// `None` if a value can be neither selected nor computed again, or an instruction is unknown. `is_replaced` says which
+    /// terminators are.
+    pub(super) fn run(mut self, is_replaced: impl Fn(Node) -> bool) -> Option<Repairs> {
+        let index = self.flow.index;
+        let mut repairs = Repairs::default();
+        for (position, block) in index.blocks_of(self.flow.function).iter().enumerate() {
+            let node = Node::from_usize(position);
+            if !self.flow.dominators.is_reachable(node) {
+                continue;
+            }
+            for inst in index.insts(block.offset, block.end).skip(1) {
+                if inst.offset == block.terminator && is_replaced(node) {
+                    continue;
+                }
+                self.repair_inst(node, &inst, &mut repairs)?;
+            }
+        }
+        while let Some((node, value)) = self.worklist.pop() {
+            let result = self.results.get(&(node, value)).copied()?;
+            let mut values = Vec::new();
+            for before in self.predecessors.get(node).into_iter().flatten() {
+                let is_reachable = self.flow.dominators.is_reachable(*before);
+                let value = is_reachable.then(|| self.value_at(value, *before)).flatten();
+                values.push((value, *before));
+            }
+            let ty = index.type_of(value);
+            repairs
+                .phis
+                .entry(node)
+                .or_default()
+                .push(NewPhi { ty, result, values });
+        }
+        Some(repairs)
+    }
+
+    fn repair_inst(&mut self, node: Node, inst: &Inst<'_>, repairs: &mut Repairs) -> Option<()> {
+        let index = self.flow.index;
+        let mut broken = Vec::new();
+        let is_visited = operands::visit_ids(inst, index.selector_words(inst), |word| {
+            let id = inst.id(word);
+            let use_node = match inst.opcode() {
+                op::Phi => predecessor(inst, word).and_then(|label| self.flow.node(label)),
+                _ => Some(node),
+            };
+            let is_evaluated = |at: &Node| self.flow.dominators.is_reachable(*at);
+            if let Some(at) = use_node.filter(is_evaluated)
+                && self
+                    .definition(id)
+                    .is_some_and(|from| !self.dominators.dominates(from, at))
+            {
+                broken.push((word, id, at));
+            }
+        });
+        if !is_visited {
+            return None;
+        }
+        for (word, id, at) in broken {
+            let new = match self.is_selectable(id) {
+                true => self.value_at(id, at)?,
+                false if inst.opcode() == op::Phi => return None,
+                false => {
+                    let code = repairs.copies.entry(inst.offset).or_default();
+                    let mut copied = 0;
+                    self.compute_again(id, at, code, &mut copied)?
+                }
+            };
+            repairs.uses.entry(inst.offset).or_default().push((word, new));
+        }
+        Some(())
+    }
+
+    /// The block that defines a value. `None` for labels, parameters and what other functions or no function defines.
+    fn definition(&self, id: Id) -> Option<Node> {
+        let (index, function) = (self.flow.index, self.flow.function);
+        let inst = index.def(id).filter(|inst| inst.opcode() != op::Label)?;
+        let blocks = index.blocks_of(function);
+        let position = blocks.partition_point(|b| b.offset <= inst.offset).checked_sub(1)?;
+        let holds = blocks.get(position).is_some_and(|b| inst.offset < b.end);
+        holds.then(|| Node::from_usize(position))
+    }
+
+    /// Whether a phi can select a value.
+    fn is_selectable(&mut self, id: Id) -> bool {
+        let index = self.flow.index;
+        let ty = index.type_of(id);
+        let is_pointer = index.is_logical_pointer(ty);
+        !index.is_opaque(ty) && (!is_pointer || self.placeholders.has_null(index, ty))
+    }
+
+    /// A value at the end of a block that its definition dominated before: the value itself, or a phi. The phi belongs into
+    /// the last block on the dominator tree's path from the root that the definition dominated before: higher up, its
+    /// invocations and those that left have not met.
+    fn value_at(&mut self, id: Id, node: Node) -> Option<Id> {
+        let definition = self.definition(id)?;
+        if self.dominators.dominates(definition, node) {
+            return Some(id);
+        }
+        // Both dominated `node` before the new edges, so the one that comes first dominated the other.
+        let mut at = node;
+        while let Some(above) = self.dominators.parent(at).filter(|above| *above > definition) {
+            at = above;
+        }
+        if let Some(result) = self.results.get(&(at, id)) {
+            return Some(*result);
+        }
+        let result = self.globals.fresh();
+        self.globals.inherit_non_uniform(self.flow.index, id, &[result]);
+        self.results.insert((at, id), result);
+        self.worklist.push((at, id));
+        Some(result)
+    }
+
+    /// Computes a pointer or handle again for a use in `node`.
+    fn compute_again(&mut self, id: Id, node: Node, code: &mut Code, copied: &mut usize) -> Option<Id> {
+        *copied += 1;
+        let index = self.flow.index;
+        let inst = index.def(id)?;
+        let is_handle = || index.is_opaque(inst.result_type());
+        let is_repeatable = match inst.opcode() {
+            op::ImageTexelPointer | op::UntypedImageTexelPointerEXT | op::BufferPointerEXT => true,
+            op::Load | op::Image | op::SampledImage | op::CompositeExtract => is_handle(),
+            _ => base_pointer(&inst).is_some(),
+        };
+        if !is_repeatable || *copied > MAX_COPIES {
+            return None;
+        }
+        let mut words = Vec::new();
+        operands::visit_ids(&inst, 1, |word| words.push(word));
+        let mut copy = inst.words.to_vec();
+        for word in words {
+            let operand = inst.id(word);
+            let Some(from) = self.definition(operand) else { continue };
+            let new = if self.dominators.dominates(from, node) {
+                operand
+            } else if self.is_selectable(operand) {
+                self.value_at(operand, node)?
+            } else {
+                self.compute_again(operand, node, code, copied)?
+            };
+            *copy.get_mut(word)? = new.word();
+        }
+        let result = self.globals.fresh();
+        self.globals.inherit_non_uniform(index, id, &[result]);
+        *copy.get_mut(operands::result_index(inst.opcode())?)? = result.word();
+        code.words.extend(copy);
+        Some(result)
+    }
+}
