@@ -15,6 +15,7 @@ mod enumerate;
 mod instance;
 mod physical_device;
 mod pipeline;
+mod pipeline_batch;
 mod pipeline_edit;
 mod pipeline_key;
 pub mod proc_addr;

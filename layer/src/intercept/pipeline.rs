@@ -1,5 +1,6 @@
 //! `VkPipeline`: the commands that create pipelines, and the deferred operations that they can be deferred to.
 
+use super::pipeline_batch::Batch;
 use super::pipeline_edit::{EditCreateInfo, Editor};
 use super::queue::elements;
 use super::{MISSING, command, guarded, next_of};
@@ -13,7 +14,7 @@ use std::slice;
 use std::sync::Arc;
 
 /// Creates pipelines by `next`, from edited create-infos or from the application's own if nothing had to be edited. Calls
-/// `next` once at most.
+/// `next` once at most, without the pipelines whose modules cannot be rewritten.
 ///
 /// # Safety
 /// `infos` and `pipelines` must have `count` elements, and `next` must call the next layer's command.
@@ -23,37 +24,48 @@ unsafe fn create<I: EditCreateInfo>(
     operation: vk::DeferredOperationKHR,
     (infos, count): (*const I, u32),
     pipelines: *mut vk::Pipeline,
-    next: impl FnOnce(*const I) -> vk::Result,
+    next: impl FnOnce(vk::DeferredOperationKHR, u32, *const I, *mut vk::Pipeline) -> vk::Result,
 ) -> vk::Result {
     // Not every driver writes the array if it fails, and the handles are read below.
     // SAFETY: `count` elements (the caller's contract).
     unsafe { pipelines.write_bytes(0, count as usize) };
     let mut editor = Editor::new(device, state);
-    // SAFETY: `count` elements (the caller's contract).
-    let mut copies = unsafe { slice::from_raw_parts(infos, count as usize) }.to_vec();
-    let mut modules = Vec::with_capacity(copies.len());
-    for copy in &mut copies {
-        let mut own = Vec::new();
-        // SAFETY: valid usage: the create-info is valid until the creation is complete.
-        if let Err(error) = unsafe { editor.create_info(copy, &mut own) } {
-            return error;
+    // SAFETY: `count` elements (the caller's contract), valid until the creation is complete (valid usage).
+    let mut batch = unsafe { Batch::new(&mut editor, slice::from_raw_parts(infos, count as usize)) };
+    let log_refusal = |batch: &Batch<I>, result| device.log_refusal(command, result, batch.modules.iter().flatten());
+    let Some(error) = batch.error else {
+        let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
+        let result = next(operation, count, infos, pipelines);
+        log_refusal(&batch, result);
+        if result == vk::Result::OPERATION_DEFERRED_KHR {
+            let mut storage = editor.storage;
+            storage.keep(std::mem::take(&mut batch.infos));
+            let creation = DeferredCreation::new(storage, pipelines, batch.modules);
+            lock(&state.deferred).entry(operation).or_default().push(creation);
+        } else {
+            // SAFETY: one pipeline for each create-info.
+            unsafe { remember(&state.objects, pipelines, batch.modules) };
         }
-        modules.push(own);
+        return result;
+    };
+    let mut created = vec![vk::Pipeline::null(); batch.infos.len()];
+    let count = batch.infos.len() as u32;
+    let mut result = vk::Result::SUCCESS;
+    if count > 0 {
+        // Not deferred: a command that returns an error has deferred nothing.
+        let operation = vk::DeferredOperationKHR::null();
+        result = next(operation, count, batch.infos.as_ptr(), created.as_mut_ptr());
+        log_refusal(&batch, result);
     }
-    let result = next(if editor.changed { copies.as_ptr() } else { infos });
-    device.log_refusal(command, result, modules.iter().flatten());
-    if result == vk::Result::OPERATION_DEFERRED_KHR {
-        let mut storage = editor.storage;
-        if editor.changed {
-            storage.keep(copies);
-        }
-        let creation = DeferredCreation::new(storage, pipelines, modules);
-        lock(&state.deferred).entry(operation).or_default().push(creation);
-    } else {
-        // SAFETY: one pipeline for each create-info.
-        unsafe { remember(&state.objects, pipelines, modules) };
+    // SAFETY: the arrays are those of the batch.
+    unsafe {
+        batch.scatter(&created, pipelines);
+        remember(&state.objects, created.as_ptr(), batch.modules);
     }
-    result
+    match result.as_raw() < 0 {
+        true => result,
+        false => error,
+    }
 }
 
 /// Remembers which modules new pipelines are created from.
@@ -103,10 +115,12 @@ macro_rules! create_at_once {
                     let Some((device, next)) = next_of(handle, |t| t.$command) else {
                         return MISSING;
                     };
-                    let next = |infos: *const vk::$info<'_>| next(handle, cache, count, infos, allocator, pipelines);
                     let (Some(state), false) = (&device.state, infos.is_null()) else {
                         report_unused_aborts(device, infos.cast::<vk::$info<'static>>(), count);
-                        return next(infos);
+                        return next(handle, cache, count, infos, allocator, pipelines);
+                    };
+                    let next = |_, count, infos: *const vk::$info<'_>, pipelines| {
+                        next(handle, cache, count, infos, allocator, pipelines)
                     };
                     let infos = (infos.cast::<vk::$info<'static>>(), count);
                     let operation = vk::DeferredOperationKHR::null();
@@ -141,13 +155,13 @@ pub unsafe extern "system" fn create_ray_tracing(
             let Some((device, next)) = next_of(handle, |t| t.vkCreateRayTracingPipelinesKHR) else {
                 return MISSING;
             };
-            let next = |infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>| {
-                next(handle, operation, cache, count, infos, allocator, pipelines)
-            };
             let (Some(state), false) = (&device.state, infos.is_null()) else {
                 let infos_of_type = infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>();
                 report_unused_aborts(device, infos_of_type, count);
-                return next(infos);
+                return next(handle, operation, cache, count, infos, allocator, pipelines);
+            };
+            let next = |operation, count, infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>, pipelines| {
+                next(handle, operation, cache, count, infos, allocator, pipelines)
             };
             let infos = (infos.cast::<vk::RayTracingPipelineCreateInfoKHR<'static>>(), count);
             let command = "vkCreateRayTracingPipelinesKHR";

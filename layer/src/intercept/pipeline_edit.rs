@@ -39,6 +39,17 @@ pub trait EditCreateInfo: Copy + 'static {
     /// # Safety
     /// The create-info must be valid.
     unsafe fn stages(&self) -> &[Stage];
+
+    /// Its flags, its chain, and the index of the pipeline that it is derived from.
+    fn derivation(&mut self) -> (&mut vk::PipelineCreateFlags, &mut *const c_void, &mut i32);
+}
+
+macro_rules! derivation {
+    () => {
+        fn derivation(&mut self) -> (&mut vk::PipelineCreateFlags, &mut *const c_void, &mut i32) {
+            (&mut self.flags, &mut self.p_next, &mut self.base_pipeline_index)
+        }
+    };
 }
 
 impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
@@ -62,6 +73,8 @@ impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
             }
         }
     }
+
+    derivation!();
 }
 
 impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
@@ -73,6 +86,8 @@ impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         slice::from_ref(&self.stage)
     }
+
+    derivation!();
 }
 
 impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
@@ -89,6 +104,8 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { elements(self.p_stages, self.stage_count) }
     }
+
+    derivation!();
 }
 
 impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
@@ -102,6 +119,8 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { elements(self.p_stages, self.stage_count) }
     }
+
+    derivation!();
 }
 
 /// Edits the create-infos of one command.
@@ -272,7 +291,7 @@ impl<'a> Editor<'a> {
             }
             let size = identifier.len() as u32;
             let bytes = self.storage.keep(identifier);
-            self.change_chained(stage, |node: &mut Chained| {
+            self.change_chained(&mut stage.p_next, |node: &mut Chained| {
                 node.identifier_size = size;
                 node.p_identifier = bytes;
             });
@@ -317,7 +336,7 @@ impl<'a> Editor<'a> {
         let (size, code) = (size_of_val(words.as_slice()), self.storage.keep(words));
         // SAFETY: the chain is valid (the caller's contract).
         let is_changed = unsafe {
-            self.change_chained(stage, |node: &mut vk::ShaderModuleCreateInfo<'_>| {
+            self.change_chained(&mut stage.p_next, |node: &mut vk::ShaderModuleCreateInfo<'_>| {
                 node.code_size = size;
                 node.p_code = code;
             })
@@ -331,11 +350,15 @@ impl<'a> Editor<'a> {
         Ok(())
     }
 
-    /// Changes a copy of the structure `T` in a stage's chain. False if a structure of unknown size precedes it.
+    /// Changes a copy of the structure `T` in a chain. False if the chain has none, or a structure of unknown size precedes it.
     ///
     /// # Safety
-    /// As [`Self::stage`].
-    unsafe fn change_chained<T: TaggedStructure>(&mut self, stage: &mut Stage, change: impl FnOnce(&mut T)) -> bool {
+    /// The chain must be valid until the driver has read it.
+    pub unsafe fn change_chained<T: TaggedStructure>(
+        &mut self,
+        chain: &mut *const c_void,
+        change: impl FnOnce(&mut T),
+    ) -> bool {
         let edit = |s_type| {
             if s_type == T::STRUCTURE_TYPE {
                 Edit::Change
@@ -344,12 +367,12 @@ impl<'a> Editor<'a> {
             }
         };
         // SAFETY: the chain is valid (the caller's contract).
-        let mut copy = unsafe { ChainCopy::new(stage.p_next, edit) };
+        let mut copy = unsafe { ChainCopy::new(*chain, edit) };
         let Some(node) = copy.copied::<T>() else {
             return false;
         };
         change(node);
-        stage.p_next = copy.head();
+        *chain = copy.head();
         self.storage.keep(vec![copy]);
         self.changed = true;
         true

@@ -11,7 +11,7 @@ use crate::glsl;
 use crate::payload::Payload;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Way, stage};
 use anyhow::{Result, ensure};
-use ash::vk;
+use ash::vk::{self, Handle as _};
 
 pub(super) const CASES: &[Case] = cases! {
     "pipeline_creation::a_compute_shader_chained_to_its_stage" => compute(gpu, ComputeWay::Inline, &[5, 38]),
@@ -20,6 +20,10 @@ pub(super) const CASES: &[Case] = cases! {
     "pipeline_creation::a_specialised_shader_chained_to_its_stage_without_an_abort" => specialised(gpu, &[]), silent();
     "pipeline_creation::a_derived_compute_pipeline" => compute(gpu, ComputeWay::Derivative, &[5, 38]);
     "pipeline_creation::a_compute_pipeline_that_keeps_its_module" => compute(gpu, ComputeWay::Twice, &[5, 38]);
+    "pipeline_creation::one_module_that_cannot_be_rewritten_fails_its_own_pipeline" => one_fails(gpu, &[5, 38]),
+        logs(&["cannot rewrite a shader module", "word 5 is 7"]), on_top();
+    "pipeline_creation::the_pipelines_beside_a_failed_one_run" => one_fails(gpu, &[]),
+        logs(&["cannot rewrite a shader module"]), on_top();
     "pipeline_creation::compute_without_a_taken_abort" => compute_never_taken(gpu), silent();
     "pipeline_creation::graphics_shaders_chained_to_their_stages" => graphics(gpu, Way::Inline, true),
         logs(&["pixel 17 42"]);
@@ -94,6 +98,42 @@ fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
         }
         let message = |i: &usize| Payload::text("word %u is %u").scalar(*i as u32).scalar(MARK).bytes();
         same_set(device.payloads()?, aborting.iter().map(message).collect())
+    })
+}
+
+/// Creates three pipelines in one call, the second of damaged SPIR-V, and runs the third.
+fn one_fails(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
+    with_inline(gpu, |device| {
+        let buffer = Buffer::storage(device, &marked(aborting))?;
+        let mut kernel = Kernel::bound(device, &[&buffer])?;
+        let spirv = glsl::compile("abort/entry_point.comp")?;
+        let damaged = &spirv[..spirv.len() - 2];
+        let mut modules = [&spirv[..], damaged, &spirv].map(|code| vk::ShaderModuleCreateInfo::default().code(code));
+        let infos = modules.each_mut().map(|module| {
+            vk::ComputePipelineCreateInfo::default()
+                .stage(stage(vk::ShaderModule::null()).push_next(module))
+                .layout(kernel.layout)
+        });
+        // SAFETY: the handles belong to this device; the create infos point to data that outlives the call.
+        let created = unsafe {
+            device
+                .raw
+                .create_compute_pipelines(vk::PipelineCache::null(), &infos, None)
+        };
+        let Err((pipelines, result)) = created else {
+            anyhow::bail!("damaged SPIR-V was accepted");
+        };
+        let is_there: Vec<bool> = pipelines.iter().map(|pipeline| !pipeline.is_null()).collect();
+        kernel.pipeline = pipelines[2];
+        // SAFETY: nothing uses the first pipeline.
+        unsafe { device.raw.destroy_pipeline(pipelines[0], None) };
+        ensure!(
+            is_there == [true, false, true] && result == vk::Result::ERROR_UNKNOWN,
+            "{result:?}, {is_there:?}"
+        );
+        let ran = run_kernel(device, &kernel, &buffer)?;
+        expect_end(ran.result, !aborting.is_empty())?;
+        same_words(&ran.words, &incremented(&marked(aborting)))
     })
 }
 
