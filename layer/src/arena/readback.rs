@@ -57,15 +57,59 @@ impl Arena {
         (records, end)
     }
 
-    /// Empties the arena. The GPU must be idle.
+    /// Empties the arena. The GPU must be idle. Clears all of it, since CURSOR does not bound it: a shader can lower CURSOR
+    /// through a stray pointer, and the records above it would be read with those of a later loss.
     pub fn reset(&self) {
-        // The rest of the arena is still zero.
-        let used = Snapshot::used_bytes(self.cursor().load(Ordering::Acquire), self.bytes() as usize);
         // SAFETY: within the mapped memory, and no other thread or device accesses it while all queues are idle and locked.
         unsafe {
-            self.base().as_ptr().write_bytes(0, used);
+            self.base().as_ptr().write_bytes(0, self.bytes() as usize);
             self.control().as_ptr().write_bytes(0, CONTROL_BYTES as usize);
         }
         fence(Ordering::Release);
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::arena::address_source::AddressSource;
+    use crate::arena::fixed_mapping::FixedMapping;
+    use crate::arena::mapped_buffer::MappedBuffer;
+    use vkabort_record::layout::{HEADER_UNITS, commit_word, header};
+
+    const BYTES: u32 = 1 << 16;
+
+    /// Writes a complete record without a payload, and the cursor behind it.
+    fn put(arena: &Arena, unit: u32) {
+        let words = arena.base().cast::<u32>();
+        for (word, value) in [(header::LENGTH, HEADER_UNITS), (header::COMMIT, commit_word(unit))] {
+            let at = CONTROL_WORDS + (unit * UNIT_BYTES / 4 + word) as usize;
+            // SAFETY: the record is within the mapping.
+            unsafe { words.as_ptr().add(at).write(value) };
+        }
+        arena.cursor().store(unit + HEADER_UNITS, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn no_record_survives_a_reset_wherever_the_cursor_is() {
+        let mapping = FixedMapping::new(BYTES.into()).expect("a free address");
+        let arena = Arena {
+            records: MappedBuffer::without_driver(mapping),
+            control: Err("none"),
+            bytes: BYTES,
+            source: AddressSource::Host,
+            address_file: None,
+        };
+        for cursor in [2 * HEADER_UNITS, HEADER_UNITS, 0, u32::MAX] {
+            (0..2).for_each(|index| put(&arena, index * HEADER_UNITS));
+            arena.cursor().store(cursor, Ordering::Relaxed);
+            assert_eq!(arena.read(Extent::AllFrom(0)).records.len(), 2);
+            arena.reset();
+            assert_eq!(
+                arena.read(Extent::AllFrom(0)),
+                Records::default(),
+                "CURSOR was {cursor}"
+            );
+        }
     }
 }
