@@ -1,6 +1,8 @@
 //! The driver's own account of a loss, from `VK_EXT_device_fault`, in the form of `VK_KHR_device_fault`.
 
 use super::fault_info::{description_text, fault_info};
+use super::log::Level;
+use super::native::MAX_BYTES;
 use crate::device::state::{AbortState, Device, MAX_FAULT_COUNT};
 use ash::vk;
 use std::ptr;
@@ -38,9 +40,15 @@ impl DriverFault {
         }
         counts.address_info_count = counts.address_info_count.min(MAX_DRIVER_RECORDS);
         counts.vendor_info_count = counts.vendor_info_count.min(MAX_DRIVER_RECORDS);
-        if !state.vendor_binary {
-            counts.vendor_binary_size = 0;
+        let limit = if state.vendor_binary { MAX_BYTES as u64 } else { 0 };
+        if state.vendor_binary && counts.vendor_binary_size > limit {
+            let line = format!(
+                "the driver's crash dump has {} bytes, of which {limit} are read",
+                counts.vendor_binary_size
+            );
+            device.instance.log.line(Level::Warning, &line);
         }
+        counts.vendor_binary_size = counts.vendor_binary_size.min(limit);
         let mut addresses = vec![vk::DeviceFaultAddressInfoEXT::default(); counts.address_info_count as usize];
         let mut vendors = vec![vk::DeviceFaultVendorInfoEXT::default(); counts.vendor_info_count as usize];
         let mut binary = vec![0u8; usize::try_from(counts.vendor_binary_size).unwrap_or(0)];

@@ -4,8 +4,9 @@ use crate::device::state::{AbortState, Device};
 use ash::vk;
 use vk_ext::{FaultDebugInfo, ShaderAbortMessageInfo};
 
-/// Upper limit of the message data in bytes. The size may be wrong: a driver's counter can exceed its buffer.
-const MAX_BYTES: usize = 64 << 20;
+/// Bytes of message data, and of a crash dump, that are read from the driver at most. The driver's size may be wrong: a
+/// counter can exceed its buffer.
+pub const MAX_BYTES: usize = 64 << 20;
 
 /// The message data of `vkGetDeviceFaultDebugInfoKHR`. Empty if the driver lacks the extension or the call fails. The driver
 /// must have returned `VK_ERROR_DEVICE_LOST` (VUID-vkGetDeviceFaultDebugInfoKHR-device-12383).

@@ -57,7 +57,11 @@ pub extern "system" fn info_ext(
     let Some(info) = info else {
         counts.address_info_count = addresses.len() as u32;
         counts.vendor_info_count = 1;
-        counts.vendor_binary_size = BINARY_BYTES as u64;
+        counts.vendor_binary_size = if device.settings.bad_binary {
+            1 << 44
+        } else {
+            BINARY_BYTES as u64
+        };
         return vk::Result::SUCCESS;
     };
     info.description = text(DESCRIPTION);
@@ -144,7 +148,7 @@ pub extern "system" fn debug_info(device: &Device, info: &mut FaultDebugInfo) ->
     let settings = &device.settings;
     let data = message_data(device.lock().faults.messages.iter().map(Vec::as_slice));
     let mut complete = true;
-    answer(info, |messages: &mut ShaderAbortMessageInfo| {
+    let answer_messages = |messages: &mut ShaderAbortMessageInfo| {
         if messages.p_message_data.is_null() {
             messages.message_data_size = data.len() as u64;
             return;
@@ -157,7 +161,9 @@ pub extern "system" fn debug_info(device: &Device, info: &mut FaultDebugInfo) ->
         let beyond = if settings.bad_counts { 1 << 40 } else { 0 };
         messages.message_data_size = written as u64 + beyond;
         complete = written == data.len();
-    });
+    };
+    // SAFETY: by the command's valid usage, the chain is valid.
+    unsafe { answer(info, answer_messages) };
     if !info.p_vendor_binary_data.is_null() {
         if (info.vendor_binary_size as usize) < BINARY_BYTES {
             info.vendor_binary_size = 0;

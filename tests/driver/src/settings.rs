@@ -31,6 +31,7 @@
 //! | `delay=MS` | duration of every submission |
 //! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device` |
 //! | `bad=counts` | native fault queries return counts beyond the buffers |
+//! | `bad=binary` | the fault query says that its binary has 16 TiB |
 //! | `bad=incomplete` | native fault queries always return `VK_INCOMPLETE` |
 //! | `deferred` | ray tracing pipelines are created when the deferred operation is joined |
 
@@ -149,6 +150,7 @@ pub struct Settings {
     pub delay: Duration,
     pub refuse: Vec<(Refused, Nth)>,
     pub bad_counts: bool,
+    pub bad_binary: bool,
     pub bad_incomplete: bool,
     pub deferred: bool,
 }
@@ -239,6 +241,7 @@ impl Settings {
             }
             "bad" => match value {
                 "counts" => self.bad_counts = true,
+                "binary" => self.bad_binary = true,
                 "incomplete" => self.bad_incomplete = true,
                 _ => return None,
             },

@@ -65,6 +65,10 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["the driver did not lose the device after the trap"]);
     "test_driver_traps::the_vendor_binary_is_available" => vendor_binary(gpu),
         on_driver("abort=1,ext_fault"), set(&[("trap", "fault"), ("dump_dir", "dump")]);
+    "test_driver_traps::a_vendor_binary_of_16_tib_is_cut" => vendor_binary(gpu),
+        on_driver("abort=1,ext_fault,bad=binary"),
+        set(&[("trap", "fault"), ("dump_dir", "dump"), ("log_level", "warning")]),
+        logs(&["the driver's crash dump has 17592186044416 bytes, of which 67108864 are read"]);
     "test_driver_traps::nothing_happens_without_an_abort" => no_abort(kernel),
         on_driver("ext_fault"), set(FAULT), validated(), silent();
     "test_driver_traps::are_refused_where_the_device_continues" => continues(kernel),
