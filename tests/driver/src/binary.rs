@@ -34,17 +34,27 @@ fn write_key(value: u64, key: &mut PipelineBinaryKey) {
 }
 
 /// Stages of the binaries that a pipeline's create info has instead of shaders.
-pub fn stages(info: &impl TaggedStructure) -> Option<Vec<Vec<u32>>> {
-    let binaries = chained::<PipelineBinaryInfo>(info).filter(|info| info.binary_count > 0)?;
-    // SAFETY: by the commands' valid usage, the binaries are live.
+///
+/// # Safety
+/// The chain must be valid.
+pub unsafe fn stages(info: &impl TaggedStructure) -> Option<Vec<Vec<u32>>> {
+    // SAFETY: the chain is valid (the caller's contract), so its arrays have as many elements as their counts.
+    let binaries = unsafe {
+        let info = chained::<PipelineBinaryInfo>(info).filter(|info| info.binary_count > 0)?;
+        slice(info.p_pipeline_binaries, info.binary_count)
+    };
+    // SAFETY: the binaries of a valid chain are live.
     let of = |binary: &u64| unsafe { handle::get::<Binary>(*binary) }.map(|binary| binary.0.clone());
-    let binaries = slice(binaries.p_pipeline_binaries, binaries.binary_count);
     Some(binaries.iter().filter_map(of).flatten().collect())
 }
 
 /// Adds a pipeline to the internal cache if its create info asks for that.
-pub fn capture(info: &impl TaggedStructure, stages: &[Vec<u32>]) {
-    let flags = chained::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(info).map(|info| info.flags);
+///
+/// # Safety
+/// The chain must be valid.
+pub unsafe fn capture(info: &impl TaggedStructure, stages: &[Vec<u32>]) {
+    // SAFETY: the chain is valid (the caller's contract).
+    let flags = unsafe { chained::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(info) }.map(|info| info.flags);
     if flags.is_some_and(|flags| flags.contains(CAPTURE_DATA)) {
         let mut cache = CACHE.lock();
         cache.insert(key_of(stages), stages.to_vec());
@@ -52,13 +62,19 @@ pub fn capture(info: &impl TaggedStructure, stages: &[Vec<u32>]) {
 }
 
 /// Key of the compute pipeline whose create info is chained to `info`.
-fn key_of_info(info: &PipelineCreateInfo) -> u64 {
-    let words = chained::<vk::ComputePipelineCreateInfo<'_>>(info).and_then(|info| stage_words(&info.stage));
+///
+/// # Safety
+/// The chain must be valid.
+unsafe fn key_of_info(info: &PipelineCreateInfo) -> u64 {
+    // SAFETY: the chain is valid (the caller's contract).
+    let words = unsafe { chained::<vk::ComputePipelineCreateInfo<'_>>(info).and_then(|info| stage_words(&info.stage)) };
     key_of(words.as_slice())
 }
 
 pub extern "system" fn key(_: &Device, info: Option<&PipelineCreateInfo>, key: &mut PipelineBinaryKey) -> vk::Result {
-    write_key(info.map_or(GLOBAL_KEY, key_of_info), key);
+    // SAFETY: by the command's valid usage, the chain is valid.
+    let value = info.map_or(GLOBAL_KEY, |info| unsafe { key_of_info(info) });
+    write_key(value, key);
     vk::Result::SUCCESS
 }
 
@@ -76,7 +92,7 @@ fn parse(data: &[u8]) -> Vec<Vec<u32>> {
 pub extern "system" fn create(
     _: &Device,
     info: &PipelineBinaryCreateInfo,
-    _: Allocator,
+    _: Allocator<'_>,
     handles: &mut PipelineBinaryHandlesInfo,
 ) -> vk::Result {
     let mut found = Vec::new();
@@ -102,11 +118,9 @@ pub extern "system" fn create(
         true => vec![0; found.len()],
         false => found.into_iter().map(|stages| handle::create(Binary(stages))).collect(),
     };
-    fill(
-        &created,
-        &mut handles.pipeline_binary_count,
-        handles.p_pipeline_binaries,
-    )
+    let count = &mut handles.pipeline_binary_count;
+    // SAFETY: by the command's valid usage, the array is null or has that many elements.
+    unsafe { fill(&created, count, handles.p_pipeline_binaries) }
 }
 
 pub extern "system" fn data(
@@ -125,5 +139,7 @@ pub extern "system" fn data(
         .0
         .iter()
         .flat_map(|stage| std::iter::once(stage.len() as u32).chain(stage.iter().copied()));
-    fill(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>(), size, data)
+    let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+    // SAFETY: by the command's valid usage, the buffer is null or has `size` bytes.
+    unsafe { fill(&bytes, size, data) }
 }

@@ -24,29 +24,30 @@ pub struct Buffer {
 pub extern "system" fn create(
     device: &Device,
     info: &vk::BufferCreateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     buffer: Out<'_, u64>,
 ) -> vk::Result {
     if device.refuses(Refused::Buffer) {
         return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    let replayed = chained::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>(info);
+    // SAFETY: by the command's valid usage, the chain is valid.
+    let replayed = unsafe { chained::<vk::BufferOpaqueCaptureAddressCreateInfo<'_>>(info) };
     let opaque = replayed.map_or(0, |info| info.opaque_capture_address);
     let size = info.size.next_multiple_of(GRANULE);
     if opaque != 0 && (device.settings.replay_refused || !device.lock().addresses.is_free(opaque, size)) {
         return vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS;
     }
-    buffer.write(handle::create(Buffer {
+    let created = Buffer {
         size,
         opaque,
         address: AtomicU64::new(0),
-    }));
-    vk::Result::SUCCESS
+    };
+    handle::create_with(allocator, buffer, created)
 }
 
-pub extern "system" fn destroy(device: &Device, buffer: u64, _: Allocator) {
+pub extern "system" fn destroy(device: &Device, buffer: u64, allocator: Allocator<'_>) {
     // SAFETY: by the command's valid usage, the buffer is not used afterwards.
-    if let Some(buffer) = unsafe { handle::take::<Buffer>(buffer) } {
+    if let Some(buffer) = unsafe { handle::take_with::<Buffer>(allocator, buffer) } {
         device.lock().addresses.bound.remove(&buffer.address.into_inner());
     }
 }
@@ -93,7 +94,8 @@ pub extern "system" fn bind2(device: &Device, count: u32, infos: *const vk::Bind
             _ => vk::Result::ERROR_UNKNOWN,
         }
     };
-    let failed = slice(infos, count)
+    // SAFETY: by the command's valid usage, the array has `count` elements.
+    let failed = unsafe { slice(infos, count) }
         .iter()
         .map(bind)
         .find(|result| *result != vk::Result::SUCCESS);

@@ -55,6 +55,7 @@ pub fn command_buffer_reset() {
 pub extern "system" fn call_log(_: &Device, out: Out<'_, CallLog>) {
     with_log(|log| {
         log.live = handle::live();
+        log.allocator_mismatches = handle::allocator_mismatches();
         out.write(*log);
     });
 }
@@ -68,5 +69,6 @@ pub extern "system" fn words(
     words: *mut u32,
 ) -> vk::Result {
     let found = pipeline.stages.get(stage as usize);
-    fill(found.map_or(&[][..], Vec::as_slice), count, words)
+    // SAFETY: the caller passes null or an array of `count` words.
+    unsafe { fill(found.map_or(&[][..], Vec::as_slice), count, words) }
 }

@@ -89,11 +89,12 @@ pub extern "system" fn allocate(
 }
 
 pub extern "system" fn free(device: &Device, pool: &Pool, count: u32, buffers: *const vk::CommandBuffer) {
-    for buffer in slice(buffers, count) {
+    // SAFETY: by the command's valid usage, the array has `count` elements.
+    for buffer in unsafe { slice(buffers, count) } {
         let mut live = pool.0.lock();
         if live.contains(&buffer.as_raw()) {
             live.retain(|other| *other != buffer.as_raw());
-            object::destroy::<CommandBuffer>(device, buffer.as_raw(), std::ptr::null());
+            object::destroy::<CommandBuffer>(device, buffer.as_raw(), None);
         }
     }
 }

@@ -9,9 +9,8 @@ use parking_lot::Mutex;
 #[derive(Default)]
 pub struct Deferred(pub Mutex<Vec<Box<dyn FnOnce() + Send>>>);
 
-pub extern "system" fn create(_: &Device, _: Allocator, operation: Out<'_, u64>) -> vk::Result {
-    operation.write(handle::create(Deferred::default()));
-    vk::Result::SUCCESS
+pub extern "system" fn create(_: &Device, allocator: Allocator<'_>, operation: Out<'_, u64>) -> vk::Result {
+    handle::create_with(allocator, operation, Deferred::default())
 }
 
 pub extern "system" fn join(_: &Device, operation: &Deferred) -> vk::Result {

@@ -13,21 +13,23 @@ use std::sync::Arc;
 pub extern "system" fn create(
     physical: &PhysicalDevice,
     info: &vk::DeviceCreateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     device: Out<'_, u64>,
 ) -> vk::Result {
     // SAFETY: by the command's valid usage, the chain is valid.
-    unsafe { call_log::device_created(info) };
+    let coherent = unsafe {
+        call_log::device_created(info);
+        chained::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(info)
+    };
     if refuses(&physical.settings, Refused::Device) {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
-    let device_coherent = chained::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(info)
-        .is_some_and(|features| features.device_coherent_memory == vk::TRUE);
-    device.write(Device::create(Arc::clone(&physical.settings), device_coherent));
-    vk::Result::SUCCESS
+    let device_coherent = coherent.is_some_and(|features| features.device_coherent_memory == vk::TRUE);
+    let created = Device::new(Arc::clone(&physical.settings), device_coherent);
+    handle::create_with(allocator, device, created)
 }
 
-pub extern "system" fn destroy(device: Option<&Device>, _: Allocator) {
+pub extern "system" fn destroy(device: Option<&Device>, allocator: Allocator<'_>) {
     let Some(device) = device else { return };
     device.lock().ending = true;
     device.changed.notify_all();
@@ -39,7 +41,10 @@ pub extern "system" fn destroy(device: Option<&Device>, _: Allocator) {
                 queue.join();
             }
         }
-        drop(handle::take::<Device>(std::ptr::from_ref(device) as u64));
+        drop(handle::take_with::<Device>(
+            allocator,
+            std::ptr::from_ref(device) as u64,
+        ));
     }
 }
 

@@ -80,7 +80,7 @@ unsafe extern "system" fn get_device_proc_addr(device: &Device, name: *const c_c
 }
 
 /// Creates an object without state. All commands of this kind have this signature.
-extern "system" fn create_token(_: &Device, _: *const c_void, _: Allocator, object: Out<'_, u64>) -> vk::Result {
+extern "system" fn create_token(_: &Device, _: *const c_void, _: Allocator<'_>, object: Out<'_, u64>) -> vk::Result {
     object.write(handle::token());
     vk::Result::SUCCESS
 }

@@ -3,8 +3,15 @@
 use ash::vk::{self, TaggedStructure};
 use std::ffi::{CStr, c_char};
 
-/// Answers a query of a list: writes the count, or up to `count` elements. `list` is null or has `count` elements.
-pub fn fill<T: Copy, N: Copy + TryInto<usize> + TryFrom<usize>>(all: &[T], count: &mut N, list: *mut T) -> vk::Result {
+/// Answers a query of a list: writes the count, or up to `count` elements.
+///
+/// # Safety
+/// `list` must be null or have room for `count` elements.
+pub unsafe fn fill<T: Copy, N: Copy + TryInto<usize> + TryFrom<usize>>(
+    all: &[T],
+    count: &mut N,
+    list: *mut T,
+) -> vk::Result {
     let room = if list.is_null() {
         all.len()
     } else {
@@ -12,7 +19,7 @@ pub fn fill<T: Copy, N: Copy + TryInto<usize> + TryFrom<usize>>(all: &[T], count
     };
     let written = room.min(all.len());
     if !list.is_null() {
-        // SAFETY: by the valid usage of every query, a list has room for `count` elements.
+        // SAFETY: the list has room for `count` elements (the caller's contract).
         unsafe { list.copy_from_nonoverlapping(all.as_ptr(), written) };
     }
     *count = N::try_from(written).unwrap_or(*count);
@@ -28,19 +35,25 @@ pub fn all_or_incomplete(all: bool) -> vk::Result {
     }
 }
 
-/// Array parameter of a command: null or `count` elements.
-pub fn slice<'a, T>(list: *const T, count: u32) -> &'a [T] {
+/// Array parameter of a command.
+///
+/// # Safety
+/// `list` must be null or have `count` elements, which outlive the result.
+pub unsafe fn slice<'a, T>(list: *const T, count: u32) -> &'a [T] {
     match list.is_null() || count == 0 {
         true => &[],
-        // SAFETY: by the valid usage of every command, an array has `count` elements.
+        // SAFETY: the array has `count` elements (the caller's contract).
         false => unsafe { std::slice::from_raw_parts(list, count as usize) },
     }
 }
 
 /// Structure of type `T` in the `pNext` chain of a command's parameter.
-pub fn chained<T: TaggedStructure>(head: &impl TaggedStructure) -> Option<&T> {
+///
+/// # Safety
+/// The chain must be valid and outlive the result.
+pub unsafe fn chained<T: TaggedStructure>(head: &impl TaggedStructure) -> Option<&T> {
     let mut node = std::ptr::from_ref(head).cast::<vk::BaseInStructure<'_>>();
-    // SAFETY: by the valid usage of every command, chains are valid and `sType` gives the type of each structure.
+    // SAFETY: the chain is valid (the caller's contract), and `sType` gives the type of each structure.
     unsafe {
         while let Some(base) = node.as_ref() {
             if base.s_type == T::STRUCTURE_TYPE {
@@ -53,9 +66,12 @@ pub fn chained<T: TaggedStructure>(head: &impl TaggedStructure) -> Option<&T> {
 }
 
 /// Passes the structure of type `T` in a query's chain to `answer`.
-pub fn answer<T: TaggedStructure>(head: &mut impl TaggedStructure, answer: impl FnOnce(&mut T)) {
+///
+/// # Safety
+/// The chain must be valid, and nothing else may use it meanwhile.
+pub unsafe fn answer<T: TaggedStructure>(head: &mut impl TaggedStructure, answer: impl FnOnce(&mut T)) {
     let mut node = std::ptr::from_mut(head).cast::<vk::BaseOutStructure<'_>>();
-    // SAFETY: by the valid usage of every query, chains are valid and `sType` gives the type of each structure.
+    // SAFETY: the chain is valid (the caller's contract), and `sType` gives the type of each structure.
     unsafe {
         while let Some(base) = node.as_mut() {
             if base.s_type == T::STRUCTURE_TYPE {

@@ -65,12 +65,11 @@ pub extern "system" fn set_event<const SET: bool>(_: &Device, event: &Event) -> 
 pub extern "system" fn create_query_pool(
     _: &Device,
     info: &vk::QueryPoolCreateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     pool: Out<'_, u64>,
 ) -> vk::Result {
     let queries = (0..info.query_count).map(|_| AtomicBool::default()).collect();
-    pool.write(handle::create(Queries(queries)));
-    vk::Result::SUCCESS
+    handle::create_with(allocator, pool, Queries(queries))
 }
 
 pub extern "system" fn reset_query_pool(_: &Device, pool: &Queries, first: u32, count: u32) {

@@ -4,14 +4,18 @@
 //! non-null and valid by the commands' valid usage, and a handle is the address of its object. Parameters that may be null
 //! are options, numbers or pointers.
 
+use ash::vk;
+use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A parameter that a command writes.
 pub type Out<'a, T> = &'a mut MaybeUninit<T>;
-/// Host memory callbacks, which the driver ignores.
-pub type Allocator = *const c_void;
+/// Host memory callbacks. The driver allocates a token of each object with them, so that they can refuse it.
+pub type Allocator<'a> = Option<&'a vk::AllocationCallbacks<'a>>;
 
 /// `ICD_LOADER_MAGIC`: value of a dispatchable object's first word, which the loader replaces by its own pointer.
 pub const LOADER_MAGIC: usize = 0x01CD_C0DE;
@@ -49,9 +53,58 @@ pub unsafe fn take<T>(handle: u64) -> Option<T> {
     Some(*unsafe { Box::from_raw(handle as *mut T) })
 }
 
+/// Objects that were destroyed with callbacks and created without, or the other way round.
+static MISMATCHES: AtomicU64 = AtomicU64::new(0);
+/// The application's allocations, by the object's handle.
+static ALLOCATIONS: LazyLock<Mutex<HashMap<u64, u64>>> = LazyLock::new(Mutex::default);
+
+/// Boxes an object, and writes its handle. Fails if the application's callbacks return no memory.
+pub fn create_with<T>(allocator: Allocator<'_>, out: Out<'_, u64>, object: T) -> vk::Result {
+    let mut memory = std::ptr::null_mut();
+    if let Some(callbacks) = allocator
+        && let Some(allocate) = callbacks.pfn_allocation
+    {
+        // SAFETY: by the valid usage of every command, the callbacks are valid.
+        memory = unsafe { allocate(callbacks.p_user_data, 16, 16, vk::SystemAllocationScope::OBJECT) };
+        if memory.is_null() {
+            return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    let handle = create(object);
+    if allocator.is_some() {
+        ALLOCATIONS.lock().insert(handle, memory as u64);
+    }
+    out.write(handle);
+    vk::Result::SUCCESS
+}
+
+/// Unboxes an object, and frees what [`create_with`] allocated with the application's callbacks.
+///
+/// # Safety
+/// Same as [`take`].
+pub unsafe fn take_with<T>(allocator: Allocator<'_>, handle: u64) -> Option<T> {
+    let memory = ALLOCATIONS.lock().remove(&handle);
+    if handle != 0 && memory.is_some() != allocator.is_some() {
+        MISMATCHES.fetch_add(1, Ordering::Relaxed);
+    }
+    if let (Some(memory), Some(callbacks)) = (memory, allocator)
+        && let Some(free) = callbacks.pfn_free
+    {
+        // SAFETY: by the valid usage of every command, the callbacks are valid and compatible with those of the creation.
+        unsafe { free(callbacks.p_user_data, memory as *mut c_void) };
+    }
+    // SAFETY: the caller's contract.
+    unsafe { take(handle) }
+}
+
 /// Number of live boxed objects. Reveals leaks, and frees of objects that had to leak.
 pub fn live() -> u64 {
     LIVE.load(Ordering::Relaxed)
+}
+
+/// Number of objects that were destroyed with callbacks and created without, or the other way round.
+pub fn allocator_mismatches() -> u64 {
+    MISMATCHES.load(Ordering::Relaxed)
 }
 
 /// Handle of an object without state.

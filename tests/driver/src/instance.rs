@@ -15,6 +15,15 @@ pub struct Instance {
     physical: Vec<u64>,
 }
 
+impl Drop for Instance {
+    fn drop(&mut self) {
+        for physical in &self.physical {
+            // SAFETY: the instance created its physical devices, and they are not used without it.
+            drop(unsafe { handle::take::<PhysicalDevice>(*physical) });
+        }
+    }
+}
+
 const EXTENSIONS: [(&CStr, u32); 8] = [
     (ash::khr::get_physical_device_properties2::NAME, 2),
     (ash::khr::surface::NAME, 25),
@@ -30,7 +39,7 @@ const EXTENSIONS: [(&CStr, u32); 8] = [
     clippy::print_stderr,
     reason = "a test with a misspelt word has no other output channel"
 )]
-pub extern "system" fn create(_: *const c_void, _: Allocator, instance: Out<'_, u64>) -> vk::Result {
+pub extern "system" fn create(_: *const c_void, allocator: Allocator<'_>, instance: Out<'_, u64>) -> vk::Result {
     let settings = match Settings::from_environment() {
         Ok(settings) => Arc::new(settings),
         Err(word) => {
@@ -39,23 +48,16 @@ pub extern "system" fn create(_: *const c_void, _: Allocator, instance: Out<'_, 
         }
     };
     let create = |index| PhysicalDevice::create(index, Arc::clone(&settings));
-    instance.write(handle::create(Instance {
+    let created = Instance {
         _loader: LOADER_MAGIC,
         physical: (0..settings.devices).map(create).collect(),
-    }));
-    vk::Result::SUCCESS
+    };
+    handle::create_with(allocator, instance, created)
 }
 
-pub extern "system" fn destroy(instance: u64, _: Allocator) {
+pub extern "system" fn destroy(instance: u64, allocator: Allocator<'_>) {
     // SAFETY: by the command's valid usage, the instance and its physical devices are not used afterwards.
-    unsafe {
-        for physical in handle::take::<Instance>(instance)
-            .into_iter()
-            .flat_map(|instance| instance.physical)
-        {
-            drop(handle::take::<PhysicalDevice>(physical));
-        }
-    }
+    drop(unsafe { handle::take_with::<Instance>(allocator, instance) });
 }
 
 pub extern "system" fn enumerate_physical_devices(
@@ -63,7 +65,8 @@ pub extern "system" fn enumerate_physical_devices(
     count: &mut u32,
     devices: *mut u64,
 ) -> vk::Result {
-    fill(&instance.physical, count, devices)
+    // SAFETY: by the command's valid usage, the list is null or has `count` elements.
+    unsafe { fill(&instance.physical, count, devices) }
 }
 
 /// All devices form one group.
@@ -101,7 +104,8 @@ pub extern "system" fn enumerate_extensions(
         return vk::Result::ERROR_LAYER_NOT_PRESENT;
     }
     let all = EXTENSIONS.map(|(name, version)| extension(name, version));
-    fill(&all, count, properties)
+    // SAFETY: by the command's valid usage, the list is null or has `count` elements.
+    unsafe { fill(&all, count, properties) }
 }
 
 pub extern "system" fn version(version: Out<'_, u32>) -> vk::Result {

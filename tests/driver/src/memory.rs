@@ -34,11 +34,16 @@ impl Drop for Memory {
 pub extern "system" fn allocate(
     device: &Device,
     info: &vk::MemoryAllocateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     memory: Out<'_, u64>,
 ) -> vk::Result {
-    let imported = chained::<vk::ImportMemoryHostPointerInfoEXT<'_>>(info).map(|info| info.p_host_pointer);
-    let replayed = chained::<vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>>(info);
+    // SAFETY: by the command's valid usage, the chain is valid.
+    let (imported, replayed) = unsafe {
+        (
+            chained::<vk::ImportMemoryHostPointerInfoEXT<'_>>(info).map(|info| info.p_host_pointer),
+            chained::<vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>>(info),
+        )
+    };
     let index = info.memory_type_index;
     memory_allocated(index);
     let is_refused = device.refuses(match imported {
@@ -63,11 +68,17 @@ pub extern "system" fn allocate(
     if base.is_null() {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
-    let created = handle::create(Memory {
+    let created = Memory {
         base,
         layout,
         opaque: replayed.map_or(0, |info| info.opaque_capture_address),
-    });
+    };
+    let result = handle::create_with(allocator, memory, created);
+    if result != vk::Result::SUCCESS {
+        return result;
+    }
+    // SAFETY: `create_with` wrote the handle.
+    let created = unsafe { memory.assume_init() };
     if kinds.get(index as usize).is_some_and(is_local) {
         let local = LocalMemory {
             base: base as u64,
@@ -75,13 +86,12 @@ pub extern "system" fn allocate(
         };
         device.lock().local_memory.insert(created, local);
     }
-    memory.write(created);
     vk::Result::SUCCESS
 }
 
-pub extern "system" fn free(device: &Device, memory: u64, _: Allocator) {
+pub extern "system" fn free(device: &Device, memory: u64, allocator: Allocator<'_>) {
     device.lock().local_memory.remove(&memory);
-    object::destroy::<Memory>(device, memory, std::ptr::null());
+    object::destroy::<Memory>(device, memory, allocator);
 }
 
 pub extern "system" fn map(

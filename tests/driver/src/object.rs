@@ -9,15 +9,14 @@ use std::ffi::c_void;
 pub extern "system" fn create_default<T: Default>(
     _: &Device,
     _: *const c_void,
-    _: Allocator,
+    allocator: Allocator<'_>,
     object: Out<'_, u64>,
 ) -> vk::Result {
-    object.write(handle::create(T::default()));
-    vk::Result::SUCCESS
+    handle::create_with(allocator, object, T::default())
 }
 
 /// Any command that destroys an object.
-pub extern "system" fn destroy<T>(_: &Device, object: u64, _: Allocator) {
+pub extern "system" fn destroy<T>(_: &Device, object: u64, allocator: Allocator<'_>) {
     // SAFETY: by the command's valid usage, the object is null or live, and is not used afterwards.
-    drop(unsafe { handle::take::<T>(object) });
+    drop(unsafe { handle::take_with::<T>(allocator, object) });
 }

@@ -9,44 +9,70 @@ use crate::state::Device;
 use ash::vk::{self, Handle, TaggedStructure};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
+use std::mem::MaybeUninit;
 
 /// A pipeline cache: hashes of the SPIR-V of all stages that were created with it.
 #[derive(Default)]
 pub struct Cache(Mutex<BTreeSet<u64>>);
 
-/// Creates a pipeline. `None` if the SPIR-V of an identifier is unknown.
-fn pipeline(
+/// Creates a pipeline.
+///
+/// # Errors
+/// `VK_PIPELINE_COMPILE_REQUIRED` if the SPIR-V of an identifier is unknown, or the application's callbacks return no memory.
+///
+/// # Safety
+/// The create info and the stages must be valid.
+unsafe fn pipeline(
     cache: Option<&Cache>,
     info: &impl TaggedStructure,
     stages: &[vk::PipelineShaderStageCreateInfo<'_>],
-) -> Option<vk::Pipeline> {
-    let stages = match binary::stages(info) {
-        Some(stages) => stages,
-        None => stages.iter().map(stage_words).collect::<Option<Vec<_>>>()?,
+    allocator: Allocator<'_>,
+) -> Result<vk::Pipeline, vk::Result> {
+    // SAFETY: create info and stages are valid (the caller's contract).
+    let stages = unsafe {
+        let stages = match binary::stages(info) {
+            Some(stages) => stages,
+            None => {
+                let words = stages.iter().map(|stage| stage_words(stage));
+                words
+                    .collect::<Option<Vec<_>>>()
+                    .ok_or(vk::Result::PIPELINE_COMPILE_REQUIRED_EXT)?
+            }
+        };
+        binary::capture(info, &stages);
+        stages
     };
-    binary::capture(info, &stages);
     if let Some(cache) = cache {
         cache.0.lock().extend(stages.iter().map(|words| hash(words)));
     }
-    Some(vk::Pipeline::from_raw(handle::create(Pipeline { stages })))
+    let mut handle = MaybeUninit::new(0);
+    handle::create_with(allocator, &mut handle, Pipeline { stages }).result()?;
+    // SAFETY: initialised to null.
+    Ok(vk::Pipeline::from_raw(unsafe { handle.assume_init() }))
 }
 
 /// Creates the pipeline of each create info with the stages that `stages` returns.
-fn create_all<T: TaggedStructure>(
+///
+/// # Safety
+/// `infos` must have `count` valid elements, and `pipelines` room for as many.
+unsafe fn create_all<T: TaggedStructure>(
     cache: Option<&Cache>,
     count: u32,
     infos: *const T,
+    allocator: Allocator<'_>,
     pipelines: *mut vk::Pipeline,
     stages: impl Fn(&T) -> &[vk::PipelineShaderStageCreateInfo<'_>],
 ) -> vk::Result {
     let mut result = vk::Result::SUCCESS;
-    for (index, info) in slice(infos, count).iter().enumerate() {
-        let created = pipeline(cache, info, stages(info)).unwrap_or_else(|| {
-            result = vk::Result::PIPELINE_COMPILE_REQUIRED_EXT;
-            vk::Pipeline::null()
-        });
-        // SAFETY: by the commands' valid usage, the arrays have `count` elements.
-        unsafe { pipelines.add(index).write(created) };
+    // SAFETY: the arrays have `count` elements, which are valid (the caller's contract).
+    unsafe {
+        for (index, info) in slice(infos, count).iter().enumerate() {
+            let created = pipeline(cache, info, stages(info), allocator).unwrap_or_else(|error| {
+                result = error;
+                vk::Pipeline::null()
+            });
+            pipelines.add(index).write(created);
+        }
     }
     result
 }
@@ -56,10 +82,15 @@ pub extern "system" fn create_compute(
     cache: Option<&Cache>,
     count: u32,
     infos: *const vk::ComputePipelineCreateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all(cache, count, infos, pipelines, |info| std::slice::from_ref(&info.stage))
+    // SAFETY: by the command's valid usage, the arrays have `count` valid elements.
+    unsafe {
+        create_all(cache, count, infos, allocator, pipelines, |info| {
+            std::slice::from_ref(&info.stage)
+        })
+    }
 }
 
 pub extern "system" fn create_graphics(
@@ -67,12 +98,15 @@ pub extern "system" fn create_graphics(
     cache: Option<&Cache>,
     count: u32,
     infos: *const vk::GraphicsPipelineCreateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all(cache, count, infos, pipelines, |info| {
-        slice(info.p_stages, info.stage_count)
-    })
+    // SAFETY: by the command's valid usage, the arrays have `count` valid elements.
+    unsafe {
+        create_all(cache, count, infos, allocator, pipelines, |info| {
+            slice(info.p_stages, info.stage_count)
+        })
+    }
 }
 
 pub extern "system" fn create_ray_tracing(
@@ -81,17 +115,23 @@ pub extern "system" fn create_ray_tracing(
     cache: Option<&'static Cache>,
     count: u32,
     infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    // By the command's valid usage, the arrays stay valid until the operation completes.
+    // By the command's valid usage, what the parameters point to stays valid until the operation completes.
     let (infos_address, pipelines_address) = (infos as usize, pipelines as usize);
+    let allocator_address = allocator.map_or(0, |callbacks| std::ptr::from_ref(callbacks) as usize);
     let create = move || {
         let infos = infos_address as *const vk::RayTracingPipelineCreateInfoKHR<'_>;
         let pipelines = pipelines_address as *mut vk::Pipeline;
-        create_all(cache, count, infos, pipelines, |info| {
-            slice(info.p_stages, info.stage_count)
-        })
+        // SAFETY: as above.
+        let allocator = unsafe { (allocator_address as *const vk::AllocationCallbacks<'_>).as_ref() };
+        // SAFETY: by the command's valid usage, the arrays have `count` valid elements until then.
+        unsafe {
+            create_all(cache, count, infos, allocator, pipelines, |info| {
+                slice(info.p_stages, info.stage_count)
+            })
+        }
     };
     match operation {
         Some(deferred) if device.settings.deferred => {
@@ -106,5 +146,6 @@ pub extern "system" fn create_ray_tracing(
 pub extern "system" fn cache_data(_: &Device, cache: &Cache, size: &mut usize, data: *mut u8) -> vk::Result {
     let hashes = cache.0.lock();
     let bytes: Vec<u8> = hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect();
-    fill(&bytes, size, data)
+    // SAFETY: by the command's valid usage, the buffer is null or has `size` bytes.
+    unsafe { fill(&bytes, size, data) }
 }

@@ -25,9 +25,12 @@ const IDENTIFIER_BYTES: usize = 8;
 static MODULES: LazyLock<Mutex<HashMap<Vec<u8>, Vec<u32>>>> = LazyLock::new(Mutex::default);
 
 /// Copies the SPIR-V of a create info.
-fn words(info: &vk::ShaderModuleCreateInfo<'_>) -> Vec<u32> {
+///
+/// # Safety
+/// The code must have `code_size` bytes.
+unsafe fn words(info: &vk::ShaderModuleCreateInfo<'_>) -> Vec<u32> {
     (0..info.code_size / 4)
-        // SAFETY: by the commands' valid usage, the code has `code_size` bytes.
+        // SAFETY: the code has `code_size` bytes (the caller's contract).
         .map(|word| unsafe { info.p_code.add(word).read_unaligned() })
         .collect()
 }
@@ -42,33 +45,35 @@ pub fn hash(words: &[u32]) -> u64 {
 pub extern "system" fn create_module(
     _: &Device,
     info: &vk::ShaderModuleCreateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     module: Out<'_, u64>,
 ) -> vk::Result {
-    let words = words(info);
+    // SAFETY: by the command's valid usage, the code has `code_size` bytes.
+    let words = unsafe { words(info) };
     MODULES
         .lock()
         .insert(hash(&words).to_le_bytes().to_vec(), words.clone());
-    module.write(handle::create(Module(words)));
-    vk::Result::SUCCESS
+    handle::create_with(allocator, module, Module(words))
 }
 
 /// SPIR-V of a stage: from its module, a chained create info or a chained identifier. `None` for an unknown identifier.
-pub fn stage_words(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Option<Vec<u32>> {
-    // SAFETY: by the commands' valid usage, the module is null or live.
-    if let Some(module) = unsafe { handle::get::<Module>(info.module.as_raw()) } {
-        return Some(module.0.clone());
-    }
-    if let Some(info) = chained::<vk::ShaderModuleCreateInfo<'_>>(info) {
-        return Some(words(info));
-    }
-    let find = |info: &vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>| {
+///
+/// # Safety
+/// The stage must be valid: its module is null or live, and its chain and what that points to are valid.
+pub unsafe fn stage_words(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Option<Vec<u32>> {
+    // SAFETY: the stage is valid (the caller's contract).
+    unsafe {
+        if let Some(module) = handle::get::<Module>(info.module.as_raw()) {
+            return Some(module.0.clone());
+        }
+        if let Some(info) = chained::<vk::ShaderModuleCreateInfo<'_>>(info) {
+            return Some(words(info));
+        }
+        let Some(info) = chained::<vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_>>(info) else {
+            return Some(Vec::new());
+        };
         let identifier = slice(info.p_identifier, info.identifier_size);
         MODULES.lock().get(identifier).cloned()
-    };
-    match chained(info) {
-        Some(identifier) => find(identifier),
-        None => Some(Vec::new()),
     }
 }
 
@@ -90,5 +95,6 @@ pub extern "system" fn create_info_identifier(
     info: &vk::ShaderModuleCreateInfo<'_>,
     identifier: &mut vk::ShaderModuleIdentifierEXT<'_>,
 ) {
-    write_identifier(&words(info), identifier);
+    // SAFETY: by the command's valid usage, the code has `code_size` bytes.
+    write_identifier(&unsafe { words(info) }, identifier);
 }

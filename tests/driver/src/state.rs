@@ -1,7 +1,7 @@
 //! State of a device that several kinds of objects share.
 
 use crate::addresses::Addresses;
-use crate::handle::{self, LOADER_MAGIC};
+use crate::handle::LOADER_MAGIC;
 use crate::settings::{Refused, Settings};
 use ash::vk;
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -78,16 +78,16 @@ pub enum Cause {
 }
 
 impl Device {
-    /// Creates a device and returns its handle.
-    pub fn create(settings: Arc<Settings>, device_coherent: bool) -> u64 {
-        handle::create(Self {
+    /// Creates a device.
+    pub fn new(settings: Arc<Settings>, device_coherent: bool) -> Self {
+        Self {
             _loader: LOADER_MAGIC,
             settings,
             device_coherent,
             state: Mutex::default(),
             changed: Condvar::new(),
             queues: Mutex::default(),
-        })
+        }
     }
 
     /// Locks the mutable state.

@@ -42,25 +42,29 @@ fn submit_batches(queue: &Queue, batches: impl Iterator<Item = Batch>, fence: u6
 pub extern "system" fn submit(queue: &Queue, count: u32, submits: *const vk::SubmitInfo<'_>, fence: u64) -> vk::Result {
     let batch = |info: &vk::SubmitInfo<'_>| {
         let none = vk::TimelineSemaphoreSubmitInfo::default();
-        let timeline = chained(info).unwrap_or(&none);
-        let wait_values = slice(timeline.p_wait_semaphore_values, timeline.wait_semaphore_value_count);
-        let signal_values = slice(
-            timeline.p_signal_semaphore_values,
-            timeline.signal_semaphore_value_count,
-        );
-        Batch {
-            waits: paired(slice(info.p_wait_semaphores, info.wait_semaphore_count), wait_values),
-            ops: without_writes(
-                chained::<vk::ProtectedSubmitInfo<'_>>(info).is_some_and(|info| info.protected_submit == vk::TRUE),
-                ops(slice(info.p_command_buffers, info.command_buffer_count).iter().copied()),
-            ),
-            signals: paired(
-                slice(info.p_signal_semaphores, info.signal_semaphore_count),
-                signal_values,
-            ),
+        // SAFETY: by the command's valid usage, the chain is valid, and arrays have as many elements as their counts.
+        unsafe {
+            let timeline = chained(info).unwrap_or(&none);
+            let wait_values = slice(timeline.p_wait_semaphore_values, timeline.wait_semaphore_value_count);
+            let signal_values = slice(
+                timeline.p_signal_semaphore_values,
+                timeline.signal_semaphore_value_count,
+            );
+            Batch {
+                waits: paired(slice(info.p_wait_semaphores, info.wait_semaphore_count), wait_values),
+                ops: without_writes(
+                    chained::<vk::ProtectedSubmitInfo<'_>>(info).is_some_and(|info| info.protected_submit == vk::TRUE),
+                    ops(slice(info.p_command_buffers, info.command_buffer_count).iter().copied()),
+                ),
+                signals: paired(
+                    slice(info.p_signal_semaphores, info.signal_semaphore_count),
+                    signal_values,
+                ),
+            }
         }
     };
-    submit_batches(queue, slice(submits, count).iter().map(batch), fence)
+    // SAFETY: by the command's valid usage, the array has `count` elements.
+    submit_batches(queue, unsafe { slice(submits, count) }.iter().map(batch), fence)
 }
 
 pub extern "system" fn submit2(
@@ -72,14 +76,18 @@ pub extern "system" fn submit2(
     let with = |infos: &[vk::SemaphoreSubmitInfo<'_>]| {
         infos.iter().map(|info| (info.semaphore.as_raw(), info.value)).collect()
     };
-    let batch = |info: &vk::SubmitInfo2<'_>| Batch {
-        waits: with(slice(info.p_wait_semaphore_infos, info.wait_semaphore_info_count)),
-        ops: ops(slice(info.p_command_buffer_infos, info.command_buffer_info_count)
-            .iter()
-            .map(|info| info.command_buffer)),
-        signals: with(slice(info.p_signal_semaphore_infos, info.signal_semaphore_info_count)),
+    // SAFETY: by the command's valid usage, arrays have as many elements as their counts.
+    let batch = |info: &vk::SubmitInfo2<'_>| unsafe {
+        Batch {
+            waits: with(slice(info.p_wait_semaphore_infos, info.wait_semaphore_info_count)),
+            ops: ops(slice(info.p_command_buffer_infos, info.command_buffer_info_count)
+                .iter()
+                .map(|info| info.command_buffer)),
+            signals: with(slice(info.p_signal_semaphore_infos, info.signal_semaphore_info_count)),
+        }
     };
-    submit_batches(queue, slice(submits, count).iter().map(batch), fence)
+    // SAFETY: as above.
+    submit_batches(queue, unsafe { slice(submits, count) }.iter().map(batch), fence)
 }
 
 pub extern "system" fn bind_sparse(
@@ -88,12 +96,16 @@ pub extern "system" fn bind_sparse(
     infos: *const vk::BindSparseInfo<'_>,
     fence: u64,
 ) -> vk::Result {
-    let batch = |info: &vk::BindSparseInfo<'_>| Batch {
-        waits: paired(slice(info.p_wait_semaphores, info.wait_semaphore_count), &[]),
-        ops: Vec::new(),
-        signals: paired(slice(info.p_signal_semaphores, info.signal_semaphore_count), &[]),
+    // SAFETY: by the command's valid usage, arrays have as many elements as their counts.
+    let batch = |info: &vk::BindSparseInfo<'_>| unsafe {
+        Batch {
+            waits: paired(slice(info.p_wait_semaphores, info.wait_semaphore_count), &[]),
+            ops: Vec::new(),
+            signals: paired(slice(info.p_signal_semaphores, info.signal_semaphore_count), &[]),
+        }
     };
-    submit_batches(queue, slice(infos, count).iter().map(batch), fence)
+    // SAFETY: as above.
+    submit_batches(queue, unsafe { slice(infos, count) }.iter().map(batch), fence)
 }
 
 /// Runs `then` under the device's lock and wakes waiting threads, unless the device is lost.

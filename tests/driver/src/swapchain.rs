@@ -62,7 +62,8 @@ pub extern "system" fn surface_formats(
         format: vk::Format::B8G8R8A8_UNORM,
         color_space: vk::ColorSpaceKHR::SRGB_NONLINEAR,
     };
-    fill(&[only], count, list)
+    // SAFETY: by the command's valid usage, the list is null or has `count` elements.
+    unsafe { fill(&[only], count, list) }
 }
 
 pub extern "system" fn present_modes(
@@ -71,25 +72,32 @@ pub extern "system" fn present_modes(
     count: &mut u32,
     list: *mut vk::PresentModeKHR,
 ) -> vk::Result {
-    fill(&[vk::PresentModeKHR::FIFO], count, list)
+    // SAFETY: by the command's valid usage, the list is null or has `count` elements.
+    unsafe { fill(&[vk::PresentModeKHR::FIFO], count, list) }
 }
 
-pub extern "system" fn create(device: &Device, _: *const c_void, _: Allocator, swapchain: Out<'_, u64>) -> vk::Result {
+pub extern "system" fn create(
+    device: &Device,
+    _: *const c_void,
+    allocator: Allocator<'_>,
+    swapchain: Out<'_, u64>,
+) -> vk::Result {
     let status = device.status();
-    if status == vk::Result::SUCCESS {
-        swapchain.write(handle::create(Swapchain {
-            images: [(); IMAGES].map(|()| handle::token()),
-            acquired: [const { AtomicBool::new(false) }; IMAGES],
-        }));
+    if status != vk::Result::SUCCESS {
+        return status;
     }
-    status
+    let created = Swapchain {
+        images: [(); IMAGES].map(|()| handle::token()),
+        acquired: [const { AtomicBool::new(false) }; IMAGES],
+    };
+    handle::create_with(allocator, swapchain, created)
 }
 
 pub extern "system" fn create_shared(
     device: &Device,
     count: u32,
     infos: *const c_void,
-    allocator: Allocator,
+    allocator: Allocator<'_>,
     swapchains: *mut MaybeUninit<u64>,
 ) -> vk::Result {
     // SAFETY: by the command's valid usage, the array has `count` elements.
@@ -102,7 +110,8 @@ pub extern "system" fn create_shared(
 }
 
 pub extern "system" fn images(_: &Device, swapchain: &Swapchain, count: &mut u32, list: *mut u64) -> vk::Result {
-    fill(&swapchain.images, count, list)
+    // SAFETY: by the command's valid usage, the list is null or has `count` elements.
+    unsafe { fill(&swapchain.images, count, list) }
 }
 
 /// Waits for a free image. Acquired images become free when they are presented.
@@ -151,8 +160,13 @@ pub extern "system" fn acquire2(
 }
 
 pub extern "system" fn present(queue: &Queue, info: &vk::PresentInfoKHR<'_>) -> vk::Result {
-    let swapchains = slice(info.p_swapchains.cast::<&Swapchain>(), info.swapchain_count);
-    let images = slice(info.p_image_indices, info.swapchain_count);
+    // SAFETY: by the command's valid usage, the arrays have an element per swapchain.
+    let (swapchains, images) = unsafe {
+        (
+            slice(info.p_swapchains.cast::<&Swapchain>(), info.swapchain_count),
+            slice(info.p_image_indices, info.swapchain_count),
+        )
+    };
     signal_from(queue, || {
         for (index, (swapchain, image)) in swapchains.iter().zip(images).enumerate() {
             if let Some(taken) = swapchain.acquired.get(*image as usize) {

@@ -51,19 +51,19 @@ impl Semaphore {
 pub extern "system" fn create_fence(
     device: &Device,
     info: &vk::FenceCreateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     fence: Out<'_, u64>,
 ) -> vk::Result {
     if device.refuses(Refused::Fence) {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
     let signalled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
-    fence.write(handle::create(Fence(AtomicBool::new(signalled))));
-    vk::Result::SUCCESS
+    handle::create_with(allocator, fence, Fence(AtomicBool::new(signalled)))
 }
 
 pub extern "system" fn reset_fences(_: &Device, count: u32, list: *const &Fence) -> vk::Result {
-    for fence in slice(list, count) {
+    // SAFETY: by the command's valid usage, the array has `count` live fences.
+    for fence in unsafe { slice(list, count) } {
         fence.0.store(false, Ordering::Release);
     }
     vk::Result::SUCCESS
@@ -83,7 +83,8 @@ pub extern "system" fn wait_for_fences(
     all: vk::Bool32,
     timeout: u64,
 ) -> vk::Result {
-    let fences = slice(list, count).iter();
+    // SAFETY: by the command's valid usage, the array has `count` live fences.
+    let fences = unsafe { slice(list, count) }.iter();
     device.wait(timeout, || match all {
         vk::FALSE => fences.clone().any(|fence| fence.is_signalled()),
         _ => fences.clone().all(|fence| fence.is_signalled()),
@@ -93,15 +94,16 @@ pub extern "system" fn wait_for_fences(
 pub extern "system" fn create_semaphore(
     _: &Device,
     info: &vk::SemaphoreCreateInfo<'_>,
-    _: Allocator,
+    allocator: Allocator<'_>,
     semaphore: Out<'_, u64>,
 ) -> vk::Result {
-    let kind = chained::<vk::SemaphoreTypeCreateInfo<'_>>(info);
-    semaphore.write(handle::create(Semaphore {
+    // SAFETY: by the command's valid usage, the chain is valid.
+    let kind = unsafe { chained::<vk::SemaphoreTypeCreateInfo<'_>>(info) };
+    let created = Semaphore {
         timeline: kind.is_some_and(|kind| kind.semaphore_type == vk::SemaphoreType::TIMELINE),
         value: AtomicU64::new(kind.map_or(0, |kind| kind.initial_value)),
-    }));
-    vk::Result::SUCCESS
+    };
+    handle::create_with(allocator, semaphore, created)
 }
 
 pub extern "system" fn counter_value(device: &Device, semaphore: &Semaphore, value: Out<'_, u64>) -> vk::Result {
@@ -120,8 +122,14 @@ pub extern "system" fn signal_semaphore(device: &Device, info: &vk::SemaphoreSig
 }
 
 pub extern "system" fn wait_semaphores(device: &Device, info: &vk::SemaphoreWaitInfo<'_>, timeout: u64) -> vk::Result {
-    let semaphores = slice(info.p_semaphores.cast::<&Semaphore>(), info.semaphore_count);
-    let waits = || semaphores.iter().zip(slice(info.p_values, info.semaphore_count));
+    // SAFETY: by the command's valid usage, the arrays have one live semaphore and one value for each wait.
+    let (semaphores, values) = unsafe {
+        (
+            slice(info.p_semaphores.cast::<&Semaphore>(), info.semaphore_count),
+            slice(info.p_values, info.semaphore_count),
+        )
+    };
+    let waits = || semaphores.iter().zip(values);
     let has = |(semaphore, value): (&&Semaphore, &u64)| semaphore.has(*value);
     device.wait(timeout, || match info.flags.contains(vk::SemaphoreWaitFlags::ANY) {
         true => waits().any(has),

@@ -17,6 +17,8 @@ pub struct CallLog {
     pub features: u64,
     /// Calls of `vkBeginCommandBuffer` and `vkResetCommandBuffer`.
     pub command_buffer_resets: u64,
+    /// Objects that were destroyed with host memory callbacks and created without, or the other way round.
+    pub allocator_mismatches: u64,
     /// Addresses of the nodes in the chain of the last `vkCreateDevice`, in order; zeros follow.
     pub chain: [u64; CHAIN],
     /// Number of calls of `vkCreateDevice`.
@@ -28,4 +30,4 @@ pub struct CallLog {
 }
 
 // The struct crosses a C interface between two libraries, so it has no padding.
-const _: () = assert!(size_of::<CallLog>() == (4 + CHAIN) * 8 + (2 + ALLOCATIONS) * 4);
+const _: () = assert!(size_of::<CallLog>() == (5 + CHAIN) * 8 + (2 + ALLOCATIONS) * 4);

@@ -76,7 +76,8 @@ pub extern "system" fn enumerate_extensions(
     if !layer.is_null() {
         return vk::Result::ERROR_LAYER_NOT_PRESENT;
     }
-    fill(&extensions(&device.settings), count, list)
+    // SAFETY: by the command's valid usage, the list is null or has `count` elements.
+    unsafe { fill(&extensions(&device.settings), count, list) }
 }
 
 pub extern "system" fn enumerate_layers(
@@ -84,7 +85,8 @@ pub extern "system" fn enumerate_layers(
     count: &mut u32,
     list: *mut vk::LayerProperties,
 ) -> vk::Result {
-    fill(&[], count, list)
+    // SAFETY: by the command's valid usage, the list is null or has `count` elements.
+    unsafe { fill(&[], count, list) }
 }
 
 /// Properties of memory that the device does not cache.
@@ -183,7 +185,8 @@ fn families() -> [vk::QueueFamilyProperties; 2] {
 }
 
 pub extern "system" fn queue_families(_: &PhysicalDevice, count: &mut u32, list: *mut vk::QueueFamilyProperties) {
-    let _ = fill(&families(), count, list);
+    // SAFETY: by the command's valid usage, the list is null or has `count` elements.
+    let _ = unsafe { fill(&families(), count, list) };
 }
 
 pub extern "system" fn queue_families2(_: &PhysicalDevice, count: &mut u32, list: *mut vk::QueueFamilyProperties2<'_>) {

@@ -60,38 +60,41 @@ pub extern "system" fn properties2(device: &PhysicalDevice, query: &mut vk::Phys
     let mut uuid = *b"vkabort-device-0";
     uuid[15] += device.index as u8;
     query.properties = core(device);
-    answer::<vk::PhysicalDeviceIDProperties<'_>>(query, |found| found.device_uuid = uuid);
-    answer(query, |found: &mut vk::PhysicalDeviceVulkan11Properties<'_>| {
-        found.device_uuid = uuid;
-        found.subgroup_size = 1;
-        found.max_per_set_descriptors = 1024;
-        found.max_memory_allocation_size = 1 << 31;
-    });
-    answer(query, |found: &mut vk::PhysicalDeviceMaintenance3Properties<'_>| {
-        found.max_per_set_descriptors = 1024;
-        found.max_memory_allocation_size = 1 << 31;
-    });
-    answer(query, |found: &mut vk::PhysicalDeviceDriverProperties<'_>| {
-        found.driver_id = vk::DriverId::from_raw(0x7FFF_0000);
-        copy_text(&mut found.driver_name, c"vkabort test driver");
-        copy_text(&mut found.driver_info, c"1");
-    });
-    answer(
-        query,
-        |found: &mut vk::PhysicalDeviceExternalMemoryHostPropertiesEXT<'_>| {
-            found.min_imported_host_pointer_alignment = 4096;
-        },
-    );
-    answer(
-        query,
-        |found: &mut vk::PhysicalDeviceTimelineSemaphoreProperties<'_>| {
-            found.max_timeline_semaphore_value_difference = u64::MAX / 2;
-        },
-    );
-    if settings.native_abort {
-        answer::<khr::ShaderAbortProperties>(query, |found| found.max_shader_abort_message_size = MAX_MESSAGE);
-    }
-    if settings.native_fault {
-        answer::<khr::FaultProperties>(query, |found| found.max_device_fault_count = MAX_FAULTS);
+    // SAFETY: by the command's valid usage, the chain is valid.
+    unsafe {
+        answer::<vk::PhysicalDeviceIDProperties<'_>>(query, |found| found.device_uuid = uuid);
+        answer(query, |found: &mut vk::PhysicalDeviceVulkan11Properties<'_>| {
+            found.device_uuid = uuid;
+            found.subgroup_size = 1;
+            found.max_per_set_descriptors = 1024;
+            found.max_memory_allocation_size = 1 << 31;
+        });
+        answer(query, |found: &mut vk::PhysicalDeviceMaintenance3Properties<'_>| {
+            found.max_per_set_descriptors = 1024;
+            found.max_memory_allocation_size = 1 << 31;
+        });
+        answer(query, |found: &mut vk::PhysicalDeviceDriverProperties<'_>| {
+            found.driver_id = vk::DriverId::from_raw(0x7FFF_0000);
+            copy_text(&mut found.driver_name, c"vkabort test driver");
+            copy_text(&mut found.driver_info, c"1");
+        });
+        answer(
+            query,
+            |found: &mut vk::PhysicalDeviceExternalMemoryHostPropertiesEXT<'_>| {
+                found.min_imported_host_pointer_alignment = 4096;
+            },
+        );
+        answer(
+            query,
+            |found: &mut vk::PhysicalDeviceTimelineSemaphoreProperties<'_>| {
+                found.max_timeline_semaphore_value_difference = u64::MAX / 2;
+            },
+        );
+        if settings.native_abort {
+            answer::<khr::ShaderAbortProperties>(query, |found| found.max_shader_abort_message_size = MAX_MESSAGE);
+        }
+        if settings.native_fault {
+            answer::<khr::FaultProperties>(query, |found| found.max_device_fault_count = MAX_FAULTS);
+        }
     }
 }
