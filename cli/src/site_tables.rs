@@ -77,7 +77,7 @@ const MAX_NESTING: usize = 1024;
 const STACK: usize = MAX_NESTING << 16;
 
 /// Reads JSON that is nested deeper than serde_json's limit of 128 levels.
-fn from_json<T: DeserializeOwned + Send>(bytes: &[u8]) -> Result<T, String> {
+fn from_json<T: DeserializeOwned + Send>(bytes: &[u8]) -> std::result::Result<T, String> {
     if nesting(bytes) > MAX_NESTING {
         return Err(format!("more than {MAX_NESTING} levels of nesting"));
     }
