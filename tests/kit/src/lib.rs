@@ -12,6 +12,7 @@ pub mod device_choice;
 pub mod drivers;
 pub mod environment;
 pub mod gpu_drivers;
+pub mod heap;
 pub mod layer;
 pub mod message_data;
 pub mod messages;

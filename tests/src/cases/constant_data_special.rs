@@ -1,16 +1,20 @@
 //! `OpSpecConstantDataKHR` specialised with other data and other lengths.
 
 use super::constant_data::{Table, payloads, shader, table};
-use super::support::{bytes, run_specialised, same_set, same_words};
-use crate::assembly::assemble;
+use super::support::{bytes, expect_end, expect_payloads, run_specialised, same_set, same_words};
+use crate::assembly::{assemble, assemble_file};
 use crate::case::{Case, cases};
-use crate::vk::{Device, Gpu};
+use crate::glsl;
+use crate::vk::{Device, Gpu, Image, Pass, Stage, Way};
 use anyhow::{Result, ensure};
+use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
     "constant_data_special::specialised_tables" => specialised_tables(device), silent();
     "constant_data_special::lengths_of_tables_of_8_bits" => lengths(gpu, 8), silent();
     "constant_data_special::lengths_of_tables_of_16_bits" => lengths(gpu, 16), silent();
+    "constant_data_special::the_length_alone_in_a_fragment_shader" => fragment(gpu, true), logs(&["ab"]);
+    "constant_data_special::the_length_alone_in_a_fragment_shader_without_an_abort" => fragment(gpu, false), silent();
     "constant_data_special::a_length_without_its_data" => length_without_data(device),
         logs(&["constant data has 3 words, but 4 elements of 32 bits, its specialised length, have 4"]), on_top();
     "constant_data_special::specialised_messages" => specialised_messages(gpu);
@@ -99,6 +103,32 @@ fn lengths(gpu: &Gpu, width: u32) -> Result<()> {
                     ..base
                 },
             )?;
+        }
+    }
+    Ok(())
+}
+
+/// A graphics pipeline specialises the length of its fragment shader's text, with every length that the data has.
+fn fragment(gpu: &Gpu, aborts: bool) -> Result<()> {
+    let vertex = glsl::compile("stage/cover.vert")?;
+    let spirv = assemble_file("assembly/constant_data/fragment_text.spvasm")?;
+    for length in 1..=4u32 {
+        let device = &Device::new(gpu)?;
+        let special = [(2, length.to_le_bytes().to_vec())];
+        let stages = [
+            Stage::new(vk::ShaderStageFlags::VERTEX, &vertex),
+            Stage {
+                special: &special,
+                ..Stage::new(vk::ShaderStageFlags::FRAGMENT, &spirv)
+            },
+        ];
+        let image = Image::new(device)?;
+        let pass = Pass::with(device, &stages, &[], Way::Modules)?;
+        let result = pass.record(&image, if aborts { [17, 42] } else { [1000; 2] })?.run();
+        expect_end(result, aborts)?;
+        image.expect_white(&[(0, 0), (18, 42)])?;
+        if aborts {
+            expect_payloads(device, &[b"abc\0"[..length as usize].to_vec()])?;
         }
     }
     Ok(())

@@ -1,17 +1,21 @@
 //! The end-to-end cases, one file per feature.
 
 mod abort;
+mod allocation;
 mod bad_input;
 mod binaries;
 mod constant_data;
 mod constant_data_special;
 mod control_flow;
+mod cooperative_matrix;
 mod deliver;
+mod descriptor_buffer;
 mod device_creation;
 mod device_group;
 mod dump_race;
 mod enable;
 mod fault_queries;
+mod generated_commands;
 mod geometry;
 mod instance_version;
 mod layout;
@@ -56,17 +60,21 @@ use crate::case::Case;
 pub fn all() -> Vec<Case> {
     [
         abort::CASES,
+        allocation::CASES,
         bad_input::CASES,
         binaries::CASES,
         constant_data::CASES,
         constant_data_special::CASES,
         control_flow::CASES,
+        cooperative_matrix::CASES,
         deliver::CASES,
+        descriptor_buffer::CASES,
         device_creation::CASES,
         device_group::CASES,
         dump_race::CASES,
         enable::CASES,
         fault_queries::CASES,
+        generated_commands::CASES,
         geometry::CASES,
         instance_version::CASES,
         layout::CASES,

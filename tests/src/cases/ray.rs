@@ -76,7 +76,7 @@ pub(super) fn compiled() -> Result<Vec<Vec<u32>>> {
 /// Stages of compiled shaders.
 pub(super) fn stages(compiled: &[Vec<u32>]) -> Vec<Stage<'_>> {
     let stages = RAY_STAGES.iter().zip(compiled);
-    stages.map(|(kind, spirv)| Stage { kind: *kind, spirv }).collect()
+    stages.map(|(kind, spirv)| Stage::new(*kind, spirv)).collect()
 }
 
 /// Traces with a pipeline from `create`. Launch `target[1]` aborts in stage `target[0]`. Returns the result, words and

@@ -34,7 +34,7 @@ fn draw(device: &Device<'_>, aborting: &[usize]) -> Result<()> {
     let image = Image::new(device)?;
     let buffer = Buffer::storage(device, &[marked(aborting), vec![0; 64]].concat())?;
     let module = module()?;
-    let stage = |kind| Stage { kind, spirv: &module };
+    let stage = |kind| Stage::new(kind, &module);
     let stages = [
         stage(vk::ShaderStageFlags::VERTEX),
         stage(vk::ShaderStageFlags::FRAGMENT),

@@ -183,7 +183,7 @@ pub(super) fn draw<'device>(
     push: [u32; 2],
 ) -> Result<(Image<'device>, vk::Result)> {
     let compiled = compile_stages(shaders)?;
-    let stages = compiled.iter().map(|(kind, spirv)| Stage { kind: *kind, spirv });
+    let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
     let image = Image::new(device)?;
     let pass = Pass::with(device, &stages.collect::<Vec<_>>(), buffers, way)?;
     let result = pass.record(&image, push)?.run();
@@ -198,7 +198,7 @@ pub(super) fn draw_with_words<'device>(
 ) -> Result<(Image<'device>, Ran)> {
     let buffer = Buffer::storage(device, &[0; 256])?;
     let compiled = compile_stages(shaders)?;
-    let stages = compiled.iter().map(|(kind, spirv)| Stage { kind: *kind, spirv });
+    let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
     let image = Image::new(device)?;
     let pass = Pass::with(device, &stages.collect::<Vec<_>>(), &[&buffer], Way::Modules)?;
     let result = pass.record(&image, push)?.run();

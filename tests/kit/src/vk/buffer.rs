@@ -92,6 +92,25 @@ impl<'device> Buffer<'device> {
         )
     }
 
+    /// Creates a buffer with a device address and a usage that only `VkBufferUsageFlags2CreateInfo` has. The device needs
+    /// `bufferDeviceAddress` and `VK_KHR_maintenance5`.
+    ///
+    /// # Errors
+    ///
+    /// The buffer cannot be created.
+    pub fn addressed_with(
+        device: &'device Device<'device>,
+        words: &[u32],
+        usage: vk::BufferUsageFlags2KHR,
+    ) -> Result<Self> {
+        let usage = usage | vk::BufferUsageFlags2KHR::SHADER_DEVICE_ADDRESS;
+        let mut usage = vk::BufferUsageFlags2CreateInfoKHR::default().usage(usage);
+        let info = vk::BufferCreateInfo::default()
+            .usage(Usage::SHADER_DEVICE_ADDRESS)
+            .push_next(&mut usage);
+        Self::created(device, words, Kind::STORAGE_BUFFER, info, Property::empty())
+    }
+
     /// Device address of a buffer created by [`addressed`](Self::addressed).
     pub fn address(&self) -> u64 {
         let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
@@ -110,9 +129,19 @@ impl<'device> Buffer<'device> {
         usage: Usage,
         best: Property,
     ) -> Result<Self> {
-        let info = vk::BufferCreateInfo::default()
-            .size(words.len() as u64 * 4)
-            .usage(usage);
+        Self::created(device, words, kind, vk::BufferCreateInfo::default().usage(usage), best)
+    }
+
+    /// Creates the buffer of `info` with the size of the words.
+    fn created(
+        device: &'device Device<'device>,
+        words: &[u32],
+        kind: Kind,
+        info: vk::BufferCreateInfo<'_>,
+        best: Property,
+    ) -> Result<Self> {
+        let info = info.size(words.len() as u64 * 4);
+        let addressed = info.usage.contains(Usage::SHADER_DEVICE_ADDRESS);
         let mut buffer = Self {
             device,
             raw: vk::Buffer::null(),
@@ -131,7 +160,7 @@ impl<'device> Buffer<'device> {
             let mut info = vk::MemoryAllocateInfo::default()
                 .allocation_size(needs.size)
                 .memory_type_index(kind);
-            if usage.contains(Usage::SHADER_DEVICE_ADDRESS) {
+            if addressed {
                 info = info.push_next(&mut flags);
             }
             buffer.memory = device.raw.allocate_memory(&info, None).context("vkAllocateMemory")?;

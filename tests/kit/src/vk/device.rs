@@ -13,6 +13,8 @@ pub struct DeviceOptions {
     pub abort: bool,
     /// Whether to enable `bufferDeviceAddress`.
     pub buffer_device_address: bool,
+    /// Whether to enable `vulkanMemoryModel`.
+    pub vulkan_memory_model: bool,
 }
 
 impl DeviceOptions {
@@ -20,6 +22,7 @@ impl DeviceOptions {
     pub const ADDRESSES: Self = Self {
         abort: true,
         buffer_device_address: true,
+        vulkan_memory_model: false,
     };
 }
 
@@ -28,6 +31,7 @@ impl Default for DeviceOptions {
         Self {
             abort: true,
             buffer_device_address: false,
+            vulkan_memory_model: false,
         }
     }
 }
@@ -123,6 +127,7 @@ impl<'gpu> Device<'gpu> {
             host_query_reset: newer.host_query_reset,
             storage_buffer8_bit_access: newer.storage_buffer8_bit_access,
             buffer_device_address: vk::Bool32::from(options.buffer_device_address),
+            vulkan_memory_model: vk::Bool32::from(options.vulkan_memory_model),
             ..Default::default()
         };
         if options.abort && newer.shader_int8 == vk::FALSE {

@@ -1,7 +1,7 @@
 //! Graphics pipelines that draw one triangle into an image, with any stages and every way to supply the shaders.
 
 use super::image::{EXTENT, FORMAT, area};
-use super::{Buffer, Device, Image, Kernel, Submission};
+use super::{Buffer, Device, Image, Kernel, Submission, specialization};
 use anyhow::Result;
 use ash::prelude::VkResult;
 use ash::vk;
@@ -13,6 +13,16 @@ pub struct Stage<'a> {
     pub kind: vk::ShaderStageFlags,
     /// SPIR-V words.
     pub spirv: &'a [u32],
+    /// Data of specialization constants, by `SpecId`.
+    pub special: &'a [(u32, Vec<u8>)],
+}
+
+impl<'a> Stage<'a> {
+    /// A stage without specialization.
+    pub fn new(kind: vk::ShaderStageFlags, spirv: &'a [u32]) -> Self {
+        let special = &[];
+        Self { kind, spirv, special }
+    }
 }
 
 /// How a pipeline gets its shaders.
@@ -60,7 +70,7 @@ impl<'device> Pass<'device> {
             (vk::ShaderStageFlags::VERTEX, vertex),
             (vk::ShaderStageFlags::FRAGMENT, fragment),
         ];
-        let stages = stages.map(|(kind, spirv)| Stage { kind, spirv });
+        let stages = stages.map(|(kind, spirv)| Stage::new(kind, spirv));
         Self::with(device, &stages, &[], Way::Modules)
     }
 
@@ -100,6 +110,11 @@ impl<'device> Pass<'device> {
             .iter()
             .map(|stage| vk::ShaderModuleCreateInfo::default().code(stage.spirv))
             .collect();
+        let special: Vec<_> = stages.iter().map(|stage| specialization(stage.special)).collect();
+        let special: Vec<_> = special
+            .iter()
+            .map(|(entries, data)| vk::SpecializationInfo::default().map_entries(entries).data(data))
+            .collect();
         let mut modules = Vec::new();
         if !way.inline() {
             for info in &infos {
@@ -109,9 +124,12 @@ impl<'device> Pass<'device> {
         }
         let mut created = Vec::new();
         for (i, (stage, info)) in stages.iter().zip(&mut infos).enumerate() {
-            let one = vk::PipelineShaderStageCreateInfo::default()
+            let mut one = vk::PipelineShaderStageCreateInfo::default()
                 .stage(stage.kind)
                 .name(c"main");
+            if !stage.special.is_empty() {
+                one = one.specialization_info(&special[i]);
+            }
             created.push(match modules.get(i) {
                 Some(module) => one.module(*module),
                 None => one.push_next(info),

@@ -5,6 +5,7 @@ mod buffer;
 mod cache;
 mod compute;
 mod device;
+pub mod generated_commands;
 mod gpu;
 mod graphics;
 mod image;

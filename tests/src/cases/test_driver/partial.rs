@@ -59,7 +59,7 @@ fn computes(device: &Device<'_>) -> Result<()> {
 
 fn pass<'device>(device: &'device Device<'device>, shaders: &[&str], way: Way) -> Result<Pass<'device>> {
     let compiled = compile_stages(shaders)?;
-    let stages = compiled.iter().map(|(kind, spirv)| Stage { kind: *kind, spirv });
+    let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
     Pass::with(device, &stages.collect::<Vec<_>>(), &[], way)
 }
 
