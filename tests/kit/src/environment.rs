@@ -6,6 +6,7 @@
 
 use crate::drivers::Driver;
 use crate::layer::{self, Layer};
+use crate::target;
 use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::fs;
@@ -89,7 +90,9 @@ impl Environment {
             command.env(name, &empty);
         }
         if let Some(driver) = &self.driver {
+            // The home folder is new, so that without this, each process would compile every shader again.
             command
+                .env("MESA_SHADER_CACHE_DIR", target().join("mesa_shader_cache"))
                 .env("VK_DRIVER_FILES", &driver.manifest)
                 .env("VK_ICD_FILENAMES", &driver.manifest)
                 .envs(driver.variables.iter().copied());
