@@ -173,7 +173,7 @@ mod tests {
         let name = variable_for("arena_size", "0x100000").expect("a valid setting");
         assert_eq!(name, "VK_VKABORT_SHADER_ABORT_ARENA_SIZE");
         assert_eq!(variable("arena_size").expect("a setting"), name);
-        assert!(variable_for("arena_size", "4M").is_ok() && variable_for("max_sites", "4M").is_err());
+        assert!(variable_for("arena_size", "4M").is_ok() && variable_for("drain_timeout_ms", "4M").is_err());
         assert!(variable_for("trap", "Hang").is_ok());
         assert!(variable_for("dump_dir", "anything at all").is_ok());
     }

@@ -1,5 +1,8 @@
 //! Values of settings as text: numbers, and suggestions for misspelt names.
 
+/// Length in bytes from which the start of a name counts as similar to it.
+const MIN_START: usize = 4;
+
 /// Parses a whole number, decimal or hexadecimal (`0x`).
 pub fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -22,15 +25,17 @@ pub fn bytes(text: &str) -> Option<u64> {
     }
 }
 
-/// The candidate that is most similar to `name`, in any case. None if all differ from it in more than a third of its letters.
+/// The candidate that is most similar to `name`, in any case: one that differs in at most a third of its letters, or that
+/// starts with it.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();
-    let distances = candidates.into_iter().map(|candidate| {
-        let distance = strsim::osa_distance(&name, &candidate.to_ascii_lowercase());
-        (distance, candidate)
+    let similar = candidates.into_iter().filter_map(|candidate| {
+        let lower = candidate.to_ascii_lowercase();
+        let distance = strsim::osa_distance(&name, &lower);
+        let is_start = name.len() >= MIN_START && lower.starts_with(&name);
+        (is_start || distance * 3 <= name.chars().count()).then_some((distance, candidate))
     });
-    let (distance, nearest) = distances.min()?;
-    (distance * 3 <= name.chars().count()).then_some(nearest)
+    similar.min().map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]
@@ -66,5 +71,9 @@ mod tests {
         assert_eq!(nearest("LOOSE", names), Some("lose"));
         assert_eq!(nearest("explode", names), None);
         assert_eq!(nearest("", names), None);
+        assert_eq!(nearest("cont", names), Some("continue"));
+        assert_eq!(nearest("con", names), None);
+        // A similar name comes before a longer one that starts with it.
+        assert_eq!(nearest("trap", ["trap_timeout_ms", "trap"]), Some("trap"));
     }
 }

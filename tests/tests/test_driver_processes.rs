@@ -38,6 +38,11 @@ fn library() -> Result<PathBuf> {
 
 /// Output of `vkabort doctor` on the test driver.
 fn doctor(settings: &str) -> Result<String> {
+    doctor_with(settings, &[])
+}
+
+/// [`doctor`] with environment variables.
+fn doctor_with(settings: &str, variables: &[(&str, &str)]) -> Result<String> {
     let scratch = scratch::folder()?;
     let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
     let environment = environment(&driver, &layer, Placement::WithoutLayer, scratch.path())?;
@@ -45,7 +50,8 @@ fn doctor(settings: &str) -> Result<String> {
     command
         .args(["doctor", "--layer"])
         .arg(library()?)
-        .env(DRIVER_SETTINGS, settings);
+        .env(DRIVER_SETTINGS, settings)
+        .envs(variables.iter().copied());
     Ok(run_with_limit(&mut command, Duration::from_secs(60), scratch.path())?.stdout)
 }
 
@@ -109,5 +115,21 @@ fn doctor_explains_why_a_device_lacks_the_extension() -> Result<()> {
             "cannot emulate VK_KHR_shader_abort: vkAllocateMemory failed",
         ),
         ("native=abort+fault+data", "native"),
+        (
+            "no_vertex_stores",
+            "vertexPipelineStoresAndAtomics (emulation = partial emulates the other shader stages)",
+        ),
     ])
+}
+
+#[test]
+fn doctor_names_the_stages_that_partial_emulation_refuses() -> Result<()> {
+    let output = doctor_with("no_fragment_stores", &[("VK_SHADER_ABORT_EMULATION", "partial")])?;
+    let row = "  shader stages                aborts in fragment shaders are refused: the driver lacks \
+               fragmentStoresAndAtomics\n";
+    for expected in [row, "  VK_KHR_shader_abort          emulated\n", "VK_SUCCESS"] {
+        ensure!(output.contains(expected), "{expected}:\n{output}");
+    }
+    ensure!(!output.contains("cannot be emulated"), "{output}");
+    Ok(())
 }

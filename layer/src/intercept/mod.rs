@@ -10,6 +10,7 @@ mod policy;
 mod debug_utils;
 mod destroy;
 mod device;
+mod device_creation;
 mod device_fault;
 mod enumerate;
 mod instance;

@@ -8,7 +8,9 @@
 //! logical device, so `vkCreateDevice` then succeeds, and `vkAcquireWinrtDisplayNV` and `vkGetWinrtDisplayNV` pass. Of
 //! the commands of a command buffer, only the two that may reset it are here.
 
-use super::{MISSING, command, debug_utils, destroy, device, guarded, instance, next_of, physical_device, queue, wait};
+use super::{
+    MISSING, command, debug_utils, destroy, device_creation, guarded, instance, next_of, physical_device, queue, wait,
+};
 use crate::device_loss::DrainBudget;
 use crate::loader::dispatch::{DeviceTable, PfnDestroy, VoidFn};
 use ash::vk;
@@ -58,7 +60,7 @@ instance_commands! {
     Instance vkCreateDebugUtilsMessengerEXT: vk::PFN_vkCreateDebugUtilsMessengerEXT = debug_utils::create_messenger;
     Instance vkDestroyDebugUtilsMessengerEXT: vk::PFN_vkDestroyDebugUtilsMessengerEXT = debug_utils::destroy_messenger;
 
-    PhysicalDevice vkCreateDevice: vk::PFN_vkCreateDevice = device::create;
+    PhysicalDevice vkCreateDevice: vk::PFN_vkCreateDevice = device_creation::create;
     PhysicalDevice vkEnumerateDeviceExtensionProperties: vk::PFN_vkEnumerateDeviceExtensionProperties = physical_device::enumerate_extensions;
     PhysicalDevice vkEnumerateDeviceLayerProperties: vk::PFN_vkEnumerateDeviceLayerProperties = physical_device::enumerate_layers;
     PhysicalDevice vkGetPhysicalDeviceFeatures2: vk::PFN_vkGetPhysicalDeviceFeatures2 = physical_device::features2;

@@ -17,6 +17,9 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["cannot emulate VK_KHR_shader_abort", "vkAllocateMemory failed"]);
     "test_driver_refused::a_mapping" => refused(gpu),
         on_driver("refuse=map:1"), validated(), logs(&["cannot emulate VK_KHR_shader_abort", "vkMapMemory failed"]);
+    "test_driver_refused::memory_under_enable_always" => refused(gpu),
+        on_driver("refuse=memory:2"), set(&[("enable", "always")]),
+        logs(&["vkCreateDevice: cannot emulate VK_KHR_shader_abort", "vkAllocateMemory failed"]);
     "test_driver_refused::host_visible_memory" => refused(gpu),
         on_driver("memory=vram+incoherent"), validated(), logs(&["no memory type is host-visible and coherent"]);
     "test_driver_refused::the_device_itself" => the_device(gpu), on_driver("refuse=device:1"), validated();
