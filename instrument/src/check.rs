@@ -4,7 +4,7 @@ use crate::analysis::index::Index;
 use crate::analysis::warnings::{advice_on_overlaps, missing_extension, overlap};
 use crate::error::{ErrorKind, Result};
 use crate::options::Options;
-use crate::pipeline::{self, Pipeline};
+use crate::pipeline::{self, Hooks, Pipeline};
 use vkabort_record::message::format_notes;
 use vkabort_record::site::{Site, SiteId, SiteTable};
 
@@ -142,7 +142,7 @@ pub fn check(words: &[u32], options: &Options) -> Result<Option<Checked>> {
     }
     let pipeline = Pipeline {
         options,
-        after_pass: &mut |_, _| (),
+        hooks: Hooks::default(),
     };
     if let Err(error) = pipeline.run(words)
         // Reported above, site by site.

@@ -61,7 +61,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
 use pipeline::Pipeline;
-pub use pipeline::{Instrumented, Outcome};
+pub use pipeline::{AfterPass, Hooks, Instrumented, Outcome, Place};
 use vkabort_record::site::SiteTable;
 
 /// The abort sites of a module that the driver runs unchanged, without specialisation data. `None` if the module does not
@@ -84,19 +84,14 @@ pub fn sites(words: &[u32], options: &Options) -> Result<Option<SiteTable>> {
 /// An [`Error`] with the pass and the word offset if the module is malformed, breaks a rule that the rewrite relies on,
 /// exceeds a limit or uses something unsupported.
 pub fn instrument(words: &[u32], options: &Options) -> Result<Outcome> {
-    instrument_with(words, options, &mut |_, _| ())
+    instrument_with(words, options, Hooks::default())
 }
 
-/// Rewrites a module like [`instrument`] and calls `after_pass` after each pass with the pass's name and the words of the
-/// module. Between passes a module may contain `OpAbortKHR` with a third operand, the site number.
+/// Rewrites a module like [`instrument`] and calls the hooks.
 ///
 /// # Errors
 ///
 /// As [`instrument`].
-pub fn instrument_with(
-    words: &[u32],
-    options: &Options,
-    after_pass: &mut dyn FnMut(&'static str, &[u32]),
-) -> Result<Outcome> {
-    Pipeline { options, after_pass }.run(words)
+pub fn instrument_with(words: &[u32], options: &Options, hooks: Hooks<'_>) -> Result<Outcome> {
+    Pipeline { options, hooks }.run(words)
 }

@@ -46,14 +46,28 @@ pub struct Instrumented {
     pub length_spec_ids: Vec<u32>,
 }
 
-/// Runs the passes on one module.
-pub(crate) struct Pipeline<'a> {
-    pub(crate) options: &'a Options,
-    /// Called after each pass with its name and the words of the module.
-    pub(crate) after_pass: &'a mut dyn FnMut(&'static str, &[u32]),
+/// Called after each pass with its name and the words of the module.
+pub type AfterPass<'a> = dyn FnMut(&'static str, &[u32]) + 'a;
+/// Stores words where the device can read them, and returns their device address.
+pub type Place<'a> = dyn FnMut(&[u32]) -> Option<u64> + 'a;
+
+/// Functions that a rewrite calls, if they are set.
+#[derive(Default)]
+pub struct Hooks<'a> {
+    /// Between passes a module may contain `OpAbortKHR` with a third operand, the site number.
+    pub after_pass: Option<&'a mut AfterPass<'a>>,
+    /// Stores the words of large constant data. The address must be a multiple of 4. Data without an address becomes a
+    /// constant, which many drivers take minutes to compile.
+    pub place: Option<&'a mut Place<'a>>,
 }
 
-impl Pipeline<'_> {
+/// Runs the passes on one module.
+pub(crate) struct Pipeline<'a, 'h> {
+    pub(crate) options: &'a Options,
+    pub(crate) hooks: Hooks<'h>,
+}
+
+impl Pipeline<'_, '_> {
     pub(crate) fn run(mut self, original: &[u32]) -> Result<Outcome> {
         header(original)?;
         let features = scan(original);
@@ -94,7 +108,8 @@ impl Pipeline<'_> {
         }
         if uses_constant_data {
             // Constant data that only messages used is gone; the rest becomes ordinary constants.
-            let edits = constant_data::lower(&Index::new(&words)?).map_err(without_offset)?;
+            let place = |words: &[u32]| self.hooks.place.as_mut().and_then(|place| place(words));
+            let edits = constant_data::lower(&Index::new(&words)?, place).map_err(without_offset)?;
             words = self.apply("constant_data", edits, &words)?;
         }
         Ok(Outcome::Instrumented(Instrumented {
@@ -175,7 +190,9 @@ impl Pipeline<'_> {
 
     fn apply(&mut self, pass: &'static str, edits: Edits, words: &[u32]) -> Result<Vec<u32>> {
         let words = edits.apply(words, pass)?;
-        (self.after_pass)(pass, &words);
+        if let Some(after_pass) = &mut self.hooks.after_pass {
+            after_pass(pass, &words);
+        }
         Ok(words)
     }
 }

@@ -8,8 +8,9 @@ use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 
 /// Parts that are empty unless a fragment has them.
-const PARTS: [&str; 8] = [
+const PARTS: [&str; 9] = [
     "needs",
+    "interface",
     "modes",
     "decorations",
     "types",

@@ -16,7 +16,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
-use vkabort_instrument::{LoopPoll, Options, Outcome, Trap, instrument, instrument_with, sites};
+use vkabort_instrument::{Hooks, LoopPoll, Options, Outcome, Trap, instrument_with, sites};
 use vkabort_oracle::words::without_extensions;
 use vkabort_record::site::{Location, SiteTable};
 use vkabort_test_kit::spirv_tools::{TargetEnv, disassemble, validate};
@@ -88,7 +88,7 @@ fn check(path: &Path) -> Result<()> {
     let mut result = input.join("\n");
     let mut after_passes = Vec::new();
     let mut after_pass = |pass, words: &[u32]| after_passes.push((pass, words.to_vec()));
-    match instrument_with(&words, &case.options, &mut after_pass) {
+    match case.instrument(&words, &mut after_pass) {
         Ok(Outcome::Instrumented(out)) => {
             let to_core = |words| without_extensions(words).context("not a module");
             let input_is_valid = validate(&to_core(&words)?, case.env).is_ok();
@@ -105,7 +105,7 @@ fn check(path: &Path) -> Result<()> {
                 bail!("the output is not valid: {error}\n{}", disassemble(&out.words)?);
             }
             ensure!(
-                instrument(&words, &case.options) == Ok(Outcome::Instrumented(out.clone())),
+                case.instrument(&words, &mut |_, _| ()) == Ok(Outcome::Instrumented(out.clone())),
                 "not deterministic"
             );
             ensure!(
@@ -149,6 +149,8 @@ fn check(path: &Path) -> Result<()> {
 struct Case<'t> {
     lines: Vec<&'t str>,
     options: Options,
+    /// Address of the memory for constant data.
+    constant_memory: Option<u64>,
     prelude: String,
     env: TargetEnv,
     /// Shared functions to show.
@@ -174,6 +176,7 @@ impl<'t> Case<'t> {
                 loop_poll: LoopPoll::Off,
                 ..Options::default()
             },
+            constant_memory: None,
             prelude: "compute".into(),
             env: TargetEnv::Vulkan1_2,
             shown: Vec::new(),
@@ -203,6 +206,10 @@ impl<'t> Case<'t> {
                     let address = address.strip_prefix("0x").context("control=0xADDRESS")?;
                     case.options.arena = case.options.arena.with_control(u64::from_str_radix(address, 16)?);
                 }
+                ("constant_memory", address) => {
+                    let address = address.strip_prefix("0x").context("constant_memory=0xADDRESS")?;
+                    case.constant_memory = Some(u64::from_str_radix(address, 16)?);
+                }
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
                 ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,
@@ -218,6 +225,24 @@ impl<'t> Case<'t> {
             }
         }
         Ok(case)
+    }
+
+    fn instrument(
+        &self,
+        words: &[u32],
+        after_pass: &mut dyn FnMut(&'static str, &[u32]),
+    ) -> vkabort_instrument::Result<Outcome> {
+        let mut next = self.constant_memory;
+        let mut place = |data: &[u32]| {
+            let address = next?;
+            next = Some(address + size_of_val(data) as u64);
+            Some(address)
+        };
+        let hooks = Hooks {
+            after_pass: Some(after_pass),
+            place: Some(&mut place),
+        };
+        instrument_with(words, &self.options, hooks)
     }
 
     /// The whole module: prelude and input, section by section.

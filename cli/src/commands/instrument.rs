@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::process::ExitCode;
-use vkabort_instrument::{Arena, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
+use vkabort_instrument::{Arena, Hooks, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
 use vkabort_record::escape::one_line;
 
 /// Arguments of `vkabort instrument`.
@@ -108,7 +108,14 @@ pub fn run(args: &InstrumentArgs) -> Result<ExitCode> {
             after_passes.push((pass, words.to_vec()));
         }
     };
-    let outcome = instrument_with(&module.words, &options, &mut after_pass);
+    let outcome = instrument_with(
+        &module.words,
+        &options,
+        Hooks {
+            after_pass: Some(&mut after_pass),
+            place: None,
+        },
+    );
     // Also after an error: the passes before it are of interest then.
     if let Some(folder) = &args.dump_passes {
         dump_passes(Path::new(folder), &module, &after_passes)?;

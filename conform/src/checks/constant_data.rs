@@ -3,10 +3,13 @@
 use crate::check::Check;
 use crate::gpu::{Device, Enable, Gpu};
 use crate::rules;
-use crate::scenario::{bytes, run_healthy};
-use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, LOCAL, data, table};
+use crate::scenario::{bytes, run_healthy, skip};
+use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, LOCAL, byte_table, data, table};
 use crate::verdict::{CheckOutput, hold};
 use std::ops::Range;
+
+/// Most words of constant data: those of an instruction less opcode, type and result.
+const LARGEST: u32 = 65_532;
 
 pub(super) const CHECKS: &[Check] = &[
     Check::new("constant_data.lookup_table", rules::DATA, |gpu| {
@@ -15,6 +18,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new("constant_data.large_lookup_table", rules::DATA, |gpu| {
         check(gpu, &table(300, false), &[], &elements(0..300))
     }),
+    Check::new("constant_data.largest_lookup_table", rules::DATA, largest),
     Check::new("constant_data.not_specialized", rules::SPEC_DATA, |gpu| {
         check(gpu, &table(5, true), &[], &elements(0..5))
     }),
@@ -28,11 +32,19 @@ pub(super) const CHECKS: &[Check] = &[
         rules::SPEC_DATA,
         other_length,
     ),
+    Check::new(
+        "constant_data.specialized_length_of_the_same_data",
+        rules::SPEC_DATA,
+        length_only,
+    ),
 ];
 
 /// Runs the lookup table of `spirv` and compares its elements with `expected`.
 fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u8>)], expected: &[u32]) -> CheckOutput {
-    let device = Device::new(gpu, Enable::DATA)?;
+    check_on(Device::new(gpu, Enable::DATA)?, spirv, special, expected)
+}
+
+fn check_on(device: &'static Device, spirv: &[u32], special: &[(u32, Vec<u8>)], expected: &[u32]) -> CheckOutput {
     let count = (expected.len() as u32).next_multiple_of(LOCAL).max(COUNT);
     let buffer = device.buffer(&vec![0; count as usize])?;
     let kernel = device.kernel(spirv, &[buffer], special, None)?;
@@ -49,6 +61,30 @@ fn check(gpu: &'static Gpu, spirv: &[u32], special: &[(u32, Vec<u8>)], expected:
 
 fn elements(range: Range<u32>) -> Vec<u32> {
     range.map(data).collect()
+}
+
+/// 65,532 words, the most that one instruction holds.
+fn largest(gpu: &'static Gpu) -> CheckOutput {
+    // With all three extensions, as applications enable them.
+    let device = Device::new(gpu, Enable::ABORT).or_else(|_| Device::new(gpu, Enable::DATA))?;
+    check_on(device, &table(LARGEST, false), &[], &elements(0..LARGEST))
+}
+
+/// The number of words is the same, so that the data need not be specialized.
+fn length_only(gpu: &'static Gpu) -> CheckOutput {
+    if !gpu.has_int8() {
+        return skip("the device does not support shaderInt8");
+    }
+    let bytes_of = |length: u32| -> Vec<u32> {
+        let words = elements(0..2);
+        let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+        bytes.take(length as usize).map(u32::from).collect()
+    };
+    for length in [5, 6, 7, 8] {
+        check(gpu, &byte_table(7), &[(LENGTH_ID, bytes(&[length]))], &bytes_of(length))?;
+    }
+    check(gpu, &byte_table(7), &[], &bytes_of(7))?;
+    Ok("5, 6, 7 and 8 elements of 8 bits instead of 7".into())
 }
 
 fn other_data(gpu: &'static Gpu) -> CheckOutput {

@@ -8,7 +8,8 @@ mod module;
 pub use interface::{COUNT, DATA_ID, LENGTH_ID, LOCAL, MARK, Message, TEXT, data, gaps_expected};
 
 use module::{ComputeModule, spec_data};
-use vkabort_spirv_builder::op::{self, capability, storage_class};
+use vkabort_spirv_builder::Id;
+use vkabort_spirv_builder::op::{self, capability, decoration, storage_class};
 
 /// Reads `v` from the first part of the buffer, stores `v + 1` to the second part, calls a function that aborts where `v`
 /// is [`MARK`], and stores `v + 2` to the third part. Invocations past [`COUNT`] share words with the first ones.
@@ -65,17 +66,41 @@ pub fn table(length: u32, specialized: bool) -> Vec<u32> {
         let value = m.new_value(op::ConstantDataKHR, array, &words);
         (count, array, value)
     };
+    look_up(m, [count, array, value], uint)
+}
+
+/// Like [`table`], of 8-bit elements. The length has the `SpecId` [`LENGTH_ID`], the data has none.
+pub fn byte_table(length: u32) -> Vec<u32> {
+    let mut m = ComputeModule::new(&[capability::ConstantDataKHR]);
+    let uint = m.uint();
+    let byte = m.int(8, false);
+    let count = m.new_value(op::SpecConstant, uint, &[length]);
+    m.decorate(count, decoration::SpecId, &[LENGTH_ID]);
+    let array = m.strided_array(byte, count, None);
+    let words: Vec<u32> = (0..length.div_ceil(4)).map(data).collect();
+    let value = m.new_value(op::ConstantDataKHR, array, &words);
+    look_up(m, [count, array, value], byte)
+}
+
+/// Stores element `i % count` of `value`, of the type `scalar` and widened to a word, to word `i` of the buffer.
+fn look_up(mut m: ComputeModule, [count, array, value]: [Id; 3], scalar: Id) -> Vec<u32> {
+    let uint = m.uint();
     let table_pointer = m.pointer(storage_class::Private, array);
-    let element_pointer = m.pointer(storage_class::Private, uint);
+    let element_pointer = m.pointer(storage_class::Private, scalar);
     let table = m.new_value(op::Variable, table_pointer, &[storage_class::Private, value]);
     let main = m.fresh();
     m.start(main, []);
     let i = m.invocation_index();
     let index = m.emit(op::UMod, uint, &[i, count]);
     let element = m.emit(op::AccessChain, element_pointer, &[table, index]);
-    let element = m.emit(op::Load, uint, &[element]);
+    let element = m.emit(op::Load, scalar, &[element]);
+    let word = if scalar == uint {
+        element
+    } else {
+        m.emit(op::UConvert, uint, &[element])
+    };
     let pointer = m.word_at(i);
-    m.code(op::Store, &[pointer, element]);
+    m.code(op::Store, &[pointer, word]);
     m.finish(main)
 }
 
@@ -141,7 +166,9 @@ pub fn all() -> Vec<(&'static str, Vec<u32>)> {
         ("message_sized_by_spec_id", aborting(Message::LoadedBySpecId)),
         ("message_specialized_data", aborting(Message::SpecData)),
         ("table", table(37, false)),
+        ("table_largest", table(65_532, false)),
         ("table_specialized", table(5, true)),
+        ("table_of_bytes", byte_table(7)),
         ("waiting", waiting()),
     ]
 }

@@ -1,8 +1,10 @@
 //! Edits of a module, keyed by word offset.
 
+pub(crate) mod annotations;
 pub(crate) mod globals;
 mod ids;
 pub(crate) mod phi;
+pub(crate) mod physical_addressing;
 pub(crate) mod placeholder;
 
 use crate::error::{Error, ErrorKind, Result};

@@ -17,11 +17,12 @@
 
 use crate::analysis::index::Index;
 use crate::edit::Edits;
+use crate::edit::annotations::remove_annotations;
 use crate::lowered;
 use crate::spv::op::capability;
-use crate::spv::op_sets::{is_decoration, is_type_or_constant};
+use crate::spv::op_sets::is_type_or_constant;
 use crate::spv::words::Insts;
-use crate::spv::{Code, Id, Inst, Words, op, operands};
+use crate::spv::{Id, Inst, op, operands};
 use std::ops::Range;
 
 /// Strips the module that `edits` make of `index`, adding to them. The ids in `lost_use` have lost a use; constant data may
@@ -41,7 +42,7 @@ pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, decla
     let dead = DeadDefinitions::find(index, candidates.collect(), edits, declarations, used);
     // Phase 3.
     dead.remove(index, edits);
-    remove_annotations(index, &dead, edits);
+    remove_annotations(index, |id| dead.is_dead(id), edits);
     // Passes declare no 8-bit types, so the index has all of them.
     if index.byte_types.iter().all(|ty| dead.is_dead(*ty)) {
         let bytes = index.capabilities.iter().filter(|i| i.capability() == capability::Int8);
@@ -215,37 +216,4 @@ fn is_removable(inst: &Inst<'_>) -> bool {
     );
     let load = inst.opcode() == op::Load && inst.load_access() & op::memory_operands::VOLATILE == 0;
     value || load || is_type_or_constant(inst.opcode())
-}
-
-/// Removes the names and decorations of dead ids, and all `UTFEncodedKHR` decorations.
-fn remove_annotations(index: &Index<'_>, dead: &DeadDefinitions, edits: &mut Edits) {
-    for inst in index.insts(index.sections.memory_model, index.sections.annotations) {
-        let target_words = match inst.opcode() {
-            op::GroupDecorate => 1,
-            op::GroupMemberDecorate => 2,
-            opcode if is_decoration(opcode) || matches!(opcode, op::Name | op::MemberName) => {
-                if dead.is_dead(inst.target()) || is_utf_encoding(&inst) {
-                    edits.remove_inst(&inst);
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        let kept: Vec<u32> = inst
-            .from(2)
-            .chunks(target_words)
-            .filter(|target| !dead.is_dead(Id::new(target[0])))
-            .flatten()
-            .copied()
-            .collect();
-        if kept.len() + 2 < inst.words.len() {
-            let mut code = Code::default();
-            code.op(inst.opcode(), (inst.target(), Words(&kept)));
-            edits.replace_inst(&inst, &code);
-        }
-    }
-}
-
-fn is_utf_encoding(inst: &Inst<'_>) -> bool {
-    matches!(inst.opcode(), op::Decorate | op::MemberDecorate) && inst.decoration() == op::decoration::UTFEncodedKHR
 }

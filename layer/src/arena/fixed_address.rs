@@ -34,13 +34,7 @@ pub fn create(setup: &ArenaSetup<'_>) -> Option<Arena> {
             .ok_or("all fixed addresses are in use"),
         _ => Err("a CPU has no device memory"),
     };
-    Some(Arena {
-        records,
-        control,
-        bytes: setup.bytes,
-        source,
-        address_file: None,
-    })
+    Some(Arena::new(setup, records, control, source, None))
 }
 
 /// Maps memory that the driver does not know, if device addresses are host addresses.
@@ -53,7 +47,7 @@ fn map_without_driver(setup: &ArenaSetup<'_>) -> Option<MappedBuffer> {
         return None;
     }
     drop(probe);
-    FixedMapping::new(u64::from(setup.bytes)).map(MappedBuffer::without_driver)
+    FixedMapping::new(u64::from(setup.buffer_bytes())).map(MappedBuffer::without_driver)
 }
 
 /// Imports memory at a fixed address, if the buffer then has this address.
@@ -62,7 +56,7 @@ fn import(setup: &ArenaSetup<'_>) -> Option<MappedBuffer> {
         import: true,
         ..BufferRequest::default()
     };
-    let pending = PendingBuffer::create(setup, setup.bytes, request, host_type(setup)).ok()?;
+    let pending = PendingBuffer::create(setup, setup.buffer_bytes(), request, host_type(setup)).ok()?;
     if pending.address(setup.api).ok()? != pending.base?.as_ptr() as u64 {
         return None;
     }

@@ -14,6 +14,7 @@ mod address_slot;
 mod address_source;
 mod buffer_builder;
 mod capture_address;
+mod constant_memory;
 mod create;
 mod error;
 mod fixed_address;
@@ -31,6 +32,7 @@ use crate::loader::dispatch::DeviceTable;
 use address_cache::AddressFile;
 use address_source::AddressSource;
 use ash::vk;
+pub use constant_memory::{ConstantMemory, PlacedData};
 use mapped_buffer::MappedBuffer;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -43,7 +45,9 @@ pub struct Arena {
     records: MappedBuffer,
     /// A separate control block, or why the one before the records is used.
     control: Result<MappedBuffer, &'static str>,
-    /// Size of `records`.
+    /// Memory for constant data, behind the records.
+    constants: Option<ConstantMemory>,
+    /// Size of the control block and the records.
     bytes: u32,
     source: AddressSource,
     /// Locked while the arena has the address in it.
@@ -56,6 +60,31 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
+    /// An arena in buffers of the sizes in `setup`.
+    fn new(
+        setup: &ArenaSetup<'_>,
+        records: MappedBuffer,
+        control: Result<MappedBuffer, &'static str>,
+        source: AddressSource,
+        address_file: Option<AddressFile>,
+    ) -> Self {
+        let constants = setup.constants_start().map(|start| {
+            // SAFETY: the buffer is mapped as long as the arena exists, and this part of it is used only here.
+            unsafe {
+                let base = records.base.add(start as usize);
+                ConstantMemory::new(base, records.address + u64::from(start), setup.constant_bytes)
+            }
+        });
+        Self {
+            records,
+            control,
+            constants,
+            bytes: setup.bytes,
+            source,
+            address_file,
+        }
+    }
+
     /// The addresses for the rewriter.
     pub fn options(&self) -> instrument::Arena {
         let arena = instrument::Arena::at(self.records.address, self.bytes);
@@ -63,6 +92,11 @@ impl Arena {
             Ok(control) => arena.with_control(control.address),
             Err(_) => arena,
         }
+    }
+
+    /// Memory for constant data.
+    pub fn constants(&self) -> Option<&ConstantMemory> {
+        self.constants.as_ref()
     }
 
     /// Size in bytes, including the control block before the records.

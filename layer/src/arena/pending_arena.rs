@@ -27,7 +27,7 @@ impl<'a> PendingArena<'a> {
     pub fn create(setup: &ArenaSetup<'a>, request: AddressRequest) -> Result<Self, CreateError> {
         let (types, preference) = (setup.memory_types, &setup.preference);
         let replayed = request.replayed();
-        let records = PendingBuffer::create(setup, setup.bytes, request.records(), |allowed| {
+        let records = PendingBuffer::create(setup, setup.buffer_bytes(), request.records(), |allowed| {
             memory_type::for_records(types, allowed, preference)
                 .ok_or_else(|| "no memory type is host-visible and coherent".to_owned())
         })?;
@@ -86,13 +86,7 @@ impl<'a> PendingArena<'a> {
                 return Err(error);
             }
         };
-        Ok(Arena {
-            records,
-            control,
-            bytes: setup.bytes,
-            source,
-            address_file,
-        })
+        Ok(Arena::new(setup, records, control, source, address_file))
     }
 }
 

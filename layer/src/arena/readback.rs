@@ -96,6 +96,7 @@ mod tests {
         let arena = Arena {
             records: MappedBuffer::without_driver(mapping),
             control: Err("none"),
+            constants: None,
             bytes: BYTES,
             source: AddressSource::Host,
             address_file: None,

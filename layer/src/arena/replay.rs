@@ -141,7 +141,7 @@ fn wants_separate_control(setup: &ArenaSetup<'_>) -> bool {
 /// The start of the file names: device, driver, and everything that affects the buffers' creation, since an address is valid
 /// only for a buffer and memory "created with identical parameters".
 fn file_stem(setup: &ArenaSetup<'_>) -> String {
-    let mut stem = format!("arena-{}-{}", setup.identity, setup.bytes);
+    let mut stem = format!("arena-{}-{}", setup.identity, setup.buffer_bytes());
     if setup.preference.memory != Memory::Auto {
         let _ = write!(stem, "-{}", setup.preference.memory.name());
     }

@@ -38,6 +38,8 @@ pub struct ArenaSetup<'a> {
     pub families: &'a [u32],
     /// Size of the arena in bytes.
     pub bytes: u32,
+    /// Size in bytes of the memory for constant data that follows.
+    pub constant_bytes: u32,
     /// How to get buffer addresses.
     pub api: AddressApi,
     /// `bufferDeviceAddressCaptureReplay` is enabled.
@@ -48,4 +50,22 @@ pub struct ArenaSetup<'a> {
     pub only_device: bool,
     /// The layer's log.
     pub log: &'a Log,
+}
+
+/// Alignment in bytes of the memory for constant data.
+const CONSTANT_ALIGNMENT: u32 = 256;
+
+impl ArenaSetup<'_> {
+    /// Where the memory for constant data begins, in bytes.
+    pub fn constants_start(&self) -> Option<u32> {
+        let start = self.bytes.checked_next_multiple_of(CONSTANT_ALIGNMENT)?;
+        start.checked_add(self.constant_bytes)?;
+        (self.constant_bytes > 0).then_some(start)
+    }
+
+    /// Size of the buffer in bytes.
+    pub fn buffer_bytes(&self) -> u32 {
+        self.constants_start()
+            .map_or(self.bytes, |start| start + self.constant_bytes)
+    }
 }

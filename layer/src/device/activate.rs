@@ -10,7 +10,16 @@ use crate::loader::registry;
 use crate::report::log::Level;
 use crate::settings::{OnAbort, Settings};
 use ash::vk;
+use std::ffi::CStr;
 use vkabort_instrument::{Options, Trap};
+use vkabort_record::layout::CONTROL_BYTES;
+
+/// Pipelines of devices with this extension can be created from binaries.
+const PIPELINE_BINARY: &CStr = c"VK_KHR_pipeline_binary";
+/// Memory for constant data in bytes: eight arrays of the largest size.
+const CONSTANT_BYTES: u32 = 1 << 21;
+/// The same on CPU drivers, where pages without data take no memory.
+const CPU_CONSTANT_BYTES: u32 = 1 << 24;
 
 /// The state of a new device with emulated extensions.
 ///
@@ -45,35 +54,35 @@ pub unsafe fn activate(
         },
         ..AbortState::default()
     };
+    // Pipelines created from binaries have no SPIR-V that their constant data could be read from.
+    let has_constants = edited.emulated.constant_data && !edited.has_extension(PIPELINE_BINARY);
+    let setup = ArenaSetup {
+        device,
+        next: &next,
+        cpu: physical.cpu,
+        identity: &physical.identity,
+        memory_types: types,
+        preference: MemoryPreference {
+            device_coherent: edited.device_coherent,
+            ..preference
+        },
+        families: &edited.families,
+        bytes: settings.arena_size,
+        constant_bytes: match (has_constants, physical.cpu) {
+            (true, true) => CPU_CONSTANT_BYTES,
+            (true, false) => CONSTANT_BYTES,
+            (false, _) => 0,
+        },
+        api: edited.api,
+        capture_replay: edited.capture_replay,
+        import: edited.import,
+        only_device: registry::devices().is_empty(),
+        log: &instance.log,
+    };
     if edited.emulated.abort {
-        let arena = Arena::create(&ArenaSetup {
-            device,
-            next: &next,
-            cpu: physical.cpu,
-            identity: &physical.identity,
-            memory_types: types,
-            preference: MemoryPreference {
-                device_coherent: edited.device_coherent,
-                ..preference
-            },
-            families: &edited.families,
-            bytes: settings.arena_size,
-            api: edited.api,
-            capture_replay: edited.capture_replay,
-            import: edited.import,
-            only_device: registry::devices().is_empty(),
-            log: &instance.log,
-        })?;
+        let arena = Arena::create(&setup)?;
         state.options.arena = arena.options();
-        let stages = restriction(physical.stores).map(|text| ("shader stages", text));
-        for (subject, text) in arena.describe().into_iter().chain(stages) {
-            instance
-                .log
-                .line(Level::Info, &format!("device `{}`: {subject}: {text}", physical.name));
-        }
-        if let Some(warning) = arena.address_warning() {
-            instance.log.line(Level::Warning, &warning);
-        }
+        describe(instance, physical, &arena, true);
         if edited.has_protected_queue {
             // `protectedNoFault`: writes to unprotected memory in a protected queue operation are discarded or not allowed.
             let text = "vkCreateDevice: a queue is protected; aborts in protected submissions are not reported, since \
@@ -81,8 +90,38 @@ pub unsafe fn activate(
             instance.log.line(Level::Warning, text);
         }
         state.arena = Some(arena);
+    } else if has_constants && edited.has_addresses {
+        match Arena::create(&ArenaSetup {
+            bytes: CONTROL_BYTES,
+            ..setup
+        }) {
+            Ok(arena) => {
+                describe(instance, physical, &arena, false);
+                state.constants_only = Some(arena);
+            }
+            Err(reason) => {
+                let text = format!(
+                    "large constant data will compile slowly, since shaders cannot read it from memory: {reason}"
+                );
+                instance.log.line(Level::Warning, &text);
+            }
+        }
     }
     Ok(state)
+}
+
+/// Logs where an arena is.
+fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_aborts: bool) {
+    let stages = restriction(physical.stores).map(|text| ("shader stages", text));
+    let stages = stages.filter(|_| has_aborts);
+    for (subject, text) in arena.describe().into_iter().chain(stages) {
+        instance
+            .log
+            .line(Level::Info, &format!("device `{}`: {subject}: {text}", physical.name));
+    }
+    if let Some(warning) = arena.address_warning() {
+        instance.log.line(Level::Warning, &warning);
+    }
 }
 
 /// The memory types of a physical device.

@@ -1,5 +1,6 @@
 //! Rewrites the SPIR-V of modules, and reads and edits their specialization.
 
+use crate::arena::ConstantMemory;
 use crate::device::state::{AbortState, Device, EditStorage, Module};
 use crate::report::log::Level;
 use ash::vk;
@@ -7,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
-use vkabort_instrument::{Feature, LoweredFeatures, Options, Outcome, instrument, scan, sites};
+use vkabort_instrument::{Feature, Hooks, LoweredFeatures, Options, Outcome, instrument_with, scan, sites};
 
 /// The code that the driver gets for a module.
 pub enum Rewritten {
@@ -28,7 +29,8 @@ pub enum Rewritten {
 }
 
 impl Device {
-    /// Rewrites a module that uses something that the layer emulates. `specialization`: data by `SpecId`.
+    /// Rewrites a module that uses something that the layer emulates. `specialization`: data by `SpecId`. `memory`: its shaders
+    /// may read constant data from there.
     ///
     /// # Errors
     /// The result of the command that creates the module. The reason is logged.
@@ -37,6 +39,7 @@ impl Device {
         state: &AbortState,
         words: &[u32],
         specialization: BTreeMap<u32, Vec<u8>>,
+        memory: Option<&ConstantMemory>,
     ) -> Result<Rewritten, vk::Result> {
         let features = scan(words);
         if features.contains(Feature::Abort) && !state.enabled.abort {
@@ -55,7 +58,20 @@ impl Device {
                 ..state.options.clone()
             })
         };
-        match instrument(words, &options) {
+        let (mut placed, mut is_full) = (Vec::new(), false);
+        let mut place = |words: &[u32]| {
+            let data = memory?.place(words);
+            is_full |= data.is_none();
+            let data = data?;
+            let address = data.address();
+            placed.push(data);
+            Some(address)
+        };
+        let hooks = Hooks {
+            after_pass: None,
+            place: Some(&mut place),
+        };
+        match instrument_with(words, &options, hooks) {
             Ok(Outcome::Unchanged) => Ok(Rewritten::Unchanged),
             Ok(Outcome::Instrumented(new)) => {
                 let dump = self.instance.settings.dump_dir.is_some();
@@ -72,6 +88,13 @@ impl Device {
                         ),
                     );
                 }
+                if is_full {
+                    let text = format!(
+                        "module {}: no memory is left for its constant data: the driver may take minutes to compile it",
+                        new.module_hash
+                    );
+                    self.instance.log.line(Level::Warning, &text);
+                }
                 let module = Arc::new(Module {
                     sites: Arc::new(new.sites),
                     original: (dump || specializable).then(|| words.to_vec()),
@@ -79,6 +102,7 @@ impl Device {
                     is_rewritten: true,
                     data_spec_ids: new.data_spec_ids,
                     length_spec_ids: new.length_spec_ids,
+                    constants: placed,
                 });
                 // A rewrite for the specialisation of a pipeline would repeat them.
                 if options.specialization.is_empty() {
@@ -151,6 +175,7 @@ impl Device {
                     is_rewritten: false,
                     data_spec_ids: Vec::new(),
                     length_spec_ids: Vec::new(),
+                    constants: Vec::new(),
                 });
                 self.warn(&module);
                 if log.is_enabled(Level::Debug) {
@@ -168,6 +193,13 @@ impl Device {
                 None
             }
         }
+    }
+}
+
+impl AbortState {
+    /// Memory for the constant data of modules.
+    pub fn constants(&self) -> Option<&ConstantMemory> {
+        self.arena.as_ref().or(self.constants_only.as_ref())?.constants()
     }
 }
 

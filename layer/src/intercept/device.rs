@@ -1,6 +1,7 @@
 //! `VkDevice`, except for its creation.
 
 use super::{MISSING, command, guarded, next_of, wait};
+use crate::arena::Arena;
 use crate::device::state::{AbortState, Device};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::dispatch::DeviceTable;
@@ -41,9 +42,8 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
         if let Some(state) = state {
             if undrained {
                 instance.leaked.store(true, Ordering::Release);
-                if let Some(arena) = state.arena {
-                    arena.leak();
-                }
+                let arenas = [state.arena, state.constants_only];
+                arenas.into_iter().flatten().for_each(Arena::leak);
                 std::mem::forget(state.deferred);
                 return;
             }
@@ -52,7 +52,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
             // drain has.
             unsafe {
                 destroy_fences(&state, handle, &next);
-                if let Some(arena) = state.arena {
+                for arena in [state.arena, state.constants_only].into_iter().flatten() {
                     arena.destroy(handle, &next);
                 }
             }

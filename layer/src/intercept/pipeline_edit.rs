@@ -203,7 +203,7 @@ impl<'a> Editor<'a> {
             };
             let words = words_of(chained.p_code, chained.code_size);
             let data = specialization(stage.p_specialization_info);
-            match self.device.rewrite(self.state, &words, data)? {
+            match self.device.rewrite(self.state, &words, data, self.state.constants())? {
                 Rewritten::Unchanged => Ok(()),
                 Rewritten::Native { module } => {
                     modules.push(module);
@@ -253,10 +253,15 @@ impl<'a> Editor<'a> {
         if !module.depends_on(|id| data.contains_key(id)) {
             return Ok(None);
         }
-        Ok(match self.device.rewrite(self.state, original, data)? {
-            Rewritten::Changed { words, module } => Some((words, module)),
-            _ => None,
-        })
+        Ok(
+            match self
+                .device
+                .rewrite(self.state, original, data, self.state.constants())?
+            {
+                Rewritten::Changed { words, module } => Some((words, module)),
+                _ => None,
+            },
+        )
     }
 
     /// Replaces an identifier of the layer by the driver's identifier of the words that the stage runs.

@@ -58,7 +58,7 @@ unsafe fn rewrite(
 ) -> Result<Rewritten, vk::Result> {
     // SAFETY: the code has `codeSize` bytes (the caller's contract).
     let words = unsafe { words_of(info.p_code, info.code_size) };
-    device.rewrite(state, &words, BTreeMap::new())
+    device.rewrite(state, &words, BTreeMap::new(), state.constants())
 }
 
 /// The create-info with other words.

@@ -61,7 +61,8 @@ pub unsafe extern "system" fn create(
             };
             // SAFETY: valid usage: a null-terminated string.
             let entry = unsafe { copy.p_name.as_ref().map(|name| CStr::from_ptr(name)) }.unwrap_or_default();
-            let rewritten = device.rewrite(state, &words, data).and_then(|rewritten| {
+            // No memory for constants: a binary of the shader may be loaded where the data is not.
+            let rewritten = device.rewrite(state, &words, data, None).and_then(|rewritten| {
                 if let Rewritten::Changed { module, .. } = &rewritten {
                     device.check_stage(state, copy.stage, entry, module)?;
                 }

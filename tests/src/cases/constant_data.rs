@@ -15,7 +15,6 @@ pub(super) const CASES: &[Case] = cases! {
     "constant_data::tables_of_16_bits" => tables(gpu, 16), silent();
     "constant_data::tables_of_32_bits" => tables(gpu, 32), silent();
     "constant_data::tables_of_64_bits" => tables(gpu, 64), silent();
-    // lavapipe's compile time grows with the square of a table's length.
     "constant_data::a_large_table" => table(gpu, &Table::new(32, false, 301)), silent();
     "constant_data::in_messages" => messages(gpu);
 };
@@ -28,13 +27,13 @@ pub(super) fn shader(name: &str, values: &[(&str, &str)]) -> Result<String> {
 }
 
 /// Element `k` of the tables. Some have the sign bit set.
-fn element(k: u64, width: u32) -> u64 {
+pub(super) fn element(k: u64, width: u32) -> u64 {
     (k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - width)
 }
 
 /// Elements as literal words in assembly.
-fn literal(elements: &[u64], width: u32) -> String {
-    let bytes = bytes(elements, width);
+pub(super) fn literal(elements: &[u64], width: u32) -> String {
+    let bytes = packed(elements, width);
     bytes.chunks(4).fold(String::new(), |mut text, chunk| {
         let mut word = [0; 4];
         word[..chunk.len()].copy_from_slice(chunk);
@@ -43,13 +42,13 @@ fn literal(elements: &[u64], width: u32) -> String {
     })
 }
 
-fn bytes(elements: &[u64], width: u32) -> Vec<u8> {
+pub(super) fn packed(elements: &[u64], width: u32) -> Vec<u8> {
     let each = elements.iter().map(|element| element.to_le_bytes());
     each.flat_map(|bytes| bytes[..width as usize / 8].to_vec()).collect()
 }
 
 /// Skips the case if the device lacks integers of this width; returns their capability.
-fn require(gpu: &Gpu, width: u32) -> Result<&'static str> {
+pub(super) fn require(gpu: &Gpu, width: u32) -> Result<&'static str> {
     let (core, newer) = gpu.features();
     let (has, capability) = match width {
         8 => (newer.shader_int8, "OpCapability Int8"),
@@ -202,7 +201,7 @@ fn messages(gpu: &Gpu) -> Result<()> {
             let assembly = shader("message", &values)?;
             let device = Device::new(gpu)?;
             let expected = |i: u32| {
-                let mut bytes = bytes(&elements, width);
+                let mut bytes = packed(&elements, width);
                 bytes.resize(behind, 0);
                 bytes.extend(i.to_le_bytes());
                 bytes

@@ -5,6 +5,7 @@ mod allocation;
 mod bad_input;
 mod binaries;
 mod constant_data;
+mod constant_data_large;
 mod constant_data_special;
 mod control_flow;
 mod cooperative_matrix;
@@ -64,6 +65,7 @@ pub fn all() -> Vec<Case> {
         bad_input::CASES,
         binaries::CASES,
         constant_data::CASES,
+        constant_data_large::CASES,
         constant_data_special::CASES,
         control_flow::CASES,
         cooperative_matrix::CASES,

@@ -32,11 +32,12 @@ use super::strip;
 use crate::analysis::exit_plan::{Exit, ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::{Block, Function, Index};
 use crate::edit::globals::Globals;
+use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
 use crate::edit::{Edits, Rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::spv::op::{addressing_model, capability, storage_class};
+use crate::spv::op::storage_class;
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Literal, Words, op};
 use message::{MessageWriter, Sources};
@@ -268,27 +269,4 @@ fn write_entry_points(
         }
     }
     Ok(())
-}
-
-/// Declares what accesses to the arena need (SPV_KHR_physical_storage_buffer).
-fn declare_physical_addressing(index: &Index<'_>, globals: &mut Globals, edits: &mut Edits) {
-    const EXTENSION: &str = "SPV_KHR_physical_storage_buffer";
-    if !index.has_capability(capability::PhysicalStorageBufferAddresses) {
-        globals.capability(capability::PhysicalStorageBufferAddresses);
-    }
-    if index.version < version(1, 5) && !index.has_extension(EXTENSION) {
-        globals.extension(EXTENSION);
-    }
-    let model = index.inst(index.sections.memory_model);
-    if model.addressing_model() == addressing_model::Logical {
-        let mut code = Code::default();
-        code.op(
-            op::MemoryModel,
-            (
-                Literal(addressing_model::PhysicalStorageBuffer64),
-                Literal(model.memory_model()),
-            ),
-        );
-        edits.replace_inst(&model, &code);
-    }
 }

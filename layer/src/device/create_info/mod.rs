@@ -34,6 +34,8 @@ pub struct EditedCreateInfo {
     pub families: Vec<u32>,
     /// One of the queues accepts protected submissions.
     pub has_protected_queue: bool,
+    /// Buffers can have addresses.
+    pub has_addresses: bool,
     /// The command that returns buffer addresses.
     pub api: AddressApi,
     /// `bufferDeviceAddressCaptureReplay` is enabled.
@@ -136,13 +138,15 @@ impl EditedCreateInfo {
         let requested = unsafe { RequestedFeatures::read(head, device, emulated, wanted.report_masked) }?;
 
         let arena = emulated.abort;
+        let addresses = arena || emulated.constant_data;
         let device_coherent = arena && wanted.device_coherent && device.device_coherent;
         let address_ext = has(vk::EXT_BUFFER_DEVICE_ADDRESS_NAME);
         // The driver's own reports of losses reach the application only through the fault queries of the layer.
         let ext_fault = emulated.fault && device.ext_fault;
         let changes = |s_type: StructureType| match s_type {
             s_type if is_of(wanted.native, s_type) => true,
-            VULKAN_1_2 | ADDRESS | ADDRESS_EXT | MEMORY_MODEL => arena,
+            VULKAN_1_2 | ADDRESS | ADDRESS_EXT => addresses,
+            MEMORY_MODEL => arena,
             FEATURES_2 => arena && info.p_enabled_features.is_null(),
             FAULT_EXT => ext_fault,
             COHERENT_AMD => device_coherent,
@@ -182,6 +186,7 @@ impl EditedCreateInfo {
             has_protected_queue: unsafe { queue_infos(info) }
                 .iter()
                 .any(|info| info.flags.contains(vk::DeviceQueueCreateFlags::PROTECTED)),
+            has_addresses: false,
             api: if address_ext { AddressApi::Ext } else { AddressApi::Khr },
             capture_replay: false,
             import: false,
@@ -192,12 +197,21 @@ impl EditedCreateInfo {
             warnings: Vec::new(),
         };
         edited.enable_native(wanted.native, has)?;
+        if addresses {
+            match edited.enable_addresses(device, has) {
+                Ok(()) => edited.has_addresses = true,
+                Err(refusal) if arena => return Err(refusal),
+                // Constant data then becomes constants.
+                Err(refusal) => edited.warnings.push(refusal.reason),
+            }
+            edited.import = edited.has_addresses
+                && device.imports
+                && edited.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
+        }
         if arena {
-            edited.enable_addresses(device, has)?;
             edited.enable_device_scope(device);
             // SAFETY: `pEnabledFeatures` is null or valid (the caller's contract).
             edited.enable_stores(unsafe { info.p_enabled_features.as_ref() })?;
-            edited.import = device.imports && edited.add_extension(device, vk::EXT_EXTERNAL_MEMORY_HOST_NAME, has);
         }
         if device_coherent {
             edited.enable_device_coherent(device, has);
@@ -206,6 +220,14 @@ impl EditedCreateInfo {
             edited.enable_ext_fault(device, has)?;
         }
         Ok(edited)
+    }
+
+    /// Whether the edited create-info enables an extension.
+    pub fn has_extension(&self, name: &CStr) -> bool {
+        // SAFETY: the names are valid strings, of the application or of the layer (the caller's contract of `new`).
+        self.extensions
+            .iter()
+            .any(|own| unsafe { CStr::from_ptr(*own) } == name)
     }
 
     /// The edited create-info. Borrows from this and from the original.

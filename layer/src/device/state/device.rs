@@ -47,6 +47,8 @@ pub struct AbortState {
     pub arena: Option<Arena>,
     /// The application enabled `VK_KHR_shader_abort` without the feature `shaderAbort`.
     pub lacks_feature: bool,
+    /// Memory for constant data on a device without aborts: an arena whose records are not used.
+    pub constants_only: Option<Arena>,
     /// Options for rewriting modules.
     pub options: Options,
     /// Stages in which the driver lacks stores, so that the layer refuses their aborts (`emulation = partial`).

@@ -1,5 +1,6 @@
 //! Shader modules with aborts.
 
+use crate::arena::PlacedData;
 use std::sync::Arc;
 use vkabort_record::site::SiteTable;
 
@@ -17,6 +18,9 @@ pub struct Module {
     pub data_spec_ids: Vec<u32>,
     /// `SpecId`s of the constants that lengths of constant data depend on.
     pub length_spec_ids: Vec<u32>,
+    /// Constant data that its shaders read from memory.
+    #[expect(dead_code, reason = "the memory is in use until the module is dropped")]
+    pub constants: Vec<PlacedData>,
 }
 
 impl Module {

@@ -18,5 +18,6 @@ pub fn module(hash: u64) -> Arc<Module> {
         is_rewritten: true,
         data_spec_ids: Vec::new(),
         length_spec_ids: Vec::new(),
+        constants: Vec::new(),
     })
 }

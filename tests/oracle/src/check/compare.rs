@@ -10,7 +10,7 @@ use crate::interpret::{InterpretError, InvocationEnd};
 use crate::module::{Entry, Module};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use vkabort_instrument::{Arena, ErrorKind, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
+use vkabort_instrument::{Arena, ErrorKind, Hooks, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
 
 /// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
@@ -32,11 +32,16 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary
     let aborts = static_checks::count_aborts(&module);
     let first_error = RefCell::new(None);
     let rewriter = |words: &[u32], options: &Options| {
-        instrument_with(words, options, &mut |pass, words| {
+        let mut after_pass = |pass, words: &[u32]| {
             if let Err(error) = static_checks::check_form(words, aborts) {
                 first_error.borrow_mut().get_or_insert(format!("after {pass}: {error}"));
             }
-        })
+        };
+        let hooks = Hooks {
+            after_pass: Some(&mut after_pass),
+            place: None,
+        };
+        instrument_with(words, options, hooks)
     };
     let summary = check_rewriter(subject, choices, &rewriter);
     match first_error.into_inner() {

@@ -1,100 +1,26 @@
-//! Lowers `OpConstantDataKHR` and `OpSpecConstantDataKHR` to ordinary constants (SPV_KHR_constant_data).
+//! Replaces the data of `OpSpecConstantDataKHR` by specialisation data, and specialises the lengths of constant data.
 //!
 //! ```text
-//! %a = ConstantDataKHR %array 0x64636261     becomes   %a = ConstantComposite %array %97 %98 %99 %100
+//! Decorate %data SpecId 1, Decorate %length SpecId 2
+//! %length = SpecConstant %uint 3                        becomes   %length = SpecConstant %uint 5
+//! %data = SpecConstantDataKHR %array 0x00636261                   %data = SpecConstantDataKHR %array 0x6C6C6568 0x6F
 //! ```
 //!
-//! [`specialize`] runs first: it replaces the data of `OpSpecConstantDataKHR` by specialisation data, since a pipeline can
-//! change data and length of it and no ordinary constant can follow. [`lower`] runs last, on data that more than messages
-//! use: messages have copied their bytes before, and `strip` has removed the rest.
-//!
-//! Not handled: tables of more than [`MAX_CONSTITUENTS`] elements, which no `OpConstantComposite` holds, and element types
-//! other than integers of 8, 16, 32 and 64 bits.
+//! The drivers specialise the length to the same value again; they do not see the `SpecId` of the data.
 
+use super::PASS;
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::{Length, literal_words};
-use crate::edit::{Edits, Ids};
+use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::spv::op::decoration;
 use crate::spv::words::MAX_INST_WORDS;
 use crate::spv::{Code, Id, Inst, Words, op};
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashSet as HashSet;
 
-const PASS: &str = "constant_data";
-/// Most constituents of an `OpConstantComposite`: its words less opcode, type and result.
-const MAX_CONSTITUENTS: usize = MAX_INST_WORDS - 3;
-/// Most words of constant data, for the same reason.
+/// Most words of constant data: those of an instruction less opcode, type and result.
 const MAX_DATA_WORDS: usize = MAX_INST_WORDS - 3;
-
-/// Lowers all constant data of a module.
-///
-/// # Errors
-///
-/// Data that does not match its array type, an element type that is not handled, or too large a table.
-pub(crate) fn lower(index: &Index<'_>) -> Result<Edits> {
-    let mut edits = Edits::default();
-    let mut ids = Ids::new(index.bound);
-    for inst in &index.constant_data {
-        lower_one(index, inst, &mut ids, &mut edits)?;
-    }
-    edits.take_ids(&ids);
-    Ok(edits)
-}
-
-fn lower_one(index: &Index<'_>, inst: &Inst<'_>, ids: &mut Ids, edits: &mut Edits) -> Result<()> {
-    let fail = |kind, message: String| Err(Error::new(kind, PASS, inst.offset as u32, message));
-    let array = index.def(inst.result_type()).filter(|t| t.opcode() == op::TypeArray);
-    let element = array
-        .and_then(|a| index.def(a.element_type()))
-        .filter(|t| t.opcode() == op::TypeInt);
-    let (Some(array), Some(element)) = (array, element) else {
-        return fail(ErrorKind::Invalid, "constant data is not an array of integers".into());
-    };
-    let bytes = match element.width() {
-        bits @ (8 | 16 | 32 | 64) => bits as usize / 8,
-        bits => return fail(ErrorKind::Unsupported, format!("constant data of {bits}-bit integers")),
-    };
-    // `specialize` has made the specialised lengths the defaults.
-    let length = index.length(array.array_length(), &Options::default());
-    let Some(count) = length.map(|l| l.value() as usize) else {
-        return fail(ErrorKind::Invalid, "constant data has an unknown length".into());
-    };
-    let data = inst.from(3);
-    let words = data.len();
-    if words != count.saturating_mul(bytes).div_ceil(4) {
-        let message = format!("constant data has {words} words, not {count} elements of {bytes} bytes");
-        return fail(ErrorKind::Invalid, message);
-    }
-    if count > MAX_CONSTITUENTS {
-        let message = format!("constant data has {count} elements, more than {MAX_CONSTITUENTS}; split it");
-        return fail(ErrorKind::Limit, message);
-    }
-    let data: Vec<u8> = data.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let mut code = Code::default();
-    let mut constants: HashMap<u64, Id> = HashMap::default();
-    let mut parts = Vec::with_capacity(count);
-    for element_bytes in data.chunks_exact(bytes).take(count) {
-        let mut padded = [0; 8];
-        padded[..bytes].copy_from_slice(element_bytes);
-        let value = u64::from_le_bytes(padded);
-        let id = *constants.entry(value).or_insert_with(|| {
-            let id = ids.fresh();
-            code.op(
-                op::Constant,
-                (element.result(), id, Words(&literal_words(&element, value))),
-            );
-            id
-        });
-        parts.push(id);
-    }
-    code.op(
-        op::ConstantComposite,
-        (inst.result_type(), inst.result(), parts.as_slice()),
-    );
-    edits.replace_inst(inst, &code);
-    Ok(())
-}
 
 /// `SpecId`s that the lowered constant data of a module depends on.
 #[derive(Default)]

@@ -1,0 +1,80 @@
+//! Lowers `OpConstantDataKHR` and `OpSpecConstantDataKHR` to ordinary constants (SPV_KHR_constant_data).
+//!
+//! ```text
+//! %a = ConstantDataKHR %array 0x64636261     becomes   %a = ConstantComposite %array %97 %98 %99 %100
+//! ```
+//!
+//! [`specialize`] runs first, since a pipeline can change data and length and no ordinary constant can follow. [`lower`] runs
+//! last, on data that more than messages use: messages have copied their bytes before, and `strip` has removed the rest. Data
+//! that no constant can hold, or that is better read from memory, becomes a table (`tables`).
+//!
+//! Not handled: element types other than integers of 8, 16, 32 and 64 bits.
+
+mod copy;
+mod data;
+mod specialize;
+mod table;
+mod tables;
+mod uses;
+mod value;
+
+use crate::analysis::index::Index;
+use crate::edit::Edits;
+use crate::edit::globals::Globals;
+use crate::edit::physical_addressing::declare_physical_addressing;
+use crate::error::Result;
+use crate::spv::Id;
+use data::ConstantData;
+use rustc_hash::FxHashSet as HashSet;
+pub(crate) use specialize::{SpecIds, spec_ids, specialize};
+use table::Table;
+use tables::Tables;
+use value::Value;
+
+const PASS: &str = "constant_data";
+
+/// Lowers all constant data of a module. `place` is [`crate::Hooks::place`].
+///
+/// # Errors
+///
+/// Data that does not match its array type, an element type that is not handled, or a use that no form allows.
+pub(crate) fn lower(index: &Index<'_>, mut place: impl FnMut(&[u32]) -> Option<u64>) -> Result<Edits> {
+    let mut edits = Edits::default();
+    let mut globals = Globals::new(index);
+    let (mut constants, mut tables, mut variables) = (Vec::new(), Vec::new(), Vec::new());
+    for inst in &index.constant_data {
+        let data = ConstantData::read(index, inst)?;
+        let address = if data.prefers_memory() {
+            place(data.words())
+        } else {
+            None
+        };
+        let table = match address {
+            Some(address) => Table::in_memory(index, &mut globals, &data, address),
+            None if data.fits_constant() => {
+                constants.push(data);
+                continue;
+            }
+            None => {
+                let (table, variable) = Table::in_variable(&mut globals, &data);
+                variables.push(variable);
+                table
+            }
+        };
+        tables.push((data, table));
+    }
+    if tables.iter().any(|(_, table)| table.is_in_memory()) {
+        declare_physical_addressing(index, &mut globals, &mut edits);
+    }
+    let values = Value::all(index, tables);
+    let kept: HashSet<Id> = match values.is_empty() {
+        true => HashSet::default(),
+        false => Tables::new(index, &mut globals, &mut edits, variables).lower(&values)?,
+    };
+    let kept = values.iter().filter(|value| kept.contains(&value.inst.result()));
+    for data in constants.iter().chain(kept.filter_map(Value::data)) {
+        edits.replace_inst(&data.inst, &data.composite(&mut globals));
+    }
+    globals.finish(index, &mut edits);
+    Ok(edits)
+}

@@ -1,0 +1,332 @@
+//! Lowers constant data that no single constant holds, or that compiles slowly as one, to a table of words.
+//!
+//! ```text
+//! CompositeExtract %data i                        a constant
+//! Store %p (CopyLogical %data)                    FunctionCall %copy: a loop over the words
+//! Variable %v Function|Private %data, and only
+//!   AccessChain %v %i, Load                       a load from the table
+//! Variable %v .. %data, also written              FunctionCall %copy at the start
+//! ConstantComposite %struct %x %data              as above, part by part
+//! other uses                                      the constant if one holds it; else Load of a variable filled by %copy
+//! ```
+//!
+//! The table is an array of words in memory (`Hooks::place`), else a Private variable with an initialiser. The compilers of
+//! CPU drivers turn constant arrays into one store for each element in every shader: Mesa 22.3 compiles 1,024 words in 45 s,
+//! SwiftShader ends the process at 16,384. Mesa's compilers for GPUs take minutes for 65,532.
+//!
+//! Not handled: data that no constant holds in a specialisation constant operation.
+
+use super::copy::{Target, access_of_part, copy};
+use super::uses::Uses;
+use super::value::{Part, Value};
+use crate::analysis::index::constant::literal_words;
+use crate::analysis::index::{EntryPoint, Function, Index};
+use crate::edit::annotations::remove_annotations;
+use crate::edit::globals::Globals;
+use crate::edit::{Edits, Rank};
+use crate::error::{Error, ErrorKind, Result};
+use crate::spv::op::storage_class;
+use crate::spv::{Code, Id, Inst, Literal, Words, op, operands};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+
+/// Lowers the values of a module that contain tables.
+pub(super) struct Tables<'a, 'w> {
+    index: &'a Index<'w>,
+    globals: &'a mut Globals,
+    edits: &'a mut Edits,
+    uses: Uses<'a, 'w>,
+    /// The functions written so far.
+    functions: Code,
+    /// Private variables declared here.
+    variables: Vec<Id>,
+    /// Offsets of stores that were replaced.
+    copied: HashSet<usize>,
+    /// Removed definitions.
+    removed: HashSet<Id>,
+    /// Values that remain constants.
+    kept: HashSet<Id>,
+    /// Operands to replace by instruction: (word, id).
+    replaced: HashMap<usize, Vec<(usize, Id)>>,
+}
+
+impl<'a, 'w> Tables<'a, 'w> {
+    /// `variables`: those of tables.
+    pub(super) fn new(
+        index: &'a Index<'w>,
+        globals: &'a mut Globals,
+        edits: &'a mut Edits,
+        variables: Vec<Id>,
+    ) -> Self {
+        Self {
+            index,
+            globals,
+            edits,
+            uses: Uses::new(index),
+            functions: Code::default(),
+            variables,
+            copied: HashSet::default(),
+            removed: HashSet::default(),
+            kept: HashSet::default(),
+            replaced: HashMap::default(),
+        }
+    }
+
+    /// Replaces the uses of all values. Returns those that must remain constants.
+    ///
+    /// # Errors
+    ///
+    /// A use that only a constant allows, if no constant holds the data.
+    pub(super) fn lower(mut self, values: &[Value<'w>]) -> Result<HashSet<Id>> {
+        let ids: HashSet<Id> = values.iter().map(|value| value.inst.result()).collect();
+        // A composite comes after its members.
+        for value in values.iter().rev() {
+            self.lower_value(value, &ids)?;
+        }
+        Ok(self.finish())
+    }
+
+    fn lower_value(&mut self, value: &Value<'w>, values: &HashSet<Id>) -> Result<()> {
+        let id = value.inst.result();
+        let mut others = Vec::new();
+        let mut is_kept = false;
+        for inst in self.uses.of(id) {
+            match inst.opcode() {
+                op::ConstantComposite | op::SpecConstantComposite if values.contains(&inst.result()) => {
+                    is_kept |= self.kept.contains(&inst.result());
+                }
+                op::CompositeExtract if let Some((data, number)) = value.element(inst.from(4)) => {
+                    let constant = data.constant(self.globals, number);
+                    self.replace(&inst, op::CopyObject, constant);
+                }
+                op::SpecConstantOp
+                    if inst.spec_opcode() == op::CompositeExtract
+                        && let Some((data, number)) = value.element(inst.from(5)) =>
+                {
+                    let mut code = Code::default();
+                    let literal = literal_words(&data.element, data.value(number));
+                    code.op(op::Constant, (inst.result_type(), inst.result(), Words(&literal)));
+                    self.edits.replace_inst(&inst, &code);
+                }
+                op::Store if self.uses.is_store(&inst, id) => {
+                    match self.look_ups(inst.pointer(), value) {
+                        // No load can observe anything else.
+                        Some(_) => self.edits.remove_inst(&inst),
+                        None => self.copy_to_store(value, &inst),
+                    }
+                }
+                op::CopyLogical if value.is_composite() => others.push(inst),
+                op::CopyLogical | op::CopyObject if self.uses.is_only_stored(inst.result()) => {
+                    for store in self.uses.of(inst.result()) {
+                        self.copy_to_store(value, &store);
+                    }
+                    self.remove(&inst);
+                }
+                op::Variable => {
+                    self.edits
+                        .replace(inst.offset, inst.words.len(), &without_initializer(&inst));
+                    if self.look_ups(inst.result(), value).is_none() {
+                        self.fill(value, &inst);
+                    }
+                }
+                _ => others.push(inst),
+            }
+        }
+        self.replace_look_ups(value);
+        if is_kept || !others.is_empty() && value.fits_constant {
+            self.kept.insert(id);
+            return Ok(());
+        }
+        if !others.is_empty() {
+            self.replace_others(value, &others)?;
+        }
+        self.remove(&value.inst);
+        Ok(())
+    }
+
+    /// Adds the functions and interface variables.
+    fn finish(self) -> HashSet<Id> {
+        let Self { index, edits, .. } = self;
+        for (offset, operands) in self.replaced {
+            let inst = index.inst(offset);
+            let mut words = inst.words.to_vec();
+            for (at, id) in operands {
+                if let Some(word) = words.get_mut(at) {
+                    *word = id.word();
+                }
+            }
+            edits.replace(offset, inst.words.len(), &words);
+        }
+        remove_annotations(index, |id| self.removed.contains(&id), edits);
+        edits.insert(index.words.len(), &self.functions.words);
+        if index.version >= crate::spv::words::version(1, 4) && !self.variables.is_empty() {
+            for entry in &index.entry_points {
+                let mut code = Code::default();
+                code.op(op::EntryPoint, (Words(entry.inst.from(1)), self.variables.as_slice()));
+                edits.replace_inst(&entry.inst, &code);
+            }
+        }
+        self.kept
+    }
+
+    fn look_ups(&self, variable: Id, value: &Value<'w>) -> Option<Vec<(Inst<'w>, Vec<Inst<'w>>)>> {
+        let is_resolved = |chain: &Inst<'w>| value.resolve(self.index, chain).is_some();
+        self.uses.look_ups(variable, value.inst.result(), is_resolved)
+    }
+
+    /// Replaces the loads from variables that hold nothing but the value.
+    fn replace_look_ups(&mut self, value: &Value<'w>) {
+        for variable in self.uses.variables_with(value.inst.result()) {
+            // The access chains stay: debug information may name them.
+            for (chain, loads) in self.look_ups(variable, value).unwrap_or_default() {
+                let Some((table, at)) = value.resolve(self.index, &chain) else {
+                    continue;
+                };
+                let ty = self.index.def(self.index.type_of(at));
+                for load in loads {
+                    let mut code = Code::default();
+                    table.1.look_up(&mut code, self.globals, (at, ty), load.result());
+                    self.edits.replace_inst(&load, &code);
+                }
+            }
+        }
+    }
+
+    fn replace(&mut self, inst: &Inst<'_>, opcode: u16, operand: Id) {
+        let mut code = Code::default();
+        code.op(opcode, (inst.result_type(), inst.result(), operand));
+        self.edits.replace_inst(inst, &code);
+    }
+
+    /// Removes a definition without uses. One that debug information names is replaced.
+    fn remove(&mut self, inst: &Inst<'_>) {
+        if self.uses.has_debug_info(inst.result()) {
+            let is_global = inst.offset < self.index.sections.globals;
+            let placeholder = if is_global { op::ConstantNull } else { op::Undef };
+            let mut code = Code::default();
+            code.op(placeholder, (inst.result_type(), inst.result()));
+            self.edits.replace_inst(inst, &code);
+        } else {
+            self.edits.remove_inst(inst);
+            self.removed.insert(inst.result());
+        }
+    }
+
+    /// Replaces a store by copies of the value's parts.
+    fn copy_to_store(&mut self, value: &Value<'w>, store: &Inst<'w>) {
+        if self.copied.insert(store.offset) {
+            let target = Target::of_pointer(self.index, store.pointer());
+            let code = self.copy(value, &target, Some(store));
+            self.edits.replace_inst(store, &code);
+        }
+    }
+
+    /// Code that copies the parts of a value to an object, with the memory operands of a store.
+    fn copy(&mut self, value: &Value<'w>, target: &Target, store: Option<&Inst<'w>>) -> Code {
+        let mut code = Code::default();
+        for (path, part) in &value.parts {
+            let target = target.part(self.globals, path);
+            match part {
+                Part::Table(table) => {
+                    let (data, table) = &**table;
+                    let access = store.map_or_else(Vec::new, |store| access_of_part(store, data.bytes as u32));
+                    let functions = &mut self.functions;
+                    let call = copy(self.index, self.globals, functions, (data, table), &target, &access);
+                    code.words.extend_from_slice(&call.words);
+                }
+                Part::Constant(id) => {
+                    // A part may have any alignment, but not less than a byte.
+                    let access = store.map_or_else(Vec::new, |store| access_of_part(store, 1));
+                    let ty = self.index.type_of(*id);
+                    target.store(&mut code, self.globals, (*id, ty), &access);
+                }
+            }
+        }
+        code
+    }
+
+    /// Fills a variable, which had an initialiser, at the start of its function or of the entry points.
+    fn fill(&mut self, value: &Value<'w>, variable: &Inst<'w>) {
+        let (id, class) = (variable.result(), variable.storage_class());
+        let code = self.copy(value, &Target::variable(id, class), None);
+        match self.function_at(variable.offset) {
+            Some(function) => self.insert_at_start(&function, Rank::Entry, &code),
+            None => self.insert_at_entries(&code, |entry| {
+                class == storage_class::Private || entry.has_in_interface(id)
+            }),
+        }
+    }
+
+    /// Inserts code at the start of the functions of the entry points that `affects` selects, once in each.
+    fn insert_at_entries(&mut self, code: &Code, affects: impl Fn(&EntryPoint<'_>) -> bool) {
+        let entries = self.index.entry_points.iter().filter(|entry| affects(entry));
+        let mut functions: Vec<Id> = entries.map(|entry| entry.function).collect();
+        functions.sort_unstable();
+        functions.dedup();
+        for id in functions {
+            let function = self.index.function_of(id);
+            if let Some(function) = function.and_then(|function| self.index.functions.get(function)) {
+                // Before the loads of `replace_others`.
+                self.insert_at_start(&function.clone(), Rank::Variables, code);
+            }
+        }
+    }
+
+    fn insert_at_start(&mut self, function: &Function, rank: Rank, code: &Code) {
+        if let Some(start) = self.index.after_variables(function) {
+            self.edits.insert_ranked(start, rank, &code.words);
+        }
+    }
+
+    /// The function that holds an offset.
+    fn function_at(&self, offset: usize) -> Option<Function> {
+        let mut functions = self.index.functions.values().iter();
+        let function = functions.find(|function| (function.offset..function.end).contains(&offset));
+        function.cloned()
+    }
+
+    /// Loads the value from a filled variable at the start of each function that uses it.
+    fn replace_others(&mut self, value: &Value<'w>, others: &[Inst<'w>]) -> Result<()> {
+        let (id, ty) = (value.inst.result(), value.inst.result_type());
+        let whole = self.globals.variable(storage_class::Private, ty, None);
+        self.variables.push(whole);
+        let mut loaded: HashMap<usize, Id> = HashMap::default();
+        for inst in others {
+            let Some(function) = self.function_at(inst.offset) else {
+                let message = "constant data of more than 65532 elements is an operand of a specialisation constant \
+                               operation, which needs one constant with all elements; store the data to a variable";
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    super::PASS,
+                    value.inst.offset as u32,
+                    message,
+                ));
+            };
+            let loaded = *loaded.entry(function.offset).or_insert_with(|| {
+                let loaded = self.globals.fresh();
+                let mut code = Code::default();
+                code.op(op::Load, (ty, loaded, whole));
+                self.insert_at_start(&function, Rank::Entry, &code);
+                loaded
+            });
+            let words = self.replaced.entry(inst.offset).or_default();
+            operands::visit_ids(inst, self.index.selector_words(inst), |i| {
+                if inst.id(i) == id {
+                    words.push((i, loaded));
+                }
+            });
+        }
+        let code = self.copy(value, &Target::variable(whole, storage_class::Private), None);
+        self.insert_at_entries(&code, |_| true);
+        Ok(())
+    }
+}
+
+fn without_initializer(variable: &Inst<'_>) -> Vec<u32> {
+    let mut code = Code::default();
+    let class = variable.storage_class();
+    code.op(
+        op::Variable,
+        (variable.result_type(), variable.result(), Literal(class)),
+    );
+    code.words
+}
