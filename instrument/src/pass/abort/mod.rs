@@ -87,6 +87,7 @@ pub(crate) fn lower(
     // Pairs of a task shader's function and the function that ends it.
     let mut tasks = Vec::new();
     for (number, function) in plan.touched(index) {
+        let first_exit = exits.len();
         let unwinder = &mut Unwinder {
             index,
             plan,
@@ -115,7 +116,7 @@ pub(crate) fn lower(
             writes_records |= site.is_some();
             lower_abort(unwinder, options, site, block, &mut variables)?;
         }
-        unwinder.run();
+        unwinder.run(first_exit);
         if plan.exit(number) == Exit::ReturnFromTask {
             let task = move_task_exit(index, function, &mut runtime, &mut globals, &mut edits);
             tasks.push((function.id, task));
@@ -157,8 +158,7 @@ fn lower_abort(
         Some(site) => write_record(unwinder, options, site, block, variables)?,
         None => Code::default(),
     };
-    let label = code.last_label().unwrap_or(block.label);
-    unwinder.write_recorded_exit(&mut code, FlagState::Unset, label, ExitKind::Abort);
+    unwinder.write_recorded_exit(&mut code, FlagState::Unset, block.label, ExitKind::Abort);
     unwinder.edits.replace_inst(&abort, &code);
     Ok(())
 }

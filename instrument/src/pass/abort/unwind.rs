@@ -68,10 +68,11 @@ pub(super) enum FlagState {
 }
 
 impl Unwinder<'_, '_> {
-    /// Ends a block with the way out of the function, and records it for `reconverge`.
-    pub(super) fn write_recorded_exit(&mut self, code: &mut Code, flag_state: FlagState, label: Id, kind: ExitKind) {
+    /// Ends a block with the way out of the function, and records it for `reconverge`. `code` begins in the block `first`.
+    pub(super) fn write_recorded_exit(&mut self, code: &mut Code, flag_state: FlagState, first: Id, kind: ExitKind) {
         let is_recorded = self.plan.polls();
         if is_recorded {
+            let label = code.last_label().unwrap_or(first);
             self.exits.push(ExitBlock { label, kind });
         }
         if is_recorded && flag_state == FlagState::Unset {
@@ -109,8 +110,8 @@ impl Unwinder<'_, '_> {
         }
     }
 
-    /// Tests the flag after calls and at the top of loops.
-    pub(super) fn run(&mut self) {
+    /// Tests the flag after calls and at the top of loops. `first_exit`: the first recorded exit of this function.
+    pub(super) fn run(&mut self, first_exit: usize) {
         let (index, function) = (self.index, self.function);
         let mut renames = PhiRenames::default();
         // Header by continue target.
@@ -121,6 +122,8 @@ impl Unwinder<'_, '_> {
             }
         }
         // Phase 1.
+        // Labels of the pieces that end split blocks.
+        let mut moved: HashMap<Id, Id> = HashMap::default();
         let mut takes_back_edge: HashSet<Id> = HashSet::default();
         for (number, block) in function.blocks.iter().zip(index.blocks_of(function)) {
             let calls = self.plan.checked_calls(index, self.number, number);
@@ -130,7 +133,10 @@ impl Unwinder<'_, '_> {
                     self.take_back_edge(block, *header);
                     takes_back_edge.insert(*header);
                 }
-                None => self.split_after_calls(block, &calls, &mut renames),
+                None => {
+                    let last = self.split_after_calls(block, &calls, &mut renames);
+                    moved.insert(block.label, last);
+                }
             }
         }
         // Phase 2.
@@ -145,6 +151,9 @@ impl Unwinder<'_, '_> {
         }
         // Phase 3.
         renames.apply(index, function, self.edits);
+        for exit in self.exits.iter_mut().skip(first_exit) {
+            exit.label = moved.get(&exit.label).copied().unwrap_or(exit.label);
+        }
     }
 
     /// Makes the branch that ends a continue construct go to the header if the invocation has aborted, whatever the loop's
@@ -210,8 +219,8 @@ impl Unwinder<'_, '_> {
         renames.edge(body, header.label, go);
     }
 
-    /// Splits a block after each of `calls` with a test of the flag.
-    fn split_after_calls(&mut self, block: &Block, calls: &[CallIndex], renames: &mut PhiRenames) {
+    /// Splits a block after each of `calls` with a test of the flag. Returns the label of the last piece.
+    fn split_after_calls(&mut self, block: &Block, calls: &[CallIndex], renames: &mut PhiRenames) -> Id {
         let bool = self.globals.bool();
         let flag = self.runtime.flag(self.globals);
         let mut last = block.label;
@@ -237,5 +246,6 @@ impl Unwinder<'_, '_> {
             self.edits.insert(split.offset, &split.code.words);
         }
         renames.moved(&self.index.successors(block), block.label, last);
+        last
     }
 }

@@ -5,6 +5,7 @@ use super::error::{InterpretError, Result, undefined, unsupported};
 use super::machine::{Machine, put};
 use super::memory::Region;
 use super::outcome::InvocationEnd;
+use super::reconvergence::OpenConstructs;
 use super::types::Type;
 use super::value::{Layout, MatrixLayout, Pointer, Scalar, Value};
 use crate::module::{Entry, Function, Id};
@@ -69,10 +70,12 @@ impl Machine<'_> {
             put(&mut self.values, *parameter, Some(value));
         }
         let (mut number, mut from): (usize, Id) = (0, 0);
+        let mut open = OpenConstructs::default();
         loop {
             let Some(block) = function.blocks.get(number) else {
                 return unsupported("a branch to a missing block");
             };
+            open.reach(block.label);
             self.phis(&block.insts, from)?;
             let mut next = None;
             for inst in &block.insts {
@@ -81,7 +84,8 @@ impl Machine<'_> {
                     .checked_sub(1)
                     .ok_or(InterpretError::StepLimit(block.label))?;
                 match inst.op {
-                    op::Phi | op::Line | op::NoLine | op::Nop | op::LoopMerge | op::SelectionMerge => {}
+                    op::Phi | op::Line | op::NoLine | op::Nop => {}
+                    op::LoopMerge | op::SelectionMerge => self.enter_construct(block, inst, &mut open),
                     op::ExtInst if self.nonsemantic.contains(&inst.word(2)) => {}
                     op::FunctionCall => {
                         let module = self.module;
@@ -102,6 +106,7 @@ impl Machine<'_> {
                     opcode if op::is_terminator(opcode) => match self.terminator(inst)? {
                         Next::Block(label) => next = Some(label),
                         Next::Leave(flow) => {
+                            self.leave_constructs(function, &open)?;
                             self.depth -= 1;
                             return Ok(flow);
                         }

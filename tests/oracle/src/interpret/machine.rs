@@ -2,6 +2,7 @@
 
 use super::error::{Result, undefined, unsupported};
 use super::memory::Region;
+use super::reconvergence::Rewritten;
 use super::types::{Type, Types};
 use super::value::{BytePointer, Pointer, Scalar, Space, Value};
 use crate::module::{Id, Module};
@@ -58,6 +59,7 @@ pub struct Machine<'m> {
     pub(super) steps: u64,
     pub(super) steps_left: u64,
     pub(super) depth: u32,
+    pub(super) rewritten: Rewritten,
 }
 
 /// Sets the element of an id, unless the id exceeds the module's bound.
@@ -130,6 +132,7 @@ impl<'m> Machine<'m> {
             steps: setup.steps,
             steps_left: 0,
             depth: 0,
+            rewritten: Rewritten::new(module),
         };
         let mut buffers = setup.buffers;
         for inst in &module.globals {

@@ -11,6 +11,7 @@ mod machine;
 mod memory;
 mod outcome;
 mod pointer;
+mod reconvergence;
 pub mod types;
 pub mod value;
 

@@ -1,0 +1,125 @@
+//! Checks that an abort takes effect before the loops that may wait for it.
+//!
+//! An invocation that has aborted must not leave a function from inside a construct behind whose merge block a loop polls:
+//! nothing would force the other invocations, which go on to the merge block, to execute that loop later.
+
+use super::error::{Result, undefined};
+use super::machine::Machine;
+use crate::module::{Block, Function, Id, Module};
+use crate::op;
+use crate::words::Inst;
+use std::collections::HashSet;
+
+/// What a rewrite is known by.
+#[derive(Debug, Default)]
+pub(super) struct Rewritten {
+    /// The flag of an invocation that has aborted.
+    flag: Option<Id>,
+    /// The function that reads whether any invocation has aborted.
+    poll: Option<Id>,
+    /// Functions that poll, themselves or in callees.
+    polling: HashSet<Id>,
+}
+
+impl Rewritten {
+    pub(super) fn new(module: &Module) -> Self {
+        let poll = module.named("vkabort_poll");
+        let mut polling: HashSet<Id> = poll.into_iter().collect();
+        // Callees may come later, so this repeats until nothing changes.
+        let mut before = 0;
+        while polling.len() > before {
+            before = polling.len();
+            for function in &module.functions {
+                let calls_one = |block: &Block| calls(block, |callee| polling.contains(&callee));
+                if function.blocks.iter().any(calls_one) {
+                    polling.insert(function.id);
+                }
+            }
+        }
+        Self {
+            flag: module.named("vkabort_aborted"),
+            poll,
+            polling,
+        }
+    }
+
+    /// Whether a block only tests whether the invocation has to leave. Its selection is not one of the program.
+    fn tests(&self, block: &Block) -> bool {
+        let loads_flag = |inst: &Inst| inst.op == op::Load && Some(inst.word(2)) == self.flag;
+        block.insts.iter().any(loads_flag) || calls(block, |callee| Some(callee) == self.poll)
+    }
+
+    /// Whether a loop polls in the block with a label or behind it.
+    fn polls_behind(&self, function: &Function, label: Id) -> bool {
+        let mut worklist = vec![label];
+        let mut seen = HashSet::new();
+        while let Some(label) = worklist.pop() {
+            let block = function.block(label).and_then(|number| function.blocks.get(number));
+            let Some(block) = block.filter(|_| seen.insert(label)) else {
+                continue;
+            };
+            if calls(block, |callee| self.polling.contains(&callee)) {
+                return true;
+            }
+            worklist.extend(block.successors());
+        }
+        false
+    }
+}
+
+fn calls(block: &Block, is_one: impl Fn(Id) -> bool) -> bool {
+    let mut calls = block.insts.iter().filter(|inst| inst.op == op::FunctionCall);
+    calls.any(|inst| is_one(inst.word(2)))
+}
+
+/// Merge blocks of the constructs that an invocation is in, of one function.
+#[derive(Debug, Default)]
+pub(super) struct OpenConstructs {
+    merges: Vec<Id>,
+}
+
+impl OpenConstructs {
+    /// The invocation enters a block.
+    pub(super) fn reach(&mut self, label: Id) {
+        if let Some(at) = self.merges.iter().position(|merge| *merge == label) {
+            self.merges.truncate(at);
+        }
+    }
+
+    /// The invocation executes a merge instruction.
+    fn enter(&mut self, merge: Id) {
+        // The header of a loop is executed in each iteration.
+        self.reach(merge);
+        self.merges.push(merge);
+    }
+}
+
+impl Machine<'_> {
+    pub(super) fn enter_construct(&self, block: &Block, merge: &Inst, open: &mut OpenConstructs) {
+        if merge.op == op::LoopMerge || !self.rewritten.tests(block) {
+            open.enter(merge.word(0));
+        }
+    }
+
+    /// Checks the constructs in which an invocation leaves a function.
+    pub(super) fn leave_constructs(&self, function: &Function, open: &OpenConstructs) -> Result<()> {
+        let flag = self
+            .rewritten
+            .flag
+            .and_then(|id| self.variables.get(id as usize)?.as_ref());
+        if flag.and_then(|value| value.scalar()).is_none_or(|flag| flag.bits == 0) {
+            return Ok(());
+        }
+        match open
+            .merges
+            .iter()
+            .find(|merge| self.rewritten.polls_behind(function, **merge))
+        {
+            Some(merge) => undefined(format!(
+                "an aborted invocation leaves %{} before %{merge}, in front of a loop that polls",
+                function.id
+            )),
+            None => Ok(()),
+        }
+    }
+}
