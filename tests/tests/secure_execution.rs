@@ -197,6 +197,10 @@ fn attacks(root: &Root) -> Result<Vec<Vec<(String, String)>>> {
             setting("LOG_FILE", "/attack/log"),
             setting("DUMP_DIR", "/attack/dumps"),
             setting("LOG_LEVEL", "debug"),
+            setting("ENABLE", "always"),
+            // Reported to the log without privileges.
+            setting("NO_SUCH_SETTING", "1"),
+            pair("VK_LAYER_SETTINGS_PATH", "/attack/none"),
             pair("XDG_CACHE_HOME", "/attack/cache"),
         ],
         vec![pair("XDG_DATA_HOME", "/attack/data")],
