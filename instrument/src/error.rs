@@ -29,6 +29,8 @@ pub struct Error {
     pub offset: Option<u32>,
     /// The problem and its remedy, in one sentence.
     pub message: String,
+    /// The module has constant data that a pipeline can specialise, which may remove the problem.
+    pub is_specializable: bool,
 }
 
 impl Error {
@@ -43,6 +45,7 @@ impl Error {
             pass,
             offset: offset.into(),
             message: message.into(),
+            is_specializable: false,
         }
     }
 }

@@ -62,7 +62,7 @@ pub use lowered::{Feature, LOWERED, LoweredExtension, LoweredFeatures, scan};
 pub use options::{Arena, DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
 use pipeline::Pipeline;
 pub use pipeline::{AfterPass, Hooks, Instrumented, Outcome, Place};
-use vkabort_record::site::SiteTable;
+use vkabort_record::site::{ModuleHash, SiteTable};
 
 /// The abort sites of a module that the driver runs unchanged, without specialisation data. `None` if the module does not
 /// declare `AbortKHR`.
@@ -72,6 +72,11 @@ use vkabort_record::site::SiteTable;
 /// An [`Error`] if the module is malformed or uses something unsupported.
 pub fn sites(words: &[u32], options: &Options) -> Result<Option<SiteTable>> {
     pipeline::sites(words, options)
+}
+
+/// The hash of a module with the specialisation data in `options`, as in records and reports.
+pub fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
+    pipeline::module_hash(words, options)
 }
 
 /// Rewrites a module.

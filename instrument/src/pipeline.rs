@@ -68,7 +68,15 @@ pub(crate) struct Pipeline<'a, 'h> {
 }
 
 impl Pipeline<'_, '_> {
-    pub(crate) fn run(mut self, original: &[u32]) -> Result<Outcome> {
+    pub(crate) fn run(self, original: &[u32]) -> Result<Outcome> {
+        let mut spec_ids = constant_data::SpecIds::default();
+        self.run_passes(original, &mut spec_ids).map_err(|error| Error {
+            is_specializable: !spec_ids.is_empty(),
+            ..error
+        })
+    }
+
+    fn run_passes(mut self, original: &[u32], spec_ids: &mut constant_data::SpecIds) -> Result<Outcome> {
         header(original)?;
         let features = scan(original);
         if features.is_empty() {
@@ -80,13 +88,12 @@ impl Pipeline<'_, '_> {
             sites: Vec::new(),
             warnings: Vec::new(),
         };
-        let mut spec_ids = constant_data::SpecIds::default();
         let mut index = Index::new(original)?;
         check(&index)?;
         let offsets: Vec<usize> = index.aborts().collect();
         let specialized;
         if features.contains(Feature::ConstantData) {
-            spec_ids = constant_data::spec_ids(&index);
+            *spec_ids = constant_data::spec_ids(&index);
             if !spec_ids.is_empty() {
                 let edits = constant_data::specialize(&index, self.options)?;
                 specialized = self.apply("constant_data", edits, original)?;
@@ -116,8 +123,8 @@ impl Pipeline<'_, '_> {
             words,
             module_hash: sites.module_hash,
             sites,
-            data_spec_ids: spec_ids.data,
-            length_spec_ids: spec_ids.lengths,
+            data_spec_ids: std::mem::take(&mut spec_ids.data),
+            length_spec_ids: std::mem::take(&mut spec_ids.lengths),
         }))
     }
 
@@ -218,7 +225,7 @@ fn without_offset(error: Error) -> Error {
 
 /// XXH3 of the words as little-endian bytes, then of the specialisation data if there is any: the same words with other
 /// data decode differently.
-fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
+pub(crate) fn module_hash(words: &[u32], options: &Options) -> ModuleHash {
     /// Words that are converted to bytes at a time.
     const CHUNK: usize = 256;
     let mut hasher = Xxh3Default::new();

@@ -2,6 +2,7 @@
 
 pub mod activate;
 pub mod create_info;
+mod deferred_module;
 mod identity;
 pub mod probe;
 mod refused_stage;

@@ -8,7 +8,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
-use vkabort_instrument::{Feature, Hooks, LoweredFeatures, Options, Outcome, instrument_with, scan, sites};
+use vkabort_instrument::{
+    self as instrument, Feature, Hooks, LoweredFeatures, Options, Outcome, instrument_with, module_hash, scan, sites,
+};
+use vkabort_record::site::ModuleHash;
 
 /// The code that the driver gets for a module.
 pub enum Rewritten {
@@ -41,6 +44,28 @@ impl Device {
         specialization: BTreeMap<u32, Vec<u8>>,
         memory: Option<&ConstantMemory>,
     ) -> Result<Rewritten, vk::Result> {
+        let result = self.try_rewrite(state, words, specialization, memory);
+        result.map_err(|error| self.log_failure(error))
+    }
+
+    /// Logs why a module cannot be rewritten. Returns the result of the command that creates it.
+    pub(super) fn log_failure(&self, (hash, error): (ModuleHash, instrument::Error)) -> vk::Result {
+        let text = format!("cannot rewrite a shader module: {error} (module {hash})");
+        self.instance.log.line(Level::Error, &text);
+        vk::Result::ERROR_UNKNOWN
+    }
+
+    /// As [`Self::rewrite`].
+    ///
+    /// # Errors
+    /// The module's hash and the reason, which is not logged.
+    pub(super) fn try_rewrite(
+        &self,
+        state: &AbortState,
+        words: &[u32],
+        specialization: BTreeMap<u32, Vec<u8>>,
+        memory: Option<&ConstantMemory>,
+    ) -> Result<Rewritten, (ModuleHash, instrument::Error)> {
         let features = scan(words);
         if features.contains(Feature::Abort) && !state.enabled.abort {
             self.report_unused_aborts(words);
@@ -102,6 +127,7 @@ impl Device {
                     is_rewritten: true,
                     data_spec_ids: new.data_spec_ids,
                     length_spec_ids: new.length_spec_ids,
+                    is_deferred: false,
                     constants: placed,
                 });
                 // A rewrite for the specialisation of a pipeline would repeat them.
@@ -113,17 +139,10 @@ impl Device {
                     module,
                 })
             }
-            Err(error) => {
-                self.instance
-                    .log
-                    .line(Level::Error, &format!("cannot rewrite a shader module: {error}"));
-                Err(vk::Result::ERROR_UNKNOWN)
-            }
+            Err(error) => Err((module_hash(words, &options), error)),
         }
     }
-}
 
-impl Device {
     /// Logs that the driver refused rewritten code: the application may print no more than the result.
     pub fn log_refusal<'a>(
         &self,
@@ -175,6 +194,7 @@ impl Device {
                     is_rewritten: false,
                     data_spec_ids: Vec::new(),
                     length_spec_ids: Vec::new(),
+                    is_deferred: false,
                     constants: Vec::new(),
                 });
                 self.warn(&module);

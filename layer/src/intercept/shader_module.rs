@@ -5,7 +5,6 @@ use crate::device::shader::{Rewritten, words_of};
 use crate::device::state::{AbortState, Device};
 use crate::loader::registry::device_of;
 use ash::vk::{self, Handle as _};
-use std::collections::BTreeMap;
 
 pub unsafe extern "system" fn create(
     handle: vk::Device,
@@ -58,7 +57,7 @@ unsafe fn rewrite(
 ) -> Result<Rewritten, vk::Result> {
     // SAFETY: the code has `codeSize` bytes (the caller's contract).
     let words = unsafe { words_of(info.p_code, info.code_size) };
-    device.rewrite(state, &words, BTreeMap::new(), state.constants())
+    device.rewrite_or_defer(state, &words)
 }
 
 /// The create-info with other words.

@@ -95,10 +95,15 @@ impl Table {
 
 /// Looks up elements by an index that is unknown at compile time, and one by a constant.
 pub(super) fn table(gpu: &Gpu, table: &Table) -> Result<()> {
+    require(gpu, table.width)?;
+    table_on(&Device::new(gpu)?, table)
+}
+
+/// [`table`] on a device.
+pub(super) fn table_on(device: &Device<'_>, table: &Table) -> Result<()> {
     let (width, signed, declared) = (table.width, table.signed, table.count);
     let count = table.specialised.unwrap_or(declared);
-    let capability = require(gpu, width)?;
-    let device = Device::new(gpu)?;
+    let capability = require(device.gpu, width)?;
     // The data words of the shorter length have elements that only the longer one uses.
     let all: Vec<u64> = (0..count.max(declared)).map(|k| element(k, width)).collect();
     let elements = &all[..count as usize];
@@ -158,7 +163,7 @@ pub(super) fn table(gpu: &Gpu, table: &Table) -> Result<()> {
         .specialised
         .map(|count| (2, (count as u32).to_le_bytes().to_vec()));
     let spirv = assemble(&shader("table", &values)?)?;
-    let after = run_specialised(&device, &spirv, special.as_slice(), &room)?.succeeded()?;
+    let after = run_specialised(device, &spirv, special.as_slice(), &room)?.succeeded()?;
     let word = |element: u64| match (width, signed) {
         (64, _) => element as u32 ^ (element >> 32) as u32,
         (8, true) => element as u8 as i8 as u32,

@@ -1,11 +1,12 @@
 //! Constant data of the largest size, 65,532 words, in every width: 262,128 elements of 8 bits. It is looked up at indices
-//! that are unknown at compile time, and stored as a whole. Each pipeline must compile in seconds.
+//! that are unknown at compile time, and stored as a whole. Each pipeline must compile in seconds. Also large constant data in
+//! composites, and in variables that are written.
 
-use super::constant_data::{Table, element, literal, packed, require, shader, table};
+use super::constant_data::{Table, element, literal, packed, require, shader, table, table_on};
 use super::support::{run, same_words};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
-use crate::vk::{Device, Gpu};
+use crate::vk::{Device, DeviceOptions, Gpu, More, khr};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
@@ -15,6 +16,8 @@ pub(super) const CASES: &[Case] = cases! {
     "constant_data_large::tables_of_16_bits" => look_up(gpu, 16), silent();
     "constant_data_large::tables_of_32_bits" => look_up(gpu, 32), silent();
     "constant_data_large::tables_of_64_bits" => look_up(gpu, 64), silent();
+    "constant_data_large::without_the_other_extensions" => without_the_others(gpu), silent();
+    "constant_data_large::in_a_composite" => in_a_composite(gpu), silent();
     "constant_data_large::stored_8_bits" => store(gpu, 8), silent();
     "constant_data_large::stored_16_bits" => store(gpu, 16), silent();
     "constant_data_large::stored_32_bits" => store(gpu, 32), silent();
@@ -37,6 +40,45 @@ fn in_time(run: impl FnOnce() -> Result<()>) -> Result<()> {
 fn look_up(gpu: &Gpu, width: u32) -> Result<()> {
     let count = WORDS * 32 / u64::from(width);
     in_time(|| table(gpu, &Table::new(width, false, count)))
+}
+
+/// Only `VK_KHR_shader_constant_data` is enabled.
+fn without_the_others(gpu: &Gpu) -> Result<()> {
+    let mut data = khr::ShaderConstantDataFeatures::new(true);
+    let options = DeviceOptions {
+        abort: false,
+        ..DeviceOptions::default()
+    };
+    let more = More {
+        extensions: vec![khr::SHADER_CONSTANT_DATA_NAME],
+        features: vec![&mut data],
+    };
+    let device = Device::extended(gpu, options, more)?;
+    in_time(|| table_on(&device, &Table::new(32, false, WORDS)))
+}
+
+fn in_a_composite(gpu: &Gpu) -> Result<()> {
+    const COUNT: u32 = 1_500;
+    let elements: Vec<u64> = (0..2 * COUNT).map(|k| element(k.into(), 32)).collect();
+    let (first, second) = elements.split_at(COUNT as usize);
+    let values = [
+        ("count", COUNT.to_string()),
+        ("first", literal(first, 32)),
+        ("second", literal(second, 32)),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let spirv = assemble(&shader("composite", &values)?)?;
+    let words: Vec<u32> = (0..64).map(|i: u32| i.wrapping_mul(2_654_435_761)).collect();
+    let device = Device::new(gpu)?;
+    in_time(|| {
+        let after = run(&device, &spirv, &[words.clone(), vec![0; 64]].concat())?.succeeded()?;
+        let found = words.iter().map(|word| {
+            let at = (word % COUNT) as usize;
+            let side = if word % 2 == 0 { first } else { second };
+            (second[at] ^ side[at]) as u32
+        });
+        same_words(&after, &found.chain(0..64).collect::<Vec<u32>>())
+    })
 }
 
 /// Stores the data to a buffer, in its own layout.

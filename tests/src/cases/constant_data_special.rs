@@ -20,6 +20,9 @@ pub(super) const CASES: &[Case] = cases! {
     "constant_data_special::specialised_messages" => specialised_messages(gpu);
     "constant_data_special::specialised_text_without_8_bit_integers" => specialised_text(gpu),
         logs(&["a longer text"]);
+    "constant_data_special::a_default_that_is_too_large" => large_default(gpu), logs(&["!"]);
+    "constant_data_special::a_default_that_stays_too_large" => too_large(device), on_top(),
+        logs(&["the message has 262128 bytes, more than the limit of 65536"]);
     "constant_data_special::a_format_of_two_strings" => format_of_two_strings(gpu),
         logs(&["test: 64", "test: 40"]);
 };
@@ -82,6 +85,38 @@ fn specialised_text(gpu: &Gpu) -> Result<()> {
     let device = Device::new(gpu)?;
     let special = [(2, 2u32.to_le_bytes().to_vec())];
     same_set(payloads(&device, &assembly, &special)?, vec![b"ab".to_vec(); 2])
+}
+
+/// The default text is as large as constant data can be, and larger than a message.
+fn large_text() -> Result<String> {
+    let text = shader("specialised_text", &[])?;
+    Ok(text
+        .replace("OpSpecConstant %uint 4", "OpSpecConstant %uint 262128")
+        .replace("\"abc\"", &"0x20202020 ".repeat(65_532)))
+}
+
+fn large_default(gpu: &Gpu) -> Result<()> {
+    let device = Device::new(gpu)?;
+    let special = [(1, b"!".to_vec()), (2, 1u32.to_le_bytes().to_vec())];
+    // Without an abort first.
+    let spirv = assemble(&large_text()?)?;
+    run_specialised(&device, &spirv, &special, &[0; 128])?.succeeded()?;
+    same_set(payloads(&device, &large_text()?, &special)?, vec![b"!".to_vec(); 2])
+}
+
+fn too_large(device: &Device<'_>) -> Result<()> {
+    let spirv = assemble(&large_text()?)?;
+    let info = vk::ShaderModuleCreateInfo::default().code(&spirv);
+    // SAFETY: the structure is valid, and nothing uses the module.
+    unsafe {
+        let module = device.raw.create_shader_module(&info, None)?;
+        device.raw.destroy_shader_module(module, None);
+    }
+    ensure!(
+        run_specialised(device, &spirv, &[], &[0; 128]).is_err(),
+        "a pipeline with a message of 262,128 bytes was created"
+    );
+    Ok(())
 }
 
 /// The length alone is specialised, where both lengths have the same number of words.

@@ -18,14 +18,16 @@ pub struct Module {
     pub data_spec_ids: Vec<u32>,
     /// `SpecId`s of the constants that lengths of constant data depend on.
     pub length_spec_ids: Vec<u32>,
+    /// The driver has a placeholder, since only pipelines can rewrite the module: it is wrong without their specialisation.
+    pub is_deferred: bool,
     /// Constant data that its shaders read from memory.
     #[expect(dead_code, reason = "the memory is in use until the module is dropped")]
     pub constants: Vec<PlacedData>,
 }
 
 impl Module {
-    /// Whether a specialization that `specializes` a `SpecId` requires another rewrite.
+    /// Whether a pipeline with a specialization that `specializes` a `SpecId` requires another rewrite.
     pub fn depends_on(&self, specializes: impl Fn(&u32) -> bool) -> bool {
-        self.data_spec_ids.iter().chain(&self.length_spec_ids).any(specializes)
+        self.is_deferred || self.data_spec_ids.iter().chain(&self.length_spec_ids).any(specializes)
     }
 }

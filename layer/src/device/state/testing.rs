@@ -18,6 +18,7 @@ pub fn module(hash: u64) -> Arc<Module> {
         is_rewritten: true,
         data_spec_ids: Vec::new(),
         length_spec_ids: Vec::new(),
+        is_deferred: false,
         constants: Vec::new(),
     })
 }
