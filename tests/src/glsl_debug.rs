@@ -5,6 +5,7 @@ use crate::glsl::folder;
 use anyhow::{Context, Result, bail, ensure};
 use glslang_sys as sys;
 use std::ffi::{CStr, CString, c_char};
+use std::path::Path;
 
 /// Form of a module's debug information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,25 @@ pub enum Form {
 ///
 /// The file does not exist or does not compile.
 pub fn compile(name: &str, form: Form) -> Result<Vec<u32>> {
-    let path = folder().join(name);
+    use glslang_sys::{glslang_target_client_version_t as Vulkan, glslang_target_language_version_t as Spirv};
+    compile_for(&folder(), name, form, (Vulkan::Vulkan1_2, Spirv::SPIRV1_5))
+}
+
+/// [`compile`] for a file of a folder and other versions of Vulkan and SPIR-V. The output does not depend on the folder.
+///
+/// # Errors
+///
+/// The file does not exist or does not compile.
+pub fn compile_for(
+    folder: &Path,
+    name: &str,
+    form: Form,
+    (client_version, target_language_version): (
+        sys::glslang_target_client_version_t,
+        sys::glslang_target_language_version_t,
+    ),
+) -> Result<Vec<u32>> {
+    let path = folder.join(name);
     let source = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let stage = match name.rsplit('.').next() {
         Some("comp") => sys::glslang_stage_t::Compute,
@@ -40,9 +59,9 @@ pub fn compile(name: &str, form: Form) -> Result<Vec<u32>> {
         language: sys::glslang_source_t::GLSL,
         stage,
         client: sys::glslang_client_t::Vulkan,
-        client_version: sys::glslang_target_client_version_t::Vulkan1_2,
+        client_version,
         target_language: sys::glslang_target_language_t::SPIRV,
-        target_language_version: sys::glslang_target_language_version_t::SPIRV1_5,
+        target_language_version,
         code: text.as_ptr(),
         default_version: 100,
         default_profile: sys::glslang_profile_t::None,

@@ -1,9 +1,9 @@
-//! The demo's SPIR-V equals its compiled GLSL, both as compiled and with word strings.
+//! The demo's SPIR-V equals its compiled GLSL with debug information, both as compiled and with word strings.
 
 use anyhow::{Context, Result};
-use glslang::{SpirvVersion, VulkanVersion};
+use glslang_sys::{glslang_target_client_version_t as Vulkan, glslang_target_language_version_t as Spirv};
 use std::path::Path;
-use vkabort_tests::glsl;
+use vkabort_tests::glsl_debug::{self, Form};
 use vkabort_tests::word_strings::with_word_strings;
 
 /// Environment variable: write the SPIR-V instead of comparing it.
@@ -12,8 +12,8 @@ const BLESS: &str = "VKABORT_BLESS";
 #[test]
 fn the_demos_spirv_matches_its_glsl() -> Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/demo/shaders");
-    let source = folder.join("look_up.comp");
-    let words = glsl::compile_file(&source, VulkanVersion::Vulkan1_1, SpirvVersion::SPIRV1_3)?;
+    let versions = (Vulkan::Vulkan1_1, Spirv::SPIRV1_3);
+    let words = glsl_debug::compile_for(&folder, "look_up.comp", Form::NonSemantic, versions)?;
     compare(&folder.join("look_up.spv"), &words)?;
     compare(&folder.join("look_up_words.spv"), &with_word_strings(&words)?)
 }

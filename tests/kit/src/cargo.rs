@@ -63,12 +63,26 @@ pub fn build_command() -> Result<PathBuf> {
     release("vkabort-cli", "vkabort")
 }
 
+/// Builds the command `glslang`. Returns its path. Not in release: the tests have built its library already.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_glslang() -> Result<PathBuf> {
+    built(&["--package", "vkabort-glslang"], "glslang")
+}
+
 fn release(package: &str, name: &str) -> Result<PathBuf> {
+    built(&["--release", "--package", package], name)
+}
+
+/// [`build_target`], once in this process.
+fn built(arguments: &[&str], name: &str) -> Result<PathBuf> {
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = built.get(name) {
         return Ok(path.clone());
     }
-    let path = build_target(&["--release", "--package", package], name)?;
+    let path = build_target(arguments, name)?;
     built.insert(name.to_owned(), path.clone());
     Ok(path)
 }
