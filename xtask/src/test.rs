@@ -3,6 +3,7 @@
 use crate::{debian, generate, provision, toolchain};
 use anyhow::Result;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use vkabort_test_kit::drivers::TestDriver;
@@ -36,6 +37,17 @@ pub fn bench(arguments: &[String]) -> Result<()> {
         process::run(&mut cargo(&["bench", "--workspace", "--bench", "*"]))?;
     }
     process::run(cargo(&["run", "--release", "--package", "vkabort-bench", "--"]).args(arguments))
+}
+
+/// Writes the README's picture. The test that checks it has the code.
+///
+/// # Errors
+///
+/// A package cannot be installed, or the C example does not build or run.
+pub fn picture() -> Result<()> {
+    set_up()?;
+    let mut test = cargo(&["test", "--package", "vkabort-tests", "--test", "readme", "picture"]);
+    process::run(test.env("VKABORT_BLESS", "1"))
 }
 
 fn run_all(times: &mut Times) -> Result<()> {
@@ -74,6 +86,13 @@ fn set_up() -> Result<()> {
     // glslang, which compiles the tests' shaders, is C++.
     if !process::is_on_path("c++") {
         debian::install(&["g++"], "building the tests")?;
+    }
+    // The example in C.
+    if !process::is_on_path("cmake") {
+        debian::install(&["cmake"], "building the example in C")?;
+    }
+    if !Path::new("/usr/include/vulkan/vulkan.h").is_file() {
+        debian::install(&["libvulkan-dev"], "building the example in C")?;
     }
     // Programs that do not use the extension, and a display for one of them.
     for (program, package) in [

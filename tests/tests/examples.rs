@@ -1,0 +1,181 @@
+//! The programs and shaders of `examples/` are built as their users build them, abort and recover on every driver.
+
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use vkabort_test_kit::drivers::TestDriver;
+use vkabort_test_kit::supervise::Finished;
+use vkabort_test_kit::{cargo, process, root};
+use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
+use vkabort_tests::slang::Slang;
+
+/// Runs `glslang` on a file of a folder.
+fn glslang(folder: &Path, arguments: &[&str], source: &str, output: &Path) -> Result<()> {
+    let mut command = Command::new(cargo::build_glslang()?);
+    command
+        .args(["-V", "-gVS"])
+        .args(arguments)
+        .arg(source)
+        .arg("-o")
+        .arg(output);
+    process::output(command.current_dir(folder)).map(drop)
+}
+
+/// Builds the C example with CMake. Returns the build folder.
+fn build(test: &CommandTest) -> Result<PathBuf> {
+    let folder = test.scratch.path().join("build");
+    let mut configure = Command::new("cmake");
+    configure
+        .arg("-S")
+        .arg(root().join("examples/c"))
+        .arg("-B")
+        .arg(&folder)
+        .arg(format!("-DVKABORT={}", test.command.display()))
+        .arg(format!("-DGLSLANG={}", cargo::build_glslang()?.display()));
+    process::output(&mut configure).context("`cargo xtask test` installs cmake and libvulkan-dev")?;
+    process::output(Command::new("cmake").arg("--build").arg(&folder))?;
+    Ok(folder)
+}
+
+/// Runs the C example with a shader under `vkabort run` on every driver.
+fn on_every_driver(
+    shader: impl Fn(&CommandTest, &Path) -> Result<PathBuf>,
+    check: impl Fn(&Finished) -> Result<()>,
+) -> Result<()> {
+    let test = CommandTest::new()?;
+    let folder = build(&test)?;
+    let (program, shader) = (folder.join("sum"), shader(&test, &folder)?);
+    let words = [&program, &shader].map(|path| path.display().to_string());
+    // SwiftShader crashes on the debug information of the command glslang 16.6 in a shader with functions, aborts or not.
+    let swiftshader = TestDriver::SwiftShader.name();
+    for driver in drivers().into_iter().filter(|driver| driver.name != swiftshader) {
+        let ended = test.finish(&mut test.run(&driver, &[], &[&words[0], &words[1]])?)?;
+        let context = || format!("{}\n{}", driver.name, ended.output_tail());
+        check(&ended).with_context(context)?;
+        ensure!(exit_code(&ended)? == 90, "{}", context());
+    }
+    Ok(())
+}
+
+#[test]
+fn the_c_program_reports_its_abort_and_recovers() -> Result<()> {
+    on_every_driver(
+        |_, folder| Ok(folder.join("sum.spv")),
+        |ended| {
+            ensure!(
+                ended
+                    .stderr
+                    .starts_with("vkabort: shader aborted: index 4000000 is beyond the 64 words of the buffer\n")
+            );
+            ensure!(ended.stderr.contains("--> sum.comp:14"));
+            ensure!(
+                ended.stdout
+                    == "The device is lost: 64 bytes of messages are in messages.bin\nThe shader has run: word 1 is 1\n"
+            );
+            Ok(())
+        },
+    )
+}
+
+#[test]
+fn its_test_runs_under_ctest_and_its_messages_are_decoded() -> Result<()> {
+    let test = CommandTest::new()?;
+    let folder = build(&test)?;
+    let driver = drivers().into_iter().next().context("no driver found")?;
+    let mut ctest = test.program(&driver, Path::new("ctest"))?;
+    ctest.arg("--test-dir").arg(&folder).arg("--output-on-failure");
+    let ended = test.finish(&mut ctest)?;
+    ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
+    let junit = fs::read_to_string(folder.join("sum.xml"))?;
+    ensure!(junit.contains("name=\"sum.comp:14\""), "{junit}");
+    let mut decode = Command::new(&test.command);
+    decode
+        .args(["decode", "messages.bin", "--sites", "sum.spv"])
+        .current_dir(&folder);
+    let ended = test.finish(&mut decode)?;
+    ensure!(ended.stdout.contains("--> sum.comp:14"), "{}", ended.output_tail());
+    Ok(())
+}
+
+/// Each assertion fails in one invocation, with its line, expression and values.
+fn check_assertions(ended: &Finished, expected: [&str; 4]) -> Result<()> {
+    for message in expected {
+        let line = format!("vkabort: shader aborted: {message}\n");
+        ensure!(ended.stderr.contains(&line), "{message} is missing");
+    }
+    ensure!(!ended.stderr.contains("note"), "formats and arguments do not fit");
+    Ok(())
+}
+
+#[test]
+fn glsl_assertions_show_expression_values_and_line() -> Result<()> {
+    let shader = |test: &CommandTest, _: &Path| {
+        let output = test.scratch.path().join("assert.spv");
+        glslang(&root().join("examples/assert"), &[], "assert.comp", &output)?;
+        Ok(output)
+    };
+    on_every_driver(shader, |ended| {
+        ensure!(
+            ended.stderr.contains("--> assert.comp:20"),
+            "the location is that of the assertion"
+        );
+        let expected = [
+            "line 20: (i != 3)",
+            "line 21: (i == 5 ?i + 1 :i) == (i) -> 6 == 5",
+            "line 22: (i * (i == 7 ? 10 : 1)) < (LIMIT) -> 70 < 64",
+            "line 23: (point) == inf",
+        ];
+        check_assertions(ended, expected)
+    })
+}
+
+#[test]
+fn slang_assertions_show_expression_values_and_line() -> Result<()> {
+    let folder = root().join("examples/assert");
+    let source = fs::read_to_string(folder.join("assert.slang"))?;
+    let shader = |test: &CommandTest, _: &Path| {
+        let arguments = ["-g2", "-I", &folder.display().to_string()];
+        let words = Slang::load()?.compile("assert.slang", &source, &arguments)?;
+        let output = test.scratch.path().join("assert.slang.spv");
+        fs::write(
+            &output,
+            words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>(),
+        )?;
+        Ok(output)
+    };
+    on_every_driver(shader, |ended| {
+        let expected = [
+            "assert.slang:17: i != 3",
+            "assert.slang:18: i == 5 ? i + 1 : i == i -> 6 == 5",
+            "assert.slang:19: i * (i == 7 ? 10 : 1) < LIMIT -> 70 < 64",
+            "assert.slang:20: isfinite(point) -> inf",
+        ];
+        check_assertions(ended, expected)
+    })
+}
+
+#[test]
+fn disabled_assertions_cost_nothing() -> Result<()> {
+    let test = CommandTest::new()?;
+    let folder = root().join("examples/assert");
+    let output = test.scratch.path().join("release.spv");
+    glslang(&folder, &["-DNDEBUG"], "assert.comp", &output)?;
+    let arguments = ["-DNDEBUG", "-I", &folder.display().to_string()];
+    let slang = Slang::load()?.compile(
+        "assert.slang",
+        &fs::read_to_string(folder.join("assert.slang"))?,
+        &arguments,
+    )?;
+    let bytes = fs::read(&output)?;
+    let glsl: Vec<u32> = bytes
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|word| u32::from_le_bytes(*word))
+        .collect();
+    for words in [glsl, slang] {
+        ensure!(vkabort_instrument::scan(&words).is_empty());
+    }
+    Ok(())
+}
