@@ -65,6 +65,8 @@ enum Task {
     },
     /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
+    /// Render `docs/report.svg`, the README's picture, from the output of the C example.
+    Picture,
     /// Run every fuzz target, and install cargo-fuzz into `.vkabort/` if it is missing.
     Fuzz {
         /// Minutes for each target.
@@ -134,6 +136,7 @@ fn main() -> ExitCode {
         Task::Bench { arguments } => test::bench(&arguments).map(|()| ExitCode::SUCCESS),
         Task::Fuzz { minutes } => fuzz::fuzz(minutes).map(|()| ExitCode::SUCCESS),
         Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
+        Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => provision::provision(newest).map(|()| {
             provision::report();
