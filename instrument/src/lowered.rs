@@ -58,11 +58,30 @@ pub const LOWERED: [LoweredExtension; 3] = [
 /// The lowered features whose capabilities a module declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoweredFeatures {
-    /// One bit a feature.
+    /// One bit per feature.
     bits: u8,
 }
 
 impl LoweredFeatures {
+    /// All features.
+    pub const ALL: Self = Self { bits: 0b111 };
+
+    /// These features and one more.
+    #[must_use]
+    pub fn with(self, feature: Feature) -> Self {
+        Self {
+            bits: self.bits | bit(feature),
+        }
+    }
+
+    /// The features in both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            bits: self.bits & other.bits,
+        }
+    }
+
     /// Whether the module declares none.
     pub fn is_empty(self) -> bool {
         self.bits == 0
@@ -90,9 +109,10 @@ pub fn scan(words: &[u32]) -> LoweredFeatures {
     features
 }
 
-/// Whether an `OpCapability` or `OpExtension` with these operands is removed.
-pub(crate) fn is_removed(opcode: u16, operands: &[u32]) -> bool {
-    LOWERED.iter().any(|row| match opcode {
+/// Whether an `OpCapability` or `OpExtension` with these operands is removed when `features` are lowered.
+pub(crate) fn is_removed(features: LoweredFeatures, opcode: u16, operands: &[u32]) -> bool {
+    let mut rows = LOWERED.iter().filter(|row| features.contains(row.feature));
+    rows.any(|row| match opcode {
         op::Capability => operands.first() == Some(&row.capability),
         op::Extension => literal::is(operands, row.extension),
         _ => false,

@@ -1,5 +1,6 @@
 //! Options of a rewrite. The same words and options give the same output on every machine.
 
+use crate::lowered::LoweredFeatures;
 use std::collections::BTreeMap;
 use vkabort_record::layout::{CONTROL_BYTES, DEFAULT_MAX_MESSAGE_BYTES, UNIT_BYTES, minimum_capacity};
 
@@ -10,6 +11,8 @@ pub const DEFAULT_HANG_ITERATIONS: u32 = 1 << 26;
 /// Options of a rewrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// The features to lower; the module keeps the others. Aborts are lowered with all constant data.
+    pub lowers: LoweredFeatures,
     /// Addresses and size of the device's arena.
     pub arena: Arena,
     /// How an invocation ends once its message is written.
@@ -98,6 +101,7 @@ impl Default for Options {
     /// An arena of 1 MiB at an address that no driver returns: to inspect output, not to execute it.
     fn default() -> Self {
         Self {
+            lowers: LoweredFeatures::ALL,
             arena: Arena::at(0x4142_4F52_5400, 1 << 20),
             trap: Trap::Return,
             hang_iterations: DEFAULT_HANG_ITERATIONS,

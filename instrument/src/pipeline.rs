@@ -23,7 +23,7 @@ const MAX_ROUNDS: u32 = 256;
 /// The result of a rewrite.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The module declares none of the lowered capabilities. Use it unchanged.
+    /// The module declares none of the capabilities that [`Options::lowers`] selects. Use it unchanged.
     Unchanged,
     /// The module was rewritten.
     Instrumented(Instrumented),
@@ -78,7 +78,13 @@ impl Pipeline<'_, '_> {
 
     fn run_passes(mut self, original: &[u32], spec_ids: &mut constant_data::SpecIds) -> Result<Outcome> {
         header(original)?;
-        let features = scan(original);
+        let declared = scan(original);
+        let mut lowers = self.options.lowers;
+        if lowers.contains(Feature::Abort) {
+            // Messages contain constant data.
+            lowers = lowers.with(Feature::ConstantData);
+        }
+        let features = declared.and(lowers);
         if features.is_empty() {
             return Ok(Outcome::Unchanged);
         }
@@ -91,6 +97,14 @@ impl Pipeline<'_, '_> {
         let mut index = Index::new(original)?;
         check(&index)?;
         let offsets: Vec<usize> = index.aborts().collect();
+        if declared.contains(Feature::Abort) && !features.contains(Feature::Abort) {
+            let graph = CallGraph::new(&index);
+            match site_numbering::build_sites(&index, &graph, self.options, sites.module_hash, &offsets) {
+                Ok(built) => sites = built,
+                // The driver may support more than the layer decodes.
+                Err(error) => sites.warnings.push(format!("messages cannot be decoded: {error}")),
+            }
+        }
         let specialized;
         if features.contains(Feature::ConstantData) {
             *spec_ids = constant_data::spec_ids(&index);
@@ -110,7 +124,7 @@ impl Pipeline<'_, '_> {
             (words, uses_constant_data) = self.lower_aborts(index, &offsets, &mut sites)?;
         } else {
             let mut edits = Edits::default();
-            uses_constant_data = strip::strip(&index, &[], &mut edits, &[], &[]);
+            uses_constant_data = strip::strip_features(&index, lowers, &[], &mut edits, (&[], &[]));
             words = self.apply("strip", edits, index.words)?;
         }
         if uses_constant_data {

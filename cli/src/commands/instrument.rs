@@ -205,6 +205,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
     }
     let arena = Arena::at(args.arena_address.unwrap_or(default.arena.control), args.arena_size);
     Ok(Options {
+        lowers: default.lowers,
         arena: args
             .control_address
             .map_or(arena, |control| arena.with_control(control)),

@@ -18,7 +18,7 @@
 use crate::analysis::index::Index;
 use crate::edit::Edits;
 use crate::edit::annotations::remove_annotations;
-use crate::lowered;
+use crate::lowered::{self, Feature, LoweredFeatures};
 use crate::spv::op::capability;
 use crate::spv::op_sets::is_type_or_constant;
 use crate::spv::words::Insts;
@@ -29,11 +29,26 @@ use std::ops::Range;
 /// have. `declarations` are words to be inserted later, and `used` are ids that other words to be inserted use. Returns whether the
 /// module still uses constant data.
 pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, declarations: &[u32], used: &[Id]) -> bool {
+    strip_features(index, LoweredFeatures::ALL, lost_use, edits, (declarations, used))
+}
+
+/// Like [`strip`], but only `features`; the rest of the module may use the others. Returns whether the module still uses
+/// constant data that is lowered.
+pub(crate) fn strip_features(
+    index: &Index<'_>,
+    features: LoweredFeatures,
+    lost_use: &[Id],
+    edits: &mut Edits,
+    (declarations, used): (&[u32], &[Id]),
+) -> bool {
     // Phase 1.
     for inst in index.capabilities.iter().chain(&index.extensions) {
-        if lowered::is_removed(inst.opcode(), inst.from(1)) {
+        if lowered::is_removed(features, inst.opcode(), inst.from(1)) {
             edits.remove_inst(inst);
         }
+    }
+    if !features.contains(Feature::ConstantData) {
+        return false;
     }
     let has_data = index.has_capability(capability::ConstantDataKHR);
     let data = index.constant_data.iter().filter(|_| has_data);

@@ -4,14 +4,14 @@ use crate::arena::memory_type::MemoryPreference;
 use crate::arena::{Arena, ArenaSetup};
 use crate::device::create_info::EditedCreateInfo;
 use crate::device::refused_stage::restriction;
-use crate::device::state::{AbortState, Instance, PhysicalDevice};
+use crate::device::state::{AbortState, Extensions, Instance, PhysicalDevice};
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::registry;
 use crate::report::log::Level;
-use crate::settings::{OnAbort, Settings};
+use crate::settings::{Emulation, OnAbort, Settings};
 use ash::vk;
 use std::ffi::CStr;
-use vkabort_instrument::{Options, Trap};
+use vkabort_instrument::{Feature, LoweredFeatures, Options, Trap};
 use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
@@ -44,7 +44,10 @@ pub unsafe fn activate(
         ext_fault: edited.ext_fault,
         vendor_binary: edited.vendor_binary,
         report_masked: edited.report_masked,
-        options: options(instance, settings, physical),
+        options: Options {
+            lowers: lowered(edited.emulated),
+            ..options(instance, settings, physical)
+        },
         families: families(instance, physical.handle),
         requested: edited.requested,
         enabled: edited.enabled,
@@ -124,6 +127,39 @@ fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_a
     }
 }
 
+/// The state of a new device whose driver supports all extensions that the application enables: the layer observes and
+/// reports a loss, and lowers `SPV_KHR_poison_freeze`.
+pub fn observe(instance: &Instance, physical: vk::PhysicalDevice, enabled: Extensions) -> AbortState {
+    let lowers = match instance.settings.emulation {
+        Emulation::Off => LoweredFeatures::default(),
+        Emulation::Auto | Emulation::Partial | Emulation::Force => lowered(Extensions::default()),
+    };
+    AbortState {
+        families: families(instance, physical),
+        enabled,
+        options: Options {
+            lowers,
+            // The driver has its own limit.
+            max_message_bytes: u32::MAX,
+            ..Options::default()
+        },
+        ..AbortState::default()
+    }
+}
+
+/// The features that the layer lowers where it emulates these extensions. No Vulkan extension stands for PoisonFreezeKHR,
+/// so no driver can tell that it supports it, and Mesa 26.2's RADV, which has the other two, crashes in its compiler.
+fn lowered(emulated: Extensions) -> LoweredFeatures {
+    let mut lowers = LoweredFeatures::default().with(Feature::PoisonFreeze);
+    if emulated.abort {
+        lowers = lowers.with(Feature::Abort);
+    }
+    if emulated.constant_data {
+        lowers = lowers.with(Feature::ConstantData);
+    }
+    lowers
+}
+
 /// The memory types of a physical device.
 pub fn memory_types(instance: &Instance, physical: vk::PhysicalDevice) -> vk::PhysicalDeviceMemoryProperties {
     let mut types = vk::PhysicalDeviceMemoryProperties::default();
@@ -145,7 +181,7 @@ pub fn memory_preference(instance: &Instance, physical: &PhysicalDevice) -> Memo
 }
 
 /// The capabilities of a physical device's queue families, by family index.
-pub fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueFlags> {
+fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueFlags> {
     let Some(get) = instance.next.vkGetPhysicalDeviceQueueFamilyProperties else {
         return Vec::new();
     };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
 use vkabort_instrument::{
-    self as instrument, Feature, Hooks, LoweredFeatures, Options, Outcome, instrument_with, module_hash, scan, sites,
+    self as instrument, Feature, Hooks, Options, Outcome, instrument_with, module_hash, scan, sites,
 };
 use vkabort_record::site::ModuleHash;
 
@@ -32,7 +32,7 @@ pub enum Rewritten {
 }
 
 impl Device {
-    /// Rewrites a module that uses something that the layer emulates. `specialization`: data by `SpecId`. `memory`: its shaders
+    /// Rewrites a module that uses something that the layer lowers on this device. `specialization`: data by `SpecId`. `memory`: its shaders
     /// may read constant data from there.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Device {
         if features.contains(Feature::Abort) && !state.enabled.abort {
             self.report_unused_aborts(words);
         }
-        if !needs_rewrite(features, state) {
+        if features.and(state.options.lowers).is_empty() {
             let native = features.contains(Feature::Abort) && state.enabled.abort && !state.emulated.abort;
             let module = native.then(|| self.native_module(words)).flatten();
             return Ok(module.map_or(Rewritten::Unchanged, |module| Rewritten::Native { module }));
@@ -150,12 +150,12 @@ impl Device {
         result: vk::Result,
         modules: impl IntoIterator<Item = &'a Arc<Module>>,
     ) {
-        let is_emulated = self.state.as_ref().is_some_and(|state| !state.emulated.is_empty());
-        if result.as_raw() >= 0 || !is_emulated {
+        if result.as_raw() >= 0 {
             return;
         }
         let hashes: Vec<String> = modules
             .into_iter()
+            .filter(|module| module.is_rewritten)
             .map(|module| module.sites.module_hash.to_string())
             .collect();
         if !hashes.is_empty() {
@@ -221,15 +221,6 @@ impl AbortState {
     pub fn constants(&self) -> Option<&ConstantMemory> {
         self.arena.as_ref().or(self.constants_only.as_ref())?.constants()
     }
-}
-
-/// Whether the layer lowers a feature of the module on this device.
-fn needs_rewrite(features: LoweredFeatures, state: &AbortState) -> bool {
-    let emulated = state.emulated;
-    features.contains(Feature::Abort) && emulated.abort
-        || features.contains(Feature::ConstantData) && emulated.constant_data
-        // No Vulkan extension enables PoisonFreezeKHR, so it is lowered whenever any of the layer's extensions is emulated.
-        || features.contains(Feature::PoisonFreeze) && !emulated.is_empty()
 }
 
 /// The words of a shader's code. Ignores bytes beyond the last whole word.

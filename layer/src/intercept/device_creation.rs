@@ -3,7 +3,7 @@
 use super::command;
 use super::physical_device::reports_masked;
 use crate::arena::memory_type;
-use crate::device::activate::{activate, families, memory_preference, memory_types};
+use crate::device::activate::{activate, memory_preference, memory_types, observe};
 use crate::device::create_info::{self, EditedCreateInfo, Refusal};
 use crate::device::probe;
 use crate::device::state::{AbortState, Device, Extensions, Instance};
@@ -177,13 +177,10 @@ impl Creation<'_> {
         // SAFETY: the create-info is valid (the caller's contract).
         let requested = unsafe { create_info::enabled(self.original) };
         if emulated.is_empty() && native.is_empty() {
-            // The driver supports them all: the layer only observes and reports a loss.
             return create(self.original).map(|()| {
                 Some(AbortState {
-                    families: families(instance, self.physical),
                     requested,
-                    enabled,
-                    ..AbortState::default()
+                    ..observe(instance, self.physical, enabled)
                 })
             });
         }

@@ -37,6 +37,13 @@ pub fn aborts(words: &[u32]) -> bool {
     instructions(words).any(|(opcode, _)| opcode == op::AbortKHR)
 }
 
+/// Whether the module declares `PoisonFreezeKHR`, which this driver does not support.
+pub fn declares_poison(words: &[u32]) -> bool {
+    instructions(words)
+        .take_while(|(opcode, _)| *opcode == op::Capability)
+        .any(|(_, operands)| operands == [op::capability::PoisonFreezeKHR])
+}
+
 /// Two-word constants of the module.
 fn addresses(words: &[u32]) -> BTreeSet<u64> {
     let (mut values, mut addresses) = (HashMap::new(), BTreeSet::new());

@@ -1,5 +1,6 @@
 //! Shader modules and `VK_EXT_shader_module_identifier`. The driver stores the SPIR-V of every module that reaches it.
 
+use crate::code::declares_poison;
 use crate::enumerate::{chained, slice};
 use crate::handle::{self, Allocator, Out};
 use crate::state::Device;
@@ -50,6 +51,9 @@ pub extern "system" fn create_module(
 ) -> vk::Result {
     // SAFETY: by the command's valid usage, the code has `code_size` bytes.
     let words = unsafe { words(info) };
+    if declares_poison(&words) {
+        return vk::Result::ERROR_UNKNOWN;
+    }
     MODULES
         .lock()
         .insert(hash(&words).to_le_bytes().to_vec(), words.clone());

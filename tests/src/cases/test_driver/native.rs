@@ -1,12 +1,15 @@
 //! Drivers with all, some or none of the three extensions, under each value of `emulation`.
 
 use super::support::{aborting, kernel, lose, lose_with, payload};
+use crate::assembly;
 use crate::case::{Case, Context, cases};
 use crate::cases::support::{expect_payloads, reports, without_abort};
 use crate::vk::khr::{self, ShaderAbortFeatures, ShaderAbortProperties, fault_flags};
-use crate::vk::{Device, Gpu, test_driver};
-use anyhow::{Result, ensure};
+use crate::vk::{Device, Gpu, WordKernel, test_driver};
+use anyhow::{Context as _, Result, ensure};
 use ash::vk;
+use vkabort_oracle::op;
+use vkabort_oracle::words::instructions;
 
 /// Expected behaviour for a driver and a setting.
 struct Expected {
@@ -58,10 +61,54 @@ const TWO_DEVICES: &[Case] = cases! {
     "test_driver_native::two_physical_devices" => two_devices(context), on_driver("devices=2,abort=*");
 };
 
+/// A driver with the three extensions that does not support `SPV_KHR_poison_freeze`: it refuses such modules.
+const POISON: &[Case] = cases! {
+    "test_driver_native::poison_under_auto" => poison(gpu, true),
+        on_driver("native=abort+fault+data,abort=*");
+    "test_driver_native::poison_under_force" => poison(gpu, false),
+        on_driver("native=abort+fault+data,abort=*"), with(&[("VK_SHADER_ABORT_EMULATION", "force")]);
+    "test_driver_native::poison_under_off" => poison_is_forwarded(gpu),
+        on_driver("native=abort+fault+data,abort=*"), with(&[("VK_SHADER_ABORT_EMULATION", "off")]);
+};
+
 /// Every case.
 pub(super) fn cases() -> Vec<Case> {
-    [MATRIX, TWO_DEVICES].concat()
+    [MATRIX, POISON, TWO_DEVICES].concat()
 }
+
+/// Poison and freeze are lowered also where the driver executes the aborts.
+fn poison(gpu: &Gpu, by_driver: bool) -> Result<()> {
+    let device = Device::new(gpu)?;
+    let kernel = WordKernel::new(&device, &assembly::assemble_file(POISON_SHADER)?, &[0; 64])?;
+    let words = test_driver::words(&device, kernel.pipeline, 0)?;
+    let capabilities: Vec<u32> = instructions(&words)
+        .context("not a module")?
+        .iter()
+        .filter(|inst| inst.op == op::Capability)
+        .map(|inst| inst.word(0))
+        .collect();
+    let keeps_abort = capabilities.contains(&op::capability::AbortKHR);
+    let keeps_poison = capabilities.contains(&op::capability::PoisonFreezeKHR);
+    ensure!(
+        !keeps_poison && keeps_abort == by_driver,
+        "the driver's module declares the capabilities {capabilities:?}"
+    );
+    let _submission = lose(&kernel)?;
+    expect_payloads(&device, &[payload(1, 0)])
+}
+
+/// Under `off`, modules reach the driver as they are.
+fn poison_is_forwarded(gpu: &Gpu) -> Result<()> {
+    let device = Device::new(gpu)?;
+    let kernel = WordKernel::new(&device, &assembly::assemble_file(POISON_SHADER)?, &[0; 64]);
+    let code = kernel
+        .err()
+        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    ensure!(code == Some(vk::Result::ERROR_UNKNOWN), "{code:?}");
+    Ok(())
+}
+
+const POISON_SHADER: &str = "assembly/poison/abort.spvasm";
 
 /// Each physical device has its own state; a device group of both is not supported.
 fn two_devices(context: &Context) -> Result<()> {
