@@ -15,6 +15,8 @@ pub struct Device {
     pub address: Option<u64>,
     /// Properties of the control block's memory, if it is separate.
     pub control_block: Option<&'static str>,
+    /// Whether the driver supports the extensions itself.
+    pub native: bool,
 }
 
 impl Device {
@@ -23,6 +25,22 @@ impl Device {
             all_cases: true,
             ..self
         }
+    }
+
+    /// The same with Debian unstable's driver.
+    const fn newest(self) -> Self {
+        Self {
+            gpu: Gpu {
+                release: Release::Newest,
+                ..self.gpu
+            },
+            ..self
+        }
+    }
+
+    /// Its driver supports the extensions itself.
+    const fn native(self) -> Self {
+        Self { native: true, ..self }
     }
 
     const fn at(self, address: u64) -> Self {
@@ -77,6 +95,18 @@ pub const DEVICES: &[Device] = &[
     nvidia("162"),
     nvidia("172").all_cases(),
     nvidia("192"),
+    amd("vega10").newest().native().at(0xffff_ffff_ffcf_0000),
+    amd("navi31").newest().native().all_cases(),
+    rdna4("gfx1201").newest().native(),
+    intel("dg2", HOST).newest().at(0x6_4000_0000),
+    device(Family::HasVk, "bdw", SHARED).newest(),
+    nvidia("172").newest(),
+    qualcomm("618"),
+    qualcomm("630"),
+    qualcomm("660"),
+    qualcomm("730").all_cases(),
+    qualcomm("740"),
+    qualcomm("750"),
 ];
 
 /// An integrated GPU.
@@ -91,6 +121,7 @@ const fn device(family: Family, id: &'static str, memory: &'static str) -> Devic
         memory,
         address: None,
         control_block: None,
+        native: false,
     }
 }
 
@@ -123,4 +154,13 @@ const fn nvidia(id: &'static str) -> Device {
         control_block: Some(VRAM),
         ..device(Family::Nvk, id, HOST).at(0x7f_fff0_0000)
     }
+}
+
+/// AMD without `VK_AMD_device_coherent_memory`.
+const fn rdna4(id: &'static str) -> Device {
+    gcn(id).at(0xffff_ffff_ffd0_0000)
+}
+
+const fn qualcomm(id: &'static str) -> Device {
+    device(Family::Turnip, id, SHARED).newest().at(0xffff_fff0_0000)
 }

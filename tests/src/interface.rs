@@ -11,11 +11,13 @@ use vkabort_oracle::words::{Inst, instructions, read_string};
 const DIM_BUFFER: u32 = 5;
 const DIM_SUBPASS: u32 = 6;
 
-/// Entry points and resources of a module.
+/// Entry points, capabilities and resources of a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
     /// Stage and name of each entry point; no stage for execution models that pipelines here do not have.
     pub entries: Vec<(Option<ShaderStageFlags>, CString)>,
+    /// Declared capabilities.
+    pub capabilities: Vec<u32>,
     /// Type and count by set and binding.
     pub bindings: BTreeMap<(u32, u32), (DescriptorType, u32)>,
 }
@@ -41,6 +43,7 @@ impl Interface {
         let mut interface = Self::default();
         for inst in &all {
             match inst.op {
+                op::Capability => interface.capabilities.push(inst.word(0)),
                 op::EntryPoint => {
                     let (name, _) = read_string(inst.operands_from(2));
                     interface.entries.push((stage(inst.word(0)), CString::new(name)?));

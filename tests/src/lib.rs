@@ -18,6 +18,8 @@ pub mod compile;
 pub mod files;
 pub mod glsl;
 pub mod glsl_debug;
+pub mod golden_case;
+pub mod golden_pipelines;
 pub mod gpu_matrix;
 pub mod harness;
 pub mod interface;

@@ -1,5 +1,5 @@
 //! `vkabort-e2e CASE` runs one case in this process and environment. `vkabort-e2e --serve` runs the cases that standard
-//! input names, `vkabort-e2e --compile` every case up to its first submission. Without arguments it lists all cases.
+//! input names, `vkabort-e2e --compile [PREFIX]` every case, or those that begin with the prefix, up to its first submission. Without arguments it lists all cases.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -11,6 +11,7 @@ mod sanitized;
 
 use std::process::ExitCode;
 use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE, compile, pipeline_cache};
+use vkabort_tests::golden_pipelines::{GOLDENS, create};
 use vkabort_tests::harness::{SERVE, serve};
 use vkabort_tests::{case, cases};
 
@@ -43,8 +44,20 @@ fn main() -> ExitCode {
         };
     }
     if name == COMPILE {
-        compile(&all, |case, progress| println!("{}\t{progress}", case.name));
+        let prefix = std::env::args().nth(2).unwrap_or_default();
+        let selected: Vec<_> = all.into_iter().filter(|case| case.name.starts_with(&prefix)).collect();
+        compile(&selected, |case, progress| println!("{}\t{progress}", case.name));
         return ExitCode::SUCCESS;
+    }
+    if name == GOLDENS {
+        let folder = std::env::args_os().nth(2).unwrap_or_default();
+        return match create(folder.as_ref(), |name, progress| println!("{name}\t{progress}")) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error:#}");
+                ExitCode::FAILURE
+            }
+        };
     }
     match all.iter().find(|case| case.name == name) {
         Some(case) => ExitCode::from(case::run_here(case)),

@@ -1,7 +1,7 @@
 //! A pipeline of any shaders. Its layout follows from their [`Interface`]; nothing is bound or drawn.
 
 use crate::interface::Interface;
-use crate::vk::{Device, specialization};
+use crate::vk::Device;
 use anyhow::{Context, Result, ensure};
 use ash::prelude::VkResult;
 use ash::vk;
@@ -25,26 +25,28 @@ pub struct Pipeline<'device> {
     pub time: Duration,
 }
 
-/// `SpecId` and data of specialization constants.
-pub type Specialization = [(u32, Vec<u8>)];
+/// An entry point of a module.
+#[derive(Clone, Copy, Debug)]
+pub struct Code<'a> {
+    /// The module.
+    pub words: &'a [u32],
+    /// The entry point's index.
+    pub entry: usize,
+}
 
 impl<'device> Pipeline<'device> {
-    /// Creates a compute or graphics pipeline with the first entry point of each module. All stages get the specialization.
+    /// Creates a compute or graphics pipeline of these stages.
     ///
     /// # Errors
     ///
-    /// A call fails, or a module's first entry point has another stage.
-    pub fn new(
-        device: &'device Device<'device>,
-        modules: &[&[u32]],
-        special: &Specialization,
-        flags: vk::PipelineCreateFlags,
-    ) -> Result<Self> {
-        let interfaces = modules.iter().map(|words| Interface::of(words));
+    /// A call fails, or an entry point has another stage.
+    pub fn new(device: &'device Device<'device>, stages: &[Code<'_>], flags: vk::PipelineCreateFlags) -> Result<Self> {
+        let interfaces = stages.iter().map(|stage| Interface::of(stage.words));
         let interfaces = interfaces.collect::<Result<Vec<_>>>()?;
         let mut entries = Vec::new();
-        for interface in &interfaces {
-            let (stage, name) = interface.entries.first().context("the module has no entry point")?;
+        for (interface, code) in interfaces.iter().zip(stages) {
+            let entry = interface.entries.get(code.entry);
+            let (stage, name) = entry.context("the module has no such entry point")?;
             entries.push((stage.context("not a compute or graphics shader")?, name.clone()));
         }
         let mut pipeline = Self {
@@ -57,13 +59,13 @@ impl<'device> Pipeline<'device> {
         };
         pipeline.lay_out(&interfaces)?;
         let start = processor_time();
-        for words in modules {
-            let info = vk::ShaderModuleCreateInfo::default().code(words);
+        for stage in stages {
+            let info = vk::ShaderModuleCreateInfo::default().code(stage.words);
             // SAFETY: the structure is valid for the call.
             let module = unsafe { device.raw.create_shader_module(&info, None) };
             pipeline.modules.push(module.context("vkCreateShaderModule")?);
         }
-        pipeline.raw = pipeline.create(&entries, special, flags)?;
+        pipeline.raw = pipeline.create(&entries, flags)?;
         pipeline.time = processor_time().saturating_sub(start);
         Ok(pipeline)
     }
@@ -102,16 +104,13 @@ impl<'device> Pipeline<'device> {
     fn create(
         &self,
         entries: &[(vk::ShaderStageFlags, CString)],
-        special: &Specialization,
         flags: vk::PipelineCreateFlags,
     ) -> Result<vk::Pipeline> {
-        let (map, data) = specialization(special);
-        let special = vk::SpecializationInfo::default().map_entries(&map).data(&data);
         let stages: Vec<_> = entries
             .iter()
             .zip(&self.modules)
             .map(|((stage, name), module)| {
-                let info = vk::PipelineShaderStageCreateInfo::default().specialization_info(&special);
+                let info = vk::PipelineShaderStageCreateInfo::default();
                 info.stage(*stage).name(name).module(*module)
             })
             .collect();

@@ -16,14 +16,13 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
-use std::path::{Path, PathBuf};
-use vkabort_instrument::{
-    Feature, Hooks, LOWERED, LoopPoll, LoweredFeatures, Options, Outcome, Trap, instrument_with, scan, sites,
-};
+use std::path::Path;
+use vkabort_instrument::{LOWERED, Outcome, scan, sites};
 use vkabort_oracle::words::without_extensions;
 use vkabort_record::site::{Location, SiteTable};
-use vkabort_test_kit::spirv_tools::{TargetEnv, disassemble, validate};
+use vkabort_test_kit::spirv_tools::{disassemble, validate};
 use vkabort_tests::assembly::assemble_for;
+use vkabort_tests::golden_case::{GoldenCase, Output, files, input};
 
 /// Minimum number of files: fewer mean that the folder is wrong.
 const MIN_FILES: usize = 25;
@@ -55,32 +54,14 @@ fn main() {
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
 
-fn files(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for folder in std::fs::read_dir(root)? {
-        let folder = folder?.path();
-        if folder.is_dir() && !folder.ends_with("prelude") {
-            for file in std::fs::read_dir(folder)? {
-                files.push(file?.path());
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 fn check(path: &Path) -> Result<()> {
     let text = std::fs::read_to_string(path)?;
-    let mark = text
-        .lines()
-        .position(|line| line.starts_with(";; "))
-        .unwrap_or(text.lines().count());
-    let input: Vec<&str> = text.lines().take(mark).collect();
+    let input = input(&text);
     ensure!(
         input.first().is_some_and(|line| line.starts_with("; ")),
         "the first line does not state the purpose of the case"
     );
-    let case = Case::parse(&input)?;
+    let case = GoldenCase::parse(&input)?;
     let words = assemble_for(&case.module(path)?, case.env).context("the input does not assemble")?;
     if let Some(folder) = std::env::var_os(SEEDS) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -155,152 +136,6 @@ fn check(path: &Path) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// An input with its options.
-struct Case<'t> {
-    lines: Vec<&'t str>,
-    options: Options,
-    /// Address of the memory for constant data.
-    constant_memory: Option<u64>,
-    prelude: String,
-    env: TargetEnv,
-    /// Shared functions to show.
-    shown: Vec<String>,
-    output: Output,
-}
-
-/// The expected part of a module that is rewritten.
-enum Output {
-    /// The rewritten words.
-    Words,
-    /// Where the aborts are.
-    Sites,
-    /// The warnings.
-    Warnings,
-}
-
-impl<'t> Case<'t> {
-    fn parse(lines: &[&'t str]) -> Result<Self> {
-        let mut case = Self {
-            lines: lines.iter().copied().filter(|line| !line.starts_with(';')).collect(),
-            options: Options {
-                loop_poll: LoopPoll::Off,
-                ..Options::default()
-            },
-            constant_memory: None,
-            prelude: "compute".into(),
-            env: TargetEnv::Vulkan1_2,
-            shown: Vec::new(),
-            output: Output::Words,
-        };
-        let options = lines.iter().filter_map(|line| line.strip_prefix("; options: "));
-        for option in options.flat_map(str::split_whitespace) {
-            let (key, value) = option
-                .split_once('=')
-                .with_context(|| format!("{option} is not key=value"))?;
-            match (key, value) {
-                ("show", name) => case.shown.push(name.into()),
-                ("output", "sites") => case.output = Output::Sites,
-                ("output", "warnings") => case.output = Output::Warnings,
-                ("prelude", name) => case.prelude = name.into(),
-                ("env", "vulkan1.0") => case.env = TargetEnv::Vulkan1_0,
-                ("env", "vulkan1.1") => case.env = TargetEnv::Vulkan1_1,
-                ("env", "vulkan1.1spirv1.4") => case.env = TargetEnv::Vulkan1_1Spirv1_4,
-                ("env", "vulkan1.3") => case.env = TargetEnv::Vulkan1_3,
-                ("lowers", "poison") => {
-                    case.options.lowers = LoweredFeatures::default().with(Feature::PoisonFreeze);
-                }
-                ("trap", "return") => case.options.trap = Trap::Return,
-                ("trap", "fault") => case.options.trap = Trap::Fault,
-                ("trap", "hang") => case.options.trap = Trap::Hang,
-                ("hang_iterations", count) => case.options.hang_iterations = count.parse()?,
-                ("loop_poll", "auto") => case.options.loop_poll = LoopPoll::Auto,
-                ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
-                ("control", address) => {
-                    let address = address.strip_prefix("0x").context("control=0xADDRESS")?;
-                    case.options.arena = case.options.arena.with_control(u64::from_str_radix(address, 16)?);
-                }
-                ("constant_memory", address) => {
-                    let address = address.strip_prefix("0x").context("constant_memory=0xADDRESS")?;
-                    case.constant_memory = Some(u64::from_str_radix(address, 16)?);
-                }
-                ("memory_barriers", "off") => case.options.memory_barriers = false,
-                ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
-                ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,
-                ("specialize", pair) => {
-                    let (id, text) = pair.split_once(':').context("specialize=ID:TEXT or ID:#WORD")?;
-                    let data = match text.strip_prefix('#') {
-                        Some(word) => word.parse::<u32>()?.to_le_bytes().to_vec(),
-                        None => text.as_bytes().to_vec(),
-                    };
-                    case.options.specialization.insert(id.parse()?, data);
-                }
-                _ => bail!("unknown option {option}"),
-            }
-        }
-        Ok(case)
-    }
-
-    fn instrument(
-        &self,
-        words: &[u32],
-        after_pass: &mut dyn FnMut(&'static str, &[u32]),
-    ) -> vkabort_instrument::Result<Outcome> {
-        let mut next = self.constant_memory;
-        let mut place = |data: &[u32]| {
-            let address = next?;
-            next = Some(address + size_of_val(data) as u64);
-            Some(address)
-        };
-        let hooks = Hooks {
-            after_pass: Some(after_pass),
-            place: Some(&mut place),
-        };
-        instrument_with(words, &self.options, hooks)
-    }
-
-    /// The whole module: prelude and input, section by section.
-    fn module(&self, path: &Path) -> Result<String> {
-        let preludes = path
-            .parent()
-            .and_then(Path::parent)
-            .context("the file is not in a golden folder")?
-            .join("prelude");
-        let prelude = std::fs::read_to_string(preludes.join(&self.prelude).with_extension("txt"))?;
-        let all: Vec<&str> = prelude.lines().chain(self.lines.iter().copied()).collect();
-        let mut sorted: Vec<(usize, &str)> = all.iter().map(|line| (section(line), *line)).collect();
-        sorted.sort_by_key(|(section, _)| *section);
-        Ok(sorted.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n"))
-    }
-}
-
-/// The module section of a line of assembly.
-fn section(line: &str) -> usize {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let opcode = if words.get(1) == Some(&"=") {
-        words.get(2)
-    } else {
-        words.first()
-    };
-    match *opcode.unwrap_or(&"") {
-        "OpCapability" => 0,
-        "OpExtension" => 1,
-        "OpExtInstImport" => 2,
-        "OpMemoryModel" => 3,
-        "OpEntryPoint" => 4,
-        "OpExecutionMode" | "OpExecutionModeId" => 5,
-        "OpString" => 6,
-        "OpSource" => 7,
-        "OpName" | "OpMemberName" => 8,
-        "OpDecorate"
-        | "OpDecorateId"
-        | "OpMemberDecorate"
-        | "OpDecorationGroup"
-        | "OpGroupDecorate"
-        | "OpGroupMemberDecorate" => 9,
-        _ => 10,
-    }
 }
 
 /// Each sentence on a line.

@@ -110,7 +110,8 @@ fn set_up() -> Result<()> {
             toolchain::add_component(component)?;
         }
     }
-    provision::provision(false)?;
+    // The matrix of GPU compilers includes drivers of Debian unstable.
+    provision::provision(true)?;
     for driver in TestDriver::ALL.into_iter().filter(|driver| driver.is_required()) {
         driver.find().map_err(anyhow::Error::msg)?;
     }

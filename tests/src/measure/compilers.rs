@@ -3,7 +3,7 @@
 use super::measurement::Measurement;
 use super::shaders::{Shader, Variant};
 use crate::case::Context;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Code, Pipeline};
 use crate::statistics::{CAPTURE, executables, metrics};
 use crate::vk::{Device, DeviceOptions, Gpu, More, khr};
 use anyhow::Result;
@@ -63,7 +63,7 @@ fn device(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {
 
 /// Median time in milliseconds and metrics of the last stage.
 fn statistics(device: &Device<'_>, modules: &[Vec<u32>]) -> Result<Vec<(&'static str, f64)>> {
-    let modules: Vec<&[u32]> = modules.iter().map(Vec::as_slice).collect();
+    let modules: Vec<Code<'_>> = modules.iter().map(|words| Code { words, entry: 0 }).collect();
     let stage = match modules.len() {
         1 => vk::ShaderStageFlags::COMPUTE,
         _ => vk::ShaderStageFlags::FRAGMENT,
@@ -72,11 +72,11 @@ fn statistics(device: &Device<'_>, modules: &[Vec<u32>]) -> Result<Vec<(&'static
         .gpu
         .has_extension(ash::khr::pipeline_executable_properties::NAME)?;
     let time = super::median(SAMPLES, || {
-        Ok(Pipeline::new(device, &modules, &[], vk::PipelineCreateFlags::empty())?.time)
+        Ok(Pipeline::new(device, &modules, vk::PipelineCreateFlags::empty())?.time)
     })?;
     let mut values = vec![("compile ms", time.as_secs_f64() * 1e3)];
     if has_statistics {
-        let pipeline = Pipeline::new(device, &modules, &[], CAPTURE)?;
+        let pipeline = Pipeline::new(device, &modules, CAPTURE)?;
         values.extend(metrics(&executables(device, pipeline.raw)?, stage));
     }
     Ok(values)
