@@ -3,9 +3,9 @@
 
 use super::support::{expect_lost, expect_success, incremented, marked, run, same_words, without_abort, words};
 use crate::assembly::assemble;
-use crate::case::{Case, cases};
+use crate::case::{Case, Context, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, khr};
+use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Kernel, khr};
 use crate::word_shader::word_shader;
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -17,6 +17,8 @@ const EMULATED: &[(&str, &str)] = &[("log_level", "warning"), ("emulation", "for
 pub(super) const CASES: &[Case] = cases! {
     "enable::always_reports_the_abort_of_an_application_that_enables_nothing" => always(gpu, true),
         set(ALWAYS), logs(&["shader aborted: word 3 is 7"]);
+    "enable::always_by_a_setting_of_the_application" => by_application(context),
+        alone(), logs(&["shader aborted: word 3 is 7"]);
     "enable::always_without_a_taken_abort" => always(gpu, false), set(ALWAYS), silent();
     "enable::always_with_an_application_that_enables_some_of_it" => some(gpu),
         alone(), set(ALWAYS), logs(&["shader aborted: word 3 is 7"]);
@@ -78,6 +80,24 @@ fn always(gpu: &Gpu, aborts: bool) -> Result<()> {
         true => expect_lost(result),
         false => expect_success(result).and_then(|()| same_words(&buffer.read(), &incremented(&initial))),
     }
+}
+
+/// The application sets `enable` through `VK_EXT_layer_settings`.
+fn by_application(context: &Context) -> Result<()> {
+    let value = [c"always".as_ptr()];
+    let settings = [vk::LayerSettingEXT {
+        p_layer_name: c"VK_LAYER_vkabort_shader_abort".as_ptr(),
+        p_setting_name: c"enable".as_ptr(),
+        ty: vk::LayerSettingTypeEXT::STRING,
+        value_count: 1,
+        p_values: value.as_ptr().cast(),
+        ..Default::default()
+    }];
+    let chained = Chained {
+        settings: &settings,
+        ..Chained::default()
+    };
+    always(&Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?, true)
 }
 
 fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr], abort: bool) -> Result<Device<'gpu>> {
