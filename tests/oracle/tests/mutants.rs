@@ -1,6 +1,7 @@
 //! The checks detect broken rewrites.
 #![allow(clippy::print_stdout, reason = "the tests print statistics")]
 
+use std::cell::Cell;
 use vkabort_instrument::{Instrumented, Options, Outcome, instrument};
 use vkabort_oracle::check::{Subject, check_rewriter};
 use vkabort_oracle::choices::Choices;
@@ -111,4 +112,24 @@ fn values_shifted_to_the_wrong_byte_are_detected() {
 #[test]
 fn loops_with_an_extra_iteration_are_detected() {
     assert_distinguished(op::ULessThan, op::ULessThanEqual, 40);
+}
+
+/// An invocation that returns where it aborts, instead of behind the merge block that a polling loop follows.
+#[test]
+fn an_abort_that_returns_in_front_of_a_polling_loop_is_detected() {
+    let sets_flag = Cell::new(false);
+    let change = |inst: &Inst, names: &Names| {
+        let is_exit = sets_flag.replace(inst.op == op::Store && names.is(inst.word(0), "vkabort_aborted"));
+        let returns = Inst {
+            op: op::Return,
+            operands: Vec::new(),
+            ..inst.clone()
+        };
+        Some(if is_exit && inst.op == op::Branch {
+            returns
+        } else {
+            inst.clone()
+        })
+    };
+    assert_detected(&change, 10);
 }
