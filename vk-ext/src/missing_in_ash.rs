@@ -81,6 +81,46 @@ tagged! {
     }
 }
 
+tagged! {
+    /// `VkPhysicalDeviceDescriptorHeapFeaturesEXT`.
+    DescriptorHeapFeatures = 1_000_135_009, extends [ExtendsPhysicalDeviceFeatures2, ExtendsDeviceCreateInfo], 24 bytes {
+        /// Descriptors can be in heaps.
+        descriptor_heap: vk::Bool32,
+        /// Their opaque data can be captured.
+        descriptor_heap_capture_replay: vk::Bool32,
+    }
+}
+tagged! {
+    /// `VkDescriptorSetAndBindingMappingEXT`.
+    DescriptorMapping = 1_000_135_005, extends [], 96 bytes {
+        /// Set of the bindings.
+        descriptor_set: u32,
+        /// The first binding.
+        first_binding: u32,
+        /// Number of bindings.
+        binding_count: u32,
+        /// `VkSpirvResourceTypeFlagsEXT`.
+        resource_mask: u32,
+        /// `VkDescriptorMappingSourceEXT`.
+        source: u32,
+        /// `VkDescriptorMappingSourceDataEXT`, a union.
+        source_data: [u64; 7],
+    }
+}
+tagged! {
+    /// `VkShaderDescriptorSetAndBindingMappingInfoEXT`.
+    ShaderDescriptorMappings = 1_000_135_006, extends [ExtendsPipelineShaderStageCreateInfo], 32 bytes {
+        /// Number of mappings.
+        mapping_count: u32,
+        /// The mappings of a stage's bindings to heaps.
+        p_mappings: *const DescriptorMapping,
+    }
+}
+
+/// `VK_EXT_DESCRIPTOR_HEAP_EXTENSION_NAME`.
+pub const DESCRIPTOR_HEAP_NAME: &CStr = c"VK_EXT_descriptor_heap";
+/// `VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT`.
+pub const DESCRIPTOR_HEAP: vk::PipelineCreateFlags2KHR = vk::PipelineCreateFlags2KHR::from_raw(1 << 36);
 /// `VK_KHR_PIPELINE_BINARY_EXTENSION_NAME`.
 pub const PIPELINE_BINARY_NAME: &CStr = c"VK_KHR_pipeline_binary";
 /// `VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR`.

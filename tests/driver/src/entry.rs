@@ -214,6 +214,7 @@ functions! {
     Device vkEndCommandBuffer = succeed;
     Device vkCmdBindPipeline = command::bind_pipeline;
     Device vkCmdDispatch | vkCmdDraw | vkCmdDrawIndexed | vkCmdDispatchIndirect | vkCmdTraceRaysKHR = command::run;
+    Device vkCmdBindResourceHeapEXT | vkCmdBindSamplerHeapEXT = command::no_op;
     Device vkCmdSetEvent = command::set_event::<true>;
     Device vkCmdResetEvent = command::set_event::<false>;
     Device vkCmdResetQueryPool = command::reset_queries;

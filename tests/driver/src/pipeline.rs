@@ -2,7 +2,7 @@
 
 use crate::binary;
 use crate::deferred::Deferred;
-use crate::enumerate::{fill, slice};
+use crate::enumerate::{chained, fill, slice};
 use crate::handle::{self, Allocator};
 use crate::shader::{Pipeline, hash, stage_words};
 use crate::state::Device;
@@ -10,14 +10,32 @@ use ash::vk::{self, Handle, TaggedStructure};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::mem::MaybeUninit;
+use vk_ext::{DESCRIPTOR_HEAP, ShaderDescriptorMappings};
 
 /// A pipeline cache: hashes of the SPIR-V of all stages that were created with it.
 #[derive(Default)]
 pub struct Cache(Mutex<BTreeSet<u64>>);
 
+/// Whether the bindings of a stage are mapped to descriptor heaps, if the pipeline uses them.
+///
+/// # Safety
+/// The create info and the stage must be valid.
+unsafe fn has_descriptors(info: &impl TaggedStructure, stage: &vk::PipelineShaderStageCreateInfo<'_>) -> bool {
+    // SAFETY: create info and stage are valid (the caller's contract).
+    let (flags, mappings) = unsafe {
+        (
+            chained::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(info),
+            chained::<ShaderDescriptorMappings>(stage),
+        )
+    };
+    let uses_heaps = flags.is_some_and(|info| info.flags.contains(DESCRIPTOR_HEAP));
+    !uses_heaps || mappings.is_some_and(|mappings| mappings.mapping_count > 0)
+}
+
 /// Creates a pipeline.
 ///
 /// # Errors
+/// `VK_ERROR_UNKNOWN` if a stage has lost its mappings to descriptor heaps.
 /// `VK_PIPELINE_COMPILE_REQUIRED` if the SPIR-V of an identifier is unknown, or the application's callbacks return no memory.
 ///
 /// # Safety
@@ -30,6 +48,9 @@ unsafe fn pipeline(
 ) -> Result<vk::Pipeline, vk::Result> {
     // SAFETY: create info and stages are valid (the caller's contract).
     let stages = unsafe {
+        if !stages.iter().all(|stage| has_descriptors(info, stage)) {
+            return Err(vk::Result::ERROR_UNKNOWN);
+        }
         let stages = match binary::stages(info) {
             Some(stages) => stages,
             None => {

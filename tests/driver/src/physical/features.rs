@@ -60,6 +60,7 @@ pub extern "system" fn features2(device: &PhysicalDevice, query: &mut vk::Physic
         answer::<vk::PhysicalDeviceProtectedMemoryFeatures<'_>>(query, |found| found.protected_memory = TRUE);
         answer::<vk::PhysicalDeviceMaintenance5FeaturesKHR<'_>>(query, |found| found.maintenance5 = TRUE);
         answer::<khr::PipelineBinaryFeatures>(query, |found| found.pipeline_binaries = TRUE);
+        answer::<khr::DescriptorHeapFeatures>(query, |found| found.descriptor_heap = TRUE);
         if settings.device_coherent {
             answer::<vk::PhysicalDeviceCoherentMemoryFeaturesAMD<'_>>(query, |found| {
                 found.device_coherent_memory = TRUE

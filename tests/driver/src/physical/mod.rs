@@ -39,7 +39,7 @@ impl PhysicalDevice {
 
 /// Device extensions under these settings.
 fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
-    let listed: [(bool, &CStr); 19] = [
+    let listed: [(bool, &CStr); 20] = [
         (true, ash::khr::swapchain::NAME),
         (true, ash::khr::display_swapchain::NAME),
         (true, ash::khr::shared_presentable_image::NAME),
@@ -52,6 +52,7 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
         (true, ash::ext::shader_module_identifier::NAME),
         (true, ash::khr::maintenance5::NAME),
         (true, khr::PIPELINE_BINARY_NAME),
+        (true, khr::DESCRIPTOR_HEAP_NAME),
         (!settings.no_addresses, ash::khr::buffer_device_address::NAME),
         (settings.import, ash::ext::external_memory_host::NAME),
         (settings.device_coherent, ash::amd::device_coherent_memory::NAME),

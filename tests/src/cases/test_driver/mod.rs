@@ -4,6 +4,7 @@
 mod binaries;
 mod commands;
 mod deferred;
+mod descriptor_heap;
 mod identifiers;
 mod in_flight;
 mod loss;
@@ -30,6 +31,7 @@ pub(super) fn all() -> Vec<Case> {
         binaries::CASES,
         commands::CASES,
         deferred::CASES,
+        descriptor_heap::CASES,
         identifiers::CASES,
         in_flight::CASES,
         loss::CASES,
