@@ -292,6 +292,17 @@ pub const SHARE: &str = "VKABORT_SHARE";
 /// Environment variable with the seconds after which no further input of such a list is started. Default: no limit.
 pub const SECONDS: &str = "VKABORT_SECONDS";
 
+/// Environment variable with a program, and its arguments, that runs the program of each case: `valgrind --quiet`.
+pub const RUNNER: &str = "VKABORT_RUNNER";
+
+/// Factor of time limits: more than 1 under a [`RUNNER`].
+pub fn slowdown() -> u32 {
+    match std::env::var_os(RUNNER) {
+        Some(_) => 20,
+        None => 1,
+    }
+}
+
 /// Exit code of a process whose case passed.
 pub const PASSED: u8 = 0;
 /// Exit code of a process whose case failed.

@@ -6,13 +6,9 @@ use libtest_mimic::Arguments;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use vkabort_test_kit::{cargo, scratch};
+use vkabort_tests::case::{RUNNER, slowdown};
 use vkabort_tests::cases;
 use vkabort_tests::harness::{self, Target};
-
-/// Environment variable with a program, and its arguments, that runs the program of each case: `valgrind --quiet`.
-const RUNNER: &str = "VKABORT_RUNNER";
-/// Factor of the cases' time limits under a [`RUNNER`].
-const RUNNER_SLOWDOWN: u32 = 20;
 
 fn main() -> ExitCode {
     run().unwrap_or_else(|error| {
@@ -32,7 +28,7 @@ fn run() -> Result<ExitCode> {
             words.next().context("the runner is empty")?.into(),
             words.chain([own]).collect(),
         );
-        cases.iter_mut().for_each(|case| case.limit *= RUNNER_SLOWDOWN);
+        cases.iter_mut().for_each(|case| case.limit *= slowdown());
     }
     let shader_cache = scratch::folder()?;
     let target = Target {

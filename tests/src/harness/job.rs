@@ -95,7 +95,7 @@ impl Job {
         command.envs(target.device.as_ref().map(|device| (DEVICE_VARIABLE, device)));
         command.envs(target.seconds.map(|seconds| (case::SECONDS, seconds.to_string())));
         command.envs(target.shader_cache.as_ref().map(|folder| (glsl::CACHE, folder)));
-        for name in [STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE] {
+        for name in [case::RUNNER, STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
         Ok(command)
