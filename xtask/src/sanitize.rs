@@ -160,11 +160,7 @@ fn miri() -> Result<()> {
 }
 
 fn loom() -> Result<()> {
-    let mut command = toolchain::cargo(&["test", "--package", "vkabort-models"]);
-    command
-        .env("RUSTFLAGS", "--cfg loom")
-        .env("CARGO_TARGET_DIR", target().join("loom"))
-        // The number of interleavings, not the build, takes the time.
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
-    process::run(&mut command)
+    let mut command = toolchain::loom(&["test", "--package", "vkabort-models"]);
+    // The number of interleavings, not the build, takes the time.
+    process::run(command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2"))
 }

@@ -64,6 +64,18 @@ fn run_all(times: &mut Times) -> Result<()> {
             "warnings",
         ]))
     })?;
+    // They include files of the layer, whose changes must not break them unnoticed.
+    times.measure("clippy of the models", || {
+        process::run(&mut toolchain::loom(&[
+            "clippy",
+            "--package",
+            "vkabort-models",
+            "--tests",
+            "--",
+            "-D",
+            "warnings",
+        ]))
+    })?;
     // Always the whole workspace, for `bench` too: with some of its packages, dependencies would have other features, and
     // the C++ of glslang would be built again.
     times.measure("building the tests", || {

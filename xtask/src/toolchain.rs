@@ -30,6 +30,16 @@ pub fn add_component(component: &str) -> Result<()> {
     Ok(())
 }
 
+/// [`cargo`] for the models in `tests/models`, which are empty without `--cfg loom`. Its builds have a folder of their own,
+/// so that those of the workspace stay.
+pub fn loom(words: &[&str]) -> Command {
+    let mut command = cargo(words);
+    command
+        .env("RUSTFLAGS", "--cfg loom")
+        .env("CARGO_TARGET_DIR", target().join("loom"));
+    command
+}
+
 /// The target that the toolchain runs on, for example `x86_64-unknown-linux-gnu`.
 ///
 /// # Errors
