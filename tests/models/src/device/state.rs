@@ -18,6 +18,12 @@ mod edit_storage {
     pub struct DeferredCreation;
 }
 
+mod identifiers {
+    /// No model creates modules.
+    #[derive(Default)]
+    pub struct Identifiers;
+}
+
 mod objects {
     use ash::vk;
 
