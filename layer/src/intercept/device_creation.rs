@@ -206,7 +206,7 @@ impl Creation<'_> {
                 && !requested.abort
             {
                 // The device exists, and the loader cannot create another one in this call: the application gets it with
-                // what it requested, which needs no memory.
+                // what it requested, which works without memory.
                 self.log_not_enabled(reason);
                 edited.emulated = emulated.and(requested);
                 edited.enabled = requested;
