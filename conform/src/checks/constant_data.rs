@@ -32,11 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
         rules::SPEC_DATA,
         other_length,
     ),
-    Check::new(
-        "constant_data.specialized_length_of_the_same_data",
-        rules::SPEC_DATA,
-        length_only,
-    ),
+    Check::new("constant_data.specialized_length_only", rules::SPEC_DATA, length_only),
 ];
 
 /// Runs the lookup table of `spirv` and compares its elements with `expected`.

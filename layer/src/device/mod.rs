@@ -7,5 +7,6 @@ mod identity;
 pub mod probe;
 mod refused_stage;
 pub mod shader;
+pub mod specialization;
 pub mod state;
 mod unused_aborts;

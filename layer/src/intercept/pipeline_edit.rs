@@ -8,7 +8,8 @@
 
 use super::MISSING;
 use super::queue::elements;
-use crate::device::shader::{Rewritten, specialization, without_constants, words_of};
+use crate::device::shader::{Rewritten, words_of};
+use crate::device::specialization::{specialization, without_constants};
 use crate::device::state::{AbortState, Device, EditStorage, Module, identifiers};
 use crate::loader::chain::{self, ChainCopy, Edit};
 use ash::vk::{self, Handle, TaggedStructure};

@@ -2,7 +2,8 @@
 
 use super::queue::elements;
 use super::{MISSING, command, next_of};
-use crate::device::shader::{Rewritten, specialization, without_constants, words_of};
+use crate::device::shader::{Rewritten, words_of};
+use crate::device::specialization::{specialization, without_constants};
 use crate::device::state::{Device, EditStorage};
 use crate::report::log::Level;
 use ash::vk::{self, Handle};

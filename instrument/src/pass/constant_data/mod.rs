@@ -13,6 +13,7 @@
 mod copy;
 mod data;
 mod specialize;
+mod starts;
 mod table;
 mod tables;
 mod uses;
@@ -78,3 +79,6 @@ pub(crate) fn lower(index: &Index<'_>, mut place: impl FnMut(&[u32]) -> Option<u
     globals.finish(index, &mut edits);
     Ok(edits)
 }
+
+#[cfg(test)]
+mod tests;

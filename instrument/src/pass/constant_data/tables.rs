@@ -17,10 +17,11 @@
 //! Not handled: data that no constant holds in a specialisation constant operation.
 
 use super::copy::{Target, access_of_part, copy};
+use super::starts::{function_at, insert_at_entries, insert_at_start};
 use super::uses::Uses;
 use super::value::{Part, Value};
+use crate::analysis::index::Index;
 use crate::analysis::index::constant::literal_words;
-use crate::analysis::index::{EntryPoint, Function, Index};
 use crate::edit::annotations::remove_annotations;
 use crate::edit::globals::Globals;
 use crate::edit::{Edits, Rank};
@@ -122,8 +123,7 @@ impl<'a, 'w> Tables<'a, 'w> {
                     self.remove(&inst);
                 }
                 op::Variable => {
-                    self.edits
-                        .replace(inst.offset, inst.words.len(), &without_initializer(&inst));
+                    self.edits.replace_inst(&inst, &without_initializer(&inst));
                     if self.look_ups(inst.result(), value).is_none() {
                         self.fill(value, &inst);
                     }
@@ -200,10 +200,9 @@ impl<'a, 'w> Tables<'a, 'w> {
     /// Removes a definition without uses. One that debug information names is replaced.
     fn remove(&mut self, inst: &Inst<'_>) {
         if self.uses.has_debug_info(inst.result()) {
-            let is_global = inst.offset < self.index.sections.globals;
-            let placeholder = if is_global { op::ConstantNull } else { op::Undef };
             let mut code = Code::default();
-            code.op(placeholder, (inst.result_type(), inst.result()));
+            // Undef is allowed among the constants too.
+            code.op(op::Undef, (inst.result_type(), inst.result()));
             self.edits.replace_inst(inst, &code);
         } else {
             self.edits.remove_inst(inst);
@@ -248,40 +247,12 @@ impl<'a, 'w> Tables<'a, 'w> {
     fn fill(&mut self, value: &Value<'w>, variable: &Inst<'w>) {
         let (id, class) = (variable.result(), variable.storage_class());
         let code = self.copy(value, &Target::variable(id, class), None);
-        match self.function_at(variable.offset) {
-            Some(function) => self.insert_at_start(&function, Rank::Entry, &code),
-            None => self.insert_at_entries(&code, |entry| {
+        match function_at(self.index, variable.offset) {
+            Some(function) => insert_at_start(self.index, self.edits, &function, Rank::Entry, &code),
+            None => insert_at_entries(self.index, self.edits, &code, |entry| {
                 class == storage_class::Private || entry.has_in_interface(id)
             }),
         }
-    }
-
-    /// Inserts code at the start of the functions of the entry points that `affects` selects, once in each.
-    fn insert_at_entries(&mut self, code: &Code, affects: impl Fn(&EntryPoint<'_>) -> bool) {
-        let entries = self.index.entry_points.iter().filter(|entry| affects(entry));
-        let mut functions: Vec<Id> = entries.map(|entry| entry.function).collect();
-        functions.sort_unstable();
-        functions.dedup();
-        for id in functions {
-            let function = self.index.function_of(id);
-            if let Some(function) = function.and_then(|function| self.index.functions.get(function)) {
-                // Before the loads of `replace_others`.
-                self.insert_at_start(&function.clone(), Rank::Variables, code);
-            }
-        }
-    }
-
-    fn insert_at_start(&mut self, function: &Function, rank: Rank, code: &Code) {
-        if let Some(start) = self.index.after_variables(function) {
-            self.edits.insert_ranked(start, rank, &code.words);
-        }
-    }
-
-    /// The function that holds an offset.
-    fn function_at(&self, offset: usize) -> Option<Function> {
-        let mut functions = self.index.functions.values().iter();
-        let function = functions.find(|function| (function.offset..function.end).contains(&offset));
-        function.cloned()
     }
 
     /// Loads the value from a filled variable at the start of each function that uses it.
@@ -291,7 +262,7 @@ impl<'a, 'w> Tables<'a, 'w> {
         self.variables.push(whole);
         let mut loaded: HashMap<usize, Id> = HashMap::default();
         for inst in others {
-            let Some(function) = self.function_at(inst.offset) else {
+            let Some(function) = function_at(self.index, inst.offset) else {
                 let message = "constant data of more than 65532 elements is an operand of a specialisation constant \
                                operation, which needs one constant with all elements; store the data to a variable";
                 return Err(Error::new(
@@ -305,7 +276,7 @@ impl<'a, 'w> Tables<'a, 'w> {
                 let loaded = self.globals.fresh();
                 let mut code = Code::default();
                 code.op(op::Load, (ty, loaded, whole));
-                self.insert_at_start(&function, Rank::Entry, &code);
+                insert_at_start(self.index, self.edits, &function, Rank::Entry, &code);
                 loaded
             });
             let words = self.replaced.entry(inst.offset).or_default();
@@ -316,17 +287,14 @@ impl<'a, 'w> Tables<'a, 'w> {
             });
         }
         let code = self.copy(value, &Target::variable(whole, storage_class::Private), None);
-        self.insert_at_entries(&code, |_| true);
+        insert_at_entries(self.index, self.edits, &code, |_| true);
         Ok(())
     }
 }
 
-fn without_initializer(variable: &Inst<'_>) -> Vec<u32> {
+fn without_initializer(variable: &Inst<'_>) -> Code {
     let mut code = Code::default();
-    let class = variable.storage_class();
-    code.op(
-        op::Variable,
-        (variable.result_type(), variable.result(), Literal(class)),
-    );
-    code.words
+    let head = (variable.result_type(), variable.result());
+    code.op(op::Variable, (head.0, head.1, Literal(variable.storage_class())));
+    code
 }
