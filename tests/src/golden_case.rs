@@ -3,8 +3,11 @@
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use vkabort_instrument::{Feature, Hooks, LoopPoll, LoweredFeatures, Options, Outcome, Trap, instrument_with};
+use vkabort_instrument::{Arena, Feature, Hooks, LoopPoll, LoweredFeatures, Options, Outcome, Trap, instrument_with};
 use vkabort_test_kit::spirv_tools::TargetEnv;
+
+/// Bytes of an arena at an address of the case's choice.
+const ARENA_BYTES: u32 = 1 << 20;
 
 /// Paths of all cases.
 ///
@@ -99,14 +102,9 @@ impl<'t> GoldenCase<'t> {
                 ("hang_iterations", count) => case.options.hang_iterations = count.parse()?,
                 ("loop_poll", "auto") => case.options.loop_poll = LoopPoll::Auto,
                 ("loop_poll", "all") => case.options.loop_poll = LoopPoll::All,
-                ("control", address) => {
-                    let address = address.strip_prefix("0x").context("control=0xADDRESS")?;
-                    case.options.arena = case.options.arena.with_control(u64::from_str_radix(address, 16)?);
-                }
-                ("constant_memory", address) => {
-                    let address = address.strip_prefix("0x").context("constant_memory=0xADDRESS")?;
-                    case.constant_memory = Some(u64::from_str_radix(address, 16)?);
-                }
+                ("arena", address) => case.options.arena = Arena::at(parse_address(address)?, ARENA_BYTES),
+                ("control", address) => case.options.arena = case.options.arena.with_control(parse_address(address)?),
+                ("constant_memory", address) => case.constant_memory = Some(parse_address(address)?),
                 ("memory_barriers", "off") => case.options.memory_barriers = false,
                 ("max_sites", count) => case.options.max_sites = Some(count.parse()?),
                 ("max_message_bytes", bytes) => case.options.max_message_bytes = bytes.parse()?,
@@ -164,6 +162,11 @@ impl<'t> GoldenCase<'t> {
         sorted.sort_by_key(|(section, _)| *section);
         Ok(sorted.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n"))
     }
+}
+
+fn parse_address(text: &str) -> Result<u64> {
+    let digits = text.strip_prefix("0x").context("an address is 0xDIGITS")?;
+    Ok(u64::from_str_radix(digits, 16)?)
 }
 
 /// The module section of a line of assembly.

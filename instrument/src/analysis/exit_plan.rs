@@ -6,21 +6,7 @@ use crate::analysis::index::{Function, Index};
 use crate::analysis::waiting_loops::{self, WaitingLoops};
 use crate::options::{LoopPoll, Options};
 use crate::spv::Id;
-use crate::spv::op::{capability, execution_model as model};
 use rustc_hash::FxHashSet as HashSet;
-
-/// How an aborted invocation leaves a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// It returns, and the caller tests the flag.
-    Return,
-    /// It ends in place: every entry point that reaches the function is a fragment shader.
-    Kill,
-    /// It ends in place: every entry point that reaches the function is an any-hit shader of `SPV_KHR_ray_tracing`.
-    TerminateRay,
-    /// It returns from the entry point of a task shader, which then launches no workgroups.
-    ReturnFromTask,
-}
 
 /// A block that ends by leaving its function because of an abort. The flag is set there.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +28,9 @@ pub(crate) enum ExitKind {
 #[derive(Debug)]
 pub(crate) struct ExitPlan {
     pub(crate) graph: CallGraph,
-    exits: Table<FunctionIndex, Exit>,
-    /// Functions whose callers test the flag.
+    /// Functions that an invocation may leave early, after which callers test the flag: an abort, a polling loop or a call of
+    /// such a function is in them.
     unwinds: Table<FunctionIndex, bool>,
-    /// Functions that change: an abort, a polling loop or a call of a function in `unwinds` is in them.
-    touched: Table<FunctionIndex, bool>,
     /// Headers of loops that poll for aborts of other invocations.
     polled: Table<BlockIndex, bool>,
     /// Whether any loop polls.
@@ -56,51 +40,25 @@ pub(crate) struct ExitPlan {
 impl ExitPlan {
     pub(crate) fn new(index: &Index<'_>, options: &Options, waiting_loops: &WaitingLoops) -> Self {
         let graph = CallGraph::new(index);
-        // Any-hit shaders of `SPV_NV_ray_tracing` share the execution model and lack the terminator.
-        let ends_rays =
-            index.has_capability(capability::RayTracingKHR) || !index.has_capability(capability::RayTracingNV);
-        let mut entries = index.functions.map(|_| false);
-        for function in index.entry_points.iter().filter_map(|e| index.function_of(e.function)) {
-            entries.set(function);
-        }
         let polled = match options.loop_poll {
             LoopPoll::Off => index.blocks.map(|_| false),
             LoopPoll::All => waiting_loops::all_headers(index),
             LoopPoll::Auto => waiting_loops::waiting_headers(index, &graph, waiting_loops),
         };
         let polls = polled.values().contains(&true);
-        let exits = graph.reach.map(|function| {
-            let models = graph.reach.get(function).map_or(&[][..], |reach| &reach.models);
-            match models {
-                // A callee that ends in place may never be left, so that a loop behind its call runs first.
-                _ if polls && !entries.is_set(function) => Exit::Return,
-                [model::Fragment] => Exit::Kill,
-                [model::AnyHitKHR] if ends_rays => Exit::TerminateRay,
-                [model::TaskEXT] if entries.is_set(function) => Exit::ReturnFromTask,
-                _ => Exit::Return,
-            }
-        });
         // An abort or a polling loop is in the function itself.
         let aborts = index.functions.map(|f| {
             let function = index.functions.get(f);
             let mut blocks = function.into_iter().flat_map(|function| function.blocks.iter());
             blocks.any(|b| polled.is_set(b) || index.ends_in_abort(b))
         });
-        let returns = |f| exits.get(f) == Some(&Exit::Return) && !entries.is_set(f);
-        let unwinds = graph.callers_closure(|f| returns(f) && aborts.is_set(f), returns);
-        let touched = aborts.map(|f| aborts.is_set(f) || graph.callees_in(f).any(|callee| unwinds.is_set(callee)));
+        let unwinds = graph.callers_closure(|f| aborts.is_set(f), |_| true);
         Self {
             graph,
-            exits,
             unwinds,
-            touched,
             polled,
             polls,
         }
-    }
-
-    pub(crate) fn exit(&self, function: FunctionIndex) -> Exit {
-        self.exits.get(function).copied().unwrap_or(Exit::Return)
     }
 
     /// Whether callers of a function test the flag.
@@ -158,11 +116,13 @@ impl ExitPlan {
         of_block.filter(|call| self.checks(*call)).collect()
     }
 
-    /// Functions that change, with their indices.
+    /// Whether a function has a loop that polls for aborts of other invocations.
+    pub(crate) fn has_polled_loop(&self, function: &Function) -> bool {
+        function.blocks.iter().any(|block| self.polled(block))
+    }
+
+    /// Functions that an invocation may leave early, with their indices.
     pub(crate) fn touched<'i>(&'i self, index: &'i Index<'_>) -> impl Iterator<Item = (FunctionIndex, &'i Function)> {
-        index
-            .functions
-            .iter()
-            .filter(|(function, _)| self.touched.is_set(*function))
+        index.functions.iter().filter(|(function, _)| self.unwinds(*function))
     }
 }

@@ -35,6 +35,7 @@ pub(crate) mod debug_info {
     pub(crate) const NO_SCOPE: u32 = 24;
     pub(crate) const INLINED_AT: u32 = 25;
     pub(crate) const SOURCE: u32 = 35;
+    pub(crate) const FUNCTION_DEFINITION: u32 = 101;
     pub(crate) const SOURCE_CONTINUED: u32 = 102;
     pub(crate) const LINE: u32 = 103;
     pub(crate) const NO_LINE: u32 = 104;

@@ -44,31 +44,34 @@ pub fn declares_poison(words: &[u32]) -> bool {
         .any(|(_, operands)| operands == [op::capability::PoisonFreezeKHR])
 }
 
-/// Two-word constants of the module.
-fn addresses(words: &[u32]) -> BTreeSet<u64> {
-    let (mut values, mut addresses) = (HashMap::new(), BTreeSet::new());
-    for (opcode, operands) in instructions(words) {
-        match (opcode, operands) {
-            (op::Constant, [_, id, value]) => {
-                values.insert(*id, u64::from(*value));
-            }
-            (op::ConstantComposite, [_, _, low, high]) => {
-                if let (Some(low), Some(high)) = (values.get(low), values.get(high)) {
-                    addresses.insert(low | high << 32);
-                }
-            }
-            _ => {}
-        }
-    }
-    addresses
+/// One-word constants of the module, by id.
+fn constants(words: &[u32]) -> HashMap<u32, u32> {
+    let one_word = |(opcode, operands): (u16, &[u32])| match (opcode, operands) {
+        (op::Constant, [_, id, value]) => Some((*id, *value)),
+        _ => None,
+    };
+    instructions(words).filter_map(one_word).collect()
 }
 
-/// Addresses of the arena and of the control block in use. The arena is the address whose control block is followed by
-/// another address of the module. A separate control block is a further buffer address; otherwise it is in the arena.
+/// Two-word constants of the module.
+fn addresses(words: &[u32]) -> BTreeSet<u64> {
+    let values = constants(words);
+    let value = |id: &u32| values.get(id).map(|value| u64::from(*value));
+    let two_words = |(opcode, operands): (u16, &[u32])| match (opcode, operands) {
+        (op::ConstantComposite, [_, _, low, high]) => Some(value(low)? | value(high)? << 32),
+        _ => None,
+    };
+    instructions(words).filter_map(two_words).collect()
+}
+
+/// Addresses of the arena and of the control block in use. Shaders compute the addresses of records from the low half of the
+/// address behind the arena's own control block, so that half is a constant of the module. A separate control block is a further
+/// buffer address; otherwise it is in the arena.
 pub fn arena(words: &[u32], is_buffer: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
-    let addresses = addresses(words);
+    let (addresses, values) = (addresses(words), constants(words));
     let records = |address: u64| address + u64::from(CONTROL_BYTES);
-    let is_arena = |address: &&u64| **address >> 32 != 0 && addresses.contains(&records(**address));
+    let is_base = |low: u32| values.values().any(|value| *value == low);
+    let is_arena = |address: &&u64| **address >> 32 != 0 && is_base(records(**address) as u32);
     let arena = addresses.iter().find(is_arena).copied()?;
     let other =
         |address: &&u64| **address >> 32 != 0 && ![arena, records(arena)].contains(address) && is_buffer(**address);

@@ -100,8 +100,18 @@ fn a_missing_commit_is_detected() {
 }
 
 #[test]
-fn a_missing_identity_is_detected() {
-    assert_needed(op::Store, 0, "vkabort_identity", 40);
+fn a_missing_record_is_detected() {
+    assert_needed(op::FunctionCall, 2, "vkabort_write_record", 40);
+}
+
+#[test]
+fn a_missing_value_is_detected() {
+    assert_needed(op::Store, 0, "vkabort_value0", 20);
+}
+
+#[test]
+fn a_missing_key_is_detected() {
+    assert_needed(op::Store, 0, "vkabort_key", 20);
 }
 
 #[test]

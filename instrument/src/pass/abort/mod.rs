@@ -1,36 +1,37 @@
-//! Lowers `OpAbortKHR`: writes the message into the arena and ends the invocation.
+//! Lowers `OpAbortKHR`: the invocation leaves its functions, and its message is written into the arena.
 //!
 //! ```text
 //! AbortKHR %type %message           becomes
 //!
-//! %record = FunctionCall %reserve %units %size %site
-//! %room = INotEqual %record NO_RECORD
-//! SelectionMerge %end, BranchConditional %room %write %end
-//! %write: stores of the payload, FunctionCall %commit %record, Branch %end
-//! %end:   the way out of the function (see `unwind`)
+//! stores of the message's values and of its key, or of the message itself (see `site`)
+//! Store %aborted true, Return       the way out of the function (see `unwind`)
 //! ```
+//!
+//! and the entry point writes the record and ends the invocation as its stage demands (see `entry`).
 //!
 //! SPV_KHR_abort: only instructions executed before `OpAbortKHR` have side effects. Helper invocations of a fragment shader
 //! cannot write; they only end. The passes `loop_normalize` and `outline` run before: every abort is where an invocation can
 //! return.
 //!
-//! Phases: (1) in each function that an abort concerns, aborts are lowered (`message`), exits are written (`unwind`), and a
-//! task shader gets a single end (`task_exit`); (2) entry points store the invocation's identity (`runtime`); (3)
-//! capabilities and interfaces are declared; (4) what only aborts used is stripped.
+//! Phases: (1) in each function that an invocation may leave early, aborts are lowered (`site`, `message`) and exits are
+//! written (`unwind`); (2) entry points get new functions that write the records (`entry`, `runtime`); (3) capabilities and
+//! interfaces are declared; (4) what only aborts used is stripped.
 //!
 //! Not handled, and reported as errors: message types without a size (`analysis::message_layout`), parts of a message
 //! computed by unknown instructions, and large arrays that can be neither indexed in memory nor put into a variable.
 
+mod entry;
 mod message;
 mod rematerialize_handles;
 mod runtime;
-mod task_exit;
+mod site;
 mod unwind;
 
 use super::site_numbering::SiteOperand;
 use super::strip;
-use crate::analysis::exit_plan::{Exit, ExitBlock, ExitKind, ExitPlan};
-use crate::analysis::index::{Block, Function, Index};
+use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
+use crate::analysis::index::typed::FunctionIndex;
+use crate::analysis::index::{Function, Index};
 use crate::edit::globals::Globals;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
@@ -40,17 +41,17 @@ use crate::options::Options;
 use crate::spv::op::storage_class;
 use crate::spv::words::{MAX_INST_WORDS, version};
 use crate::spv::{Code, Id, Literal, Words, op};
-use message::{MessageWriter, Sources};
-use runtime::{EntryInterface, NO_RECORD, Runtime, store_identity};
+use entry::{AffectedEntry, write_entries};
+use runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
+use site::write_site;
 use smallvec::SmallVec;
-use task_exit::move_task_exit;
 use unwind::{FlagState, Unwinder};
-use vkabort_record::site::{Site, SiteId, SiteTable};
+use vkabort_record::site::{SiteId, SiteTable};
 
 const PASS: &str = "abort";
 
 /// Words that a short message and its exit take, to reserve memory.
-const WORDS_PER_ABORT: usize = 128;
+const WORDS_PER_ABORT: usize = 64;
 
 /// The edits of a lowered module.
 pub(crate) struct Lowered {
@@ -78,16 +79,31 @@ pub(crate) fn lower(
     let mut edits = Edits::with_room(1024 + sites.sites.len() * WORDS_PER_ABORT);
     let mut globals = Globals::new(index);
     let mut placeholders = Placeholders::default();
-    let mut runtime = Runtime::new(index, options, sites.module_hash);
+    let polls = |function: &Function| plan.has_polled_loop(function);
+    let polled = plan.touched(index).filter(|(_, function)| polls(function));
+    let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
+    let has_silent_sites = options.max_sites.is_some_and(|max| max as usize <= sites.sites.len());
+    let may_leave_silently = has_silent_sites || polling.contains(&true);
+    let mut runtime = Runtime::new(index, options, sites.module_hash, may_leave_silently);
     // Phase 1.
-    let mut writes_records = false;
     let mut lowered = 0;
     let mut lost_use = Vec::new();
     let mut exits = Vec::new();
-    // Pairs of a task shader's function and the function that ends it.
-    let mut tasks = Vec::new();
+    let mut deferred: Vec<DeferredRecord> = Vec::new();
+    let mut records = vec![EntryRecords::default(); index.entry_points.len()];
     for (number, function) in plan.touched(index) {
         let first_exit = exits.len();
+        let reach = plan
+            .graph
+            .reach
+            .get(number)
+            .map_or(&[][..], |reach| &reach.entry_points);
+        let reach: Vec<usize> = reach.iter().map(|entry| *entry as usize).collect();
+        let announces = reach.iter().any(|entry| polling.get(*entry) == Some(&true));
+        let mut of_function = EntryRecords {
+            silent: polls(function),
+            ..EntryRecords::default()
+        };
         let unwinder = &mut Unwinder {
             index,
             plan,
@@ -112,26 +128,40 @@ pub(crate) fn lower(
             lowered += 1;
             lost_use.extend([abort.message(), abort.message_type()]);
             let is_recorded = options.max_sites.is_none_or(|max| site < max);
-            let site = sites.site(SiteId(site)).filter(|_| is_recorded);
-            writes_records |= site.is_some();
-            lower_abort(unwinder, options, site, block, &mut variables)?;
+            let mut code = Code::default();
+            match sites.site(SiteId(site)).filter(|_| is_recorded) {
+                None => of_function.silent = true,
+                Some(site) => {
+                    let mut lowered = write_site(unwinder, options, site, block, announces)?;
+                    code = lowered.code;
+                    variables.append(&mut lowered.variables);
+                    match lowered.deferred {
+                        None => of_function.in_place = true,
+                        Some(record) => {
+                            of_function.deferred.push(deferred.len() as u32);
+                            deferred.push(record);
+                        }
+                    }
+                }
+            }
+            unwinder.write_recorded_exit(&mut code, FlagState::Unset, block.label, ExitKind::Abort);
+            unwinder.edits.replace_inst(&abort, &code);
         }
         unwinder.run(first_exit);
-        if plan.exit(number) == Exit::ReturnFromTask {
-            let task = move_task_exit(index, function, &mut runtime, &mut globals, &mut edits);
-            tasks.push((function.id, task));
-        }
         declare_variables(index, function, &variables, &mut edits);
+        for entry in reach {
+            if let Some(records) = records.get_mut(entry) {
+                records.extend(&of_function);
+            }
+        }
     }
     // Phase 2.
-    let mut interfaces = affected_entry_points(index, plan);
-    if writes_records {
-        store_identity(index, &mut interfaces, &mut runtime, &mut globals, &mut edits);
-    }
+    let mut entries = affected_entry_points(index, plan, records);
+    write_entries(index, &mut entries, &deferred, &mut runtime, &mut globals, &mut edits);
     // Phase 3.
     declare_physical_addressing(index, &mut globals, &mut edits);
-    write_entry_points(index, interfaces, &tasks, &runtime, &mut edits)?;
-    // Phase 4. The shared functions use ids of the module only through `globals`.
+    write_entry_points(index, entries, &runtime, &mut edits)?;
+    // Phase 4. The shared functions use ids of the module only through `globals`, or variables, which stay.
     let flag = (!exits.is_empty()).then(|| runtime.flag(&mut globals));
     let uses_constant_data = strip::strip(index, &lost_use, &mut edits, globals.declarations(), globals.reused());
     edits.insert(index.words.len(), &runtime.functions.words);
@@ -142,61 +172,6 @@ pub(crate) fn lower(
         exits,
         flag,
     })
-}
-
-/// Lowers the abort that ends `block`. It writes a record if `site` is given. Adds to `variables` the (pointer type, id) of
-/// those that the function has to declare.
-fn lower_abort(
-    unwinder: &mut Unwinder<'_, '_>,
-    options: &Options,
-    site: Option<&Site>,
-    block: &Block,
-    variables: &mut Vec<(Id, Id)>,
-) -> Result<()> {
-    let abort = unwinder.index.terminator(block);
-    let mut code = match site {
-        Some(site) => write_record(unwinder, options, site, block, variables)?,
-        None => Code::default(),
-    };
-    unwinder.write_recorded_exit(&mut code, FlagState::Unset, block.label, ExitKind::Abort);
-    unwinder.edits.replace_inst(&abort, &code);
-    Ok(())
-}
-
-/// Code that writes the record of the abort that ends `block`. It leaves a block open.
-fn write_record(
-    unwinder: &mut Unwinder<'_, '_>,
-    options: &Options,
-    site: &Site,
-    block: &Block,
-    variables: &mut Vec<(Id, Id)>,
-) -> Result<Code> {
-    let index = unwinder.index;
-    let abort = index.terminator(block);
-    let (ty, message) = (abort.message_type(), abort.message());
-    let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
-    let site_id = globals.constant(site.id.0);
-    let none = globals.constant(NO_RECORD);
-    let (uint, bool, void) = (globals.uint(), globals.bool(), globals.void());
-    let reserve = runtime.reserve(globals);
-    let commit = runtime.commit(globals);
-    let [record, has_room, write, end, done] = [(); 5].map(|()| globals.fresh());
-    let sources = Sources { index, block };
-    let mut writer = MessageWriter::new(sources, options, runtime, globals, write, site.word_offset);
-    let size = writer.message_size(&site.message, ty);
-    let (units, bytes) = writer.record_extent(size);
-    let code = &mut writer.code;
-    code.op(op::FunctionCall, (uint, record, reserve, units, bytes, site_id));
-    code.op(op::INotEqual, (bool, has_room, record, none));
-    code.branch_if(has_room, write, end, end);
-    code.label(write);
-    writer.write_message(record, &site.message, ty, message)?;
-    let code = &mut writer.code;
-    code.op(op::FunctionCall, (void, done, commit, record));
-    code.branch(end);
-    code.label(end);
-    variables.append(&mut writer.variables);
-    Ok(writer.code)
 }
 
 /// Declares variables, (pointer type, id), at the start of a function.
@@ -214,36 +189,45 @@ fn declare_variables(index: &Index<'_>, function: &Function, variables: &[(Id, I
     edits.insert_ranked(first.offset + 2, Rank::Variables, &code.words);
 }
 
-/// Entry points from which an invocation can reach an abort or a polling loop.
-fn affected_entry_points<'w>(index: &Index<'w>, plan: &ExitPlan) -> Vec<EntryInterface<'w>> {
-    let mut is_affected = vec![false; index.entry_points.len()];
-    for (number, _) in plan.touched(index) {
-        let reach = plan.graph.reach.get(number);
+/// Whether each entry point reaches one of the functions.
+fn entry_points_of(index: &Index<'_>, plan: &ExitPlan, functions: impl Iterator<Item = FunctionIndex>) -> Vec<bool> {
+    let mut reaches = vec![false; index.entry_points.len()];
+    for function in functions {
+        let reach = plan.graph.reach.get(function);
         for entry in reach.iter().flat_map(|r| &r.entry_points) {
-            if let Some(slot) = is_affected.get_mut(*entry as usize) {
+            if let Some(slot) = reaches.get_mut(*entry as usize) {
                 *slot = true;
             }
         }
     }
-    let entries = index.entry_points.iter().zip(is_affected);
+    reaches
+}
+
+/// Entry points whose invocations may leave early, with their records.
+fn affected_entry_points<'w>(index: &Index<'w>, plan: &ExitPlan, records: Vec<EntryRecords>) -> Vec<AffectedEntry<'w>> {
+    let is_affected = entry_points_of(index, plan, plan.touched(index).map(|(number, _)| number));
+    let entries = index.entry_points.iter().zip(records).zip(is_affected);
     entries
         .filter(|(_, is_affected)| *is_affected)
-        .map(|(entry, _)| EntryInterface {
-            entry: *entry,
-            added: SmallVec::new(),
+        .map(|((entry, records), _)| AffectedEntry {
+            interface: EntryInterface {
+                entry: *entry,
+                added: SmallVec::new(),
+            },
+            records,
         })
         .collect()
 }
 
-/// Adds the variables that this pass declared to the interfaces of entry points, and replaces the functions of task shaders.
+/// Adds the variables that this pass declared to the interfaces of entry points, and names their functions.
 fn write_entry_points(
     index: &Index<'_>,
-    interfaces: Vec<EntryInterface<'_>>,
-    tasks: &[(Id, Id)],
+    entries: Vec<AffectedEntry<'_>>,
     runtime: &Runtime,
     edits: &mut Edits,
 ) -> Result<()> {
-    for EntryInterface { entry, mut added } in interfaces {
+    for entry in entries {
+        let EntryInterface { entry, mut added } = entry.interface;
         if index.version >= version(1, 4) {
             // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
             added.extend(runtime.variables());
@@ -256,14 +240,17 @@ fn write_entry_points(
             );
             return Err(Error::new(ErrorKind::Limit, PASS, None, message));
         }
-        let task = tasks.iter().find(|(function, _)| *function == entry.function);
-        if !added.is_empty() || task.is_some() {
-            let function = task.map_or(entry.function, |(_, task)| *task);
+        if !added.is_empty() || entry.function != entry.inst.entry_function() {
             let mut code = Code::with_room(words + count);
             let name_and_interface = Words(entry.inst.from(3));
             code.op(
                 op::EntryPoint,
-                (Literal(entry.model), function, name_and_interface, added.as_slice()),
+                (
+                    Literal(entry.model),
+                    entry.function,
+                    name_and_interface,
+                    added.as_slice(),
+                ),
             );
             edits.replace(entry.inst.offset, words, &code.words);
         }

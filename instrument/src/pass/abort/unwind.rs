@@ -24,7 +24,7 @@
 
 use super::rematerialize_handles::{Split, rematerialize_handles};
 use super::runtime::{Runtime, bool_constant};
-use crate::analysis::exit_plan::{Exit, ExitBlock, ExitKind, ExitPlan};
+use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{CallIndex, FunctionIndex};
 use crate::analysis::index::{Block, Function, Index};
@@ -70,43 +70,26 @@ pub(super) enum FlagState {
 impl Unwinder<'_, '_> {
     /// Ends a block with the way out of the function, and records it for `reconverge`. `code` begins in the block `first`.
     pub(super) fn write_recorded_exit(&mut self, code: &mut Code, flag_state: FlagState, first: Id, kind: ExitKind) {
-        let is_recorded = self.plan.polls();
-        if is_recorded {
+        if self.plan.polls() {
             let label = code.last_label().unwrap_or(first);
             self.exits.push(ExitBlock { label, kind });
         }
-        if is_recorded && flag_state == FlagState::Unset {
-            self.set_flag(code);
-            self.write_exit(code, FlagState::Set);
-        } else {
-            self.write_exit(code, flag_state);
-        }
-    }
-
-    fn set_flag(&mut self, code: &mut Code) {
-        let flag = self.runtime.flag(self.globals);
-        let yes = bool_constant(self.globals, true);
-        code.op(op::Store, (flag, yes));
+        self.write_exit(code, flag_state);
     }
 
     /// Ends a block with the way out of the function.
     fn write_exit(&mut self, code: &mut Code, flag_state: FlagState) {
-        match self.plan.exit(self.number) {
-            Exit::Kill => code.op(op::Kill, ()),
-            Exit::TerminateRay => code.op(op::TerminateRayKHR, ()),
-            Exit::ReturnFromTask => code.op(op::Return, ()),
-            Exit::Return => {
-                if flag_state == FlagState::Unset && self.plan.unwinds(self.number) {
-                    self.set_flag(code);
-                }
-                let ty = self.function.result_type;
-                if self.index.opcode(ty) == op::TypeVoid {
-                    code.op(op::Return, ());
-                } else {
-                    let value = self.placeholders.placeholder_value(self.index, self.globals, code, ty);
-                    code.op(op::ReturnValue, value);
-                }
-            }
+        if flag_state == FlagState::Unset {
+            let flag = self.runtime.flag(self.globals);
+            let yes = bool_constant(self.globals, true);
+            code.op(op::Store, (flag, yes));
+        }
+        let ty = self.function.result_type;
+        if self.index.opcode(ty) == op::TypeVoid {
+            code.op(op::Return, ());
+        } else {
+            let value = self.placeholders.placeholder_value(self.index, self.globals, code, ty);
+            code.op(op::ReturnValue, value);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Writes a message into its record.
+//! Writes a message into its record, or finds the words that the record's writer stores.
 //!
 //! `source` follows the message value back to where its parts come from, `parts` walks the message type, `scalar` makes
 //! words of each scalar, `pending` assembles words from parts that share them, and `writer` stores them, `frame` by `frame`. `size` computes the
@@ -13,5 +13,7 @@ mod source;
 mod variable;
 mod writer;
 
+pub(super) use pending::Bits;
+pub(super) use size::Size;
 pub(super) use source::Sources;
 pub(super) use writer::MessageWriter;

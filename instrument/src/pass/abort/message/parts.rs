@@ -13,10 +13,11 @@
 use super::frame::{Base, Frame};
 use super::pending::{Bits, byte_mask};
 use super::source::{MAX_UNROLLED, Source, extend};
-use super::writer::MessageWriter;
+use super::writer::{Deferral, MessageWriter};
 use crate::analysis::message_layout::holds_scalar;
 use crate::edit::phi::phi;
 use crate::error::{ErrorKind, Result};
+use crate::pass::abort::runtime::{Extent, MAX_VALUES};
 use crate::spv::{Id, Literal, op};
 use std::iter;
 use vkabort_record::message_type::{Length, Type};
@@ -66,13 +67,38 @@ impl Array<'_> {
 }
 
 impl<'w> MessageWriter<'_, 'w> {
-    /// Writes a message of type `ty` into the record at unit `record`.
+    /// The words of a message of type `ty` by index, each a constant or one value, if code without loops can read it and it
+    /// has few values. Otherwise `None`: the code so far is then of no use.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_message`](Self::write_message).
+    pub(crate) fn deferred_words(&mut self, layout: &Type, ty: Id, message: Id) -> Result<Option<Vec<(u32, Bits)>>> {
+        self.deferral = Some(Deferral::default());
+        self.frames.push(Frame::new(Base::Payload, false));
+        let source = self.sources.source_of(message);
+        self.write_part(Part { layout, ty, offset: 0 }, &source)?;
+        if self.is_not_deferrable() {
+            return Ok(None);
+        }
+        let words = self.take_words();
+        let mut values: Vec<Id> = words.iter().filter_map(|(_, bits)| bits.value()).collect();
+        values.sort_unstable();
+        values.dedup();
+        Ok((values.len() <= MAX_VALUES).then_some(words))
+    }
+
+    fn is_not_deferrable(&self) -> bool {
+        self.deferral.is_some_and(|deferral| deferral.fails)
+    }
+
+    /// Writes a message of type `ty` into the record at unit `unit`.
     ///
     /// # Errors
     ///
     /// The message does not match its type, or a part of it cannot be read.
-    pub(crate) fn write_message(&mut self, record: Id, layout: &Type, ty: Id, message: Id) -> Result<()> {
-        self.record = record;
+    pub(crate) fn write_message(&mut self, unit: Id, extent: Extent, layout: &Type, ty: Id, message: Id) -> Result<()> {
+        self.open_record(unit, extent);
         self.frames.push(Frame::new(Base::Payload, false));
         let source = self.sources.source_of(message);
         self.write_part(Part { layout, ty, offset: 0 }, &source)?;
@@ -82,6 +108,9 @@ impl<'w> MessageWriter<'_, 'w> {
     }
 
     fn write_part(&mut self, part: Part<'_>, source: &Source<'w>) -> Result<()> {
+        if self.is_not_deferrable() {
+            return Ok(());
+        }
         match part.layout {
             Type::Struct { members, .. } => {
                 for (number, member) in (0..).zip(members) {
@@ -176,6 +205,7 @@ impl<'w> MessageWriter<'_, 'w> {
         }
         let is_specialised = matches!(array.length, Length::Specialised { .. });
         let count = array.length.default_value();
+        let needs_loop = is_specialised || count > MAX_UNROLLED;
         match source {
             // Bytes that no part puts are zero.
             Source::Zero if is_specialised && !self.may_overlap(array.part.offset) => Ok(()),
@@ -186,8 +216,15 @@ impl<'w> MessageWriter<'_, 'w> {
                 Ok(())
             }
             Source::Data { .. } => self.unroll(array, source, count),
-            Source::Memory { .. } if is_specialised || count > MAX_UNROLLED => self.write_by_loop(array, source),
-            Source::Value { .. } if is_specialised || count > MAX_UNROLLED => match self.store_in_variable(source) {
+            Source::Memory { .. } | Source::Value { .. } if needs_loop && self.deferral.is_some() => {
+                self.deferral = Some(Deferral {
+                    fails: true,
+                    ..Deferral::default()
+                });
+                Ok(())
+            }
+            Source::Memory { .. } if needs_loop => self.write_by_loop(array, source),
+            Source::Value { .. } if needs_loop => match self.store_in_variable(source) {
                 Some(variable) => self.write_by_loop(array, &variable),
                 None if !is_specialised && count <= MAX_EXTRACTED => self.unroll(array, source, count),
                 None => Err(self.error(
@@ -257,15 +294,15 @@ impl<'w> MessageWriter<'_, 'w> {
         let overlaps = stride < element.size() || self.may_overlap(part.offset);
         self.frames.push(Frame::new(base, overlaps));
         let source = self.indexed_source(source, 0, i);
-        // Pointers defined in the loop do not dominate the code after it.
-        let bases = self.bases;
+        // A pointer defined in the loop does not dominate the code after it.
+        let area = self.record.area;
         let element = Part {
             offset: 0,
             ..self.sub_part(part, 0, element, 0)
         };
         self.write_part(element, &source)?;
         self.flush();
-        self.bases = bases;
+        self.record.area = area;
         self.frames.pop();
         self.code.branch(next);
         self.code.label(next);

@@ -15,6 +15,16 @@ pub(crate) enum Bits {
     Value(Id),
 }
 
+impl Bits {
+    /// The value, unless it is constant.
+    pub(crate) fn value(self) -> Option<Id> {
+        match self {
+            Self::Constant(_) => None,
+            Self::Value(id) => Some(id),
+        }
+    }
+}
+
 /// The bytes of a word that come from one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fragment {

@@ -10,16 +10,20 @@ use crate::analysis::index::Index;
 use crate::edit::globals::Globals;
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
-use crate::pass::abort::runtime::Runtime;
+use crate::pass::abort::runtime::{Extent, MAX_VALUES, Runtime};
 use crate::spv::{Code, Id, Operands, op};
 use std::ops::Range;
-use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, UNIT_WORDS, header};
+use vkabort_record::layout::{HEADER_UNITS, UNIT_WORDS, header};
 
-/// Pointers to the record area so far. They are valid in blocks that the defining block dominates.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct BasePointers {
-    units: Option<Id>,
-    words: Option<Id>,
+/// The record being written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenRecord {
+    /// Its unit in the record area.
+    pub(super) unit: Id,
+    /// Pointer to it.
+    pointer: Id,
+    /// Pointer to the record area, valid in blocks that the defining block dominates.
+    pub(super) area: Option<Id>,
 }
 
 /// Writes the message of one abort. Its code begins in an open block and leaves another one open.
@@ -36,10 +40,19 @@ pub(crate) struct MessageWriter<'a, 'w> {
     pub(crate) variables: Vec<(Id, Id)>,
     /// Word offset of the abort in the original module, for errors.
     offset: u32,
-    /// Unit index of the record.
-    pub(super) record: Id,
-    pub(super) bases: BasePointers,
+    pub(super) record: OpenRecord,
     pub(super) frames: Vec<Frame>,
+    /// Whether the words are collected instead of stored.
+    pub(super) deferral: Option<Deferral>,
+}
+
+/// How far the message can be deferred.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Deferral {
+    /// Values put so far.
+    pub(super) values: usize,
+    /// Whether it needs a loop or has too many values.
+    pub(super) fails: bool,
 }
 
 impl<'a, 'w> MessageWriter<'a, 'w> {
@@ -62,10 +75,25 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             label,
             variables: Vec::new(),
             offset,
-            record: Id::NONE,
-            bases: BasePointers::default(),
+            record: OpenRecord {
+                unit: Id::NONE,
+                pointer: Id::NONE,
+                area: None,
+            },
             frames: Vec::new(),
+            deferral: None,
         }
+    }
+
+    /// Begins the record at unit `unit`, with the first unit of its header.
+    pub(super) fn open_record(&mut self, unit: Id, extent: Extent) {
+        let pointer = self.runtime.record(&mut self.code, self.globals, unit);
+        self.record = OpenRecord {
+            unit,
+            pointer,
+            area: None,
+        };
+        self.runtime.store_extent(&mut self.code, self.globals, pointer, extent);
     }
 
     /// An error at the abort.
@@ -107,7 +135,7 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             Some(Base::Words(base)) => (base, word),
             _ => {
                 let four = self.constant(UNIT_WORDS);
-                (self.calculate(op::IMul, (self.record, four)), word + header::WORDS)
+                (self.calculate(op::IMul, (self.record.unit, four)), word + header::WORDS)
             }
         };
         self.add(base, more)
@@ -134,14 +162,10 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         self.calculate(op::IAdd, (base, more))
     }
 
-    fn units_base(&mut self) -> Id {
-        let units = &mut self.bases.units;
-        *units.get_or_insert_with(|| self.runtime.units(&mut self.code, self.globals))
-    }
-
-    fn words_base(&mut self) -> Id {
-        let words = &mut self.bases.words;
-        *words.get_or_insert_with(|| self.runtime.words(&mut self.code, self.globals))
+    /// Pointer to the record area as an array of words.
+    fn area(&mut self) -> Id {
+        let area = &mut self.record.area;
+        *area.get_or_insert_with(|| self.runtime.words(&mut self.code, self.globals))
     }
 
     fn id_of(&mut self, bits: Bits) -> Id {
@@ -153,6 +177,11 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
 
     /// Puts `count` bytes (1 to 4) at byte `offset` of the frame.
     pub(super) fn put(&mut self, offset: u32, count: u32, bits: Bits) {
+        if let (Some(deferral), Bits::Value(_)) = (&mut self.deferral, bits) {
+            deferral.values += 1;
+            // Each word has at most four of them.
+            deferral.fails |= deferral.values > 4 * MAX_VALUES;
+        }
         let Some(frame) = self.frames.last_mut() else { return };
         let end = offset.saturating_add(count);
         frame.extend_to(end);
@@ -166,6 +195,16 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         let function = self.runtime.put_bytes(self.globals);
         let void = self.globals.void();
         self.emit(op::FunctionCall, void, (function, at, value, mask));
+    }
+
+    /// Ends the frame and returns its words by index: each is a constant or one value.
+    pub(super) fn take_words(&mut self) -> Vec<(u32, Bits)> {
+        let words = self.frames.pop().map(|mut frame| frame.pending.take());
+        let words = words.unwrap_or_default();
+        words
+            .iter()
+            .map(|(index, word)| (*index, self.assemble(word)))
+            .collect()
     }
 
     /// Stores the pending words of the frame. Several words of a unit are stored as a unit if none of it is stored yet.
@@ -230,33 +269,39 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
             let word = words.iter().find(|(index, _)| index % UNIT_WORDS == i);
             word.map_or(Bits::Constant(0), |(_, word)| self.assemble(word))
         });
-        let value = match values {
-            [
-                Bits::Constant(a),
-                Bits::Constant(b),
-                Bits::Constant(c),
-                Bits::Constant(d),
-            ] => self.globals.constant4([a, b, c, d]),
-            _ => {
-                let parts = values.map(|bits| self.id_of(bits));
-                let ty = self.runtime.types(self.globals).unit;
-                self.emit(op::CompositeConstruct, ty, parts.as_slice())
-            }
-        };
-        let base = self.units_base();
-        let pointer = self
-            .runtime
-            .unit_pointer(&mut self.code, self.globals, base, self.record, HEADER_UNITS + unit);
-        let access = self.runtime.access(UNIT_BYTES);
-        self.code.op(op::Store, (pointer, value, access));
+        let (record, number) = (self.record.pointer, HEADER_UNITS + unit);
+        if let [
+            Bits::Constant(a),
+            Bits::Constant(b),
+            Bits::Constant(c),
+            Bits::Constant(d),
+        ] = values
+        {
+            let value = self.globals.constant4([a, b, c, d]);
+            self.runtime
+                .store_unit(&mut self.code, self.globals, record, number, value);
+            return;
+        }
+        let words = values.map(|bits| self.id_of(bits));
+        self.runtime
+            .store_words(&mut self.code, self.globals, record, number, words);
     }
 
     fn store_word(&mut self, index: u32, word: &Word) {
         let bits = self.assemble(word);
         let value = self.id_of(bits);
-        let base = self.words_base();
-        let at = self.word_at(index);
-        let pointer = self.runtime.word_pointer(&mut self.code, self.globals, base, at);
+        let in_payload = self
+            .frames
+            .last()
+            .is_some_and(|frame| matches!(frame.base, Base::Payload));
+        let pointer = if in_payload {
+            let (record, word) = (self.record.pointer, header::WORDS + index);
+            self.runtime.record_word(&mut self.code, self.globals, record, word)
+        } else {
+            let area = self.area();
+            let at = self.word_at(index);
+            self.runtime.word_pointer(&mut self.code, self.globals, area, at)
+        };
         let may_hold_bytes = |frame: &Frame| frame.may_hold_earlier_bytes(index);
         if word.bytes != 0xF && self.frames.last().is_some_and(may_hold_bytes) {
             let mask = self.constant(byte_mask(word.bytes));

@@ -12,7 +12,7 @@ use super::trap;
 use crate::edit::globals::Globals;
 use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, RELEASE, UNIFORM_MEMORY};
 use crate::spv::{Code, Id, op};
-use vkabort_record::layout::{COMMIT_MAGIC, UNIT_WORDS};
+use vkabort_record::layout::{COMMIT_MAGIC, header};
 
 impl Runtime {
     /// The function `commit`.
@@ -34,14 +34,13 @@ impl Runtime {
             false => 0,
         };
         let release = globals.constant(release);
-        let words = self.words(&mut code, globals);
-        let [magic, four, one] = [COMMIT_MAGIC, UNIT_WORDS, 1].map(|value| globals.constant(value));
-        let [at, value] = [(); 2].map(|()| globals.fresh());
+        let [magic, one] = [COMMIT_MAGIC, 1].map(|value| globals.constant(value));
+        let value = globals.fresh();
+        let base = self.record(&mut code, globals, record);
+        let pointer = self.record_word(&mut code, globals, base, header::COMMIT);
         if self.memory_barriers {
             self.barrier(&mut code, globals);
         }
-        code.op(op::IMul, (uint, at, record, four));
-        let pointer = self.word_pointer(&mut code, globals, words, at);
         code.op(op::IAdd, (uint, value, record, magic));
         code.op(op::AtomicStore, (pointer, scope, release, value));
         self.set_aborted(&mut code, globals, [scope, release, one]);

@@ -1,28 +1,20 @@
-//! Which invocation aborts: each entry point that can reach an abort stores its execution model and identity once, at its
-//! start, where `reserve` loads them. Compilers sink or remove the stores where no abort follows.
+//! Which invocation aborts: code that reads its identity, where the entry point writes the record. Values kept from the
+//! start of the entry point would occupy registers all the time.
 //!
 //! ```text
-//! Store %vkabort_stage %model
 //! %value = Load %built_in ..., %words = CompositeConstruct %uvec4 ..
-//! Store %vkabort_identity %words
 //! ```
 //!
 //! A built-in variable of the entry point is reused, with any integer or vector type; others are added to the interface,
 //! which for built-ins no other stage sees.
 //!
-//! Not handled: a built-in that an entry point has in an input block, or that the entry points of one function have in
-//! different variables. No compiler produces these; their words are 0.
+//! Not handled: a built-in that an entry point has in an input block. No compiler produces these; its words are 0.
 
-use super::state::Runtime;
 use crate::analysis::index::{EntryPoint, Index};
 use crate::edit::globals::Globals;
-use crate::edit::{Edits, Rank};
 use crate::spv::op::{built_in, decoration, execution_model as model, storage_class};
 use crate::spv::{Code, Id, Inst, Literal, op};
 use smallvec::SmallVec;
-
-/// STAGE of a function that is the entry point of several execution models.
-const AMBIGUOUS: u32 = u32::MAX;
 
 /// A built-in, and the words of the identity that it fills.
 struct IdentityInput {
@@ -90,103 +82,40 @@ pub(crate) struct EntryInterface<'w> {
     pub(crate) added: SmallVec<[Id; 6]>,
 }
 
-/// Adds the stores to the functions of `entry_points`, and the variables that they need to the interfaces.
-pub(crate) fn store_identity(
+/// Built-in variables that this pass adds, by built-in; entry points share them.
+pub(crate) type AddedBuiltIns = SmallVec<[(u32, Id); 6]>;
+
+/// Reads the four words of the identity as a `uvec4`; variables that the entry point lacks are added to its interface.
+pub(crate) fn load_identity(
     index: &Index<'_>,
-    entry_points: &mut [EntryInterface<'_>],
-    runtime: &mut Runtime,
+    interface: &mut EntryInterface<'_>,
+    added: &mut AddedBuiltIns,
+    code: &mut Code,
     globals: &mut Globals,
-    edits: &mut Edits,
-) {
-    // Phase 1: group the entry points by function, in the order of their first entry points.
-    let mut by_function: SmallVec<[(Id, usize); 4]> = SmallVec::new();
-    let numbered = entry_points.iter().enumerate();
-    by_function.extend(numbered.map(|(number, interface)| (interface.entry.function, number)));
-    by_function.sort_unstable();
-    let mut groups: SmallVec<[&[(Id, usize)]; 4]> = by_function.chunk_by(|(a, _), (b, _)| a == b).collect();
-    groups.sort_unstable_by_key(|group| group.first().map(|(_, number)| *number));
-
-    // Phase 2: for each function, select the variables and write the stores.
-    // Variables added here by built-in; entry points share them.
-    let mut added: SmallVec<[(u32, Id); 6]> = SmallVec::new();
-    for group in groups {
-        let numbers = || group.iter().map(|(_, number)| *number);
-        let Some(model) = numbers()
-            .next()
-            .and_then(|n| entry_points.get(n))
-            .map(|e| e.entry.model)
-        else {
+) -> Id {
+    let zero = globals.constant(0);
+    let mut words = [zero; 4];
+    for input in identity_inputs(interface.entry.model) {
+        if is_block_member(index, &interface.entry, input.built_in) {
             continue;
-        };
-        let function = group.first().and_then(|(id, _)| index.function_of(*id));
-        let Some(at) = function
-            .and_then(|f| index.functions.get(f))
-            .and_then(|f| index.after_variables(f))
-        else {
-            continue;
-        };
-        let is_ambiguous = numbers()
-            .filter_map(|n| entry_points.get(n))
-            .any(|e| e.entry.model != model);
-        let model = if is_ambiguous { AMBIGUOUS } else { model };
-
-        let mut code = Code::with_room(64);
-        let stage = runtime.stage(globals);
-        let value = globals.constant(model);
-        code.op(op::Store, (stage, value));
-        let zero = globals.constant(0);
-        let mut words = [zero; 4];
-        for input in identity_inputs(model) {
-            let entries = numbers().filter_map(|n| entry_points.get(n)).map(|e| &e.entry);
-            let Ok(existing) = find_shared_variable(index, entries, input.built_in) else {
-                continue;
-            };
-            let variable = existing.unwrap_or_else(|| {
-                let shared = added.iter().find(|(built_in, _)| *built_in == input.built_in);
-                shared.map(|(_, variable)| *variable).unwrap_or_else(|| {
-                    let variable = declare_variable(&input, globals);
-                    added.push((input.built_in, variable));
-                    variable
-                })
+        }
+        let variable = find_variable(index, &interface.entry, input.built_in).unwrap_or_else(|| {
+            let shared = added.iter().find(|(built_in, _)| *built_in == input.built_in);
+            let variable = shared.map(|(_, variable)| *variable).unwrap_or_else(|| {
+                let variable = declare_variable(&input, globals);
+                added.push((input.built_in, variable));
+                variable
             });
-            for number in numbers() {
-                let interface = entry_points.get_mut(number);
-                if let Some(interface) = interface.filter(|e| !e.entry.has_in_interface(variable)) {
-                    interface.added.push(variable);
-                }
-            }
-            load_words(index, variable, &input, &mut words, &mut code, globals);
-        }
-        let uint = globals.uint();
-        let uvec4 = globals.vector(uint, 4);
-        let whole = globals.fresh();
-        let identity = runtime.identity(globals);
-        code.op(op::CompositeConstruct, (uvec4, whole, words.as_slice()));
-        code.op(op::Store, (identity, whole));
-        edits.insert_ranked(at, Rank::Entry, &code.words);
+            interface.added.push(variable);
+            variable
+        });
+        load_words(index, variable, &input, &mut words, code, globals);
     }
-}
-
-/// The variable that entry points of one function have for a built-in; `None` if none has one.
-///
-/// # Errors
-///
-/// The function cannot read one variable for all of them: the entry points have the built-in in a block or in different
-/// variables, and no interface may have it twice (VUID-StandaloneSpirv-OpEntryPoint-09658).
-fn find_shared_variable<'e>(
-    index: &Index<'_>,
-    entries: impl Iterator<Item = &'e EntryPoint<'e>>,
-    built_in: u32,
-) -> Result<Option<Id>, ()> {
-    let mut shared = None;
-    for entry in entries {
-        let variable = find_variable(index, entry, built_in);
-        let differs = variable.is_some_and(|variable| *shared.get_or_insert(variable) != variable);
-        if differs || is_block_member(index, entry, built_in) {
-            return Err(());
-        }
-    }
-    Ok(shared)
+    let uint = globals.uint();
+    let uvec4 = globals.vector(uint, 4);
+    let whole = globals.fresh();
+    code.op(op::CompositeConstruct, (uvec4, whole, words));
+    whole
 }
 
 fn find_variable(index: &Index<'_>, entry: &EntryPoint<'_>, built_in: u32) -> Option<Id> {

@@ -43,6 +43,15 @@ impl Runtime {
         }
     }
 
+    /// Begins a function without parameters that has an id already.
+    pub(crate) fn begin_function_as(&mut self, globals: &mut Globals, function: Id, result_type: Id) -> Code {
+        let ty = globals.function_type(result_type, &[]);
+        let mut code = std::mem::take(&mut self.functions);
+        code.op(op::Function, (result_type, function, Literal(0), ty));
+        code.label(globals.fresh());
+        code
+    }
+
     /// Ends the open function; `code` is its [`OpenFunction::code`].
     pub(crate) fn end_function(&mut self, mut code: Code) {
         code.op(op::FunctionEnd, ());

@@ -1,13 +1,13 @@
 //! Writes the function `reserve`.
 //!
 //! ```text
-//! uint vkabort_reserve(uint units, uint size, uint site)     -> unit offset of the record, or NO_RECORD
+//! uint vkabort_reserve(uint units)                           -> unit offset of the record, or NO_RECORD
 //!     if (atomicLoad(cursor) < capacity) {                                                 phase 1: test
 //!         unit = atomicAdd(cursor, units <= capacity ? units : 0)                          phase 2: reserve
-//!         if (units <= capacity && unit <= capacity - units) { write the header; return unit }     phase 3: header
-//!         aborted = 1                                                                      phase 4: no room
+//!         if (units <= capacity && unit <= capacity - units) return unit
+//!         if (units > capacity) aborted = 1                                                phase 3: too large
 //!     }
-//!     atomicAdd(dropped, 1); return NO_RECORD                                              phase 5: count
+//!     atomicAdd(dropped, 1); return NO_RECORD                                              phase 4: count
 //! ```
 //!
 //! The load before the add keeps a storm of aborts off the atomic once the arena is full, and keeps the cursor from
@@ -16,15 +16,13 @@
 //! exactly one of CURSOR's records and DROPPED, so that the two together are the number of aborts.
 
 use super::open_function::OpenFunction;
-use super::state::{DROPPED, Runtime};
+use super::state::{ABORTED, DROPPED, Runtime};
 use crate::edit::globals::Globals;
 use crate::spv::{Code, Id, op};
-use vkabort_record::layout::{CURSOR_OFFSET, UNIT_BYTES, UNIT_WORDS, header, record_units};
+use vkabort_record::layout::CURSOR_OFFSET;
 
 /// What `reserve` returns if there is no room.
 pub(crate) const NO_RECORD: u32 = u32::MAX;
-
-const _: () = assert!(record_units(0) * UNIT_WORDS == header::WORDS);
 
 impl Runtime {
     /// The function `reserve`.
@@ -37,16 +35,17 @@ impl Runtime {
         let OpenFunction {
             mut code,
             function,
-            parameters: [units, size, site],
+            parameters: [units],
             ..
-        } = self.begin_function(globals, "vkabort_reserve", uint, [uint; 3]);
+        } = self.begin_function(globals, "vkabort_reserve", uint, [uint]);
         self.reserve = Some(function);
-        let [scope, zero, capacity, none] =
-            [self.scope, 0, self.arena.capacity, NO_RECORD].map(|value| globals.constant(value));
+        let [scope, zero, one, capacity, none] =
+            [self.scope, 0, 1, self.arena.capacity, NO_RECORD].map(|value| globals.constant(value));
         let address = self.arena.control + u64::from(CURSOR_OFFSET);
         let cursor = self.pointer_to(&mut code, globals, types.uint_pointer, address);
         let [now, has_room, attempt, count, unit, fits_arena] = [(); 6].map(|()| globals.fresh());
-        let [added, is_low, last, fits, write, full, old] = [(); 7].map(|()| globals.fresh());
+        let [added, is_low, last, fits, found, old] = [(); 6].map(|()| globals.fresh());
+        let [full, too_large, counted] = [(); 3].map(|()| globals.fresh());
 
         // Phase 1: test whether the arena is full already. Relaxed semantics are 0.
         code.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
@@ -61,20 +60,21 @@ impl Runtime {
         code.op(op::ISub, (uint, last, capacity, units));
         code.op(op::ULessThanEqual, (bool, is_low, unit, last));
         code.op(op::LogicalAnd, (bool, fits, fits_arena, is_low));
-        code.branch_if(fits, write, full, full);
-
-        // Phase 3: write the header, not yet committed.
-        code.label(write);
-        self.write_header(&mut code, globals, unit, [units, size, site]);
+        code.branch_if(fits, found, full, full);
+        code.label(found);
         code.op(op::ReturnValue, unit);
 
-        // Phase 4: without a message, the device is lost all the same. A full arena has set ABORTED already.
+        // Phase 3: without a message, the device is lost all the same. Where others have filled the arena, they set ABORTED.
+        // Compilers remove this phase for records of constant length.
         code.label(full);
-        let one = globals.constant(1);
+        code.branch_if(fits_arena, counted, too_large, counted);
+        code.label(too_large);
         self.set_aborted(&mut code, globals, [scope, zero, one]);
+        code.branch(counted);
+        code.label(counted);
         code.branch(count);
 
-        // Phase 5: count the abort.
+        // Phase 4: count the abort.
         code.label(count);
         let dropped = self.control(&mut code, globals, DROPPED);
         code.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
@@ -83,40 +83,10 @@ impl Runtime {
         function
     }
 
-    /// Writes the header of the record at `unit`, with COMMIT still 0.
-    fn write_header(&mut self, code: &mut Code, globals: &mut Globals, unit: Id, [units, size, site]: [Id; 3]) {
-        let (uint, types) = (globals.uint(), self.types(globals));
-        let base = self.units(code, globals);
-        let zero = globals.constant(0);
-        let hash_low = globals.constant(self.hash.0 as u32);
-        let hash_high = globals.constant((self.hash.0 >> 32) as u32);
-        let (stage_variable, identity_variable) = (self.stage(globals), self.identity(globals));
-        let (stage, identity) = (globals.fresh(), globals.fresh());
-        code.op(op::Load, (uint, stage, stage_variable));
-        code.op(op::Load, (types.unit, identity, identity_variable));
-        let mut words = [zero; header::IDENTITY as usize];
-        for (word, value) in [
-            (header::LENGTH, units),
-            (header::SIZE, size),
-            (header::SITE, site),
-            (header::HASH_LO, hash_low),
-            (header::HASH_HI, hash_high),
-            (header::STAGE, stage),
-        ] {
-            if let Some(slot) = words.get_mut(word as usize) {
-                *slot = value;
-            }
-        }
-        for (number, unit_words) in (0..).zip(words.chunks_exact(UNIT_WORDS as usize)) {
-            let value = globals.fresh();
-            code.op(op::CompositeConstruct, (types.unit, value, unit_words));
-            self.store_unit(code, globals, base, unit, number, value);
-        }
-        self.store_unit(code, globals, base, unit, header::IDENTITY / UNIT_WORDS, identity);
-    }
-
-    fn store_unit(&mut self, code: &mut Code, globals: &mut Globals, base: Id, record: Id, number: u32, value: Id) {
-        let pointer = self.unit_pointer(code, globals, base, record, number);
-        code.op(op::Store, (pointer, value, self.access(UNIT_BYTES)));
+    /// Sets ABORTED where waiting loops watch it: they end although the record is not complete yet.
+    pub(crate) fn announce(&mut self, code: &mut Code, globals: &mut Globals) {
+        let [scope, relaxed, one] = [self.scope, 0, 1].map(|value| globals.constant(value));
+        let aborted = self.control(code, globals, ABORTED);
+        code.op(op::AtomicStore, (aborted, scope, relaxed, one));
     }
 }

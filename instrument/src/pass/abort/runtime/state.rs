@@ -1,5 +1,6 @@
-//! Ids that an instrumented module shares: the flag, the identity, pointers into the arena. Each is declared on first use.
+//! Ids that an instrumented module shares: the flag, the variables of deferred records, pointers into the arena. Each is declared on first use.
 
+use super::deferred::{EntryRecords, record_key};
 use crate::analysis::index::Index;
 use crate::edit::globals::Globals;
 use crate::options::{Arena, Options, Trap};
@@ -24,20 +25,30 @@ pub(crate) struct Runtime {
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
     pub(super) scope: u32,
+    /// Whether invocations may leave without storing a key.
+    may_leave_silently: bool,
     flag: Option<Id>,
-    stage: Option<Id>,
-    identity: Option<Id>,
+    key: Option<Id>,
+    /// Variables for the values of messages.
+    values: Vec<Id>,
     task_groups: Option<Id>,
     types: Option<ArenaTypes>,
+    /// Type of pointers to a block with a runtime array of words.
+    words_pointer: Option<Id>,
     /// Addresses as `uvec2` constants.
     addresses: Vec<(u64, Id)>,
     pub(super) reserve: Option<Id>,
     pub(super) commit: Option<Id>,
     pub(super) put_bytes: Option<Id>,
     pub(super) poll: Option<Id>,
+    /// The functions that write records, by the records that they write.
+    pub(super) record_writers: Vec<(EntryRecords, Id)>,
     /// The functions written so far.
     pub(crate) functions: Code,
 }
+
+/// Storage class of the arena.
+const CLASS: u32 = storage_class::PhysicalStorageBuffer;
 
 /// Types of the arena's contents, and of pointers to them.
 #[derive(Clone, Copy, Debug)]
@@ -49,14 +60,12 @@ pub(crate) struct ArenaTypes {
     /// To a block of ABORTED and DROPPED.
     control_pointer: Id,
     /// To a block with a runtime array of units.
-    units_pointer: Id,
-    /// To a block with a runtime array of words.
-    words_pointer: Id,
+    pub(super) units_pointer: Id,
 }
 
 impl Runtime {
-    /// Declares nothing yet.
-    pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash) -> Self {
+    /// Declares nothing yet. `may_leave_silently`: whether invocations may leave without a record.
+    pub(crate) fn new(index: &Index<'_>, options: &Options, hash: ModuleHash, may_leave_silently: bool) -> Self {
         let model = index.inst(index.sections.memory_model).memory_model();
         let uses_vulkan_memory_model = model == memory_model::Vulkan;
         // The Vulkan memory model allows the scope Device only with this capability.
@@ -74,25 +83,27 @@ impl Runtime {
             } else {
                 scope::QueueFamily
             },
+            may_leave_silently,
             flag: None,
-            stage: None,
-            identity: None,
+            key: None,
+            values: Vec::new(),
             task_groups: None,
             types: None,
+            words_pointer: None,
             addresses: Vec::with_capacity(2),
             reserve: None,
             commit: None,
             put_bytes: None,
             poll: None,
+            record_writers: Vec::new(),
             functions: Code::with_room(512),
         }
     }
 
     /// Global variables declared here, which interfaces list from SPIR-V 1.4 on.
     pub(crate) fn variables(&self) -> impl Iterator<Item = Id> {
-        [self.flag, self.stage, self.identity, self.task_groups]
-            .into_iter()
-            .flatten()
+        let single = [self.flag, self.key, self.task_groups];
+        single.into_iter().flatten().chain(self.values.iter().copied())
     }
 
     /// The flag that tells callers that the invocation has aborted: a Private variable, initially false.
@@ -106,21 +117,28 @@ impl Runtime {
         })
     }
 
-    /// Private variable with the execution model of the entry point.
-    pub(crate) fn stage(&mut self, globals: &mut Globals) -> Id {
-        *self.stage.get_or_insert_with(|| {
+    /// Private variable with the key of the invocation's record, see [`record_key`].
+    pub(crate) fn key(&mut self, globals: &mut Globals) -> Id {
+        let may_leave_silently = self.may_leave_silently;
+        *self.key.get_or_insert_with(|| {
             let uint = globals.uint();
-            private_zero(globals, uint, "vkabort_stage")
+            // Without an initial value compilers need no register for it before the abort.
+            let none = may_leave_silently.then(|| globals.constant(record_key::NONE));
+            let key = globals.variable(storage_class::Private, uint, none);
+            globals.name(key, "vkabort_key");
+            key
         })
     }
 
-    /// Private variable with the four words of the invocation's identity.
-    pub(crate) fn identity(&mut self, globals: &mut Globals) -> Id {
-        *self.identity.get_or_insert_with(|| {
+    /// Private variable `slot` for a value of a message, without an initial value.
+    pub(crate) fn value(&mut self, globals: &mut Globals, slot: usize) -> Id {
+        while self.values.len() <= slot {
             let uint = globals.uint();
-            let uvec4 = globals.vector(uint, 4);
-            private_zero(globals, uvec4, "vkabort_identity")
-        })
+            let value = globals.variable(storage_class::Private, uint, None);
+            globals.name(value, &format!("vkabort_value{}", self.values.len()));
+            self.values.push(value);
+        }
+        self.values.get(slot).copied().unwrap_or(Id::NONE)
     }
 
     /// Private variable with the numbers of mesh workgroups that a task shader launches, initially zero.
@@ -135,29 +153,17 @@ impl Runtime {
     /// The types, declared on first use.
     pub(crate) fn types(&mut self, globals: &mut Globals) -> ArenaTypes {
         *self.types.get_or_insert_with(|| {
-            const CLASS: u32 = storage_class::PhysicalStorageBuffer;
             let uint = globals.uint();
             let unit = globals.vector(uint, UNIT_WORDS);
-            let block_pointer = |globals: &mut Globals, types: &[Id], offsets: &[u32]| {
-                let block = globals.structure(types);
-                globals.decorate(block, decoration::Block, &[]);
-                for (member, offset) in (0..).zip(offsets) {
-                    globals.decorate_member(block, member, decoration::Offset, &[*offset]);
-                }
-                globals.pointer(CLASS, block)
-            };
             let control_pointer = block_pointer(globals, &[uint; 2], &[ABORTED_OFFSET, DROPPED_OFFSET]);
             let units = globals.runtime_array(unit, UNIT_BYTES);
-            let words = globals.runtime_array(uint, 4);
             let units_pointer = block_pointer(globals, &[units], &[0]);
-            let words_pointer = block_pointer(globals, &[words], &[0]);
             ArenaTypes {
                 unit,
                 uint_pointer: globals.pointer(CLASS, uint),
                 unit_pointer: globals.pointer(CLASS, unit),
                 control_pointer,
                 units_pointer,
-                words_pointer,
             }
         })
     }
@@ -192,15 +198,13 @@ impl Runtime {
         pointer
     }
 
-    /// Pointer to the record area as an array of units.
-    pub(crate) fn units(&mut self, code: &mut Code, globals: &mut Globals) -> Id {
-        let ty = self.types(globals).units_pointer;
-        self.pointer_to(code, globals, ty, self.arena.records)
-    }
-
     /// Pointer to the record area as an array of words.
     pub(crate) fn words(&mut self, code: &mut Code, globals: &mut Globals) -> Id {
-        let ty = self.types(globals).words_pointer;
+        let ty = *self.words_pointer.get_or_insert_with(|| {
+            let uint = globals.uint();
+            let words = globals.runtime_array(uint, 4);
+            block_pointer(globals, &[words], &[0])
+        });
         self.pointer_to(code, globals, ty, self.arena.records)
     }
 
@@ -230,28 +234,6 @@ impl Runtime {
         }
     }
 
-    /// Pointer to unit `record + number` of the record area; `base` is from [`Runtime::units`].
-    pub(crate) fn unit_pointer(
-        &mut self,
-        code: &mut Code,
-        globals: &mut Globals,
-        base: Id,
-        record: Id,
-        number: u32,
-    ) -> Id {
-        let uint = globals.uint();
-        let types = self.types(globals);
-        let mut at = record;
-        if number != 0 {
-            let number = globals.constant(number);
-            at = globals.fresh();
-            code.op(op::IAdd, (uint, at, record, number));
-        }
-        let (pointer, zero) = (globals.fresh(), globals.constant(0));
-        code.op(op::AccessChain, (types.unit_pointer, pointer, base, zero, at));
-        pointer
-    }
-
     /// Pointer to word `at` of the record area; `base` is from [`Runtime::words`].
     pub(crate) fn word_pointer(&mut self, code: &mut Code, globals: &mut Globals, base: Id, at: Id) -> Id {
         let types = self.types(globals);
@@ -265,6 +247,16 @@ impl Runtime {
 pub(crate) fn bool_constant(globals: &mut Globals, value: bool) -> Id {
     let bool = globals.bool();
     globals.value(if value { op::ConstantTrue } else { op::ConstantFalse }, bool, ())
+}
+
+/// Type of pointers to a new block with members of these types at these byte offsets.
+fn block_pointer(globals: &mut Globals, types: &[Id], offsets: &[u32]) -> Id {
+    let block = globals.structure(types);
+    globals.decorate(block, decoration::Block, &[]);
+    for (member, offset) in (0..).zip(offsets) {
+        globals.decorate_member(block, member, decoration::Offset, &[*offset]);
+    }
+    globals.pointer(CLASS, block)
 }
 
 /// A Private variable with the initial value zero.

@@ -1,0 +1,215 @@
+//! Ends entry points in one place.
+//!
+//! ```text
+//! EntryPoint %main                  becomes   EntryPoint %main
+//! %main: code, Return                         %body: code, Return
+//!                                             %main: FunctionCall %body
+//!                                                    %a = Load %aborted
+//!                                                    SelectionMerge %end, BranchConditional %a %left %end
+//!                                             %left: FunctionCall %write_record STAGE %identity
+//!                                                    Branch %end, or Kill or TerminateRay by stage
+//!                                             %end:  Return
+//! ```
+//!
+//! The new function takes the id of the old one, so names, execution modes and interfaces stay. Every entry point has its own,
+//! also where several share a function, since each has its own stage and built-ins.
+//!
+//! A task shader must say how many workgroups follow, in uniform control flow (SPV_EXT_mesh_shader); RADV of Mesa 25.0 asserts
+//! on a shader with two `OpEmitMeshTasksEXT`. So its body stores their number, which is zero until then, and the new function
+//! ends with the only `OpEmitMeshTasksEXT`. Not handled: one in a function that the entry point calls. It stays where it is.
+
+use super::runtime::{AddedBuiltIns, DeferredRecord, EntryInterface, EntryRecords, Runtime, load_identity};
+use crate::analysis::index::{Function, Index};
+use crate::edit::Edits;
+use crate::edit::globals::Globals;
+use crate::spv::debug_set::debug_info;
+use crate::spv::op::{capability, execution_model as model};
+use crate::spv::{Code, Id, Literal, Words, op};
+
+/// An entry point whose invocations may leave early.
+pub(super) struct AffectedEntry<'w> {
+    pub(super) interface: EntryInterface<'w>,
+    /// Its records.
+    pub(super) records: EntryRecords,
+}
+
+/// How a stage ends for an invocation that has aborted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StageEnd {
+    Return,
+    Kill,
+    TerminateRay,
+    EmitNoTasks,
+}
+
+fn stage_end(index: &Index<'_>, execution_model: u32) -> StageEnd {
+    // Any-hit shaders of `SPV_NV_ray_tracing` share the execution model and lack the terminator.
+    let ends_rays = index.has_capability(capability::RayTracingKHR) || !index.has_capability(capability::RayTracingNV);
+    match execution_model {
+        model::Fragment => StageEnd::Kill,
+        model::AnyHitKHR if ends_rays => StageEnd::TerminateRay,
+        model::TaskEXT => StageEnd::EmitNoTasks,
+        _ => StageEnd::Return,
+    }
+}
+
+/// Writes the new functions of the entry points that need one: those that leave records or whose stage needs another end than
+/// a return.
+pub(super) fn write_entries(
+    index: &Index<'_>,
+    entries: &mut [AffectedEntry<'_>],
+    deferred: &[DeferredRecord],
+    runtime: &mut Runtime,
+    globals: &mut Globals,
+    edits: &mut Edits,
+) {
+    let mut added = AddedBuiltIns::new();
+    // Functions of entry points and their new ids.
+    let mut bodies: Vec<(Id, Id)> = Vec::new();
+    let needs_end = |entry: &AffectedEntry<'_>| {
+        !entry.records.is_empty() || stage_end(index, entry.interface.entry.model) != StageEnd::Return
+    };
+    let ended: Vec<Id> = entries
+        .iter()
+        .filter(|entry| needs_end(entry))
+        .map(|entry| entry.interface.entry.function)
+        .collect();
+    for entry in entries {
+        let old = entry.interface.entry.function;
+        if !ended.contains(&old) {
+            continue;
+        }
+        let function = index.function_of(old).and_then(|f| index.functions.get(f));
+        let Some(function) = function else { continue };
+        let end = stage_end(index, entry.interface.entry.model);
+        let body = match bodies.iter().find(|(id, _)| *id == old) {
+            Some((_, body)) => {
+                let function = globals.fresh();
+                entry.interface.entry.function = function;
+                copy_execution_modes(index, old, function, edits);
+                *body
+            }
+            None => {
+                let body = globals.fresh();
+                bodies.push((old, body));
+                rename_body(index, function, body, globals, edits);
+                if end == StageEnd::EmitNoTasks {
+                    store_task_groups(index, function, runtime, globals, edits);
+                }
+                body
+            }
+        };
+        write_entry(
+            index, entry, function, body, end, deferred, &mut added, runtime, globals,
+        );
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "phases of one function")]
+fn write_entry(
+    index: &Index<'_>,
+    entry: &mut AffectedEntry<'_>,
+    function: &Function,
+    body: Id,
+    end: StageEnd,
+    deferred: &[DeferredRecord],
+    added: &mut AddedBuiltIns,
+    runtime: &mut Runtime,
+    globals: &mut Globals,
+) {
+    let (void, bool, uint) = (globals.void(), globals.bool(), globals.uint());
+    let writer = (!entry.records.is_empty()).then(|| runtime.record_writer(globals, &entry.records, deferred));
+    let flag = runtime.flag(globals);
+    let mut code = runtime.begin_function_as(globals, entry.interface.entry.function, void);
+    let [done, aborted, left, exit, written] = [(); 5].map(|()| globals.fresh());
+    code.op(op::FunctionCall, (function.result_type, done, body));
+    code.op(op::Load, (bool, aborted, flag));
+    code.branch_if(aborted, left, exit, exit);
+    code.label(left);
+    if let Some(writer) = writer {
+        let identity = load_identity(index, &mut entry.interface, added, &mut code, globals);
+        let stage = globals.constant(entry.interface.entry.model);
+        code.op(op::FunctionCall, (void, written, writer, stage, identity));
+    }
+    match end {
+        StageEnd::Kill => code.op(op::Kill, ()),
+        StageEnd::TerminateRay => code.op(op::TerminateRayKHR, ()),
+        StageEnd::Return | StageEnd::EmitNoTasks => code.branch(exit),
+    }
+    code.label(exit);
+    match end {
+        StageEnd::EmitNoTasks => {
+            let uvec3 = globals.vector(uint, 3);
+            let (groups, count) = (runtime.task_groups(globals), globals.fresh());
+            code.op(op::Load, (uvec3, count, groups));
+            let counts = [0, 1, 2].map(|i| {
+                let part = globals.fresh();
+                code.op(op::CompositeExtract, (uint, part, count, Literal(i)));
+                part
+            });
+            let payload = task_payload(index, function);
+            code.op(op::EmitMeshTasksEXT, (counts, payload));
+        }
+        _ => code.op(op::Return, ()),
+    }
+    runtime.end_function(code);
+}
+
+/// Gives the function of an entry point another id.
+fn rename_body(index: &Index<'_>, function: &Function, body: Id, globals: &mut Globals, edits: &mut Edits) {
+    globals.name(body, "vkabort_body");
+    let inst = index.inst(function.offset);
+    let mut code = Code::default();
+    code.op(op::Function, (function.result_type, body, Words(inst.from(3))));
+    edits.replace_inst(&inst, &code);
+    let Some(first) = index.blocks_of(function).first() else {
+        return;
+    };
+    for inst in index.body(first).filter(|inst| index.is_debug_info(inst)) {
+        if inst.ext_inst() == debug_info::FUNCTION_DEFINITION {
+            let mut code = Code::default();
+            code.copy_mapped(&inst, 1, |id| if id == function.id { body } else { id });
+            edits.replace_inst(&inst, &code);
+        }
+    }
+}
+
+fn copy_execution_modes(index: &Index<'_>, from: Id, to: Id, edits: &mut Edits) {
+    for mode in index.execution_modes.iter().filter(|mode| mode.target() == from) {
+        let mut code = Code::default();
+        code.op(mode.opcode(), (to, Words(mode.from(2))));
+        edits.insert(mode.end(), &code.words);
+    }
+}
+
+/// Replaces the ends of a task shader by stores of the numbers of workgroups.
+fn store_task_groups(
+    index: &Index<'_>,
+    function: &Function,
+    runtime: &mut Runtime,
+    globals: &mut Globals,
+    edits: &mut Edits,
+) {
+    let uint = globals.uint();
+    let uvec3 = globals.vector(uint, 3);
+    let groups = runtime.task_groups(globals);
+    for block in index.blocks_of(function) {
+        let end = index.terminator(block);
+        if end.opcode() != op::EmitMeshTasksEXT {
+            continue;
+        }
+        let count = globals.fresh();
+        let mut code = Code::default();
+        code.op(op::CompositeConstruct, (uvec3, count, [1, 2, 3].map(|i| end.id(i))));
+        code.op(op::Store, (groups, count));
+        code.op(op::Return, ());
+        edits.replace_inst(&end, &code);
+    }
+}
+
+/// The payload variable of a task shader, if it has one.
+fn task_payload(index: &Index<'_>, function: &Function) -> Option<Id> {
+    let ends = index.blocks_of(function).iter().map(|block| index.terminator(block));
+    let mut ends = ends.filter(|end| end.opcode() == op::EmitMeshTasksEXT);
+    ends.find_map(|end| end.ids(4).next())
+}

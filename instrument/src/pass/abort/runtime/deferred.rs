@@ -1,0 +1,111 @@
+//! Records that a site leaves to the end of the entry point: in private variables it stores a key and the words of the
+//! message that are not constant.
+//!
+//! ```text
+//! key:  bit 31 = 0   deferred: site (bits 0-13), bytes of payload (bits 14-30)
+//!       bit 31 = 1   reserved and filled at the site: its unit (bits 0-30)
+//!       NONE         no record: the arena is full, the site sends none, or another invocation has aborted
+//! ```
+//!
+//! An invocation that has left waits until the others of its subgroup have finished, and its variables occupy registers all that time.
+//! So they are few.
+
+use super::reserve::NO_RECORD;
+use smallvec::SmallVec;
+use vkabort_record::layout::{HEADER_UNITS, UNIT_WORDS, record_units};
+
+/// Most values of a deferred message, in words.
+pub(crate) const MAX_VALUES: usize = 8;
+
+/// Keys of records.
+pub(crate) mod record_key {
+    /// No record.
+    pub(crate) const NONE: u32 = u32::MAX;
+    /// Set in the keys of records that their sites have reserved.
+    pub(crate) const IN_PLACE: u32 = 1 << 31;
+    /// Bits of the site.
+    pub(crate) const SITE_BITS: u32 = 14;
+
+    /// The key of a deferred record. `None` if the site or the size in bytes is too large.
+    pub(crate) fn deferred(site: u32, size: u32) -> Option<u32> {
+        let fits = site < 1 << SITE_BITS && size < 1 << (31 - SITE_BITS);
+        fits.then_some(size << SITE_BITS | site)
+    }
+}
+
+const _: () = assert!(NO_RECORD == record_key::NONE, "the key of a failed reservation");
+
+/// A word of a deferred payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum RecordWord {
+    Constant(u32),
+    /// The private variable with this number.
+    Value(usize),
+}
+
+/// A unit of a deferred payload.
+pub(super) type RecordUnit = [RecordWord; UNIT_WORDS as usize];
+
+/// A deferred record.
+#[derive(Clone, Debug)]
+pub(crate) struct DeferredRecord {
+    pub(crate) key: u32,
+    pub(crate) site: u32,
+    /// Bytes of payload.
+    pub(crate) size: u32,
+    /// Words of the payload by index, ascending; the others are 0.
+    pub(crate) words: Vec<(u32, RecordWord)>,
+}
+
+impl DeferredRecord {
+    /// Units of the record, header included.
+    pub(super) fn units(&self) -> u32 {
+        record_units(self.size)
+    }
+
+    /// Units of the payload.
+    pub(super) fn payload_units(&self) -> u32 {
+        self.units() - HEADER_UNITS
+    }
+
+    /// Unit `number` of the payload.
+    pub(super) fn unit(&self, number: u32) -> RecordUnit {
+        let mut unit = [RecordWord::Constant(0); UNIT_WORDS as usize];
+        let first = self.words.partition_point(|(index, _)| *index < number * UNIT_WORDS);
+        for (index, word) in self.words.get(first..).unwrap_or(&[]) {
+            match index
+                .checked_sub(number * UNIT_WORDS)
+                .map(|at| unit.get_mut(at as usize))
+            {
+                Some(Some(slot)) => *slot = *word,
+                _ => break,
+            }
+        }
+        unit
+    }
+}
+
+/// The records that the invocations of an entry point may leave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EntryRecords {
+    /// Positions of deferred records, ascending.
+    pub(crate) deferred: SmallVec<[u32; 8]>,
+    /// Whether some are reserved at their sites.
+    pub(crate) in_place: bool,
+    /// Whether an invocation may leave without one.
+    pub(crate) silent: bool,
+}
+
+impl EntryRecords {
+    /// Adds the records of a function.
+    pub(crate) fn extend(&mut self, other: &Self) {
+        self.deferred.extend_from_slice(&other.deferred);
+        self.in_place |= other.in_place;
+        self.silent |= other.silent;
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.deferred.is_empty() && !self.in_place
+    }
+}

@@ -1,0 +1,103 @@
+//! Pointers into a record, and its header.
+//!
+//! ```text
+//! %bytes   = ShiftLeftLogical %unit 4
+//! %low     = IAdd %bytes LOW                 the low half of the record's address
+//! %address = CompositeConstruct %low HIGH
+//! %record  = Bitcast %units_pointer %address
+//! ```
+//!
+//! Every field is then at a constant offset. Without 64-bit arithmetic at each store, compilers need no carries and half
+//! the registers. In the rare arena that crosses a multiple of 4 GiB, HIGH is selected by the carry of LOW.
+
+use super::state::Runtime;
+use crate::edit::globals::Globals;
+use crate::spv::{Code, Id, op};
+use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS, header};
+
+/// Header fields that the code which reserves a record knows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// Units of the record.
+    pub(crate) units: Id,
+    /// Bytes of payload.
+    pub(crate) size: Id,
+    pub(crate) site: Id,
+}
+
+impl Runtime {
+    /// Pointer to the record at unit `unit`, as an array of units.
+    pub(crate) fn record(&mut self, code: &mut Code, globals: &mut Globals, unit: Id) -> Id {
+        let (uint, ty) = (globals.uint(), self.types(globals).units_pointer);
+        let uvec2 = globals.vector(uint, 2);
+        let (low, high) = (self.arena.records as u32, (self.arena.records >> 32) as u32);
+        let end = u64::from(low) + u64::from(self.arena.capacity) * u64::from(UNIT_BYTES);
+        let [shift, low, high_word] = [UNIT_BYTES.ilog2(), low, high].map(|value| globals.constant(value));
+        let [bytes, record_low, address, record] = [(); 4].map(|()| globals.fresh());
+        code.op(op::ShiftLeftLogical, (uint, bytes, unit, shift));
+        code.op(op::IAdd, (uint, record_low, bytes, low));
+        let mut record_high = high_word;
+        if end > 1 << 32 {
+            let bool = globals.bool();
+            let next = globals.constant(high.wrapping_add(1));
+            let carries = globals.fresh();
+            record_high = globals.fresh();
+            code.op(op::ULessThan, (bool, carries, record_low, low));
+            code.op(op::Select, (uint, record_high, carries, next, high_word));
+        }
+        code.op(op::CompositeConstruct, (uvec2, address, record_low, record_high));
+        code.op(op::Bitcast, (ty, record, address));
+        record
+    }
+
+    /// Stores unit `number` of a record; `record` is from [`Runtime::record`].
+    pub(crate) fn store_unit(&mut self, code: &mut Code, globals: &mut Globals, record: Id, number: u32, value: Id) {
+        let ty = self.types(globals).unit_pointer;
+        let [zero, number] = [0, number].map(|value| globals.constant(value));
+        let pointer = globals.fresh();
+        code.op(op::AccessChain, (ty, pointer, record, zero, number));
+        code.op(op::Store, (pointer, value, self.access(UNIT_BYTES)));
+    }
+
+    /// Pointer to word `word` of a record; `record` is from [`Runtime::record`].
+    pub(crate) fn record_word(&mut self, code: &mut Code, globals: &mut Globals, record: Id, word: u32) -> Id {
+        let ty = self.types(globals).uint_pointer;
+        let path = [0, word / UNIT_WORDS, word % UNIT_WORDS].map(|index| globals.constant(index));
+        let pointer = globals.fresh();
+        code.op(op::AccessChain, (ty, pointer, record, path));
+        pointer
+    }
+
+    /// Stores the first unit of a header, with COMMIT still 0.
+    pub(crate) fn store_extent(&mut self, code: &mut Code, globals: &mut Globals, record: Id, extent: Extent) {
+        const _: () = assert!(header::COMMIT == 0 && header::LENGTH == 1 && header::SIZE == 2 && header::SITE == 3);
+        let zero = globals.constant(0);
+        let Extent { units, size, site } = extent;
+        self.store_words(code, globals, record, 0, [zero, units, size, site]);
+    }
+
+    /// Stores the rest of a header.
+    pub(crate) fn store_origin(&mut self, code: &mut Code, globals: &mut Globals, record: Id, stage: Id, identity: Id) {
+        const _: () = assert!(header::HASH_LO == UNIT_WORDS && header::HASH_HI == UNIT_WORDS + 1);
+        const _: () = assert!(header::STAGE == UNIT_WORDS + 2 && header::IDENTITY == 2 * UNIT_WORDS);
+        let [low, high] = [self.hash.0 as u32, (self.hash.0 >> 32) as u32].map(|value| globals.constant(value));
+        let zero = globals.constant(0);
+        self.store_words(code, globals, record, 1, [low, high, stage, zero]);
+        self.store_unit(code, globals, record, header::IDENTITY / UNIT_WORDS, identity);
+    }
+
+    /// Stores four words as unit `number` of a record.
+    pub(crate) fn store_words(
+        &mut self,
+        code: &mut Code,
+        globals: &mut Globals,
+        record: Id,
+        number: u32,
+        words: [Id; UNIT_WORDS as usize],
+    ) {
+        let unit = self.types(globals).unit;
+        let value = globals.fresh();
+        code.op(op::CompositeConstruct, (unit, value, words));
+        self.store_unit(code, globals, record, number, value);
+    }
+}

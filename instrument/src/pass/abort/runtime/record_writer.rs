@@ -1,0 +1,323 @@
+//! Writes the functions `write_record`: the one place where the invocations of an entry point write their records.
+//!
+//! ```text
+//! void vkabort_write_record(uint stage, uvec4 identity)
+//!     if (key == NONE) return                                                   phase 1, if there may be no record
+//!     unit = key has IN_PLACE ? key & ~IN_PLACE : reserve(units of key)         phase 2
+//!     if (unit == NO_RECORD) return
+//!     if deferred: store size and site; payload                                 phase 3
+//!     store hash, stage and identity; commit(unit)                              phase 4
+//! ```
+//!
+//! The payload of deferred records, by runs of units that the same records have:
+//!
+//! ```text
+//! if (the record has the run's units) {
+//!     for each unit: switch (key) { case a: words of a; case b: words of b; .. }, store phi(words)
+//! }
+//! ```
+//!
+//! so that constants are moves and every store occurs once: code for a further site is a comparison and the words that
+//! differ. A switch for several units takes no less code and more registers (measured with ACO, NAK and Intel's compiler).
+
+use super::deferred::{DeferredRecord, EntryRecords, RecordUnit, RecordWord, record_key};
+use super::open_function::OpenFunction;
+use super::record::Extent;
+use super::reserve::NO_RECORD;
+use super::state::Runtime;
+use crate::edit::globals::Globals;
+use crate::edit::phi::phi;
+use crate::spv::{Code, Id, Literal, Operands, op};
+use rustc_hash::FxHashMap as HashMap;
+use vkabort_record::layout::{HEADER_UNITS, UNIT_BYTES, UNIT_WORDS, record_units};
+
+/// Records with the same words in a unit.
+struct Case {
+    unit: RecordUnit,
+    keys: Vec<u32>,
+}
+
+/// The function being written.
+struct Writer<'a> {
+    runtime: &'a mut Runtime,
+    globals: &'a mut Globals,
+    code: Code,
+    /// Merge blocks of the open selections, outermost first.
+    merges: Vec<Id>,
+    key: Id,
+}
+
+impl Runtime {
+    /// The function that writes the records `of_entry`, positions in `deferred`.
+    pub(crate) fn record_writer(
+        &mut self,
+        globals: &mut Globals,
+        of_entry: &EntryRecords,
+        deferred: &[DeferredRecord],
+    ) -> Id {
+        if let Some((_, function)) = self.record_writers.iter().find(|(records, _)| records == of_entry) {
+            return *function;
+        }
+        let positions = of_entry.deferred.iter();
+        let mut records: Vec<&DeferredRecord> = positions.filter_map(|at| deferred.get(*at as usize)).collect();
+        records.sort_by_key(|record| u32::MAX - record.payload_units());
+        // Only one function can be open.
+        let (reserve, commit) = (self.reserve(globals), self.commit(globals));
+        let (uint, void) = (globals.uint(), globals.void());
+        let uvec4 = globals.vector(uint, 4);
+        let OpenFunction {
+            code,
+            function,
+            parameters: [stage, identity],
+            ..
+        } = self.begin_function(globals, "vkabort_write_record", void, [uint, uvec4]);
+        self.record_writers.push((of_entry.clone(), function));
+        let mut writer = Writer {
+            runtime: self,
+            globals,
+            code,
+            merges: Vec::new(),
+            key: Id::NONE,
+        };
+        writer.write(of_entry, &records, [reserve, commit], [stage, identity]);
+        let code = writer.code;
+        self.end_function(code);
+        function
+    }
+}
+
+impl Writer<'_> {
+    fn write(
+        &mut self,
+        of_entry: &EntryRecords,
+        records: &[&DeferredRecord],
+        [reserve, commit]: [Id; 2],
+        [stage, identity]: [Id; 2],
+    ) {
+        let void = self.globals.void();
+        // Phase 1.
+        let may_be_none = of_entry.silent || of_entry.in_place;
+        self.key = match records {
+            [single] if !may_be_none => self.globals.constant(single.key),
+            _ => {
+                let key = self.runtime.key(self.globals);
+                self.calculate(op::Load, key)
+            }
+        };
+        if may_be_none {
+            self.open_if(op::INotEqual, self.key, record_key::NONE);
+        }
+        // Phase 2.
+        let extent = self.extent(records);
+        let mut is_in_place = None;
+        let unit = match (of_entry.in_place, records) {
+            (true, []) => self.unit_in_place(),
+            (false, _) => self.calculate(op::FunctionCall, (reserve, extent.units)),
+            (true, _) => {
+                let [here, there, merge, unit] = [(); 4].map(|()| self.globals.fresh());
+                let (bool, in_place) = (self.globals.bool(), self.globals.constant(record_key::IN_PLACE));
+                let test = self.emit(op::UGreaterThanEqual, bool, (self.key, in_place));
+                is_in_place = Some(test);
+                self.code.branch_if(test, there, here, merge);
+                self.code.label(there);
+                let reserved = self.unit_in_place();
+                self.code.branch(merge);
+                self.code.label(here);
+                let new = self.calculate(op::FunctionCall, (reserve, extent.units));
+                self.code.branch(merge);
+                self.code.label(merge);
+                let uint = self.globals.uint();
+                phi(&mut self.code, uint, unit, &[(reserved, there), (new, here)]);
+                unit
+            }
+        };
+        if !records.is_empty() {
+            self.open_if(op::INotEqual, unit, NO_RECORD);
+        }
+        // Phase 3.
+        let record = self.runtime.record(&mut self.code, self.globals, unit);
+        if !records.is_empty() {
+            let after = is_in_place.map(|test| {
+                let [here, after] = [(); 2].map(|()| self.globals.fresh());
+                self.code.branch_if(test, after, here, after);
+                self.code.label(here);
+                after
+            });
+            self.runtime.store_extent(&mut self.code, self.globals, record, extent);
+            self.write_payload(record, extent.units, records);
+            if let Some(after) = after {
+                self.code.branch(after);
+                self.code.label(after);
+            }
+        }
+        // Phase 4.
+        self.runtime
+            .store_origin(&mut self.code, self.globals, record, stage, identity);
+        self.emit(op::FunctionCall, void, (commit, unit));
+        while let Some(merge) = self.merges.pop() {
+            self.code.branch(merge);
+            self.code.label(merge);
+        }
+        self.code.op(op::Return, ());
+    }
+
+    /// Size, units and site of a deferred record: constants where all records have the same.
+    fn extent(&mut self, records: &[&DeferredRecord]) -> Extent {
+        let none = Extent {
+            units: Id::NONE,
+            size: Id::NONE,
+            site: Id::NONE,
+        };
+        let Some(first) = records.first() else { return none };
+        let size_of = |record: &&DeferredRecord| record.size;
+        let (size, units) = match records.iter().all(|record| size_of(record) == first.size) {
+            true => (
+                self.globals.constant(first.size),
+                self.globals.constant(record_units(first.size)),
+            ),
+            false => {
+                let [bits, round_up, shift, header] =
+                    [record_key::SITE_BITS, UNIT_BYTES - 1, UNIT_BYTES.ilog2(), HEADER_UNITS]
+                        .map(|value| self.globals.constant(value));
+                let size = self.calculate(op::ShiftRightLogical, (self.key, bits));
+                let rounded = self.calculate(op::IAdd, (size, round_up));
+                let payload = self.calculate(op::ShiftRightLogical, (rounded, shift));
+                (size, self.calculate(op::IAdd, (payload, header)))
+            }
+        };
+        let site = match records {
+            [single] => self.globals.constant(single.site),
+            _ => {
+                let mask = self.globals.constant((1 << record_key::SITE_BITS) - 1);
+                self.calculate(op::BitwiseAnd, (self.key, mask))
+            }
+        };
+        Extent { units, size, site }
+    }
+
+    fn unit_in_place(&mut self) -> Id {
+        let mask = self.globals.constant(!record_key::IN_PLACE);
+        self.calculate(op::BitwiseAnd, (self.key, mask))
+    }
+
+    /// Writes the payload; `records` are sorted by descending size.
+    fn write_payload(&mut self, record: Id, units: Id, mut records: &[&DeferredRecord]) {
+        let mut done = 0;
+        let all = records.len();
+        while let Some(last) = records.last() {
+            let end = last.payload_units();
+            if end > done {
+                let is_guarded = records.len() < all;
+                if is_guarded {
+                    self.open_if(op::UGreaterThan, units, HEADER_UNITS + done);
+                }
+                for number in done..end {
+                    let words = self.select_words(&cases(records, number));
+                    self.runtime
+                        .store_words(&mut self.code, self.globals, record, HEADER_UNITS + number, words);
+                }
+                if is_guarded && let Some(merge) = self.merges.pop() {
+                    self.code.branch(merge);
+                    self.code.label(merge);
+                }
+                done = end;
+            }
+            let longer = records.partition_point(|record| record.payload_units() > done);
+            records = records.get(..longer).unwrap_or(&[]);
+        }
+    }
+
+    /// The words of a unit, by the record's key.
+    fn select_words(&mut self, cases: &[Case]) -> [Id; UNIT_WORDS as usize] {
+        let mut words = [Id::NONE; UNIT_WORDS as usize];
+        let Some((first, others)) = cases.split_first() else {
+            return words;
+        };
+        let differs: [bool; UNIT_WORDS as usize] =
+            std::array::from_fn(|at| others.iter().any(|case| case.unit.get(at) != first.unit.get(at)));
+        if !others.is_empty() {
+            // Operands of the phis.
+            let mut operands: [Vec<(Id, Id)>; UNIT_WORDS as usize] = Default::default();
+            let merge = self.globals.fresh();
+            let labels: Vec<Id> = cases.iter().map(|_| self.globals.fresh()).collect();
+            // The last case with most keys is the default, which needs no comparison.
+            let default = (cases.iter().enumerate()).max_by_key(|(_, case)| case.keys.len());
+            let default = default.map_or(0, |(position, _)| position);
+            let targets = cases.iter().zip(&labels).enumerate();
+            let pairs: Vec<(Literal, Id)> = targets
+                .filter(|(position, _)| *position != default)
+                .flat_map(|(_, (case, label))| case.keys.iter().map(|key| (Literal(*key), *label)))
+                .collect();
+            let default = labels.get(default).copied().unwrap_or(merge);
+            self.code.op(op::SelectionMerge, (merge, Literal(0)));
+            self.code.op(op::Switch, (self.key, default, pairs.as_slice()));
+            for (case, label) in cases.iter().zip(labels) {
+                self.code.label(label);
+                let of_case = case.unit.iter().zip(differs).zip(&mut operands);
+                for ((word, _), operands) in of_case.filter(|((_, differs), _)| *differs) {
+                    let id = self.word(*word);
+                    operands.push((id, label));
+                }
+                self.code.branch(merge);
+            }
+            self.code.label(merge);
+            let uint = self.globals.uint();
+            for (id, operands) in words.iter_mut().zip(operands).filter(|(_, o)| !o.is_empty()) {
+                *id = self.globals.fresh();
+                phi(&mut self.code, uint, *id, &operands);
+            }
+        }
+        for ((id, word), _) in words.iter_mut().zip(first.unit).zip(differs).filter(|(_, d)| !d) {
+            *id = self.word(word);
+        }
+        words
+    }
+
+    fn word(&mut self, word: RecordWord) -> Id {
+        match word {
+            RecordWord::Constant(value) => self.globals.constant(value),
+            RecordWord::Value(slot) => {
+                let variable = self.runtime.value(self.globals, slot);
+                self.calculate(op::Load, variable)
+            }
+        }
+    }
+
+    /// Opens a selection in which `value` compares with the constant `with`.
+    fn open_if(&mut self, comparison: u16, value: Id, with: u32) {
+        let (bool, with) = (self.globals.bool(), self.globals.constant(with));
+        let condition = self.emit(comparison, bool, (value, with));
+        let [inside, merge] = [(); 2].map(|()| self.globals.fresh());
+        self.code.branch_if(condition, inside, merge, merge);
+        self.code.label(inside);
+        self.merges.push(merge);
+    }
+
+    fn calculate(&mut self, opcode: u16, operands: impl Operands) -> Id {
+        let uint = self.globals.uint();
+        self.emit(opcode, uint, operands)
+    }
+
+    fn emit(&mut self, opcode: u16, ty: Id, operands: impl Operands) -> Id {
+        let result = self.globals.fresh();
+        self.code.op(opcode, (ty, result, operands));
+        result
+    }
+}
+
+/// Unit `number` of the payloads of `records`, which all have it.
+fn cases(records: &[&DeferredRecord], number: u32) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut positions: HashMap<RecordUnit, usize> = HashMap::default();
+    for record in records {
+        let unit = record.unit(number);
+        let position = *positions.entry(unit).or_insert(cases.len());
+        if position == cases.len() {
+            cases.push(Case { unit, keys: Vec::new() });
+        }
+        if let Some(case) = cases.get_mut(position) {
+            case.keys.push(record.key);
+        }
+    }
+    cases
+}

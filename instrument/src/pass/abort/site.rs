@@ -1,0 +1,158 @@
+//! Lowers one abort: the code that an aborting invocation executes at its site.
+//!
+//! A message of few values is deferred to the end of the entry point, where `runtime::record_writer` writes all of them:
+//!
+//! ```text
+//! Store %vkabort_value0 %word .., Store %vkabort_key %site_and_size
+//! ```
+//!
+//! Any other message is written here, because memory that it is copied from may change later:
+//!
+//! ```text
+//! %unit = FunctionCall %reserve %units
+//! %key = BitwiseOr %unit IN_PLACE, Store %vkabort_key %key
+//! %room = INotEqual %unit NO_RECORD
+//! SelectionMerge %end, BranchConditional %room %write %end
+//! %write: stores of size, site and payload, Branch %end
+//! %end:
+//! ```
+//!
+//! Where an invocation of the same subgroup may wait for this one in a loop that polls ABORTED, the site sets it: the end of
+//! the entry point is not reached before that loop ends.
+
+use super::message::{Bits, MessageWriter, Size, Sources};
+use super::runtime::{DeferredRecord, Extent, NO_RECORD, RecordWord, record_key};
+use super::unwind::Unwinder;
+use crate::analysis::index::Block;
+use crate::error::Result;
+use crate::options::Options;
+use crate::spv::{Code, Id, op};
+use vkabort_record::site::Site;
+
+/// Lowered code of a site.
+pub(super) struct SiteCode {
+    /// It leaves a block open.
+    pub(super) code: Code,
+    /// Function variables to declare: (pointer type, id).
+    pub(super) variables: Vec<(Id, Id)>,
+    /// The record, unless the site writes it.
+    pub(super) deferred: Option<DeferredRecord>,
+}
+
+/// Code for the abort that ends `block`. `announces`: whether it sets ABORTED.
+///
+/// # Errors
+///
+/// A message that does not match its type or that no code can write.
+pub(super) fn write_site(
+    unwinder: &mut Unwinder<'_, '_>,
+    options: &Options,
+    site: &Site,
+    block: &Block,
+    announces: bool,
+) -> Result<SiteCode> {
+    let mut lowered = match defer(unwinder, options, site, block)? {
+        Some(deferred) => deferred,
+        None => write_in_place(unwinder, options, site, block)?,
+    };
+    if announces {
+        unwinder.runtime.announce(&mut lowered.code, unwinder.globals);
+    }
+    Ok(lowered)
+}
+
+fn message_writer<'a, 'w>(
+    unwinder: &'a mut Unwinder<'_, 'w>,
+    options: &'a Options,
+    site: &Site,
+    block: &'a Block,
+    label: Id,
+) -> MessageWriter<'a, 'w> {
+    let sources = Sources {
+        index: unwinder.index,
+        block,
+    };
+    let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
+    MessageWriter::new(sources, options, runtime, globals, label, site.word_offset)
+}
+
+/// Leaves the message to the end of the entry point. `None` if it cannot.
+fn defer(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Site, block: &Block) -> Result<Option<SiteCode>> {
+    let abort = unwinder.index.terminator(block);
+    let (ty, message) = (abort.message_type(), abort.message());
+    let mut writer = message_writer(unwinder, options, site, block, block.label);
+    let Size::Constant(size) = writer.message_size(&site.message, ty) else {
+        return Ok(None);
+    };
+    let Some(key) = record_key::deferred(site.id.0, size) else {
+        return Ok(None);
+    };
+    let Some(words) = writer.deferred_words(&site.message, ty, message)? else {
+        return Ok(None);
+    };
+    let mut code = writer.code;
+    let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
+    let mut slots: Vec<Id> = Vec::new();
+    let mut to_word = |bits: Bits| match bits {
+        Bits::Constant(value) => RecordWord::Constant(value),
+        Bits::Value(id) => {
+            let found = slots.iter().position(|other| *other == id);
+            RecordWord::Value(found.unwrap_or_else(|| {
+                slots.push(id);
+                slots.len() - 1
+            }))
+        }
+    };
+    let words = words.into_iter().map(|(index, bits)| (index, to_word(bits))).collect();
+    for (slot, id) in slots.into_iter().enumerate() {
+        let variable = runtime.value(globals, slot);
+        code.op(op::Store, (variable, id));
+    }
+    let (variable, value) = (runtime.key(globals), globals.constant(key));
+    code.op(op::Store, (variable, value));
+    let deferred = DeferredRecord {
+        key,
+        site: site.id.0,
+        size,
+        words,
+    };
+    Ok(Some(SiteCode {
+        code,
+        variables: Vec::new(),
+        deferred: Some(deferred),
+    }))
+}
+
+fn write_in_place(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Site, block: &Block) -> Result<SiteCode> {
+    let abort = unwinder.index.terminator(block);
+    let (ty, message) = (abort.message_type(), abort.message());
+    let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
+    let (uint, bool) = (globals.uint(), globals.bool());
+    let [site_id, none, in_place] = [site.id.0, NO_RECORD, record_key::IN_PLACE].map(|value| globals.constant(value));
+    let (reserve, variable) = (runtime.reserve(globals), runtime.key(globals));
+    let [unit, key, has_room, write, end] = [(); 5].map(|()| globals.fresh());
+    let mut writer = message_writer(unwinder, options, site, block, write);
+    let size = writer.message_size(&site.message, ty);
+    let (units, size) = writer.record_extent(size);
+    let code = &mut writer.code;
+    code.op(op::FunctionCall, (uint, unit, reserve, units));
+    code.op(op::BitwiseOr, (uint, key, unit, in_place));
+    code.op(op::Store, (variable, key));
+    code.op(op::INotEqual, (bool, has_room, unit, none));
+    code.branch_if(has_room, write, end, end);
+    code.label(write);
+    let extent = Extent {
+        units,
+        size,
+        site: site_id,
+    };
+    writer.write_message(unit, extent, &site.message, ty, message)?;
+    let code = &mut writer.code;
+    code.branch(end);
+    code.label(end);
+    Ok(SiteCode {
+        code: writer.code,
+        variables: writer.variables,
+        deferred: None,
+    })
+}
