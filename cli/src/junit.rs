@@ -3,21 +3,29 @@
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 use vkabort_record::escape::one_line;
-use vkabort_record::report::{Report, SiteReport, show_location};
+use vkabort_record::report::{Report, SiteReport, Totals, show_location};
 
 /// One test case for the program, failed if `exit` describes an unsuccessful end, and one failed test case for every
-/// site that aborted.
+/// site that aborted, however often it was reported.
 pub fn document(program: &str, exit: Option<&str>, time: Duration, reports: &[Report]) -> String {
     let mut own = match exit {
         Some(exit) => failed("exit", exit, program),
         None => TestCase::new(program, TestCaseStatus::success()),
     };
     own.set_classname("vkabort").set_time(time);
-    let sites = reports.iter().flat_map(|report| &report.sites).map(|site| {
+    let sites = Totals::of(reports).sites.into_iter().map(|total| {
+        let site = total.first;
         let message = site.samples.first().map(|sample| sample.message.text.as_str());
-        let mut case = failed("shader-abort", message.unwrap_or_default(), &place(site));
+        let mut case = failed("shader-abort", message.unwrap_or_default(), &place(&site));
         let mut whole = Report::default();
-        whole.sites.push(site.clone());
+        if total.submits > 1 {
+            whole.sites.push(SiteReport {
+                invocations: total.invocations.saturating_sub(site.invocations),
+                repeats: Some(total.submits - 1),
+                ..site.clone()
+            });
+        }
+        whole.sites.insert(0, site);
         case.status.set_description(whole.text(false));
         case.set_classname("vkabort.shader");
         case
@@ -82,13 +90,19 @@ mod tests {
             }],
             ..SiteReport::default()
         });
-        let text = document("app --x", None, Duration::from_millis(1500), &[report]);
+        let text = document("app --x", None, Duration::from_millis(1500), &[report.clone()]);
         assert!(
             text.contains("tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"1\" time=\"1.500\""),
             "{text}"
         );
         assert!(text.contains("<testcase name=\"app --x\" classname=\"vkabort\" time=\"1.500\"/>"));
         assert!(text.contains("name=\"check&lt;T&gt;\""));
+        let again = [report.clone(), report.clone()];
+        let again = document("app", None, Duration::ZERO, &again);
+        assert!(
+            again.contains("failures=\"1\"") && again.contains("in another submit"),
+            "{again}"
+        );
         assert!(text.contains("message=\"a &lt; b &amp; &quot;c&quot;\""));
         let text = document("app", Some("exit code 3"), Duration::ZERO, &[]);
         assert!(text.contains("failures=\"1\""));

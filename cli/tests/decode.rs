@@ -20,6 +20,7 @@ fn table() -> SiteTable {
         function: "main".into(),
         entry_points: vec![0],
         callers: vec![],
+        snippet: None,
         location: Some(Location {
             file: "cull.comp".into(),
             line: 10 + id,

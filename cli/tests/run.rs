@@ -206,7 +206,7 @@ fn colours_follow_the_option_then_the_environment() {
         "colour-options",
         "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"",
     );
-    let red = "\x1b[1;31mvkabort: shader aborted\x1b[0m";
+    let red = "\x1b[1m\x1b[91mvkabort: shader aborted\x1b[0m";
     let is_red = |options: &[&str], variables: &[(&str, &str)]| {
         let args = [&["run", "--layer", "."], options, &["./app"]].concat();
         run_with(&folder, &args, b"", variables).stderr.starts_with(red)

@@ -115,7 +115,10 @@ fn only_terminals_get_colours() {
     );
     let (code, shown) = on_terminal(&folder, b"", &[]);
     assert_eq!(code, 90);
-    assert!(shown.contains("\x1b[1;31mvkabort: shader aborted\x1b[0m"), "{shown:?}");
+    assert!(
+        shown.contains("\x1b[1m\x1b[91mvkabort: shader aborted\x1b[0m"),
+        "{shown:?}"
+    );
     for variable in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLICOLOR", "0")] {
         let (_, shown) = on_terminal(&folder, b"", &[variable]);
         assert!(

@@ -235,6 +235,7 @@ mod tests {
             entry_points: vec![],
             callers: vec![],
             location: None,
+            snippet: None,
             message: message(vec![(None, 0, Type::array(Length::Constant(1), 4, U32))]),
             text: text_constant.map(str::to_owned),
         };

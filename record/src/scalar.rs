@@ -91,12 +91,10 @@ impl fmt::Display for Scalar {
             Number::Float(value) if value.is_nan() => f.write_str("nan"),
             Number::Float(value) if value.is_infinite() => f.write_str(if value > 0.0 { "inf" } else { "-inf" }),
             Number::Float(value) => {
-                let extreme = value != 0.0 && !(1e-5..1e16).contains(&value.abs());
-                match (self.ty.bits() <= 32, extreme) {
-                    (true, true) => write!(f, "{:e}", value as f32),
-                    (true, false) => write!(f, "{:?}", value as f32),
-                    (false, true) => write!(f, "{value:e}"),
-                    (false, false) => write!(f, "{value:?}"),
+                let shortest = self.ty.float_format().map_or(value, |format| format.shortest(value));
+                match value != 0.0 && !(1e-5..1e16).contains(&value.abs()) {
+                    true => write!(f, "{shortest:e}"),
+                    false => write!(f, "{shortest:?}"),
                 }
             }
         }
@@ -143,5 +141,8 @@ mod tests {
         assert_eq!(f32(f32::NAN), "nan");
         assert_eq!(f64(f64::NEG_INFINITY), "-inf");
         assert_eq!(f32(-0.0), "-0.0");
+        assert_eq!(f32(16_777_216.0), "16777216.0");
+        assert_eq!(Scalar::from_bits(ScalarType::F16, 0x2e66).to_string(), "0.1");
+        assert_eq!(Scalar::from_bits(ScalarType::F8E5M2, 0x81).to_string(), "-2e-5");
     }
 }

@@ -119,6 +119,9 @@ impl ScalarType {
     }
 }
 
+/// Most digits of a narrow float that is shown exactly.
+const EXACT_DIGITS: usize = 6;
+
 /// A floating-point format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatFormat {
@@ -145,6 +148,52 @@ impl FloatFormat {
             Self::Float8E4M3 => Some(FpEncoding::new(4214, 4212, "SPV_EXT_float8")),
             Self::Float8E5M2 => Some(FpEncoding::new(4215, 4212, "SPV_EXT_float8")),
         }
+    }
+
+    /// Bits of the fraction, and the exponent of the smallest normal number.
+    const fn precision(self) -> (i32, i32) {
+        match self {
+            Self::Binary16 => (10, -14),
+            Self::Binary32 => (23, -126),
+            Self::Binary64 => (52, -1022),
+            Self::Bfloat16 => (7, -126),
+            Self::Float8E4M3 => (3, -6),
+            Self::Float8E5M2 => (2, -14),
+        }
+    }
+
+    /// The decimal with the fewest digits that is nearer to `value`, a finite number of this format, than to any other; the
+    /// exact value of a narrow float if that is short.
+    pub(crate) fn shortest(self, value: f64) -> f64 {
+        let (fraction_bits, min_exponent) = self.precision();
+        // Formats of 32 bits and more: the standard library has the same algorithm without rounding errors.
+        match self {
+            Self::Binary64 => return value,
+            Self::Binary32 => return (value as f32).to_string().parse().unwrap_or(value),
+            _ => {}
+        }
+        // An exact value in few digits says more: 65504, not 65500.
+        let exact = format!("{value:e}");
+        if exact
+            .bytes()
+            .take_while(|b| *b != b'e')
+            .filter(u8::is_ascii_digit)
+            .count()
+            <= EXACT_DIGITS
+        {
+            return value;
+        }
+        let exponent = (value.abs().to_bits() >> 52) as i32 - 1023;
+        let spacing = 2f64.powi(exponent.max(min_exponent) - fraction_bits);
+        let is_power_of_two = value.to_bits() << 12 == 0;
+        let decimals = (0..17).filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok());
+        let is_nearest = |decimal: &f64| {
+            // Below a power of two the numbers are twice as dense.
+            let below = decimal.abs() < value.abs() && is_power_of_two;
+            (decimal - value).abs() < spacing / if below { 4.0 } else { 2.0 }
+        };
+        let mut decimals = decimals.filter(is_nearest);
+        decimals.next().unwrap_or(value)
     }
 
     /// The exact value of the low bits of `pattern`, as many as the format has.
@@ -257,6 +306,32 @@ mod tests {
                     "{format:?} {pattern:#x}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn the_shortest_decimal_of_a_narrow_float_identifies_it() {
+        for format in [Binary16, Bfloat16, Float8E4M3, Float8E5M2] {
+            let bits = if matches!(format, Binary16 | Bfloat16) { 16 } else { 8 };
+            let mut values: Vec<f64> = (0..1 << bits).map(|pattern| format.value(pattern)).collect();
+            values.retain(|value| value.is_finite());
+            values.sort_by(f64::total_cmp);
+            for (index, &value) in values.iter().enumerate() {
+                let shortest = format.shortest(value);
+                for other in values
+                    .get(index.wrapping_sub(1))
+                    .into_iter()
+                    .chain(values.get(index + 1))
+                {
+                    let is_nearest = (shortest - value).abs() < (shortest - other).abs();
+                    assert!(is_nearest || value == *other, "{format:?} {value} {shortest} {other}");
+                }
+            }
+        }
+        assert_eq!(Binary16.shortest(Binary16.value(0x2e66)), 0.1);
+        assert_eq!(Bfloat16.shortest(Bfloat16.value(0x3dcd)), 0.1);
+        for exact in [0.0, -1.0, 448.0, 65504.0] {
+            assert_eq!(Binary16.shortest(exact), exact);
         }
     }
 

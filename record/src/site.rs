@@ -82,7 +82,7 @@ pub struct Site {
     pub id: SiteId,
     /// Word offset of the `OpAbortKHR` in the original module.
     pub word_offset: u32,
-    /// Debug name of the function that contains it, else `%id`. For inlined code the function in the source.
+    /// Debug name of the function that contains it, else the name of its only entry point, else `%id`. For inlined code the function in the source.
     pub function: String,
     /// Indices into [`SiteTable::entry_points`] of the entry points that can reach it; empty for dead code.
     pub entry_points: Vec<u32>,
@@ -91,6 +91,9 @@ pub struct Site {
     pub callers: Vec<Frame>,
     /// Source position of the abort.
     pub location: Option<Location>,
+    /// The source text around it, if the module carries its source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<Snippet>,
     /// Type of the message: offsets, names, strings.
     pub message: Type,
     /// The message's leading string, if it is a constant of the module: the format string of GLSL and Slang.
@@ -100,7 +103,7 @@ pub struct Site {
 /// A function on the call path to a site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Debug name of the calling function, else `%id`.
+    /// Debug name of the calling function, else the name of its only entry point, else `%id`.
     pub function: String,
     /// Source position of its call of the next function.
     pub location: Option<Location>,
@@ -117,4 +120,27 @@ pub struct Location {
     pub column: u32,
     /// The text of the line, if the module carries its source.
     pub source: Option<String>,
+}
+
+/// Consecutive lines of a source file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snippet {
+    /// Number of the first line, from 1.
+    pub first_line: u32,
+    /// The lines, without line ends. Long lines are cut.
+    pub lines: Vec<String>,
+    /// The statement that the lines are about, if it could be found in the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<Span>,
+}
+
+/// A range of source text. Positions are line and column, in characters, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    /// Position of the first character.
+    pub start: [u32; 2],
+    /// Position behind the last character.
+    pub end: [u32; 2],
 }

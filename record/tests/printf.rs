@@ -85,7 +85,7 @@ fn rust(format: &str, value: Value) -> String {
 #[test]
 fn floats_are_formatted_as_c_formats_them() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    let mut glibc_differs = 0;
+    let (mut glibc_differs, mut shortest) = (0, 0);
     for _ in 0..60_000 {
         let letter = "aAeEfFgG".as_bytes()[random.below(8) as usize] as char;
         let format = format!(
@@ -98,6 +98,11 @@ fn floats_are_formatted_as_c_formats_them() {
         let value = Some(random.double())
             .filter(|v| !v.is_nan())
             .unwrap_or(f64::NAN.copysign(1.0));
+        if matches!(letter, 'f' | 'F') && !format.contains('.') && value.is_finite() {
+            shortest += 1;
+            check_shortest(&format, value);
+            continue;
+        }
         let c_format = CString::new(format.as_str()).expect("no NUL");
         let expected = c(|buffer, size| {
             // SAFETY: the buffer has `size` bytes, the format is NUL-terminated and takes exactly one double.
@@ -120,6 +125,44 @@ fn floats_are_formatted_as_c_formats_them() {
         assert_eq!(found, expected, "{format} of {value:e} ({:#x})", value.to_bits());
     }
     assert!(glibc_differs < 200, "{glibc_differs} of 60000");
+    assert!(shortest > 2000, "{shortest} of 60000");
+}
+
+/// `%f` without a precision: the number reads back, in as few digits as possible, with C's padding.
+fn check_shortest(format: &str, value: f64) {
+    let text = rust(
+        format,
+        Value::Scalar(Scalar::from_bits(ScalarType::F64, value.to_bits())),
+    );
+    let flags = format.trim_start_matches("<%").trim_end_matches(['f', 'F', '>']);
+    let inner = text
+        .strip_prefix('<')
+        .and_then(|t| t.strip_suffix('>'))
+        .expect("the text around it");
+    let number = inner.trim();
+    assert_eq!(number.parse(), Ok(value), "{format} gives {text}");
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let shortest = digits(&format!("{value:e}").split('e').next().unwrap_or_default().to_owned());
+    let mantissa = digits(number.split('e').next().unwrap_or_default());
+    assert!(
+        mantissa.contains(shortest.trim_matches('0')),
+        "{format} of {value:e} gives {text}"
+    );
+    let width = flags.trim_start_matches(['-', '+', ' ', '#', '0']).parse().unwrap_or(0);
+    assert!(
+        inner.len() == width || inner.len() >= width && inner.trim_end() == inner,
+        "{format} gives {text}"
+    );
+    assert_eq!(
+        inner.ends_with(' '),
+        flags.contains('-') && number.len() < width && inner.len() > inner.trim_end().len()
+    );
+    let sign = match (value.is_sign_negative(), flags.contains('+')) {
+        (true, _) => number.starts_with('-'),
+        (false, true) => number.starts_with('+'),
+        (false, false) => number.starts_with(|c: char| c.is_ascii_digit()),
+    };
+    assert!(sign, "{format} of {value:e} gives {text}");
 }
 
 #[test]

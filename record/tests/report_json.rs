@@ -11,7 +11,7 @@ use vkabort_record::report::Filter;
 use vkabort_record::report::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
 use vkabort_record::scalar_type::ScalarType;
-use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable};
+use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
 use vkabort_record::snapshot::{Record, Records};
 
 fn schema() -> Json {
@@ -97,6 +97,14 @@ fn table() -> SiteTable {
                 },
             ],
             location: Some(location(9)),
+            snippet: Some(Snippet {
+                first_line: 8,
+                lines: vec!["if (i > 6)".into(), "    abort();".into()],
+                statement: Some(Span {
+                    start: [9, 5],
+                    end: [9, 13],
+                }),
+            }),
             message: message(),
             text: None,
         }],
@@ -155,6 +163,8 @@ fn reports() -> Vec<Report> {
     let filter: Filter = "ignore function=f".parse().expect("a rule");
     filter.apply(&mut filtered);
     filtered.summary.driver = vec!["page fault".into(), "watchdog (code 7, data 77)".into()];
+    filtered.summary.dump = Some("/tmp/abort-1".into());
+    filtered.sites[0].repeats = Some(78);
     vec![
         filtered,
         Report::build(&records, &info, &options),

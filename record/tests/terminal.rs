@@ -1,8 +1,8 @@
 //! Control characters in what a shader or a driver names and says: none reaches a terminal, breaks a line or breaks JSON.
 
 use vkabort_record::message::Message;
-use vkabort_record::report::{Report, Sample, SiteReport, StageReport, Summary};
-use vkabort_record::site::{Frame, Location, ModuleHash};
+use vkabort_record::report::{Report, Sample, SiteReport, StageReport, Summary, Totals};
+use vkabort_record::site::{Frame, Location, ModuleHash, Snippet, Span};
 
 /// A report in which every string contains `hostile`.
 fn report(hostile: &str) -> Report {
@@ -22,6 +22,14 @@ fn report(hostile: &str) -> Report {
             location: Some(location.clone()),
         }],
         location: Some(location),
+        snippet: Some(Snippet {
+            first_line: 2,
+            lines: vec![text.clone(), text.clone()],
+            statement: Some(Span {
+                start: [3, 1],
+                end: [3, 4],
+            }),
+        }),
         stages: vec![StageReport {
             execution_model: 5,
             stage: "compute".to_owned(),
@@ -44,7 +52,8 @@ fn report(hostile: &str) -> Report {
         summary: Summary {
             device: Some(text.clone()),
             invocations: 1,
-            driver: vec![text],
+            driver: vec![text.clone()],
+            dump: Some(text),
             raise: None,
             ..Summary::default()
         },
@@ -67,6 +76,21 @@ fn text_for_a_terminal_has_no_control_characters() {
         // A message may have several lines; nothing else may.
         if c != '\n' {
             assert_eq!(text.lines().count(), lines, "{c:?} in {text:?}");
+        }
+    }
+}
+
+#[test]
+fn counts_of_repeated_aborts_have_no_control_characters() {
+    for c in hostile() {
+        let mut report = report(&c.to_string());
+        for site in &mut report.sites {
+            site.repeats = Some(2);
+        }
+        for text in [report.text(false), Totals::of([&report]).table(false)] {
+            let raw = text.contains(|found: char| found == c && found != '\n');
+            assert!(!raw, "{c:?} in {text:?}");
+            assert!(text.lines().count() <= 4, "{c:?} in {text:?}");
         }
     }
 }

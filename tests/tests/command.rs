@@ -40,7 +40,7 @@ fn an_aborting_program_is_reported_and_fails() -> Result<()> {
         for part in [
             "<testsuite name=\"vkabort\" tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"1\"",
             "<testcase name=\"report/bounds.comp:13\" classname=\"vkabort.shader\">",
-            "<failure message=\"index 4000 at 4000.000000, 0.500000 is out of bounds\" type=\"shader-abort\">",
+            "<failure message=\"index 4000 at 4000.0, 0.5 is out of bounds\" type=\"shader-abort\">",
         ] {
             ensure!(junit.contains(part), "{part}\n{junit}");
         }
@@ -154,10 +154,7 @@ fn a_moved_dump_is_decoded() -> Result<()> {
         );
     }
     let text = decode(&["messages.bin"])?;
-    ensure!(
-        text.contains("index 4000 at 4000.000000, 0.500000 is out of bounds"),
-        "{text}"
-    );
+    ensure!(text.contains("index 4000 at 4000.0, 0.5 is out of bounds"), "{text}");
     ensure!(text.contains("bytes: 696e6465"), "{text}");
     Ok(())
 }
@@ -177,7 +174,7 @@ fn a_log_on_a_terminal_has_colours() -> Result<()> {
             .env(variable, "1");
         let ended = test.finish(&mut command)?;
         ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
-        let painted = "\x1b[1;31mvkabort: shader aborted\x1b[0m";
+        let painted = "\x1b[1m\x1b[91mvkabort: shader aborted\x1b[0m";
         let plain = "vkabort: shader aborted: index 4000";
         let expected = if coloured { painted } else { plain };
         ensure!(ended.stdout.contains(expected), "{variable}: {:?}", ended.stdout);

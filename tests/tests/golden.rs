@@ -155,6 +155,9 @@ fn places(table: &SiteTable) -> String {
     let mut text = String::new();
     for site in &table.sites {
         text += &format!("; {} at {}\n", site.function, place(&site.location));
+        if let Some(snippet) = site.snippet.as_ref().filter(|snippet| snippet.statement.is_some()) {
+            text += &format!(";   {snippet:?}\n");
+        }
         for frame in site.callers.iter().rev() {
             text += &format!(";   from {} at {}\n", frame.function, place(&frame.location));
         }

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
-use vkabort_record::report::Filter;
+use vkabort_record::report::{Filter, Totals};
 
 /// Interval at which the log is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -106,6 +106,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     }
     if log.reports.iter().any(|report| !report.is_empty()) {
         let aborted: u64 = log.reports.iter().map(|report| report.summary.invocations).sum();
+        let totals = Totals::of(&log.reports);
+        if !args.json && totals.is_worth_a_table() {
+            io::print_error(&totals.table(io::has_color(&std::io::stderr())));
+        }
         if !status.success() {
             io::note(&format!("{name}: {status}"));
         }

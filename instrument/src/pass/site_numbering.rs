@@ -89,7 +89,8 @@ pub(crate) fn build_sites(
             check_message(index, options, &abort, offset)?;
             let position = index.position(block, abort.offset);
             let mut frames = collect_frames(index, &names, function.id, &position, &mut texts);
-            let innermost = frames.remove(0);
+            let mut innermost = frames.remove(0);
+            let snippet = index.snippet(&position, &mut innermost.location, &texts);
             let callers =
                 function_callers.get_or_insert_with(|| collect_callers(index, graph, &names, number, &mut texts));
             frames.reserve_exact(callers.len());
@@ -107,6 +108,7 @@ pub(crate) fn build_sites(
                     .unwrap_or_default(),
                 callers: frames,
                 location: innermost.location,
+                snippet,
                 message,
                 text: message_text::text(index, abort.message()),
             });

@@ -7,6 +7,7 @@ use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::dispatch::DeviceTable;
 use crate::loader::registry::{self, device_of, dispatch_key};
 use crate::locks::lock;
+use crate::report;
 use ash::vk::{self, Handle};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -29,6 +30,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
                 // The work that the drain waited for may be complete by now.
                 device.drain_again();
             }
+            report::conclude(device);
         }
         // Removed before the call: another thread may get the same key as soon as the loader frees the handle. The map has
         // the only counted reference to a device.

@@ -5,28 +5,57 @@ use super::log::{Format, Level};
 use super::messengers;
 use crate::arena::Arena;
 use crate::device::state::{AbortState, Device};
-use vkabort_record::report::Report;
+use crate::locks::{lock, try_lock};
+use crate::settings::OnAbort;
+use std::time::{Duration, Instant};
+use vkabort_record::report::{Duplicates, Report};
 use vkabort_record::snapshot::Records;
 
-/// Delivers a report. The dump ignores the user's filter.
-pub fn deliver(device: &Device, state: &AbortState, report: &Report, records: &Records, raw: RawData<'_>) {
+/// Minimum time between two reports of repeated aborts.
+const REPEAT_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Delivers a report. Under `on_abort = continue` a site is shown in full `duplicate_limit` times and then counted. The dump
+/// ignores the user's filter.
+pub fn deliver(device: &Device, state: &AbortState, mut report: Report, records: &Records, raw: RawData<'_>) {
     let settings = &device.instance.settings;
-    let mut filtered = report.clone();
-    settings.filter.apply(&mut filtered);
-    // Ignored aborts are counted in the report of others, but cause no report of their own.
-    if !filtered.sites.is_empty() || report.sites.is_empty() {
-        show(device, state, &filtered);
+    if settings.on_abort == OnAbort::Continue {
+        let mut filtered = report.clone();
+        settings.filter.apply(&mut filtered);
+        lock(&state.totals).add(&filtered);
+        let mut duplicates = lock(&state.duplicates);
+        let new = || Duplicates::new(settings.duplicate_limit, REPEAT_INTERVAL);
+        if !duplicates.get_or_insert_with(new).shorten(&mut report, Instant::now()) {
+            return;
+        }
     }
-    if let Some(folder) = &settings.dump_dir
-        && let Err(error) = dump::write(folder, state, report, records, raw)
-    {
-        let text = format!("cannot write the dump to {} (dump_dir): {error}", folder.display());
+    let mut failure = None;
+    let is_new = report.sites.is_empty() || report.sites.iter().any(|site| site.repeats.is_none());
+    if let Some(folder) = settings.dump_dir.as_ref().filter(|_| is_new) {
+        match dump::write(folder, state, &report, records, raw) {
+            Ok(path) => report.summary.dump = Some(path.display().to_string()),
+            Err(error) => {
+                let folder = folder.display();
+                failure = Some(format!("cannot write the dump to {folder} (dump_dir): {error}"));
+            }
+        }
+    }
+    let had_sites = !report.sites.is_empty();
+    settings.filter.apply(&mut report);
+    // Ignored aborts are counted in the report of others, but cause no report of their own.
+    if !report.sites.is_empty() || !had_sites {
+        write(device, &report);
+        if let Some(warning) = state.arena.as_ref().and_then(Arena::address_warning) {
+            device.instance.log.line(Level::Warning, &warning);
+        }
+        messengers::send(device, &report.text(false));
+    }
+    if let Some(text) = failure {
         device.instance.log.line(Level::Error, &text);
     }
 }
 
-/// Writes a report to the log and passes it to the messengers.
-fn show(device: &Device, state: &AbortState, report: &Report) {
+/// Writes a report to the log.
+fn write(device: &Device, report: &Report) {
     let log = &device.instance.log;
     if log.is_enabled(Level::Error) {
         log.write(&match log.format() {
@@ -34,8 +63,25 @@ fn show(device: &Device, state: &AbortState, report: &Report) {
             Format::Text => report.text(log.has_colors()),
         });
     }
-    if let Some(warning) = state.arena.as_ref().and_then(Arena::address_warning) {
-        log.line(Level::Warning, &warning);
+}
+
+/// Writes what the reports of a device under `on_abort = continue` left out, when it is destroyed or the process ends: the last
+/// counts of repeated aborts and, in a text log, a table of all sites. Writes it once.
+pub fn conclude(device: &Device) {
+    let Some(state) = &device.state else { return };
+    // At the end of the process a thread that will never run again may hold the locks.
+    let (Some(mut duplicates), Some(mut totals)) = (try_lock(&state.duplicates), try_lock(&state.totals)) else {
+        return;
+    };
+    if let Some(mut rest) = duplicates.take().and_then(|mut duplicates| duplicates.rest()) {
+        device.instance.settings.filter.apply(&mut rest);
+        if !rest.sites.is_empty() {
+            write(device, &rest);
+        }
     }
-    messengers::send(device, &report.text(false));
+    let totals = std::mem::take(&mut *totals);
+    let log = &device.instance.log;
+    if totals.is_worth_a_table() && log.is_enabled(Level::Error) && log.format() == Format::Text {
+        log.write(&totals.table(log.has_colors()));
+    }
 }

@@ -35,7 +35,7 @@ fn create_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
 }
 
 /// Writes a new folder below `dump_dir`: the report as text and as JSON lines, the raw messages, the driver's crash dump,
-/// and for every module concerned its site table and its SPIR-V before and after the rewrite.
+/// and for every module concerned its site table and its SPIR-V before and after the rewrite. Returns the folder.
 ///
 /// # Errors
 /// A folder or a file could not be written.
@@ -45,7 +45,7 @@ pub fn write(
     report: &Report,
     records: &Records,
     raw: RawData<'_>,
-) -> io::Result<()> {
+) -> io::Result<PathBuf> {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = since_epoch.map_or(0, |duration| duration.as_secs());
     private_file::create_folders(dump_dir)?;
@@ -76,5 +76,5 @@ pub fn write(
             }
         }
     }
-    Ok(())
+    Ok(folder)
 }

@@ -63,7 +63,7 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcom
             messages: &message_data,
             vendor_binary: &driver.vendor_binary,
         };
-        deliver(device, state, &report, &records, raw);
+        deliver(device, state, report, &records, raw);
     }
     log_cause(device, state, cause);
     // A driver with VK_KHR_device_fault reports its own losses.
@@ -96,9 +96,10 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
         messages: &message_data(records.records.iter().map(|r| r.payload.as_slice())),
         vendor_binary: &[],
     };
-    deliver(device, state, &report, records, raw);
+    let first_message = report.first_message();
+    deliver(device, state, report, records, raw);
     if state.report_masked
-        && let Some(text) = report.first_message()
+        && let Some(text) = first_message
     {
         state.faults.push([fault_info(state.loss.next_fault_group(), 0, &text)]);
     }

@@ -59,6 +59,8 @@ pub struct Settings {
     pub log_format: Format,
     /// The severity of reports that debug-utils messengers receive.
     pub messenger_severity: MessengerSeverity,
+    /// How often a site is reported in full under `on_abort = continue`.
+    pub duplicate_limit: u32,
     /// The folder for dumps of aborts.
     pub dump_dir: Option<PathBuf>,
     /// Which sites are reported.
@@ -85,6 +87,7 @@ impl Default for Settings {
             log_file: None,
             log_format: Format::Text,
             messenger_severity: MessengerSeverity::Error,
+            duplicate_limit: 1,
             dump_dir: None,
             filter: Filter::default(),
         }
@@ -92,7 +95,7 @@ impl Default for Settings {
 }
 
 /// The keys of all settings, to detect misspelt ones.
-pub const KEYS: [&str; 19] = [
+pub const KEYS: [&str; 20] = [
     "enable",
     "emulation",
     "on_abort",
@@ -110,6 +113,7 @@ pub const KEYS: [&str; 19] = [
     "log_file",
     "log_format",
     "messenger_severity",
+    "duplicate_limit",
     "dump_dir",
     "filter",
 ];
@@ -149,6 +153,7 @@ impl Settings {
             log_file: read.path("log_file").filter(|p| p.as_os_str() != "stderr"),
             log_format: read.choice("log_format", default.log_format),
             messenger_severity: read.choice("messenger_severity", default.messenger_severity),
+            duplicate_limit: read.number("duplicate_limit", default.duplicate_limit, 1, i32::MAX as u32),
             dump_dir: read.path("dump_dir"),
             filter: read.filter("filter"),
         };

@@ -25,7 +25,7 @@ fn a_leading_format_decides_the_types() {
             &65u32.to_le_bytes(),
         ],
     );
-    assert_eq!(text(&bytes), "bad index 7 in 0.500000, -1.500000, A");
+    assert_eq!(text(&bytes), "bad index 7 in 0.5, -1.5, A");
     assert!(guess(&bytes).follows_convention);
     assert!(guess(&bytes).rest.is_empty());
 }

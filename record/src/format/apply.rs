@@ -1,5 +1,6 @@
 //! Applies format strings to typed arguments.
 //!
+//! `%f` without a precision shows the shortest decimal that reads back as the same number: C's six decimals show 1e-7 as zero.
 //! The arguments' types decide, not the specifiers: a float passed to `%u` is shown as a float, with a note. Nothing is
 //! dropped: arguments without a specifier are appended, and a specifier without an argument stays in the text, marked.
 
@@ -170,6 +171,9 @@ impl Formatter {
                 printf::decimal(decimal_field, false, pattern)
             }
             ('s', _) => self.mismatched_scalar(conversion, scalar, "not a string"),
+            ('f' | 'F', Number::Float(value)) if field.precision.is_none() && value.is_finite() => {
+                printf::shortest(field, &scalar.to_string())
+            }
             (letter, Number::Float(value)) => printf::float(field, letter, value),
             _ => self.mismatched_scalar(conversion, scalar, "not a float"),
         };

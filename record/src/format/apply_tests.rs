@@ -68,8 +68,8 @@ fn arguments_are_formatted_by_their_specifiers() {
 
 #[test]
 fn vectors_work_in_both_spellings_and_by_component() {
-    assert_eq!(clean("%v3f", vec![vec3()]), "1.000000, 2.500000, -3.000000");
-    assert_eq!(clean("%3vf", vec![vec3()]), "1.000000, 2.500000, -3.000000");
+    assert_eq!(clean("%v3f", vec![vec3()]), "1.0, 2.5, -3.0");
+    assert_eq!(clean("%3vf", vec![vec3()]), "1.0, 2.5, -3.0");
     assert_eq!(clean("%1.2v3f", vec![vec3()]), "1.00, 2.50, -3.00");
     assert_eq!(clean("%.1f/%.1f/%.1f", vec![vec3()]), "1.0/2.5/-3.0");
     assert_eq!(clean("%.0v2f", vec![float(1.0), float(2.0)]), "1, 2");
@@ -125,7 +125,7 @@ fn the_type_wins_over_the_specifier() {
     assert_eq!(
         noted("%v2f", vec![vec3()]),
         (
-            "1.000000, 2.500000, -3.000000".into(),
+            "1.0, 2.5, -3.0".into(),
             "the argument of `%v2f` is a vector of 3".into()
         )
     );
@@ -142,7 +142,7 @@ fn too_few_arguments_leave_the_specifier_visible() {
 #[test]
 fn too_many_arguments_are_appended() {
     assert_eq!(noted("bad", vec![uint(7), vec3()]).0, "bad [7, (1.0, 2.5, -3.0)]");
-    assert_eq!(noted("bad %f\n", vec![vec3()]).0, "bad 1.000000 [2.5, -3.0]\n");
+    assert_eq!(noted("bad %f\n", vec![vec3()]).0, "bad 1.0 [2.5, -3.0]\n");
     assert_eq!(noted("", vec![uint(7)]).0, "[7]");
     let named = Field {
         name: Some("limit".into()),

@@ -1,4 +1,5 @@
-//! The conversions of C's `printf`, one value each, with exact digits. Where C leaves a choice, as glibc does.
+//! The conversions of C's `printf`, one value each, with exact digits. Where C leaves a choice, as glibc does. `%f` without a
+//! precision differs ([`shortest`]).
 
 /// Limit of widths and precisions, in characters: no double has more digits, and hostile formats ask for gigabytes.
 pub(crate) const MAX_FIELD: usize = 1100;
@@ -84,6 +85,12 @@ pub(crate) fn text(field: FieldSpec, text: &str) -> String {
         None => text.to_owned(),
     };
     field.pad("", &cut, false)
+}
+
+/// `%f` without a precision, of a finite number in decimal.
+pub(crate) fn shortest(field: FieldSpec, decimal: &str) -> String {
+    let magnitude = decimal.strip_prefix('-');
+    field.pad(field.sign(magnitude.is_some()), magnitude.unwrap_or(decimal), true)
 }
 
 /// `%a %A %e %E %f %F %g %G`.

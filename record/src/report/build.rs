@@ -36,6 +36,7 @@ impl Report {
                 driver: Vec::new(),
                 arena_bytes: options.arena_bytes,
                 raise: full.then(|| "arena_size".to_owned()),
+                dump: None,
             },
         }
     }
@@ -140,6 +141,7 @@ impl<'a> SiteContext<'a> {
             function: site.map(|s| s.function.clone()),
             callers: site.map(|s| s.callers.clone()).unwrap_or_default(),
             location: site.and_then(|s| s.location.clone()),
+            snippet: site.and_then(|s| s.snippet.clone()),
             stages: self.stages(),
             pipelines: module.pipelines.clone(),
             ..SiteReport::default()
@@ -169,8 +171,11 @@ impl SiteReport {
             .map(|(model, records)| context.stage(model, records.len() as u64))
             .collect();
         report.extent = extent(records);
+        // GPUs run invocations in any order; a report should not differ from run to run.
+        let mut records = records.to_vec();
+        records.sort_by_key(|r| (r.execution_model, r.invocation.order()));
         report.add_samples(
-            records,
+            &records,
             options,
             |r| &r.payload,
             |record| {

@@ -15,6 +15,7 @@ fn table() -> Arc<SiteTable> {
         entry_points,
         callers: vec![],
         location: None,
+        snippet: None,
         message: Type::structure([
             Member::new(None, 0, Type::string(8)),
             Member::new(Some("i"), 8, ScalarType::U32),

@@ -2,7 +2,7 @@
 
 use crate::invocation::Invocation;
 use crate::message::Message;
-use crate::site::{Frame, Location, ModuleHash, SiteId, SiteTable};
+use crate::site::{Frame, Location, ModuleHash, SiteId, SiteTable, Snippet};
 use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -115,6 +115,9 @@ pub struct Summary {
     /// The setting to raise for a larger arena.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raise: Option<String>,
+    /// Folder of the dump.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dump: Option<String>,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -143,6 +146,9 @@ pub struct SiteReport {
     pub callers: Vec<Frame>,
     /// Source position of the abort.
     pub location: Option<Location>,
+    /// The source text around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<Snippet>,
     /// Stages in which it was reached.
     pub stages: Vec<StageReport>,
     /// Names of the pipelines and shader objects that contain it.
@@ -151,11 +157,15 @@ pub struct SiteReport {
     pub queues: Vec<String>,
     /// Invocations that aborted here.
     pub invocations: u64,
-    /// Distinct messages among those invocations.
+    /// For aborts at a site that was reported before: the minimum number of submits in which they happened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u64>,
+    /// Distinct messages among those invocations; 0 with `repeats`.
     pub distinct_messages: u64,
     /// Smallest and largest ids of the invocations, if their stage has ids in three dimensions or pixels.
     pub extent: Option<Extent>,
-    /// Some of the messages: distinct ones first, in the order of the aborts.
+    /// Some of the messages: distinct ones first, each in the order of their invocations. With `repeats`, the first message
+    /// that was ever reported.
     pub samples: Vec<Sample>,
     /// Sites that can send the same message, if the bytes do not identify one.
     pub also_possible: Vec<String>,

@@ -1,17 +1,23 @@
 //! Reports of all aborts of a device: plain data, with a view as text for people and one as JSON for programs.
 //!
-//! [`Report::build`] groups records by site, [`Report::from_payloads`] bare messages. [`Filter`] removes sites.
-//! [`Report::text`] and [`Report::json_lines`] are the views.
+//! [`Report::build`] groups records by site, [`Report::from_payloads`] bare messages. [`Filter`] removes sites, and
+//! [`Duplicates`] those that were shown before. [`Report::text`] and [`Report::json_lines`] are the views; [`Totals`] adds up
+//! several reports.
 
 mod build;
 mod data;
+mod duplicates;
 mod filter;
 pub mod json;
 mod phrases;
 mod site_match;
+mod source_view;
 mod text;
+mod totals;
 mod value_json;
 
 pub use data::{Extent, ModuleInfo, QueueUse, Report, ReportOptions, Sample, SiteReport, StageReport, Summary};
+pub use duplicates::Duplicates;
 pub use filter::Filter;
 pub use phrases::show_location;
+pub use totals::{SiteTotal, Totals};

@@ -1,4 +1,4 @@
-//! Phrases of the text report: shader, pipelines and queues, source position, invocation.
+//! Phrases of the text report: shader, pipelines and queues, source position, invocation, counts.
 
 use crate::escape::one_line;
 use crate::invocation::Invocation;
@@ -86,6 +86,35 @@ fn queues(names: &[String]) -> Option<String> {
             ))
         }
     }
+}
+
+/// `again: 312 invocations in at least 78 submits at cull.comp:31 (bad index 7)`.
+pub(crate) fn again(site: &SiteReport) -> String {
+    let submits = match site.repeats.unwrap_or(1) {
+        1 => "another submit".to_owned(),
+        n => format!("at least {n} more submits"),
+    };
+    let invocations = count(site.invocations, "invocation");
+    format!("again: {invocations} in {submits} at {}", place(site))
+}
+
+/// Position, else function and module, and the first message: one line.
+pub(crate) fn place(site: &SiteReport) -> String {
+    let place = match (&site.location, &site.function) {
+        (Some(location), _) => show_location(location),
+        (None, Some(function)) => format!("function `{}`, {}", one_line(function), module(site)),
+        (None, None) => module(site),
+    };
+    match site.samples.first().map(|s| one_line(s.message.text.trim_end())) {
+        Some(message) if !message.is_empty() => format!("{place} ({message})"),
+        _ => place,
+    }
+}
+
+/// `1 abort`, `2 aborts`.
+pub(crate) fn count(number: u64, unit: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {unit}{plural}")
 }
 
 fn show_frame(frame: &Frame) -> String {

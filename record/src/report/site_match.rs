@@ -114,6 +114,7 @@ mod tests {
             entry_points: vec![],
             callers: vec![],
             location: None,
+            snippet: None,
             message: Type::structure(members),
             text: Some(text.to_owned()),
         }

@@ -1,12 +1,14 @@
-//! Reports as text: per site the message, the source position, the shader and the number of aborts.
+//! Reports as text: per site the message, the source lines, the shader and the number of aborts, in the form of compiler
+//! diagnostics.
 
-use crate::escape::one_line;
+use crate::escape::{one_line, printable};
 use crate::hex::hex;
 use crate::invocation::Invocation;
 use crate::message::{Decoding, Message};
 use crate::report::data::{Extent, Report, SiteReport, Summary};
-use crate::report::phrases::{module, objects, shader, show_id, show_invocation, show_location};
-use crate::site::Location;
+use crate::report::phrases::{again, count, module, objects, shader, show_id, show_invocation, show_location};
+use crate::report::source_view::SourceView;
+use annotate_snippets::{Group, Level, Origin, Renderer};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -16,236 +18,196 @@ const SHOWN_BYTES: usize = 64;
 impl Report {
     /// The report as text, each line ended by a line feed. `color`: with ANSI colours.
     pub fn text(&self, color: bool) -> String {
-        let mut view = View {
-            out: String::new(),
-            paint: Paint { on: color },
+        let renderer = match color {
+            true => Renderer::styled(),
+            false => Renderer::plain(),
         };
+        let mut out = String::new();
         for (index, site) in self.sites.iter().enumerate() {
-            if index > 0 {
-                view.out.push('\n');
-            }
-            view.site(site);
-        }
-        view.summary(&self.summary, self.sites.is_empty());
-        view.out
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Paint {
-    on: bool,
-}
-
-impl Paint {
-    fn wrap(self, code: &str, text: &str) -> String {
-        if self.on {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    fn error(self, text: &str) -> String {
-        self.wrap("1;31", text)
-    }
-
-    fn strong(self, text: &str) -> String {
-        self.wrap("1", text)
-    }
-
-    fn frame(self, text: &str) -> String {
-        self.wrap("1;34", text)
-    }
-}
-
-struct View {
-    out: String,
-    paint: Paint,
-}
-
-impl View {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    /// `   = text`
-    fn fact(&mut self, margin: usize, text: &str) {
-        let mark = self.paint.frame("=");
-        self.line(&format!("{:margin$} {mark} {text}", ""));
-    }
-
-    fn site(&mut self, site: &SiteReport) {
-        let paint = self.paint;
-        let first = site.samples.first();
-        let message = first.map(|s| s.message.text.as_str()).unwrap_or_default();
-        let headline = match message.trim_end().is_empty() {
-            true => "(empty message)".to_owned(),
-            false => indent_continuation(message.trim_end(), "    "),
-        };
-        let title = paint.error("vkabort: shader aborted");
-        self.line(&format!("{title}: {}", paint.strong(&headline)));
-        let margin = site.location.as_ref().map_or(2, |l| l.line.to_string().len().max(2));
-        self.place(margin, site);
-        if let Some(shader) = shader(site) {
-            self.fact(margin, &shader);
-        }
-        if let Some(objects) = objects(site) {
-            self.fact(margin, &objects);
-        }
-        if let Some(invocation) = first.and_then(|s| s.invocation) {
-            self.fact(margin, &format!("invocation {}", show_invocation(&invocation)));
-        }
-        self.counts(margin, site);
-        for place in &site.also_possible {
-            self.fact(margin, &format!("one of: {}", one_line(place)));
-        }
-        if let Some(first) = first {
-            self.notes(margin, &first.message);
-        }
-    }
-
-    /// The arrow and the source line, in the form of compiler diagnostics.
-    fn place(&mut self, margin: usize, site: &SiteReport) {
-        let paint = self.paint;
-        let arrow = paint.frame("-->");
-        match (&site.location, site.word_offset) {
-            (Some(location), _) => self.line(&format!("{:margin$}{arrow} {}", "", show_location(location))),
-            (None, Some(word)) => self.line(&format!("{:margin$}{arrow} {}, word {word}", "", module(site))),
-            _ => {}
-        }
-        let Some((location, source)) = site.location.as_ref().and_then(|l| Some((l, l.source.as_deref()?))) else {
-            return;
-        };
-        let bar = paint.frame("|");
-        self.line(&format!("{:margin$} {bar}", ""));
-        let number = paint.frame(&format!("{:>margin$}", location.line));
-        let source = one_line(&source.trim_end_matches(['\r', '\n']).replace('\t', "    "));
-        self.line(&format!("{number} {bar} {source}"));
-        if let Some(column) = caret(location) {
-            self.line(&format!("{:margin$} {bar} {:column$}{}", "", "", paint.error("^")));
-        }
-    }
-
-    /// The number of invocations, their stages and ids, and the other messages.
-    fn counts(&mut self, margin: usize, site: &SiteReport) {
-        let mut text = match site.invocations {
-            0 | 1 => String::new(),
-            n => format!("{n} invocations aborted here"),
-        };
-        if site.stages.len() > 1 {
-            let stages: Vec<String> = site
-                .stages
-                .iter()
-                .filter(|s| s.invocations > 0)
-                .map(|s| format!("{} {}", s.invocations, s.stage))
-                .collect();
-            if !stages.is_empty() {
-                let _ = write!(text, " ({})", stages.join(", "));
-            }
-        }
-        if let Some(Extent { min, max }) = site.extent {
-            let pixels = matches!(
-                site.samples.first().and_then(|s| s.invocation),
-                Some(Invocation::Fragment { .. })
-            );
-            let show = |id: [u32; 3]| match pixels {
-                true => format!("({}, {})", id[0], id[1]),
-                false => show_id(id),
-            };
-            let kind = if pixels { "pixels" } else { "ids" };
-            let _ = write!(text, ", {kind} {} to {}", show(min), show(max));
-        }
-        if text.is_empty() {
-            return;
-        }
-        if site.distinct_messages > 1 {
-            let _ = write!(text, ", {} different messages", site.distinct_messages);
-        }
-        self.fact(margin, &text);
-        self.other_messages(margin, site);
-    }
-
-    /// The distinct messages after the first.
-    fn other_messages(&mut self, margin: usize, site: &SiteReport) {
-        if site.distinct_messages <= 1 {
-            return;
-        }
-        let first = site.samples.first().map(|s| s.message.bytes.as_slice());
-        for sample in site.samples.iter().skip(1) {
-            if Some(sample.message.bytes.as_slice()) == first {
+            if site.repeats.is_some() {
+                let _ = writeln!(out, "{}: {}", bold("vkabort", color), again(site));
                 continue;
             }
-            let message = indent_continuation(sample.message.text.trim_end(), "        ");
-            let invocation = match &sample.invocation {
-                Some(invocation) => format!("  [{}]", show_invocation(invocation)),
-                None => String::new(),
-            };
-            self.line(&format!("{:margin$}   {message}{invocation}", ""));
-        }
-        let shown: HashSet<_> = site.samples.iter().map(|s| &s.message.bytes).collect();
-        if (shown.len() as u64) < site.distinct_messages {
-            self.line(&format!("{:margin$}   ...", ""));
-        }
-    }
-
-    /// Notes, and the bytes that the text does not show.
-    fn notes(&mut self, margin: usize, message: &Message) {
-        for note in &message.notes {
-            self.fact(margin, &format!("note: {}", one_line(note)));
-        }
-        match message.decoding {
-            Decoding::Typed if message.rest.is_empty() => {}
-            Decoding::Typed => self.fact(margin, &format!("remaining bytes: {}", show_bytes(&message.rest))),
-            Decoding::Convention | Decoding::Raw => {
-                if message.decoding == Decoding::Convention {
-                    self.fact(margin, "note: unknown site: the types are guessed from the format");
-                }
-                self.fact(margin, &format!("bytes: {}", show_bytes(&message.bytes)));
+            if index > 0 {
+                out.push('\n');
             }
+            out.push_str(&site_text(site, self.dump_below(index), &renderer));
+            out.push('\n');
         }
+        summary(&self.summary, self.sites.is_empty(), color, &mut out);
+        out
     }
 
-    fn summary(&mut self, summary: &Summary, is_alone: bool) {
-        let title = self.paint.strong("vkabort");
-        if summary.full {
-            let count = match summary.dropped {
-                1 => "1 more abort".to_owned(),
-                n => format!("{n} more aborts"),
-            };
-            let arena = match summary.arena_bytes {
-                Some(bytes) => format!("the arena of {bytes} bytes"),
-                None => "the arena".to_owned(),
-            };
-            let advice = match &summary.raise {
-                Some(setting) => format!(": raise the setting `{setting}` to see them"),
-                None => String::new(),
-            };
-            self.line(&format!("{title}: {count} did not fit into {arena}{advice}"));
+    /// The folder of the dump, for the last site that is shown in full.
+    fn dump_below(&self, index: usize) -> Option<&str> {
+        let last = self.sites.iter().rposition(|site| site.repeats.is_none());
+        self.summary.dump.as_deref().filter(|_| last == Some(index))
+    }
+}
+
+/// `text` in bold.
+pub(crate) fn bold(text: &str, color: bool) -> String {
+    match color {
+        true => format!("\x1b[1m{text}\x1b[0m"),
+        false => text.to_owned(),
+    }
+}
+
+/// A site that is shown in full.
+fn site_text(site: &SiteReport, dump: Option<&str>, renderer: &Renderer) -> String {
+    let first = site.samples.first();
+    let message = first.map(|s| s.message.text.as_str()).unwrap_or_default();
+    let headline = match message.trim_end() {
+        "" => "(empty message)".to_owned(),
+        text => printable(text),
+    };
+    let level = Level::ERROR.with_name("vkabort: shader aborted");
+    let mut group = Group::with_title(level.primary_title(headline));
+    let view = SourceView::new(site);
+    group = match (&view, &site.location, site.word_offset) {
+        (Some(view), ..) => group.element(view.snippet()),
+        (None, Some(location), _) => group.element(Origin::path(show_location(location))),
+        (None, None, Some(word)) => group.element(Origin::path(format!("{}, word {word}", module(site)))),
+        _ => group,
+    };
+    let mut facts: Vec<String> = [shader(site), objects(site)].into_iter().flatten().collect();
+    if let Some(invocation) = first.and_then(|s| s.invocation) {
+        facts.push(format!("invocation {}", show_invocation(&invocation)));
+    }
+    facts.extend(counts(site));
+    facts.extend(
+        site.also_possible
+            .iter()
+            .map(|place| format!("one of: {}", one_line(place))),
+    );
+    if let Some(first) = first {
+        facts.extend(notes(&first.message));
+    }
+    facts.extend(dump.map(|folder| format!("dump: {}", one_line(folder))));
+    group = group.elements(facts.into_iter().map(|fact| Level::NOTE.no_name().message(fact)));
+    if view.is_none() && site.word_offset.is_some() {
+        group = group.element(Level::HELP.message("compile with -gVS (glslang) or -g (Slang) to see the source line"));
+    }
+    renderer.render(&[group])
+}
+
+/// The number of invocations, their stages and ids, and the other messages.
+fn counts(site: &SiteReport) -> Option<String> {
+    let mut text = match site.invocations {
+        0 | 1 => String::new(),
+        n => format!("{n} invocations aborted here"),
+    };
+    if site.stages.len() > 1 {
+        let stages: Vec<String> = site
+            .stages
+            .iter()
+            .filter(|s| s.invocations > 0)
+            .map(|s| format!("{} {}", s.invocations, one_line(&s.stage)))
+            .collect();
+        if !stages.is_empty() {
+            let _ = write!(text, " ({})", stages.join(", "));
         }
-        match summary.unfinished {
-            0 => {}
-            1 => self.line(&format!("{title}: 1 message was started but not completed")),
-            n => self.line(&format!("{title}: {n} messages were started but not completed")),
+    }
+    if let Some(Extent { min, max }) = site.extent {
+        let pixels = matches!(
+            site.samples.first().and_then(|s| s.invocation),
+            Some(Invocation::Fragment { .. })
+        );
+        let show = |id: [u32; 3]| match pixels {
+            true => format!("({}, {})", id[0], id[1]),
+            false => show_id(id),
+        };
+        let kind = if pixels { "pixels" } else { "ids" };
+        let _ = write!(text, ", {kind} {} to {}", show(min), show(max));
+    }
+    if text.is_empty() {
+        return None;
+    }
+    if site.distinct_messages > 1 {
+        let _ = write!(text, ", {} different messages", site.distinct_messages);
+        other_messages(site, &mut text);
+    }
+    Some(text)
+}
+
+/// The distinct messages after the first, each on a line of its own.
+fn other_messages(site: &SiteReport, text: &mut String) {
+    let first = site.samples.first().map(|s| s.message.bytes.as_slice());
+    for sample in site.samples.iter().skip(1) {
+        if Some(sample.message.bytes.as_slice()) == first {
+            continue;
         }
-        if summary.control_lost {
-            self.line(&format!(
-                "{title}: the abort count was lost with the device: there may have been more aborts"
-            ));
+        let message = printable(sample.message.text.trim_end()).replace('\n', "\n  ");
+        let _ = write!(text, "\n{message}");
+        if let Some(invocation) = &sample.invocation {
+            let _ = write!(text, "  [{}]", show_invocation(invocation));
         }
-        for line in &summary.driver {
-            self.line(&format!("{title}: the driver reports: {}", one_line(line)));
+    }
+    let shown: HashSet<_> = site.samples.iter().map(|s| &s.message.bytes).collect();
+    if (shown.len() as u64) < site.distinct_messages {
+        text.push_str("\n...");
+    }
+}
+
+/// Notes, and the bytes that the text does not show.
+fn notes(message: &Message) -> Vec<String> {
+    let mut notes: Vec<String> = message
+        .notes
+        .iter()
+        .map(|note| format!("note: {}", one_line(note)))
+        .collect();
+    match message.decoding {
+        Decoding::Typed if message.rest.is_empty() => {}
+        Decoding::Typed => notes.push(format!("remaining bytes: {}", show_bytes(&message.rest))),
+        Decoding::Convention | Decoding::Raw => {
+            if message.decoding == Decoding::Convention {
+                notes.push("note: unknown site: the types are guessed from the format".to_owned());
+            }
+            notes.push(format!("bytes: {}", show_bytes(&message.bytes)));
         }
-        if summary.ignored > 0 {
-            let more = if is_alone { "" } else { "more " };
-            let (count, plural) = (summary.ignored, if summary.ignored == 1 { "" } else { "s" });
-            self.line(&format!(
-                "{title}: {count} {more}invocation{plural} aborted at sites that the filter ignores"
-            ));
-        }
-        if is_alone && !summary.full && summary.unfinished == 0 && summary.ignored == 0 {
-            self.line(&format!("{title}: no shader aborted"));
-        }
+    }
+    notes
+}
+
+/// Counts over all sites. `is_alone`: the report has no site.
+fn summary(summary: &Summary, is_alone: bool, color: bool, out: &mut String) {
+    let title = bold("vkabort", color);
+    let mut line = |text: String| {
+        let _ = writeln!(out, "{title}: {text}");
+    };
+    if summary.full {
+        let count = count(summary.dropped, "more abort");
+        let arena = match summary.arena_bytes {
+            Some(bytes) => format!("the arena of {bytes} bytes"),
+            None => "the arena".to_owned(),
+        };
+        let advice = match &summary.raise {
+            Some(setting) => format!(": raise the setting `{}` to see them", one_line(setting)),
+            None => String::new(),
+        };
+        line(format!("{count} did not fit into {arena}{advice}"));
+    }
+    match summary.unfinished {
+        0 => {}
+        1 => line("1 message was started but not completed".to_owned()),
+        n => line(format!("{n} messages were started but not completed")),
+    }
+    if summary.control_lost {
+        line("the abort count was lost with the device: there may have been more aborts".to_owned());
+    }
+    for text in &summary.driver {
+        line(format!("the driver reports: {}", one_line(text)));
+    }
+    if summary.ignored > 0 {
+        let kind = if is_alone { "invocation" } else { "more invocation" };
+        let count = count(summary.ignored, kind);
+        line(format!("{count} aborted at sites that the filter ignores"));
+    }
+    if is_alone && !summary.full && summary.unfinished == 0 && summary.ignored == 0 {
+        line("no shader aborted".to_owned());
+    }
+    if let (true, Some(folder)) = (is_alone, &summary.dump) {
+        line(format!("dump: {}", one_line(folder)));
     }
 }
 
@@ -257,19 +219,6 @@ fn show_bytes(bytes: &[u8]) -> String {
         Some(n) => format!(" ... {n} more"),
     };
     format!("{}{more}", groups.join(" "))
-}
-
-/// Column of the caret under the printed source line, from 0. Tabs are printed four columns wide.
-fn caret(location: &Location) -> Option<usize> {
-    let column = (location.column as usize).checked_sub(1)?;
-    let source = location.source.as_deref()?;
-    let before: Vec<char> = source.chars().take(column).collect();
-    (before.len() == column && column < source.trim_end().chars().count())
-        .then(|| before.iter().map(|&c| if c == '\t' { 4 } else { 1 }).sum())
-}
-
-fn indent_continuation(text: &str, indent: &str) -> String {
-    text.replace('\n', &format!("\n{indent}"))
 }
 
 #[cfg(test)]

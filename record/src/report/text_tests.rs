@@ -4,7 +4,7 @@ use super::*;
 use crate::message_type::{Member, Type};
 use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
 use crate::scalar_type::ScalarType;
-use crate::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
+use crate::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
 use crate::snapshot::{Record, Records};
 use std::sync::Arc;
 
@@ -38,6 +38,7 @@ fn table() -> SiteTable {
                 location: Some(location(52, 0, None)),
             }],
             location: Some(location(31, 9, Some("\tif (i > 6) abortEXT(\"bad index %u\", i);"))),
+            snippet: None,
             message: Type::structure([
                 Member::new(None, 0, Type::string(16)),
                 Member::new(Some("i"), 16, ScalarType::U32),
@@ -96,6 +97,7 @@ fn one_abort_of_a_module_with_debug_info() {
    |
 31 |     if (i > 6) abortEXT("bad index %u", i);
    |            ^
+   |
    = compute entry point `main`, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
    = pipeline "cull pass", queue "compute"
    = invocation global (15, 0, 0), local (7, 0, 0) in workgroup (1, 0, 0)
@@ -113,6 +115,7 @@ fn many_aborts_at_one_site() {
    |
 31 |     if (i > 6) abortEXT("bad index %u", i);
    |            ^
+   |
    = compute entry point `main`, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
    = pipeline "cull pass", queue "compute"
    = invocation global (3, 0, 0), local (3, 0, 0) in workgroup (0, 0, 0)
@@ -130,11 +133,12 @@ fn an_abort_of_an_unknown_module() {
     assert_eq!(
         text(vec![record(15, 7)], false),
         r#"vkabort: shader aborted: bad index 7
-   = compute shader, module 5a6b000000000001
-   = queue "compute"
-   = invocation global (15, 0, 0), local index 7
-   = note: unknown site: the types are guessed from the format
-   = bytes: 62616420 696e6465 78202575 00000000 07000000
+ |
+ = compute shader, module 5a6b000000000001
+ = queue "compute"
+ = invocation global (15, 0, 0), local index 7
+ = note: unknown site: the types are guessed from the format
+ = bytes: 62616420 696e6465 78202575 00000000 07000000
 "#
     );
 }
@@ -159,11 +163,157 @@ fn an_abort_in_a_module_without_debug_info() {
     assert_eq!(
         Report::build(&records, &info, &ReportOptions::default()).text(false),
         "vkabort: shader aborted: bad index 9
-  --> module 5a6b000000000001, word 321
-   = compute entry point `main`, function `%12`
-   = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
+--> module 5a6b000000000001, word 321
+ = compute entry point `main`, function `%12`
+ = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
+ = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 "
     );
+}
+
+/// A site with an abort over three lines in line 31 to 33 of a source.
+fn over_three_lines(column: u32) -> SiteReport {
+    let lines = [
+        "\tif (i > 6) {",
+        "\t\tabortEXT(\"bad index %u\",",
+        "\t\t\ti",
+        "\t\t);",
+        "\t}",
+    ];
+    SiteReport {
+        location: Some(location(31, column, Some(lines[1]))),
+        snippet: Some(Snippet {
+            first_line: 30,
+            lines: lines.map(str::to_owned).to_vec(),
+            statement: Some(Span {
+                start: [31, 3],
+                end: [33, 5],
+            }),
+        }),
+        word_offset: Some(321),
+        ..SiteReport::default()
+    }
+}
+
+fn text_of(site: SiteReport) -> String {
+    let report = Report {
+        sites: vec![site],
+        ..Report::default()
+    };
+    report.text(false)
+}
+
+#[test]
+fn a_statement_is_shown_whole_with_the_lines_around_it() {
+    assert_eq!(
+        text_of(over_three_lines(3)),
+        "vkabort: shader aborted: (empty message)
+  --> shaders/cull.comp:31:3
+   |
+30 |       if (i > 6) {
+31 | /         abortEXT(\"bad index %u\",
+32 | |             i
+33 | |         );
+   | |__________^
+34 |       }
+   |
+"
+    );
+}
+
+#[test]
+fn a_line_without_a_column_has_no_caret() {
+    let text = text_of(over_three_lines(0));
+    assert!(text.contains("--> shaders/cull.comp:31\n"), "{text}");
+    assert!(text.contains("31 |         abortEXT(\"bad index %u\","), "{text}");
+    assert!(!text.contains('^') && !text.contains("30 |"), "{text}");
+}
+
+#[test]
+fn help_is_given_only_where_the_source_is_missing() {
+    assert!(!text_of(over_three_lines(3)).contains("help"));
+    let file_only = SiteReport {
+        snippet: None,
+        location: Some(location(31, 9, None)),
+        ..over_three_lines(0)
+    };
+    let text = text_of(file_only.clone());
+    assert!(
+        text.contains("\n--> shaders/cull.comp:31:9\n = help: compile with -gVS"),
+        "{text}"
+    );
+    // A site that is not known cannot have been compiled differently.
+    let unknown = SiteReport {
+        word_offset: None,
+        location: None,
+        ..file_only
+    };
+    assert!(!text_of(unknown).contains("help"));
+}
+
+/// The renderer panics on ranges outside its text: none may reach it, whatever a module or a file of reports contains.
+#[test]
+fn wrong_positions_are_not_marked() {
+    let values = [0, 1, 2, 29, 30, 31, 34, 35, u32::MAX];
+    for (line, column) in values.iter().flat_map(|line| values.map(|column| (*line, column))) {
+        let mut site = over_three_lines(column);
+        site.location = Some(location(line, column, Some("x")));
+        text_of(site.clone());
+        for end in values {
+            site.snippet = Some(Snippet {
+                first_line: 30,
+                lines: vec![String::new(), "\u{1f980}\u{301}\r\n\u{1b}".into(), "  ".into()],
+                statement: Some(Span {
+                    start: [line, column],
+                    end: [end, line],
+                }),
+            });
+            text_of(site.clone());
+        }
+        site.snippet = Some(Snippet {
+            first_line: u32::MAX,
+            lines: vec![],
+            statement: None,
+        });
+        text_of(site.clone());
+        site.snippet = None;
+        text_of(site);
+    }
+}
+
+#[test]
+fn the_dump_is_named_once_below_the_last_site() {
+    let mut report = Report {
+        sites: vec![over_three_lines(3), over_three_lines(3)],
+        ..Report::default()
+    };
+    assert!(!report.text(false).contains("dump"));
+    report.summary.dump = Some("/tmp/abort-1-2-0".into());
+    let text = report.text(false);
+    assert!(
+        text.ends_with("   = dump: /tmp/abort-1-2-0\n") && text.matches("dump").count() == 1,
+        "{text}"
+    );
+    report.sites.clear();
+    report.summary.dropped = 1;
+    report.summary.full = true;
+    assert!(report.text(false).ends_with("vkabort: dump: /tmp/abort-1-2-0\n"));
+}
+
+#[test]
+fn repeated_aborts_are_one_line() {
+    let again = |invocations, repeats| {
+        text_of(SiteReport {
+            invocations,
+            repeats: Some(repeats),
+            ..over_three_lines(3)
+        })
+    };
+    assert_eq!(
+        again(312, 78),
+        "vkabort: again: 312 invocations in at least 78 more submits at shaders/cull.comp:31:3\n"
+    );
+    assert!(again(1, 1).contains("again: 1 invocation in another submit at"));
 }
 
 #[test]

@@ -13,7 +13,7 @@
 //! the member's name, is `struct` there.
 
 use crate::scalar::{Number, Scalar};
-use crate::scalar_type::{ScalarKind, ScalarType};
+use crate::scalar_type::{FloatFormat, ScalarKind, ScalarType};
 use crate::value::{Field, Value};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -198,14 +198,10 @@ fn scalar_to_json(scalar: &Scalar) -> Json {
         Number::Unsigned(value) => json!(value),
         Number::Bool(value) => json!(value),
         Number::Float(value) if !value.is_finite() => json!(scalar.to_string()),
-        Number::Float(value) if scalar.ty().bits() <= 32 => json!(shortest(value as f32)),
+        // Narrower formats too: the value is exact, and equal after it is read as a binary32.
+        Number::Float(value) if scalar.ty().bits() <= 32 => json!(FloatFormat::Binary32.shortest(value)),
         Number::Float(value) => json!(value),
     }
-}
-
-/// The double whose shortest decimal is that of `value`: 0.1, not 0.10000000149011612.
-fn shortest(value: f32) -> f64 {
-    value.to_string().parse().unwrap_or(f64::from(value))
 }
 
 fn scalars_from_json(ty: ScalarType, json: Json) -> Result<Vec<Scalar>, String> {

@@ -21,6 +21,12 @@ pub(super) const CASES: &[Case] = cases! {
     "report::of_slang_as_json" => slang(gpu), alone(), set(JSON), reports("slang");
     "report::of_many_invocations" => many(gpu), alone(), reports("many");
     "report::of_many_invocations_as_json" => many(gpu), alone(), set(JSON), reports("many");
+    "report::of_a_statement_over_several_lines" => statement(gpu, Form::NonSemantic), alone(), reports("statement");
+    "report::of_a_statement_with_lines" => statement(gpu, Form::Lines), alone(), reports("statement_lines");
+    "report::of_a_statement_in_slang" => slang_file(gpu, "report/statement.slang"), alone(), reports("statement_slang");
+    "report::of_a_statement_in_slang_as_json" => slang_file(gpu, "report/statement.slang"),
+        alone(), set(JSON), reports("statement_slang");
+    "report::of_a_release_build" => stripped(gpu), alone(), reports("stripped");
     "report::without_debug_info_and_names" => bare(gpu), alone(), reports("bare");
     "report::of_messages_that_a_native_driver_recorded" => run_bounds(gpu, Form::NonSemantic, &marked(&[5])),
         on_native(), reports("native");
@@ -48,6 +54,16 @@ pub(super) const CASES: &[Case] = cases! {
         alone(), set(&[("log_file", "layer.log")]), silent();
     "report::on_a_device_that_continues" => continues(device),
         alone(), set(&[("on_abort", "continue")]), reports("continue");
+    "report::on_a_device_that_continues_as_json" => continues(device),
+        alone(), set(&[("on_abort", "continue"), ("log_format", "json")]), reports("continue_json");
+    "report::as_often_as_the_duplicate_limit_allows" => continues(device),
+        alone(), set(&[("on_abort", "continue"), ("duplicate_limit", "2")]), reports("continue_twice");
+    "report::of_repeated_aborts_that_the_filter_ignores" => continues(device),
+        alone(), set(&[("on_abort", "continue"), ("filter", "ignore file=bounds.comp")]), silent();
+    "report::without_a_table_when_nothing_aborts" => nothing_aborts(device),
+        alone(), set(&[("on_abort", "continue")]), silent();
+    "report::at_the_end_of_a_process_that_keeps_its_device" => keeps_its_device(gpu),
+        alone(), in_own_process(), set(&[("on_abort", "continue")]), reports("continue");
 };
 
 /// Runs a module with all objects named, in one workgroup, whose invocations abort in order on every driver.
@@ -59,12 +75,37 @@ fn run_bounds(gpu: &Gpu, form: Form, words: &[u32]) -> Result<()> {
     run(gpu, &glsl_debug::compile("report/bounds.comp", form)?, words)
 }
 
+fn statement(gpu: &Gpu, form: Form) -> Result<()> {
+    run(gpu, &glsl_debug::compile("report/statement.comp", form)?, &marked(&[5]))
+}
+
+/// A module without names, as release builds ship it.
+fn stripped(gpu: &Gpu) -> Result<()> {
+    let words = crate::glsl::compile("report/bounds.comp")?;
+    let (header, mut rest) = words.split_at(5);
+    let mut stripped = header.to_vec();
+    while let Some(first) = rest.first() {
+        let (inst, next) = rest.split_at(*first as usize >> 16);
+        // OpName and OpMemberName.
+        if ![5, 6].contains(&(first & 0xffff)) {
+            stripped.extend(inst);
+        }
+        rest = next;
+    }
+    let mut words = marked(&[]);
+    words[4] = 8;
+    run(gpu, &stripped, &words)
+}
+
 fn slang(gpu: &Gpu) -> Result<()> {
+    slang_file(gpu, "report/bounds.slang")
+}
+
+fn slang_file(gpu: &Gpu, file: &str) -> Result<()> {
     let slang = Slang::load().map_err(|error| match error.downcast::<Skip>() {
         Ok(skip) => skip,
         Err(error) => Skip(format!("{error:#}")),
     })?;
-    let file = "report/bounds.slang";
     let source = std::fs::read_to_string(crate::glsl::folder().join(file))?;
     run(gpu, &slang.compile(file, &source, &["-g2"])?, &marked(&[5]))
 }
@@ -110,15 +151,30 @@ fn storm(device: &Device<'_>) -> Result<()> {
     expect_lost(kernel.run_to_end(1024)?)
 }
 
-/// Two dispatches abort in sequence and the device stays usable.
+/// Three dispatches abort in sequence and the device stays usable.
 fn continues(device: &Device<'_>) -> Result<()> {
     let spirv = glsl_debug::compile("report/bounds.comp", Form::NonSemantic)?;
-    for at in [5, 6] {
+    for at in [5, 6, 7] {
         let kernel = WordKernel::new(device, &spirv, &marked(&[at]))?;
         expect_success(kernel.run_to_end(1)?)?;
         ensure!(kernel.words()[at] == MARK, "the invocation continued after its abort");
     }
     Ok(())
+}
+
+fn nothing_aborts(device: &Device<'_>) -> Result<()> {
+    let spirv = glsl_debug::compile("report/bounds.comp", Form::NonSemantic)?;
+    for _ in 0..3 {
+        expect_success(WordKernel::new(device, &spirv, &marked(&[]))?.run_to_end(1)?)?;
+    }
+    Ok(())
+}
+
+/// Many programs end without destroying their device.
+fn keeps_its_device(gpu: &Gpu) -> Result<()> {
+    let device = std::mem::ManuallyDrop::new(Device::new(gpu)?);
+    continues(&device)?;
+    std::process::exit(0)
 }
 
 /// Drivers give the handles of destroyed objects to new ones. A module that is destroyed before its pipeline keeps its name

@@ -6,7 +6,7 @@ use super::{Block, Index};
 use crate::spv::debug_set::debug_info::operand;
 use crate::spv::debug_set::{DebugSet, debug_info};
 use crate::spv::{Code, Id, Inst, literal, op};
-use vkabort_record::site::Location;
+use vkabort_record::site::{Location, Snippet};
 
 /// Limit on a chain of scopes or inlined calls; the rest is left out.
 const MAX_CHAIN: usize = 64;
@@ -191,6 +191,22 @@ impl<'a> Index<'a> {
             number(line.word(operand::COLUMN_START)),
             texts,
         )
+    }
+
+    /// The source text around a position whose `location` is [`Inlined::location`] of its innermost function. A location
+    /// without a column moves to the start of its statement.
+    pub(crate) fn snippet(
+        &self,
+        position: &Position<'_>,
+        location: &mut Option<Location>,
+        texts: &Texts,
+    ) -> Option<Snippet> {
+        let line = position.line?;
+        let id = match line.opcode() {
+            op::Line => line.line_file(),
+            _ => line.id(operand::LINE_SOURCE),
+        };
+        texts.snippet(id, location.as_mut()?)
     }
 
     /// A position in a `DebugSource`.

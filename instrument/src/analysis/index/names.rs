@@ -41,7 +41,8 @@ impl Names {
         self.find(index, structure, member)
     }
 
-    /// A function's name in its source: `OpName` without glslang's parameter mangling, else `%id`.
+    /// A function's name in its source: `OpName` without glslang's parameter mangling, else the name of its only entry
+    /// point, else `%id`.
     pub(crate) fn function(&self, index: &Index<'_>, id: Id) -> String {
         match self.name(index, id) {
             Some(name) => name
@@ -50,7 +51,13 @@ impl Names {
                 .filter(|n| !n.is_empty())
                 .unwrap_or(&name)
                 .to_string(),
-            None => id.to_string(),
+            None => {
+                let mut entry_points = index.entry_points.iter().filter(|entry| entry.function == id);
+                match (entry_points.next(), entry_points.next()) {
+                    (Some(only), None) => only.name(),
+                    _ => id.to_string(),
+                }
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::sync::{Arc, Mutex, Ordering};
 use ash::vk::{self, Handle as _};
 use std::collections::HashMap;
 use vkabort_instrument::Options;
+use vkabort_record::report::{Duplicates, Totals};
 
 /// A device.
 pub struct Device {
@@ -73,6 +74,10 @@ pub struct AbortState {
     pub vendor_binary: bool,
     /// The application enabled `deviceFaultReportMasked`.
     pub report_masked: bool,
+    /// `on_abort = continue`: the sites that were reported. `None` before the first report.
+    pub duplicates: Mutex<Option<Duplicates>>,
+    /// `on_abort = continue`: the aborts of every site.
+    pub totals: Mutex<Totals>,
     /// Deferred creations of pipelines, by operation.
     pub deferred: Mutex<HashMap<vk::DeferredOperationKHR, Vec<DeferredCreation>>>,
 }
