@@ -98,17 +98,19 @@ fn arenas_are_detected_and_decoded_by_their_sites() {
     assert_eq!(
         run.text(),
         "vkabort: shader aborted: bad 7
-  --> cull.comp:10:5
-   = compute entry point `main`, module \"sites\" (feed000000000001)
-   = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
-   = 2 invocations aborted here, ids (0, 0, 0) to (2, 0, 0)
+--> cull.comp:10:5
+ = compute entry point `main`, module \"sites\" (feed000000000001)
+ = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
+ = 2 invocations aborted here, ids (0, 0, 0) to (2, 0, 0)
+ = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 
 vkabort: shader aborted: far 0.5
-  --> cull.comp:11:5
-   = compute entry point `main`, module \"sites\" (feed000000000001)
-   = invocation global (1, 0, 0), local (1, 0, 0) in workgroup (0, 0, 0)
-   = 2 invocations aborted here, ids (1, 0, 0) to (3, 0, 0)
-   = note: the argument of `%u` is a float (f32)
+--> cull.comp:11:5
+ = compute entry point `main`, module \"sites\" (feed000000000001)
+ = invocation global (1, 0, 0), local (1, 0, 0) in workgroup (0, 0, 0)
+ = 2 invocations aborted here, ids (1, 0, 0) to (3, 0, 0)
+ = note: the argument of `%u` is a float (f32)
+ = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 "
     );
     assert_eq!(run.stderr, "");
@@ -144,15 +146,17 @@ fn messages_are_matched_to_their_sites_in_both_framings() {
     assert_eq!(
         padded.text(),
         "vkabort: shader aborted: bad 7
-  --> cull.comp:10:5
-   = compute entry point `main`, module \"sites\" (feed000000000001)
-   = 2 invocations aborted here, 2 different messages
-     bad 8
+--> cull.comp:10:5
+ = compute entry point `main`, module \"sites\" (feed000000000001)
+ = 2 invocations aborted here, 2 different messages
+   bad 8
+ = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 
 vkabort: shader aborted: far 0.5
-  --> cull.comp:11:5
-   = compute entry point `main`, module \"sites\" (feed000000000001)
-   = note: the argument of `%u` is a float (f32)
+--> cull.comp:11:5
+ = compute entry point `main`, module \"sites\" (feed000000000001)
+ = note: the argument of `%u` is a float (f32)
+ = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 "
     );
     assert_eq!(padded.stderr, "");
@@ -168,11 +172,13 @@ fn without_sites_messages_are_guessed_and_their_bytes_shown() {
     assert_eq!(
         run.text(),
         "vkabort: shader aborted: bad 7
-   = note: unknown site: the types are guessed from the format
-   = bytes: 62616420 25750000 07000000
+ |
+ = note: unknown site: the types are guessed from the format
+ = bytes: 62616420 25750000 07000000
 
 vkabort: shader aborted: 7 (0x00000007)
-   = bytes: 07000000
+ |
+ = bytes: 07000000
 "
     );
     let run = vkabort(

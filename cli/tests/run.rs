@@ -131,10 +131,11 @@ fn aborts_are_shown_fail_the_run_and_are_recorded() {
     assert_eq!(
         ran.stderr,
         "vkabort: shader aborted: bad index
-   = function `check`
-   = 2 invocations aborted here
-   = note: unknown site: the types are guessed from the format
-   = bytes: 62616420 696e6465 78
+ |
+ = function `check`
+ = 2 invocations aborted here
+ = note: unknown site: the types are guessed from the format
+ = bytes: 62616420 696e6465 78
 vkabort: ./app: 2 shader invocations aborted
 "
     );
