@@ -289,6 +289,7 @@ mod tests {
                 entry_points: Vec::new(),
                 callers: Vec::new(),
                 location: None,
+                snippet: None,
                 message: message(members),
                 text: Some(format.to_owned()),
             };

@@ -94,7 +94,10 @@ impl Text {
             lines.pop();
         }
         for line in &mut lines {
-            line.truncate(line.floor_char_boundary(MAX_LINE));
+            let end = (0..=MAX_LINE.min(line.len()))
+                .rev()
+                .find(|&end| line.is_char_boundary(end));
+            line.truncate(end.unwrap_or(0));
         }
         Some(Snippet {
             first_line: start,
