@@ -156,6 +156,7 @@ fn reports() -> Vec<Report> {
                 name: name.into(),
                 graphics: true,
                 compute: true,
+                command_buffer: None,
             })
             .to_vec(),
     };
@@ -165,6 +166,7 @@ fn reports() -> Vec<Report> {
     filtered.summary.driver = vec!["page fault".into(), "watchdog (code 7, data 77)".into()];
     filtered.summary.dump = Some("/tmp/abort-1".into());
     filtered.sites[0].repeats = Some(78);
+    filtered.sites[0].command_buffer = Some("frame 7".into());
     vec![
         filtered,
         Report::build(&records, &info, &options),

@@ -38,6 +38,7 @@ fn report(hostile: &str) -> Report {
         }],
         pipelines: vec![text.clone()],
         queues: vec![text.clone()],
+        command_buffer: Some(text.clone()),
         invocations: 1,
         distinct_messages: 1,
         samples: vec![Sample {

@@ -55,10 +55,10 @@ impl WaitMark {
 }
 
 impl AbortState {
-    /// Counts a submission with command buffers.
-    pub fn count_submission(&self, device: &Device, queue: vk::Queue) {
+    /// Counts a submission with command buffers. `only`: the command buffer, or 0 if it has several.
+    pub fn count_submission(&self, device: &Device, queue: vk::Queue, only: u64) {
         if let Some(queue) = self.queue(device, queue) {
-            queue.counters.count_submission();
+            queue.counters.count_submission(only);
         }
     }
 
@@ -84,6 +84,10 @@ impl AbortState {
             }),
             graphics: flags.contains(vk::QueueFlags::GRAPHICS),
             compute: flags.contains(vk::QueueFlags::COMPUTE),
+            command_buffer: queue
+                .counters
+                .only_command_buffer()
+                .and_then(|handle| self.objects.name(vk::ObjectType::COMMAND_BUFFER, handle)),
         }
     }
 }
@@ -115,8 +119,8 @@ mod tests {
         let queues = [queue(0x30, 1, 0), queue(0x20, 0, 1), queue(0x10, 0, 0)];
         assert!(state.suspects(&queues).is_empty(), "nothing was submitted");
         for queue in &queues {
-            queue.counters.count_submission();
-            queue.counters.count_submission();
+            queue.counters.count_submission(7);
+            queue.counters.count_submission(7);
         }
         state.objects.set_name(vk::ObjectType::QUEUE, 0x20, "compute".into());
         assert_eq!(
@@ -128,10 +132,32 @@ mod tests {
 
         let mark = WaitMark::new(queues.to_vec());
         // The wait does not cover what is submitted after it began.
-        queues[1].counters.count_submission();
+        queues[1].counters.count_submission(7);
         mark.mark_completed();
         assert_eq!(names(&state, &queues), ["compute"]);
         WaitMark::new(queues.to_vec()).mark_completed();
         assert!(state.suspects(&queues).is_empty());
+    }
+
+    #[test]
+    fn a_command_buffer_is_named_if_no_other_can_have_aborted() {
+        let state = AbortState::default();
+        let queues = [queue(0x10, 0, 0)];
+        let name = |state: &AbortState| state.suspects(&queues).remove(0).command_buffer;
+        queues[0].counters.count_submission(7);
+        assert_eq!(name(&state), None, "it has no name");
+        state
+            .objects
+            .set_name(vk::ObjectType::COMMAND_BUFFER, 7, "frame".into());
+        assert_eq!(name(&state).as_deref(), Some("frame"));
+        queues[0].counters.count_submission(7);
+        assert_eq!(name(&state), None, "two submissions");
+        WaitMark::new(queues.to_vec()).mark_completed();
+        queues[0].counters.count_submission(0);
+        assert_eq!(name(&state), None, "several command buffers");
+        WaitMark::new(queues.to_vec()).mark_completed();
+        state.objects.forget_command_buffer_names([8, 7]);
+        queues[0].counters.count_submission(7);
+        assert_eq!(name(&state), None, "a new command buffer with the handle of an old one");
     }
 }

@@ -103,10 +103,9 @@ macro_rules! queue {
     };
 }
 
-/// The command submits structures of a type to a queue. As `queue`; submissions whose named member counts any command
-/// buffers are counted for reports.
+/// The command submits structures of a type to a queue. As `queue`; submissions with command buffers are counted for reports.
 macro_rules! submit {
-    ($command:ident $next:tt ($type:ty, $command_buffers:ident)) => {
+    ($command:ident $next:tt ($type:ty)) => {
         pub unsafe extern "system" fn $command(
             handle: vk::Queue,
             count: u32,
@@ -119,12 +118,7 @@ macro_rules! submit {
                     return MISSING;
                 };
                 // SAFETY: valid usage: `submits` has `count` elements.
-                if unsafe { queue::elements(submits, count) }
-                    .iter()
-                    .any(|submit| submit.$command_buffers > 0)
-                {
-                    queue::count_submission(device, handle);
-                }
+                unsafe { queue::count_submission(device, handle, queue::elements(submits, count)) };
                 device.on_queue(handle, || {
                     // SAFETY: the application's own arguments; the queue is locked.
                     unsafe { next(handle, count, submits, fence) }

@@ -3,7 +3,7 @@
 use super::{MISSING, command, guarded, next_of, wait};
 use crate::device::state::{Device, QueueLocation};
 use crate::device_loss::{DrainBudget, WaitMark};
-use ash::vk;
+use ash::vk::{self, Handle as _};
 
 /// Forwards, and notes the queue's family for reports.
 pub unsafe extern "system" fn get(handle: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
@@ -42,11 +42,79 @@ fn set_location(device: &Device, queue: vk::Queue, location: QueueLocation) {
     }
 }
 
-/// Counts a submission with command buffers, for reports.
-pub fn count_submission(device: &Device, queue: vk::Queue) {
-    if let Some(state) = &device.state {
-        state.count_submission(device, queue);
+/// A structure that submits command buffers.
+pub trait Submit {
+    /// Number of its command buffers.
+    fn count(&self) -> u32;
+
+    /// The first of its command buffers.
+    ///
+    /// # Safety
+    /// The structure must be valid and have one.
+    unsafe fn first(&self) -> vk::CommandBuffer;
+}
+
+impl Submit for vk::SubmitInfo<'_> {
+    fn count(&self) -> u32 {
+        self.command_buffer_count
     }
+
+    unsafe fn first(&self) -> vk::CommandBuffer {
+        // SAFETY: the list has an element (the caller's contract).
+        unsafe { *self.p_command_buffers }
+    }
+}
+
+impl Submit for vk::SubmitInfo2<'_> {
+    fn count(&self) -> u32 {
+        self.command_buffer_info_count
+    }
+
+    unsafe fn first(&self) -> vk::CommandBuffer {
+        // SAFETY: the list has an element (the caller's contract).
+        unsafe { (*self.p_command_buffer_infos).command_buffer }
+    }
+}
+
+/// Counts a submission with command buffers, for reports.
+///
+/// # Safety
+/// `submits` must be valid.
+pub unsafe fn count_submission<T: Submit>(device: &Device, queue: vk::Queue, submits: &[T]) {
+    let (Some(state), Some(first)) = (&device.state, submits.iter().find(|submit| submit.count() > 0)) else {
+        return;
+    };
+    let total: u64 = submits.iter().map(|submit| u64::from(submit.count())).sum();
+    let only = match total {
+        // SAFETY: the structure is valid (the caller's contract) and has a command buffer.
+        1 => unsafe { first.first() }.as_raw(),
+        _ => 0,
+    };
+    state.count_submission(device, queue, only);
+}
+
+/// Forwards. New command buffers may have the handles of freed ones, whose names are not theirs.
+pub unsafe extern "system" fn allocate_command_buffers(
+    handle: vk::Device,
+    info: *const vk::CommandBufferAllocateInfo<'_>,
+    buffers: *mut vk::CommandBuffer,
+) -> vk::Result {
+    command(|| {
+        // SAFETY: valid usage: the device is live, `info` valid, and `buffers` has as many elements as it says.
+        unsafe {
+            let Some((device, next)) = next_of(handle, |t| t.vkAllocateCommandBuffers) else {
+                return MISSING;
+            };
+            let result = next(handle, info, buffers);
+            if let (vk::Result::SUCCESS, Some(state), Some(info)) = (result, &device.state, info.as_ref()) {
+                let new = elements(buffers.cast_const(), info.command_buffer_count);
+                state
+                    .objects
+                    .forget_command_buffer_names(new.iter().map(|buffer| buffer.as_raw()));
+            }
+            result
+        }
+    })
 }
 
 /// The elements of an array. Where `count` is 0, `list` may be any pointer.

@@ -102,8 +102,8 @@ device_commands! {
 
     Device vkGetDeviceQueue => custom (queue::get);
     Device vkGetDeviceQueue2 => custom (queue::get2);
-    Device vkQueueSubmit => submit (vk::SubmitInfo<'_>, command_buffer_count);
-    Device vkQueueSubmit2 | vkQueueSubmit2KHR => submit (vk::SubmitInfo2<'_>, command_buffer_info_count);
+    Device vkQueueSubmit => submit (vk::SubmitInfo<'_>);
+    Device vkQueueSubmit2 | vkQueueSubmit2KHR => submit (vk::SubmitInfo2<'_>);
     Device vkQueueBindSparse => queue (count: u32, infos: *const vk::BindSparseInfo<'_>, fence: vk::Fence);
     Device vkQueueWaitIdle => custom (queue::wait_idle);
     Device vkQueuePresentKHR => custom (queue::present);
@@ -177,6 +177,7 @@ device_commands! {
         [vk::CommandBuffer, ERROR_UNKNOWN] info: *const vk::CommandBufferBeginInfo<'_>
     );
     Device vkResetCommandBuffer => reset ([vk::CommandBuffer, SUCCESS] flags: vk::CommandBufferResetFlags);
+    Device vkAllocateCommandBuffers => custom (queue::allocate_command_buffers);
     Device vkFreeCommandBuffers => free (pool: vk::CommandPool, count: u32, buffers: *const vk::CommandBuffer);
     Device vkFreeDescriptorSets => reset (pool: vk::DescriptorPool, count: u32, sets: *const vk::DescriptorSet);
     Device vkResetCommandPool => reset (pool: vk::CommandPool, flags: vk::CommandPoolResetFlags);

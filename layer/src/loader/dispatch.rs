@@ -136,6 +136,7 @@ next_table! {
         vkGetDeviceFaultInfoEXT: vk::PFN_vkGetDeviceFaultInfoEXT,
         vkBeginCommandBuffer: vk::PFN_vkBeginCommandBuffer,
         vkResetCommandBuffer: vk::PFN_vkResetCommandBuffer,
+        vkAllocateCommandBuffers: vk::PFN_vkAllocateCommandBuffers,
         vkFreeCommandBuffers: vk::PFN_vkFreeCommandBuffers,
         vkFreeDescriptorSets: vk::PFN_vkFreeDescriptorSets,
         vkResetCommandPool: vk::PFN_vkResetCommandPool,

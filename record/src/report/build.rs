@@ -225,7 +225,11 @@ impl SiteReport {
         payload: impl Fn(&T) -> &[u8],
         sample: impl Fn(&T) -> Sample,
     ) {
-        self.queues = options.queues_for(&self.stages);
+        let queues = options.queues_for(&self.stages);
+        if let [only] = queues.as_slice() {
+            self.command_buffer.clone_from(&only.command_buffer);
+        }
+        self.queues = queues.into_iter().map(|queue| queue.name.clone()).collect();
         self.invocations = aborts.len() as u64;
         let (chosen, distinct) = choose(aborts.iter().map(payload), options.samples.max(1));
         self.distinct_messages = distinct;

@@ -27,6 +27,8 @@ pub struct QueueUse {
     pub graphics: bool,
     /// It runs compute and ray-tracing stages.
     pub compute: bool,
+    /// Name of the only command buffer of that work.
+    pub command_buffer: Option<String>,
 }
 
 impl QueueUse {
@@ -54,14 +56,10 @@ pub struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// Names of the queues that can run one of these stages; of all queues if `stages` is empty.
-    pub(crate) fn queues_for(&self, stages: &[StageReport]) -> Vec<String> {
+    /// The queues that can run one of these stages; all queues if `stages` is empty.
+    pub(crate) fn queues_for(&self, stages: &[StageReport]) -> Vec<&QueueUse> {
         let can_run = |queue: &&QueueUse| stages.is_empty() || stages.iter().any(|s| queue.runs(s.execution_model));
-        self.queues
-            .iter()
-            .filter(can_run)
-            .map(|queue| queue.name.clone())
-            .collect()
+        self.queues.iter().filter(can_run).collect()
     }
 }
 
@@ -155,6 +153,9 @@ pub struct SiteReport {
     pub pipelines: Vec<String>,
     /// Names of the queues that the aborting invocations may have run on.
     pub queues: Vec<String>,
+    /// Debug-utils name of the command buffer, if only one can have aborted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command_buffer: Option<String>,
     /// Invocations that aborted here.
     pub invocations: u64,
     /// For aborts at a site that was reported before: the minimum number of submits in which they happened.

@@ -50,7 +50,7 @@ pub(crate) fn module(site: &SiteReport) -> String {
     }
 }
 
-/// `pipeline "cull pass", queue "compute"`.
+/// `pipeline "cull pass", command buffer "frame", queue "compute"`.
 pub(crate) fn objects(site: &SiteReport) -> Option<String> {
     let list = |kind: &str, names: &[String]| {
         let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", one_line(n))).collect();
@@ -60,10 +60,14 @@ pub(crate) fn objects(site: &SiteReport) -> Option<String> {
             _ => Some(format!("{kind}s {}", quoted.join(", "))),
         }
     };
-    let parts: Vec<String> = [list("pipeline", &site.pipelines), queues(&site.queues)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let parts: Vec<String> = [
+        list("pipeline", &site.pipelines),
+        list("command buffer", site.command_buffer.as_slice()),
+        queues(&site.queues),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

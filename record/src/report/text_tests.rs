@@ -85,6 +85,7 @@ fn queue(name: &str, graphics: bool, compute: bool) -> QueueUse {
         name: name.into(),
         graphics,
         compute,
+        command_buffer: None,
     }
 }
 
@@ -436,4 +437,35 @@ fn all_queues_that_may_have_run_the_shader_are_named() {
         objects(with_unnamed, false).as_deref(),
         Some("= queue \"a\", \"b\" or (family 0, index 1) (each had pending work)")
     );
+}
+
+#[test]
+fn a_command_buffer_is_named_if_one_queue_is_left() {
+    let named = |name: &str, compute: bool| QueueUse {
+        command_buffer: Some(format!("of {name}")),
+        ..queue(name, !compute, compute)
+    };
+    let table = Arc::new(table());
+    let info = move |_| ModuleInfo {
+        sites: Some(table.clone()),
+        ..ModuleInfo::default()
+    };
+    let text = |queues| {
+        let records = Records {
+            records: vec![record(15, 7)],
+            ..Records::default()
+        };
+        let options = ReportOptions {
+            queues,
+            ..ReportOptions::default()
+        };
+        Report::build(&records, &info, &options).text(false)
+    };
+    let found = text(vec![named("render", false), named("async", true)]);
+    assert!(
+        found.contains("= command buffer \"of async\", queue \"async\"\n"),
+        "{found}"
+    );
+    let found = text(vec![named("a", true), named("b", true)]);
+    assert!(!found.contains("command buffer"), "{found}");
 }

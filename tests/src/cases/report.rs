@@ -50,6 +50,10 @@ pub(super) const CASES: &[Case] = cases! {
         alone(), set(&[("filter", "report message=*is eight; ignore message=*")]), reports("selected");
     "report::empty_when_the_filter_ignores_everything" => two_sites(gpu),
         alone(), set(&[("filter", "ignore file=report/*")]), silent();
+    "report::of_the_only_command_buffer" => command_buffer(device, 1),
+        alone(), logs(&["   = command buffer \"the frame\", queue (family"]);
+    "report::without_a_command_buffer_if_there_are_two" => command_buffer(device, 2),
+        alone(), set(&[("log_file", "layer.log")]), silent();
     "report::without_the_names_of_destroyed_objects" => renamed(device),
         alone(), set(&[("log_file", "layer.log")]), silent();
     "report::on_a_device_that_continues" => continues(device),
@@ -158,6 +162,28 @@ fn continues(device: &Device<'_>) -> Result<()> {
         let kernel = WordKernel::new(device, &spirv, &marked(&[at]))?;
         expect_success(kernel.run_to_end(1)?)?;
         ensure!(kernel.words()[at] == MARK, "the invocation continued after its abort");
+    }
+    Ok(())
+}
+
+/// Submits named command buffers of one kernel, of which the first aborts.
+fn command_buffer(device: &Device<'_>, count: usize) -> Result<()> {
+    let spirv = glsl_debug::compile("report/bounds.comp", Form::Lines)?;
+    let kernel = WordKernel::new(device, &spirv, &marked(&[5]))?;
+    let submissions = (0..count).map(|_| kernel.record(1)).collect::<Result<Vec<_>>>()?;
+    for submission in &submissions {
+        device.name(submission.commands, c"the frame")?;
+    }
+    for submission in &submissions {
+        let _ = submission.submit();
+    }
+    expect_lost(device.queue_wait_idle())?;
+    if count > 1 {
+        let log = std::fs::read_to_string("layer.log")?;
+        ensure!(
+            log.contains("shader aborted") && !log.contains("command buffer"),
+            "{log}"
+        );
     }
     Ok(())
 }

@@ -17,9 +17,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use vkabort_record::site::ModuleHash;
 
 /// The types of objects that reports name.
-const REPORTED: [ObjectType; 5] = [
+const REPORTED: [ObjectType; 6] = [
     ObjectType::DEVICE,
     ObjectType::QUEUE,
+    ObjectType::COMMAND_BUFFER,
     ObjectType::SHADER_MODULE,
     ObjectType::PIPELINE,
     ObjectType::SHADER_EXT,
@@ -89,6 +90,8 @@ impl Tables {
 pub struct Objects {
     tables: RwLock<Tables>,
     has_modules: AtomicBool,
+    /// Some command buffer had a name.
+    has_command_buffer_names: AtomicBool,
 }
 
 impl Objects {
@@ -110,6 +113,9 @@ impl Objects {
         if !REPORTED.contains(&kind) {
             return;
         }
+        if kind == ObjectType::COMMAND_BUFFER {
+            self.has_command_buffer_names.store(true, Ordering::Release);
+        }
         self.write(|tables| {
             let object = tables.objects.entry((kind, handle)).or_default();
             object.name = name;
@@ -123,6 +129,17 @@ impl Objects {
     pub fn name(&self, kind: ObjectType, handle: u64) -> Option<String> {
         self.read(|tables| tables.objects.get(&(kind, handle)).map(|object| object.name.clone()))
             .filter(|name| !name.is_empty())
+    }
+
+    /// Forgets the names of command buffers: their handles belong to new ones. One atomic load if none ever had a name.
+    pub fn forget_command_buffer_names(&self, handles: impl IntoIterator<Item = u64>) {
+        if self.has_command_buffer_names.load(Ordering::Acquire) {
+            self.write(|tables| {
+                for handle in handles {
+                    tables.objects.remove(&(ObjectType::COMMAND_BUFFER, handle));
+                }
+            });
+        }
     }
 
     /// Adds a new object and the modules that it is created from.

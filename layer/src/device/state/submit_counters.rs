@@ -1,4 +1,4 @@
-//! Counts submissions with command buffers, per queue, to find the queue of an abort.
+//! Counts submissions with command buffers, per queue, to find the queue and the command buffer of an abort.
 
 use crate::sync::{AtomicU64, Ordering};
 
@@ -8,11 +8,15 @@ pub struct SubmitCounters {
     submitted: AtomicU64,
     /// Submissions covered by a successful wait before any abort.
     completed: AtomicU64,
+    /// The only command buffer of the last submission; 0 if it had several.
+    last: AtomicU64,
 }
 
 impl SubmitCounters {
-    /// Counts a submission. One atomic add.
-    pub fn count_submission(&self) {
+    /// Counts a submission, which is externally synchronised. `only`: its command buffer, or 0 if it has several. An atomic
+    /// store and an atomic add.
+    pub fn count_submission(&self, only: u64) {
+        self.last.store(only, Ordering::Relaxed);
         self.submitted.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -24,6 +28,12 @@ impl SubmitCounters {
     /// The first `submitted` submissions completed without an abort.
     pub fn mark_completed(&self, submitted: u64) {
         self.completed.fetch_max(submitted, Ordering::Relaxed);
+    }
+
+    /// The only command buffer of the only submission that is not yet covered by a successful wait.
+    pub fn only_command_buffer(&self) -> Option<u64> {
+        let is_one = self.submitted() == self.completed.load(Ordering::Relaxed) + 1;
+        Some(self.last.load(Ordering::Relaxed)).filter(|handle| is_one && *handle != 0)
     }
 
     /// Some submission is not yet covered by a successful wait.
