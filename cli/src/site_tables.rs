@@ -146,6 +146,7 @@ mod tests {
                 entry_points: Vec::new(),
                 callers: Vec::new(),
                 location: None,
+                snippet: None,
                 message: (0..depth).fold(integer, |ty, _| structure(ty)),
                 text: None,
             }],
