@@ -142,7 +142,7 @@ fn check_shortest(format: &str, value: f64) {
     let number = inner.trim();
     assert_eq!(number.parse(), Ok(value), "{format} gives {text}");
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    let shortest = digits(&format!("{value:e}").split('e').next().unwrap_or_default().to_owned());
+    let shortest = digits(format!("{value:e}").split('e').next().unwrap_or_default());
     let mantissa = digits(number.split('e').next().unwrap_or_default());
     assert!(
         mantissa.contains(shortest.trim_matches('0')),
