@@ -4,6 +4,7 @@ use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, 
 use std::time::Duration;
 use vkabort_record::escape::one_line;
 use vkabort_record::report::{Report, SiteReport, Totals, show_location};
+use vkabort_record::site::Location;
 
 /// One test case for the program, failed if `exit` describes an unsuccessful end, and one failed test case for every
 /// site that aborted, however often it was reported.
@@ -44,10 +45,13 @@ fn failed(kind: &str, message: &str, name: &str) -> TestCase {
     TestCase::new(name, status)
 }
 
-/// Source line, function or module of a site.
+/// Source line, function or module of a site. Without a column: some compilers give none, and test names should last.
 fn place(site: &SiteReport) -> String {
     match (&site.location, &site.function, site.module_hash) {
-        (Some(location), ..) => show_location(location),
+        (Some(location), ..) => show_location(&Location {
+            column: 0,
+            ..location.clone()
+        }),
         (None, Some(function), _) => one_line(function),
         (None, None, Some(hash)) => format!("module {hash}"),
         _ => "unknown place".to_owned(),
