@@ -71,6 +71,7 @@ fn goals(flow: &Flow<'_, '_>, waits: &Table<Node, bool>) -> Table<Node, Option<N
             next = flow.construct(header).and_then(|construct| construct.outer);
         }
     }
+    let breaks_out = breaking_out(flow);
     let mut is_followed = flow.successors.map(|_| false);
     let mut goals: Table<Node, Option<Node>> = flow.successors.map(|_| None);
     for header in flow.headers.iter().copied() {
@@ -87,7 +88,8 @@ fn goals(flow: &Flow<'_, '_>, waits: &Table<Node, bool>) -> Table<Node, Option<N
         let is_stop = is_before_wait && outer.is_none_or(|outer| contains.is_set(outer) || !is_followed.is_set(outer));
         // No branch leaves a continue construct, so a test there would be of no use.
         let can_leave = !flow.is_in_continue(construct.merge);
-        let goal = if can_leave && (construct.is_breakable || is_stop) {
+        let is_goal = construct.is_breakable || is_stop && !breaks_out.is_set(header);
+        let goal = if can_leave && is_goal {
             Some(header)
         } else {
             outer.and_then(|outer| goals.get(outer).copied().flatten())
@@ -97,4 +99,32 @@ fn goals(flow: &Flow<'_, '_>, waits: &Table<Node, bool>) -> Table<Node, Option<N
         }
     }
     goals
+}
+
+/// Headers of constructs that a block inside leaves to somewhere else than their merge block or the ends of a loop: to the
+/// merge block of a switch around, which would be the wrong one if the construct became a switch.
+fn breaking_out(flow: &Flow<'_, '_>) -> Table<Node, bool> {
+    let mut is_loop_end = flow.successors.map(|_| false);
+    for construct in flow.headers.iter().filter_map(|header| flow.construct(*header)) {
+        if let Some(target) = construct.continue_target {
+            is_loop_end.set(target);
+            is_loop_end.set(construct.merge);
+        }
+    }
+    let mut found = flow.successors.map(|_| false);
+    for (node, next) in flow.successors.iter() {
+        for to in next.iter().filter(|to| !is_loop_end.is_set(**to)) {
+            let around = flow.outside(*to);
+            let mut left = flow.construct(node).map(|_| node).or_else(|| flow.outside(node));
+            while let Some(header) = left.filter(|header| Some(*header) != around) {
+                let Some(construct) = flow.construct(header) else { break };
+                if construct.merge == *to {
+                    break;
+                }
+                found.set(header);
+                left = construct.outer;
+            }
+        }
+    }
+    found
 }

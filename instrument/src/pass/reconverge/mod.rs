@@ -18,8 +18,8 @@
 //! wait (`waits`). (2) `values` finds values that the new edges cut off from their uses. (3) `rewrite` writes the
 //! blocks, with `phis` and `switches`.
 //!
-//! Not handled: functions with unknown instructions, and pointers or handles that would have to be selected by a phi. Their
-//! exits stay as they are.
+//! Not handled: functions with unknown instructions, and pointers or handles that would have to be selected by a phi: their
+//! exits stay as they are. A selection that breaks out of a switch around it cannot become a switch: its exits go further out.
 
 mod detours;
 mod flow;
