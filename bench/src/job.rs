@@ -67,11 +67,11 @@ impl Job {
             .env("CARGO_TARGET_DIR", vkabort_test_kit::target())
             .env("VK_LAYER_PRINTF_ENABLE", "1")
             .env("VK_LAYER_PRINTF_ONLY_PRESET", "1");
-        if self.layers == Layers::Ours {
-            command.env(format!("{VARIABLE_PREFIX}EMULATION"), "force");
-        } else {
-            // The child activates the layer itself where it compares.
-            command.env("VK_ADD_LAYER_PATH", &layer.explicit);
+        match self.layers {
+            // The process activates the layer by name where it measures with and without it.
+            Layers::None => drop(command.env("VK_LAYER_PATH", &layer.explicit)),
+            Layers::Ours => drop(command.env(format!("{VARIABLE_PREFIX}EMULATION"), "force")),
+            Layers::Validation => {}
         }
         let finished = run_with_limit(&mut command, self.limit, output.path());
         let stdout = match &finished {

@@ -33,9 +33,6 @@ pub fn test() -> Result<()> {
 /// A package cannot be installed, or a benchmark cannot run.
 pub fn bench(arguments: &[String]) -> Result<()> {
     set_up()?;
-    if arguments.is_empty() {
-        process::run(&mut cargo(&["bench", "--workspace", "--bench", "*"]))?;
-    }
     process::run(cargo(&["run", "--release", "--package", "vkabort-bench", "--"]).args(arguments))
 }
 
@@ -76,7 +73,7 @@ fn run_all(times: &mut Times) -> Result<()> {
             "warnings",
         ]))
     })?;
-    // Always the whole workspace, for `bench` too: with some of its packages, dependencies would have other features, and
+    // Always the whole workspace: with some of its packages, dependencies would have other features, and
     // the C++ of glslang would be built again.
     times.measure("building the tests", || {
         process::run(&mut cargo(&["test", "--workspace", "--no-run"]))

@@ -1,8 +1,8 @@
-//! Cost of an abort that is never reached: runs the same kernel with and without it, alternately.
+//! Cost of an abort that is never reached: runs variants of the same kernel, alternately.
 
-use super::medians;
+use super::median_of;
+use super::shaders::{self, Variant};
 use crate::case::Context;
-use crate::glsl;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -24,53 +24,67 @@ pub enum Place {
     AfterALoop,
 }
 
-/// Compiles a kernel that reads and computes, with or without an abort at `place`.
-fn shader(place: Place, abort: bool) -> Result<Vec<u32>> {
-    let check = |here: Place, text: &'static str| if abort && here == place { text } else { "" };
+/// Compiles a kernel that reads and computes, with a check at `place`.
+fn shader(place: Place, variant: Variant) -> Result<Vec<u32>> {
+    let check = |here: Place, text: &'static str| if here == place { text } else { "" };
     let text = format!(
-        "#version 460\n#extension GL_EXT_abort : enable\nlayout(local_size_x = 64) in;\n\
+        "layout(local_size_x = 64) in;\n\
          layout(set = 0, binding = 0) buffer Words {{ uint rounds; uint count; uint words[]; }};\n\
          void main() {{\n  uint value = gl_GlobalInvocationID.x;\n  uint rounds = rounds;\n\
          for (uint i = 0u; i < rounds; ++i) {{\n    uint at = value & 1023u;\n    {}\n\
          value = value * 1664525u + words[at] + i;\n  }}\n  {}\n\
          words[1024u + gl_GlobalInvocationID.x] = value;\n}}\n",
-        check(
-            Place::InALoop,
-            "if (at >= count) abortEXT(\"%u is beyond %u\", at, count);"
-        ),
-        check(
-            Place::AfterALoop,
-            "if (count == 0u) abortEXT(\"%u of nothing\", value);"
-        ),
+        check(Place::InALoop, "CHECK(at < count, \"%u is beyond the words\", at);"),
+        check(Place::AfterALoop, "CHECK(count != 0u, \"%u of nothing\", value);"),
     );
-    glsl::compile_compute(&text)
+    shaders::compile_compute(&text, variant)
 }
 
-/// Median times of a dispatch without and with the abort.
+/// Median times of a dispatch without a check and with an abort that is never taken.
 ///
 /// # Errors
 ///
 /// A call fails.
 pub fn never_taken(place: Place) -> Result<(Duration, Duration)> {
+    let times = compare(place, [Variant::Unchecked, Variant::Layer])?;
+    Ok((times[0], times[1]))
+}
+
+/// Median times of a dispatch in each variant. The samples of the variants alternate.
+///
+/// # Errors
+///
+/// A call fails.
+pub fn compare<const N: usize>(place: Place, variants: [Variant; N]) -> Result<[Duration; N]> {
     let context = Context::default();
     let gpu = Gpu::open(&context)?;
     let device = Device::new(&gpu)?;
     let mut words = vec![1; 2 + 1024 + 64 * GROUPS as usize];
     words[1] = 1024;
-    let (plain, aborting) = (shader(place, false)?, shader(place, true)?);
+    let modules = variants.map(|variant| shader(place, variant));
+    let modules = modules.into_iter().collect::<Result<Vec<_>>>()?;
     let mut rounds = 16;
     loop {
         words[0] = rounds;
         let buffer = Buffer::near(&device, &words)?;
-        let plain = Kernel::new(&device, &plain, &[&buffer])?;
-        let aborting = Kernel::new(&device, &aborting, &[&buffer])?;
-        dispatch(&plain)?;
-        dispatch(&aborting)?;
-        if dispatch(&plain)? < LONG_ENOUGH && rounds < 1 << 20 {
+        let kernels = modules.iter().map(|words| Kernel::new(&device, words, &[&buffer]));
+        let kernels = kernels.collect::<Result<Vec<_>>>()?;
+        let mut shortest = Duration::MAX;
+        for kernel in &kernels {
+            dispatch(kernel)?;
+            shortest = shortest.min(dispatch(kernel)?);
+        }
+        if shortest < LONG_ENOUGH && rounds < 1 << 20 {
             rounds *= 2;
             continue;
         }
-        return medians(SAMPLES, || dispatch(&plain), || dispatch(&aborting));
+        let mut times = [(); N].map(|()| Vec::new());
+        for _ in 0..SAMPLES {
+            for (kernel, times) in kernels.iter().zip(&mut times) {
+                times.push(dispatch(kernel)?);
+            }
+        }
+        return Ok(times.map(|times| median_of(times).unwrap_or_default()));
     }
 }
 

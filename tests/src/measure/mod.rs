@@ -2,12 +2,12 @@
 
 pub mod calls;
 pub mod compilers;
-pub mod driver_process;
 pub mod kernel;
 pub mod large_message;
 pub mod loss;
 pub mod measurement;
 pub mod shaders;
+pub mod storm;
 
 use anyhow::{Context as _, Result};
 use std::time::{Duration, Instant};
@@ -52,7 +52,8 @@ pub fn medians(
     both.context("nothing was measured")
 }
 
-fn median_of(mut times: Vec<Duration>) -> Option<Duration> {
+/// Median of the times; none if there are none.
+pub fn median_of(mut times: Vec<Duration>) -> Option<Duration> {
     times.sort();
     times.get(times.len() / 2).copied()
 }

@@ -108,7 +108,7 @@ impl Shader {
     ///
     /// The GLSL does not compile.
     pub fn compile(&self, variant: Variant) -> Result<Option<Vec<Vec<u32>>>> {
-        let compute = |text: &str| compile(text, ShaderStage::Compute, variant);
+        let compute = |text: &str| compile_compute(text, variant);
         Ok(Some(match self {
             Self::File(name) => {
                 let file = FILES.iter().find(|(other, _)| other == name);
@@ -139,6 +139,15 @@ impl Shader {
             }
         }))
     }
+}
+
+/// Compiles a compute shader with `CHECK`s, without its `#version`.
+///
+/// # Errors
+///
+/// The text does not compile.
+pub fn compile_compute(text: &str, variant: Variant) -> Result<Vec<u32>> {
+    compile(text, ShaderStage::Compute, variant)
 }
 
 fn compile(text: &str, stage: ShaderStage, variant: Variant) -> Result<Vec<u32>> {

@@ -1,4 +1,4 @@
-//! Links the benchmarks with SPIRV-Tools, which `cargo xtask drivers` installs.
+//! Links the benchmark with SPIRV-Tools, which `cargo xtask drivers` installs.
 
 use std::path::Path;
 
@@ -11,6 +11,6 @@ fn main() {
         "-lSPIRV-Tools".into(),
         "-lstdc++".into(),
     ] {
-        println!("cargo:rustc-link-arg-benches={argument}");
+        println!("cargo:rustc-link-arg-bins={argument}");
     }
 }

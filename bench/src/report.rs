@@ -1,0 +1,84 @@
+//! `RESULTS.md` and the plots.
+
+use crate::parts::Part;
+use crate::plot::Plot;
+use crate::results::{self, Results};
+use crate::summary::{self, ByPart};
+use crate::table::by_metric;
+use anyhow::Result;
+use clap::ValueEnum;
+use vkabort_test_kit::root;
+
+/// Writes `bench/RESULTS.md` and the plots from the results of all parts that have run here.
+///
+/// # Errors
+///
+/// A file cannot be read or written.
+pub fn write() -> Result<()> {
+    let mut by_part = ByPart::new();
+    let mut sections = String::new();
+    for part in Part::value_variants() {
+        let Some(found) = Results::read(&part.name())? else {
+            continue;
+        };
+        sections += &format!("\n## {}\n\n{}\n\n", part.title(), part.explanation());
+        let facts: Vec<String> = found
+            .facts
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        sections += &format!("{}\n", facts.join("; "));
+        sections += &by_metric(&found.measurements);
+        let failed = found.measurements.iter().filter(|one| one.value.is_none());
+        for one in failed {
+            let reason = one.reason.lines().next().unwrap_or_default();
+            sections += &format!(
+                "\nNot measured: {}, {}, {}: {reason}.\n",
+                one.driver, one.subject, one.variant
+            );
+        }
+        if let Some((file, plot)) = plot(*part) {
+            let path = root().join("bench").join(file);
+            plot.draw(&found.measurements, &path)?;
+            sections += &format!("\n![{}]({file})\n", plot.title);
+        }
+        by_part.insert(*part, found.measurements);
+    }
+    let mut text = String::from(
+        "# Results\n\nWritten by `cargo xtask bench`. Both sides of each comparison are from one run; compare ratios, not times, across \
+         machines. Compile times are processor time.\n\n| | against | goal | result | |\n|---|---|---|---|---|\n",
+    );
+    for (row, how) in summary::rows(&by_part) {
+        text += &format!("| {} | {how} |\n", row.join(" | "));
+    }
+    results::write_report(&(text + &sections))
+}
+
+/// The plot of a part, and its file in `bench`.
+fn plot(part: Part) -> Option<(&'static str, Plot<'static>)> {
+    let plot = |title, x, y, metric| Plot { title, x, y, metric };
+    Some(match part {
+        Part::Rewrite => (
+            "module_size.svg",
+            plot("Rewrite by size of the module", "words", "microseconds", "rewrite us"),
+        ),
+        Part::Messages => (
+            "message_size.svg",
+            plot("Pipeline creation by size of the message", "KiB", "milliseconds", "ms"),
+        ),
+        Part::Storm => (
+            "aborting_invocations.svg",
+            plot(
+                "Dispatch of a million invocations by number that fail",
+                "failing invocations",
+                "milliseconds",
+                "ms",
+            ),
+        ),
+        Part::Sites => (
+            "sites.svg",
+            plot("Code by number of checks", "checks", "code (bytes)", "code"),
+        ),
+        _ => return None,
+    })
+}

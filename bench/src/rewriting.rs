@@ -1,0 +1,160 @@
+//! Time of a rewrite, and of SPIRV-Tools parsing and writing the same module without a pass. SPIRV-Tools does not support the
+//! new instructions, so its modules contain `OpUnreachable` instead.
+
+use anyhow::{Context, Result, ensure};
+use std::ffi::c_int;
+use std::hint::black_box;
+use std::ptr::{self, NonNull};
+use std::time::{Duration, Instant};
+use vkabort_instrument::{Options, instrument};
+use vkabort_oracle::words::without_extensions;
+use vkabort_tests::glsl;
+use vkabort_tests::large_shader::shader;
+use vkabort_tests::measure::measurement::Measurement;
+use vkabort_tests::measure::medians;
+
+/// SPIRV-Tools' C interface, as its `libspirv.h` declares it.
+mod spirv_tools {
+    use std::ffi::{c_int, c_void};
+
+    /// `spv_binary_t`.
+    #[repr(C)]
+    pub struct Binary {
+        pub code: *mut u32,
+        pub words: usize,
+    }
+
+    // SAFETY: the signatures match `libspirv.h` of the version that the build script of glslang-sys links.
+    unsafe extern "C" {
+        pub fn spvOptimizerCreate(env: c_int) -> *mut c_void;
+        pub fn spvOptimizerDestroy(optimizer: *mut c_void);
+        pub fn spvOptimizerOptionsCreate() -> *mut c_void;
+        pub fn spvOptimizerOptionsSetRunValidator(options: *mut c_void, run: bool);
+        pub fn spvOptimizerOptionsDestroy(options: *mut c_void);
+        pub fn spvOptimizerRun(
+            optimizer: *mut c_void,
+            words: *const u32,
+            count: usize,
+            optimized: *mut *mut Binary,
+            options: *mut c_void,
+        ) -> c_int;
+        pub fn spvBinaryDestroy(binary: *mut Binary);
+    }
+}
+
+/// `SPV_ENV_VULKAN_1_3`.
+const VULKAN_1_3: c_int = 25;
+
+/// Samples, each of as many calls as take at least [`SAMPLE`].
+const SAMPLES: usize = 15;
+const SAMPLE: Duration = Duration::from_millis(20);
+
+/// Measures scans of modules without aborts, and rewrites.
+///
+/// # Errors
+///
+/// A shader does not compile.
+pub fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
+    for length in [100, 10_000, 1_000_000] {
+        let words = without_aborts(length);
+        let (time, _) = medians(SAMPLES, || repeated(|| scan(&words)), || Ok(Duration::ZERO))?;
+        let subject = format!("{length} words without aborts");
+        each(&Measurement::new(
+            &subject,
+            "layer",
+            "scan ns",
+            time.as_secs_f64() * 1e9,
+        ));
+    }
+    let mut modules = Vec::new();
+    for name in [
+        "message/empty.comp",
+        "abort/every_path.comp",
+        "control_flow/do_while_condition.comp",
+        "message/structures.comp",
+    ] {
+        modules.push(glsl::compile(name)?);
+    }
+    for functions in [1, 5, 20, 80, 400] {
+        modules.push(shader(functions)?);
+    }
+    modules.sort_by_key(Vec::len);
+    for words in &modules {
+        let plain = without_extensions(words).context("not a module")?;
+        let (ours, theirs) = medians(
+            SAMPLES,
+            || repeated(|| rewrite(words)),
+            || repeated(|| round_trip(&plain)),
+        )?;
+        let subject = format!("{} words", words.len());
+        each(&Measurement::new(
+            &subject,
+            "layer",
+            "rewrite us",
+            ours.as_secs_f64() * 1e6,
+        ));
+        each(&Measurement::new(
+            &subject,
+            "SPIRV-Tools, no pass",
+            "rewrite us",
+            theirs.as_secs_f64() * 1e6,
+        ));
+    }
+    Ok(())
+}
+
+/// A module of `length` words without the capabilities that are lowered.
+fn without_aborts(length: usize) -> Vec<u32> {
+    const CAPABILITY: u32 = 17;
+    let mut words = vec![0x0723_0203, 0x0001_0500, 0, 8, 0];
+    for capability in [1, 61, 5347] {
+        words.extend([2 << 16 | CAPABILITY, capability]);
+    }
+    words.extend([3 << 16 | 14, 0, 1]);
+    words.resize(length, 1 << 16);
+    words
+}
+
+/// Mean time of a call over enough of them.
+fn repeated(mut call: impl FnMut() -> Result<()>) -> Result<Duration> {
+    let (start, mut calls) = (Instant::now(), 0);
+    loop {
+        // The clock is slower than a scan.
+        for _ in 0..8 {
+            call()?;
+        }
+        calls += 8;
+        let time = start.elapsed();
+        if time >= SAMPLE {
+            return Ok(time / calls);
+        }
+    }
+}
+
+fn scan(words: &[u32]) -> Result<()> {
+    black_box(instrument(black_box(words), &Options::default()))?;
+    Ok(())
+}
+
+fn rewrite(words: &[u32]) -> Result<()> {
+    scan(words)
+}
+
+/// Parses a module with SPIRV-Tools and writes it again, without validation or a pass.
+fn round_trip(words: &[u32]) -> Result<()> {
+    let mut binary = ptr::null_mut();
+    // SAFETY: each object is created here and destroyed once; pointer and length come from the same slice.
+    unsafe {
+        let optimizer = spirv_tools::spvOptimizerCreate(VULKAN_1_3);
+        let options = spirv_tools::spvOptimizerOptionsCreate();
+        spirv_tools::spvOptimizerOptionsSetRunValidator(options, false);
+        let result = spirv_tools::spvOptimizerRun(optimizer, words.as_ptr(), words.len(), &raw mut binary, options);
+        spirv_tools::spvOptimizerOptionsDestroy(options);
+        spirv_tools::spvOptimizerDestroy(optimizer);
+        ensure!(result == 0, "SPIRV-Tools refuses the module: {result}");
+        let written = NonNull::new(binary).context("SPIRV-Tools wrote no module")?;
+        black_box(written.as_ref().words);
+        spirv_tools::spvBinaryDestroy(binary);
+    }
+    Ok(())
+}

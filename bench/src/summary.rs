@@ -1,0 +1,224 @@
+//! The goals, each with what was measured.
+
+use crate::parts::Part;
+use crate::table::number;
+use std::collections::BTreeMap;
+use vkabort_tests::measure::measurement::Measurement;
+use vkabort_tests::measure::shaders::Variant;
+
+/// Measurements by part.
+pub type ByPart = BTreeMap<Part, Vec<Measurement>>;
+
+/// Two values of a driver and subject: of a variant and of its baseline.
+struct Pair<'a> {
+    of: &'a Measurement,
+    value: f64,
+    baseline: f64,
+}
+
+impl Pair<'_> {
+    fn ratio(&self) -> f64 {
+        self.value / self.baseline
+    }
+
+    fn name(&self) -> String {
+        format!("{}, {}", self.of.driver, self.of.subject)
+    }
+}
+
+/// The pairs of a metric in which both variants have a value.
+fn pairs<'a>(all: &'a [Measurement], metric: &str, variant: &str, baseline: &str) -> Vec<Pair<'a>> {
+    let mut pairs = Vec::new();
+    let (variant, baseline): (String, String) = (variant.into(), baseline.into());
+    for one in all.iter().filter(|one| one.metric == metric && one.variant == variant) {
+        let other = all.iter().find(|other| {
+            other.metric == metric
+                && other.variant == baseline
+                && other.driver == one.driver
+                && other.subject == one.subject
+        });
+        if let (Some(value), Some(baseline)) = (one.value, other.and_then(|other| other.value)) {
+            pairs.push(Pair {
+                of: one,
+                value,
+                baseline,
+            });
+        }
+    }
+    pairs
+}
+
+/// Median, and the worst pair with its name, of the ratios.
+fn ratios(mut pairs: Vec<Pair<'_>>) -> String {
+    pairs.retain(|pair| pair.baseline > 0.0);
+    pairs.sort_by(|one, other| one.ratio().total_cmp(&other.ratio()));
+    match (pairs.get(pairs.len() / 2), pairs.last()) {
+        (Some(median), Some(worst)) => format!(
+            "median {}x of {} pairs, worst {}x ({})",
+            number(median.ratio()),
+            pairs.len(),
+            number(worst.ratio()),
+            worst.name()
+        ),
+        _ => NOT_MEASURED.to_owned(),
+    }
+}
+
+/// The texts, or that there are none.
+fn joined(texts: &[String]) -> String {
+    match texts {
+        [] => NOT_MEASURED.to_owned(),
+        _ => texts.join("; "),
+    }
+}
+
+const NOT_MEASURED: &str = "not measured";
+
+/// The rows of the table of goals: what, compared with what, the goal, the result; and whether the shaders were executed or
+/// only compiled.
+pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
+    let of = |part: Part| parts.get(&part).map_or(&[][..], Vec::as_slice);
+    let (layer, unchecked, plain) = (Variant::Layer.name(), Variant::Unchecked.name(), Variant::Return.name());
+    let (native, printf) = (Variant::Native.name(), Variant::Printf.name());
+    let compilers = of(Part::Compilers);
+    let worse = |metric, is_worse: fn(f64, f64) -> bool| {
+        let all = pairs(compilers, metric, layer, plain);
+        let found: Vec<String> = all
+            .iter()
+            .filter(|pair| is_worse(pair.value, pair.baseline))
+            .map(|pair| format!("{} ({} to {})", pair.name(), number(pair.baseline), number(pair.value)))
+            .collect();
+        match (all.len(), found.len()) {
+            (0, _) => NOT_MEASURED.to_owned(),
+            (all, 0) => format!("0 of {all} pairs"),
+            (all, worse) => format!("{worse} of {all} pairs: {}", found.join("; ")),
+        }
+    };
+    let sites: Vec<Measurement> = compilers
+        .iter()
+        .filter(|one| one.subject == "16 sites")
+        .cloned()
+        .collect();
+    let each = |all: Vec<Pair<'_>>, text: fn(&Pair<'_>) -> String| {
+        let texts: Vec<String> = all
+            .iter()
+            .map(|pair| format!("{}: {}", pair.name(), text(pair)))
+            .collect();
+        joined(&texts)
+    };
+    let times = |pair: &Pair<'_>| format!("{}x", number(pair.ratio()));
+    let more_us = |pair: &Pair<'_>| format!("+{} us", number((pair.value - pair.baseline) * 1e3));
+    let storm = |base: &str| {
+        let of_storm = of(Part::Storm).iter().filter(|one| one.subject.starts_with("1048576"));
+        let of_storm: Vec<Measurement> = of_storm.cloned().collect();
+        each(pairs(&of_storm, "ms", layer, base), times)
+    };
+    let scan = of(Part::Rewrite).iter().filter(|one| one.metric == "scan ns");
+    let scan: Vec<String> = scan
+        .map(|one| format!("{}: {} ns", one.subject, one.value.map_or_else(String::new, number)))
+        .collect();
+    let large = of(Part::Messages)
+        .iter()
+        .filter(|one| one.subject.starts_with("64 KiB"));
+    let large: Vec<String> = large
+        .map(|one| {
+            let value = one
+                .value
+                .map_or_else(|| one.reason.clone(), |value| format!("{} ms", number(value)));
+            format!("{}, {}: {value}", one.driver, one.variant)
+        })
+        .collect();
+    let submits = of(Part::Calls)
+        .iter()
+        .filter(|one| one.subject == "vkQueueSubmit")
+        .cloned();
+    let submits: Vec<Measurement> = submits.collect();
+    let row = |what: &str, against: &str, goal: &str, result: String| {
+        ([what, against, goal, &result].map(str::to_owned), "executed")
+    };
+    let compiled = |what: &str, against: &str, goal: &str, result: String| {
+        ([what, against, goal, &result].map(str::to_owned), "only compiled")
+    };
+    vec![
+        row(
+            "scan of a module without aborts",
+            "its size",
+            "constant, below 100 ns",
+            joined(&scan),
+        ),
+        row(
+            "rewrite",
+            "SPIRV-Tools reading and writing the module",
+            "0.05x",
+            ratios(pairs(of(Part::Rewrite), "rewrite us", layer, "SPIRV-Tools, no pass")),
+        ),
+        compiled(
+            "code, abort never taken",
+            plain,
+            "1.5x, at most 3x",
+            ratios(pairs(compilers, "code", layer, plain)),
+        ),
+        compiled(
+            "waves, abort never taken",
+            plain,
+            "the same",
+            worse("waves", |value, base| value < base),
+        ),
+        compiled(
+            "spills, abort never taken",
+            plain,
+            "the same",
+            worse("spills", |value, base| value > base),
+        ),
+        compiled(
+            "compilation of 16 sites",
+            plain,
+            "2x",
+            ratios(pairs(&sites, "compile ms", layer, plain)),
+        ),
+        compiled(
+            "code on drivers with the extension",
+            native,
+            "smaller",
+            ratios(pairs(compilers, "code", layer, native)),
+        ),
+        compiled(
+            "compilation on drivers with the extension",
+            native,
+            "faster",
+            ratios(pairs(compilers, "compile ms", layer, native)),
+        ),
+        row(
+            "kernel, abort never taken",
+            plain,
+            "1.1x",
+            each(pairs(of(Part::Kernel), "ms", layer, plain), times),
+        ),
+        row(
+            "the same",
+            unchecked,
+            "",
+            each(pairs(of(Part::Kernel), "ms", layer, unchecked), times),
+        ),
+        row("a million invocations abort", plain, "1.5x", storm(plain)),
+        row("the same", printf, "0.1x", storm(printf)),
+        row(
+            "vkQueueSubmit with the extension",
+            "no layer",
+            "+0.05 us",
+            each(pairs(&submits, "ms", "layer, extension enabled", "no layer"), more_us),
+        ),
+        row(
+            "pipeline of a 64 KiB message",
+            "by value",
+            "below 50 ms",
+            joined(&large),
+        ),
+        row(
+            "dispatch to VK_ERROR_DEVICE_LOST",
+            "the same without an abort",
+            "+1000 us",
+            each(pairs(of(Part::Loss), "ms", "abort", "no abort"), more_us),
+        ),
+    ]
+}

@@ -1,0 +1,66 @@
+//! Dispatches of a million invocations, some of which abort, or print with debugPrintf.
+
+use super::measurement::Measurement;
+use super::{median, shaders};
+use crate::case::Context;
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
+use anyhow::{Result, ensure};
+use ash::vk;
+use shaders::Variant;
+use std::time::{Duration, Instant};
+
+/// Invocations of a dispatch, in workgroups of 64.
+const INVOCATIONS: u32 = 1 << 20;
+/// Numbers of them that fail their check.
+const FAILING: [u32; 6] = [0, 1, 64, 4096, 1 << 16, INVOCATIONS];
+/// Samples per number; each creates a device and compiles a pipeline.
+const SAMPLES: usize = 5;
+
+const SHADER: &str = "layout(local_size_x = 64) in;\n\
+    layout(std430, set = 0, binding = 0) buffer Words { uint failing; uint words[]; };\n\
+    void main() {\n  const uint index = gl_GlobalInvocationID.x;\n\
+    CHECK(index >= failing, \"storm %u\", index);\n  words[index] = index;\n}\n";
+
+/// Measures the time from the submission to the end of the dispatch, or to the loss of the device.
+///
+/// # Errors
+///
+/// A call fails, or the dispatch does not end as expected.
+pub fn measure(variant: Variant, mut each: impl FnMut(&Measurement)) -> Result<()> {
+    let spirv = shaders::compile_compute(SHADER, variant)?;
+    for failing in FAILING {
+        let time = median(SAMPLES, || once(&spirv, variant, failing))?;
+        let subject = format!("{failing} of {INVOCATIONS} invocations fail");
+        each(&Measurement::new(
+            &subject,
+            variant.name(),
+            "ms",
+            time.as_secs_f64() * 1e3,
+        ));
+    }
+    Ok(())
+}
+
+fn once(spirv: &[u32], variant: Variant, failing: u32) -> Result<Duration> {
+    let aborts = variant == Variant::Layer;
+    let gpu = Gpu::open(&Context::default())?;
+    let options = DeviceOptions {
+        abort: aborts,
+        ..DeviceOptions::default()
+    };
+    let device = Device::with(&gpu, options)?;
+    let mut words = vec![0; 1 + INVOCATIONS as usize];
+    words[0] = failing;
+    let buffer = Buffer::near(&device, &words)?;
+    let kernel = Kernel::new(&device, spirv, &[&buffer])?;
+    let submission = kernel.record(INVOCATIONS / 64)?;
+    let start = Instant::now();
+    let result = submission.run();
+    let time = start.elapsed();
+    let expected = match aborts && failing > 0 {
+        true => vk::Result::ERROR_DEVICE_LOST,
+        false => vk::Result::SUCCESS,
+    };
+    ensure!(result == expected, "the dispatch ended with {result:?}");
+    Ok(time)
+}
