@@ -66,10 +66,10 @@ const SHARED: &str = "DEVICE_LOCAL | HOST_VISIBLE | HOST_COHERENT | HOST_CACHED"
 
 /// The matrix.
 pub const DEVICES: &[Device] = &[
-    gcn("pitcairn").at(0xf_ffd0_0000),
-    gcn("bonaire").at(0x1f_ffd0_0000),
-    gcn("stoney").at(0xf_ffd0_0000).integrated(),
-    gcn("polaris10").at(0x1f_ffd0_0000),
+    gcn("pitcairn").at(0xf_ffa0_0000),
+    gcn("bonaire").at(0x1f_ffa0_0000),
+    gcn("stoney").at(0xf_ffa0_0000).integrated(),
+    gcn("polaris10").at(0x1f_ffa0_0000),
     amd("vega10").all_cases(),
     amd("raven2").integrated(),
     amd("renoir").integrated(),
@@ -77,7 +77,7 @@ pub const DEVICES: &[Device] = &[
     amd("navi21"),
     amd("vangogh").integrated(),
     amd("navi31").all_cases(),
-    amd("gfx1150").at(0xffff_ffff_ffac_0000).integrated(),
+    amd("gfx1150").at(0xffff_ffff_ff80_0000).integrated(),
     amd("gfx1201").all_cases(),
     intel("skl", SHARED).all_cases(),
     intel("icl", SHARED),
@@ -95,7 +95,7 @@ pub const DEVICES: &[Device] = &[
     nvidia("162"),
     nvidia("172").all_cases(),
     nvidia("192"),
-    amd("vega10").newest().native().at(0xffff_ffff_ffcf_0000),
+    amd("vega10").newest().native().at(0xffff_ffff_ffa0_0000),
     amd("navi31").newest().native().all_cases(),
     rdna4("gfx1201").newest().native(),
     intel("dg2", HOST).newest().at(0x6_4000_0000),
@@ -136,7 +136,7 @@ const fn gcn(id: &'static str) -> Device {
 const fn amd(id: &'static str) -> Device {
     Device {
         control_block: Some(UNCACHED_VRAM),
-        ..device(Family::Radv, id, UNCACHED).at(0xffff_ffff_ffd0_0000)
+        ..device(Family::Radv, id, UNCACHED).at(0xffff_ffff_ffa0_0000)
     }
 }
 
@@ -152,15 +152,15 @@ const fn intel(id: &'static str, memory: &'static str) -> Device {
 const fn nvidia(id: &'static str) -> Device {
     Device {
         control_block: Some(VRAM),
-        ..device(Family::Nvk, id, HOST).at(0x7f_fff0_0000)
+        ..device(Family::Nvk, id, HOST).at(0x7f_ffd0_0000)
     }
 }
 
 /// AMD without `VK_AMD_device_coherent_memory`.
 const fn rdna4(id: &'static str) -> Device {
-    gcn(id).at(0xffff_ffff_ffd0_0000)
+    gcn(id).at(0xffff_ffff_ffa0_0000)
 }
 
 const fn qualcomm(id: &'static str) -> Device {
-    device(Family::Turnip, id, SHARED).newest().at(0xffff_fff0_0000)
+    device(Family::Turnip, id, SHARED).newest().at(0xffff_ffd0_0000)
 }
