@@ -10,7 +10,7 @@ use crate::edit::Edits;
 use crate::edit::globals::Globals;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::{Code, Id, Inst, Words, op, operands};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A test of the flag in a merge block, and the labels of the blocks that it adds.
 pub(super) struct Test {
@@ -58,8 +58,14 @@ pub(super) fn rewrite(
 ) {
     let dominators = Dominators::new(&with_detours(flow, detours));
     let predecessors = flow.predecessors();
+    // The test leaves in front of the rest of its block, whose values then do not dominate the next merge block.
+    let merge = |header: Node| flow.construct(header).map(|construct| construct.merge);
+    let tests = detours.tests.iter();
+    let pairs = tests.filter_map(|(header, next)| Some((merge(*header)?, merge((*next)?)?)));
+    let leaving = pairs.filter(|(from, to)| dominators.dominates(*from, *to));
+    let leaving: BTreeSet<Node> = leaving.map(|(from, _)| from).collect();
     let repairer = Repairer::new(flow, &dominators, &predecessors, globals, placeholders);
-    let Some(repairs) = repairer.run(|node| detours.exits.contains_key(&node)) else {
+    let Some(repairs) = repairer.run(&leaving, |node| detours.exits.contains_key(&node)) else {
         return;
     };
     let mut tests = BTreeMap::new();

@@ -16,7 +16,7 @@ use crate::edit::phi::predecessor;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::op_sets::base_pointer;
 use crate::spv::{Code, Id, Inst, op, operands};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions that are computed again for one use, at most: chains of access chains are short.
 const MAX_COPIES: usize = 64;
@@ -73,8 +73,8 @@ impl<'a, 'w> Repairer<'a, 'w> {
     }
 
     /// `None` if a value can be neither selected nor computed again, or an instruction is unknown. `is_replaced` says which
-    /// terminators are.
-    pub(super) fn run(mut self, is_replaced: impl Fn(Node) -> bool) -> Option<Repairs> {
+    /// terminators are; `leaving` are blocks whose values must not be used outside.
+    pub(super) fn run(mut self, leaving: &BTreeSet<Node>, is_replaced: impl Fn(Node) -> bool) -> Option<Repairs> {
         let index = self.flow.index;
         let mut repairs = Repairs::default();
         for (position, block) in index.blocks_of(self.flow.function).iter().enumerate() {
@@ -85,6 +85,9 @@ impl<'a, 'w> Repairer<'a, 'w> {
             for inst in index.insts(block.offset, block.end).skip(1) {
                 if inst.offset == block.terminator && is_replaced(node) {
                     continue;
+                }
+                if !leaving.is_empty() && self.uses_one_of(leaving, node, &inst) {
+                    return None;
                 }
                 self.repair_inst(node, &inst, &mut repairs)?;
             }
@@ -105,6 +108,16 @@ impl<'a, 'w> Repairer<'a, 'w> {
                 .push(NewPhi { ty, result, values });
         }
         Some(repairs)
+    }
+
+    /// Whether an instruction uses a value of another block, one of `blocks`.
+    fn uses_one_of(&self, blocks: &BTreeSet<Node>, node: Node, inst: &Inst<'_>) -> bool {
+        let mut found = false;
+        operands::visit_ids(inst, self.flow.index.selector_words(inst), |word| {
+            let from = self.definition(inst.id(word));
+            found |= from.is_some_and(|from| from != node && blocks.contains(&from));
+        });
+        found
     }
 
     fn repair_inst(&mut self, node: Node, inst: &Inst<'_>, repairs: &mut Repairs) -> Option<()> {
