@@ -42,7 +42,7 @@ fn beyond_the_limit(device: &Device<'_>) -> Result<()> {
 
 /// Loads an array of specialised length from the buffer.
 fn specialised(gpu: &Gpu) -> Result<()> {
-    let assembly = shader("specialised", &[])?.replace("%id %words\n", "%id %words %other\n");
+    let assembly = shader("specialised", &[("interface", "%other")])?;
     for (special, count) in [(None, 6), (Some(1), 2), (Some(20), 40)] {
         let device = Device::new(gpu)?;
         let special: Vec<_> = special.map(|length| (4, length)).into_iter().collect();
