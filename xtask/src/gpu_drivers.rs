@@ -1,7 +1,7 @@
 //! Installs real GPU drivers, and builds the libraries that play their kernel drivers from Mesa's source.
 
 use crate::debian::Archive;
-use crate::provision;
+use crate::manifests::write_validation_manifest;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub fn install(archive: &Archive) -> Result<()> {
         format!("{RELEASE}'s mesa-vulkan-drivers {version}"),
     )?;
     let validation = folder().join(LIBRARIES).join("libVkLayer_khronos_validation.so");
-    provision::write_validation_manifest(&fresh, &validation)?;
+    write_validation_manifest(&fresh, &validation)?;
     let _ = fs::remove_dir_all(folder());
     fs::rename(&fresh, folder())?;
     println!("GPU drivers: unpacked {version} into {}", folder().display());

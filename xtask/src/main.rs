@@ -11,6 +11,7 @@ mod demo;
 mod fuzz;
 mod generate;
 mod gpu_drivers;
+mod manifests;
 mod provision;
 mod pypi;
 mod sanitize;

@@ -1,9 +1,9 @@
 //! Installs the test drivers and tools that [`vkabort_test_kit`] looks for into `.vkabort/`.
 
 use crate::debian::{self, Archive};
+use crate::manifests::{write_driver_manifest, write_validation_manifest};
 use crate::{gpu_drivers, wheel};
 use anyhow::{Context, Result, bail};
-use serde_json::json;
 use std::fs;
 use std::path::Path;
 use vkabort_test_kit::drivers::{self, LIBRARIES, TestDriver, has_loader};
@@ -111,38 +111,6 @@ fn unpack_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<Strin
     write_driver_manifest(fresh, &libraries.join("libvulkan_lvp.so"), "1.4.0")?;
     write_validation_manifest(fresh, &libraries.join("libVkLayer_khronos_validation.so"))?;
     Ok(format!("sid's mesa-vulkan-drivers {version}"))
-}
-
-fn write_driver_manifest(folder: &Path, library: &Path, api_version: &str) -> Result<()> {
-    let manifest = json!({
-        "file_format_version": "1.0.0",
-        "ICD": { "library_path": library, "api_version": api_version },
-    });
-    let text = serde_json::to_string_pretty(&manifest)?;
-    fs::write(folder.join("icd.json"), text).context("cannot write a driver manifest")
-}
-
-/// Writes the validation layer's manifest into the subfolder `validation` of `folder`.
-///
-/// # Errors
-///
-/// The manifest cannot be written.
-pub fn write_validation_manifest(folder: &Path, library: &Path) -> Result<()> {
-    let manifest = json!({
-        "file_format_version": "1.2.0",
-        "layer": {
-            "name": "VK_LAYER_KHRONOS_validation",
-            "type": "GLOBAL",
-            "library_path": library,
-            "api_version": "1.4.341",
-            "implementation_version": "1",
-            "description": "Khronos Validation Layer",
-        },
-    });
-    let folder = folder.join("validation");
-    fs::create_dir_all(&folder)?;
-    let text = serde_json::to_string_pretty(&manifest)?;
-    fs::write(folder.join("VkLayer_khronos_validation.json"), text).context("cannot write a layer manifest")
 }
 
 /// Prints which drivers and tools are installed.

@@ -9,6 +9,8 @@ use crate::spv::words::MAX_INST_WORDS;
 use crate::spv::{Code, Id, Inst, Words, op};
 use rustc_hash::FxHashMap as HashMap;
 
+/// Name of the pass in errors.
+pub(super) const PASS: &str = "constant_data";
 /// Most constituents of an `OpConstantComposite`: its words less opcode, type and result.
 const MAX_CONSTITUENTS: usize = MAX_INST_WORDS - 3;
 /// Words above which data is read from memory where that is possible.
@@ -32,7 +34,7 @@ impl<'w> ConstantData<'w> {
     ///
     /// Data that does not match its array type, or an element type that is not handled.
     pub(super) fn read(index: &Index<'w>, inst: &Inst<'w>) -> Result<Self> {
-        let fail = |kind, message: String| Err(Error::new(kind, super::PASS, inst.offset as u32, message));
+        let fail = |kind, message: String| Err(Error::new(kind, PASS, inst.offset as u32, message));
         let array = index.def(inst.result_type()).filter(|t| t.opcode() == op::TypeArray);
         let element = array
             .and_then(|a| index.def(a.element_type()))

@@ -32,8 +32,6 @@ use table::Table;
 use tables::Tables;
 use value::Value;
 
-const PASS: &str = "constant_data";
-
 /// Lowers all constant data of a module. `place` is [`crate::Hooks::place`].
 ///
 /// # Errors

@@ -8,7 +8,7 @@
 //!
 //! The drivers specialise the length to the same value again; they do not see the `SpecId` of the data.
 
-use super::PASS;
+use super::data::PASS;
 use crate::analysis::index::Index;
 use crate::analysis::index::constant::{Length, literal_words};
 use crate::edit::Edits;

@@ -17,6 +17,7 @@
 //! Not handled: data that no constant holds in a specialisation constant operation.
 
 use super::copy::{Target, access_of_part, copy};
+use super::data::PASS;
 use super::starts::{function_at, insert_at_entries, insert_at_start};
 use super::uses::Uses;
 use super::value::{Part, Value};
@@ -267,7 +268,7 @@ impl<'a, 'w> Tables<'a, 'w> {
                                operation, which needs one constant with all elements; store the data to a variable";
                 return Err(Error::new(
                     ErrorKind::Unsupported,
-                    super::PASS,
+                    PASS,
                     value.inst.offset as u32,
                     message,
                 ));

@@ -85,7 +85,7 @@ impl Machine<'_> {
                     .ok_or(InterpretError::StepLimit(block.label))?;
                 match inst.op {
                     op::Phi | op::Line | op::NoLine | op::Nop => {}
-                    op::LoopMerge | op::SelectionMerge => self.enter_construct(block, inst, &mut open),
+                    op::LoopMerge | op::SelectionMerge => self.rewritten.enter(block, inst, &mut open),
                     op::ExtInst if self.nonsemantic.contains(&inst.word(2)) => {}
                     op::FunctionCall => {
                         let module = self.module;
@@ -106,7 +106,9 @@ impl Machine<'_> {
                     opcode if op::is_terminator(opcode) => match self.terminator(inst)? {
                         Next::Block(label) => next = Some(label),
                         Next::Leave(flow) => {
-                            self.leave_constructs(function, &open)?;
+                            if self.is_flag_set() {
+                                self.rewritten.leave(function, &open)?;
+                            }
                             self.depth -= 1;
                             return Ok(flow);
                         }
@@ -120,6 +122,15 @@ impl Machine<'_> {
             from = block.label;
             number = self.blocks.get(label as usize).copied().unwrap_or(u32::MAX) as usize;
         }
+    }
+
+    /// Whether the flag of an aborted invocation is set.
+    fn is_flag_set(&self) -> bool {
+        let flag = self
+            .rewritten
+            .flag
+            .and_then(|id| self.variables.get(id as usize)?.as_ref());
+        flag.and_then(|value| value.scalar()).is_some_and(|flag| flag.bits != 0)
     }
 
     /// Evaluates all phis of a block simultaneously.

@@ -4,7 +4,6 @@
 //! nothing would force the other invocations, which go on to the merge block, to execute that loop later.
 
 use super::error::{Result, undefined};
-use super::machine::Machine;
 use crate::module::{Block, Function, Id, Module};
 use crate::op;
 use crate::words::Inst;
@@ -14,7 +13,7 @@ use std::collections::HashSet;
 #[derive(Debug, Default)]
 pub(super) struct Rewritten {
     /// The flag of an invocation that has aborted.
-    flag: Option<Id>,
+    pub(super) flag: Option<Id>,
     /// The function that reads whether any invocation has aborted.
     poll: Option<Id>,
     /// Functions that poll, themselves or in callees.
@@ -65,6 +64,25 @@ impl Rewritten {
         }
         false
     }
+
+    /// An invocation executes a merge instruction.
+    pub(super) fn enter(&self, block: &Block, merge: &Inst, open: &mut OpenConstructs) {
+        if merge.op == op::LoopMerge || !self.tests(block) {
+            open.enter(merge.word(0));
+        }
+    }
+
+    /// Checks the constructs in which an aborted invocation leaves a function.
+    pub(super) fn leave(&self, function: &Function, open: &OpenConstructs) -> Result<()> {
+        let mut merges = open.merges.iter();
+        match merges.find(|merge| self.polls_behind(function, **merge)) {
+            Some(merge) => undefined(format!(
+                "an aborted invocation leaves %{} before %{merge}, in front of a loop that polls",
+                function.id
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 fn calls(block: &Block, is_one: impl Fn(Id) -> bool) -> bool {
@@ -91,35 +109,5 @@ impl OpenConstructs {
         // The header of a loop is executed in each iteration.
         self.reach(merge);
         self.merges.push(merge);
-    }
-}
-
-impl Machine<'_> {
-    pub(super) fn enter_construct(&self, block: &Block, merge: &Inst, open: &mut OpenConstructs) {
-        if merge.op == op::LoopMerge || !self.rewritten.tests(block) {
-            open.enter(merge.word(0));
-        }
-    }
-
-    /// Checks the constructs in which an invocation leaves a function.
-    pub(super) fn leave_constructs(&self, function: &Function, open: &OpenConstructs) -> Result<()> {
-        let flag = self
-            .rewritten
-            .flag
-            .and_then(|id| self.variables.get(id as usize)?.as_ref());
-        if flag.and_then(|value| value.scalar()).is_none_or(|flag| flag.bits == 0) {
-            return Ok(());
-        }
-        match open
-            .merges
-            .iter()
-            .find(|merge| self.rewritten.polls_behind(function, **merge))
-        {
-            Some(merge) => undefined(format!(
-                "an aborted invocation leaves %{} before %{merge}, in front of a loop that polls",
-                function.id
-            )),
-            None => Ok(()),
-        }
     }
 }
