@@ -52,6 +52,12 @@ pub(super) fn node_of(index: &Index<'_>, function: &Function, label: Id) -> Opti
     function.blocks.offset_of(block).map(Node::from_usize)
 }
 
+/// Whether a merge block is the header of a loop: its test then precedes the loop.
+pub(super) fn is_loop(flow: &Flow<'_, '_>, merge: Node) -> bool {
+    let construct = flow.construct(merge);
+    construct.is_some_and(|construct| construct.continue_target.is_some())
+}
+
 impl<'a, 'w> Flow<'a, 'w> {
     pub(super) fn new(index: &'a Index<'w>, function: &'a Function) -> Self {
         let successors = successors(index, function);

@@ -1,6 +1,7 @@
 //! The phis of merge blocks that invocations reach to leave.
 
-use super::rewrite::{Rewriter, edited, is_loop, set};
+use super::flow::is_loop;
+use super::rewrite::{Rewriter, edited, set};
 use super::values::NewPhi;
 use crate::analysis::index::typed::Node;
 use crate::edit::phi::phi;

@@ -1,7 +1,7 @@
 //! Writes the detours of one function.
 
 use super::detours::Detours;
-use super::flow::Flow;
+use super::flow::{Flow, is_loop};
 use super::values::{Repairer, Repairs};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::index::Block;
@@ -10,7 +10,7 @@ use crate::edit::Edits;
 use crate::edit::globals::Globals;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::{Code, Id, Inst, Words, op, operands};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A test of the flag in a merge block, and the labels of the blocks that it adds.
 pub(super) struct Test {
@@ -56,16 +56,11 @@ pub(super) fn rewrite(
     placeholders: &mut Placeholders,
     edits: &mut Edits,
 ) {
-    let dominators = Dominators::new(&with_detours(flow, detours));
+    let test_nodes = test_nodes(flow, detours);
+    let dominators = Dominators::new(&with_detours(flow, detours, &test_nodes));
     let predecessors = flow.predecessors();
-    // The test leaves in front of the rest of its block, whose values then do not dominate the next merge block.
-    let merge = |header: Node| flow.construct(header).map(|construct| construct.merge);
-    let tests = detours.tests.iter();
-    let pairs = tests.filter_map(|(header, next)| Some((merge(*header)?, merge((*next)?)?)));
-    let leaving = pairs.filter(|(from, to)| dominators.dominates(*from, *to));
-    let leaving: BTreeSet<Node> = leaving.map(|(from, _)| from).collect();
-    let repairer = Repairer::new(flow, &dominators, &predecessors, globals, placeholders);
-    let Some(repairs) = repairer.run(&leaving, |node| detours.exits.contains_key(&node)) else {
+    let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, globals, placeholders);
+    let Some(repairs) = repairer.run(|node| detours.exits.contains_key(&node)) else {
         return;
     };
     let mut tests = BTreeMap::new();
@@ -100,19 +95,34 @@ pub(super) fn rewrite(
     rewriter.run();
 }
 
-/// The successors of all blocks, those by which invocations leave included.
-fn with_detours(flow: &Flow<'_, '_>, detours: &Detours) -> Table<Node, Vec<Node>> {
-    let mut successors = flow.successors.clone();
-    let merge = |header: Node| flow.construct(header).map(|construct| construct.merge);
-    let exits = detours.exits.iter().map(|(node, header)| (Some(*node), *header));
-    let tests = detours.tests.iter();
-    let tests = tests.filter_map(|(header, next)| Some((merge(*header), (*next)?)));
-    for (from, header) in exits.chain(tests) {
-        if let (Some(list), Some(to)) = (from.and_then(|from| successors.get_mut(from)), merge(header)) {
-            list.push(to);
-        }
+/// Nodes for the tests, behind those of the blocks, by merge block: the phis and the test of that block.
+fn test_nodes(flow: &Flow<'_, '_>, detours: &Detours) -> BTreeMap<Node, Node> {
+    let merges = detours.tests.keys().filter_map(|header| flow.construct(*header));
+    let first = flow.successors.len();
+    merges
+        .enumerate()
+        .map(|(number, construct)| (construct.merge, Node::from_usize(first + number)))
+        .collect()
+}
+
+/// The successors of all blocks and tests. Edges into a tested merge block lead to its test, except for back edges, and so
+/// do those by which invocations leave.
+fn with_detours(flow: &Flow<'_, '_>, detours: &Detours, tests: &BTreeMap<Node, Node>) -> Table<Node, Vec<Node>> {
+    let test_of = |header: Node| tests.get(&flow.construct(header)?.merge).copied();
+    let mut all: Vec<Vec<Node>> = Vec::with_capacity(flow.successors.len() + tests.len());
+    for (node, next) in flow.successors.iter() {
+        let enter = |to: &Node| {
+            let is_back_edge = is_loop(flow, *to) && flow.dominators.dominates(*to, node);
+            tests.get(to).copied().filter(|_| !is_back_edge).unwrap_or(*to)
+        };
+        let exit = detours.exits.get(&node).and_then(|header| test_of(*header));
+        all.push(next.iter().map(enter).chain(exit).collect());
     }
-    successors
+    for (header, next) in &detours.tests {
+        let merge = flow.construct(*header).map(|construct| construct.merge);
+        all.push(merge.into_iter().chain(next.and_then(test_of)).collect());
+    }
+    all.into()
 }
 
 impl<'w> Rewriter<'_, 'w> {
@@ -276,12 +286,6 @@ impl<'w> Rewriter<'_, 'w> {
         }
         code
     }
-}
-
-/// Whether a merge block is the header of a loop: its test then precedes the loop.
-pub(super) fn is_loop(flow: &Flow<'_, '_>, merge: Node) -> bool {
-    let construct = flow.construct(merge);
-    construct.is_some_and(|construct| construct.continue_target.is_some())
 }
 
 /// The words of an instruction as changed so far.

@@ -8,7 +8,7 @@
 //!
 //! Pointers and opaque handles, which no phi can select, are computed again in front of the use.
 
-use super::flow::Flow;
+use super::flow::{Flow, is_loop};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::index::typed::{Node, Table};
 use crate::edit::globals::Globals;
@@ -16,7 +16,7 @@ use crate::edit::phi::predecessor;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::op_sets::base_pointer;
 use crate::spv::{Code, Id, Inst, op, operands};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Instructions that are computed again for one use, at most: chains of access chains are short.
 const MAX_COPIES: usize = 64;
@@ -46,6 +46,10 @@ pub(super) struct Repairer<'a, 'w> {
     /// With the new edges.
     pub(super) dominators: &'a Dominators,
     pub(super) predecessors: &'a Table<Node, Vec<Node>>,
+    /// Nodes of the tests, by merge block.
+    tests: &'a BTreeMap<Node, Node>,
+    /// Merge blocks, by the nodes of their tests.
+    merges: BTreeMap<Node, Node>,
     pub(super) globals: &'a mut Globals,
     pub(super) placeholders: &'a mut Placeholders,
     /// Results of the new phis, by block and value.
@@ -58,6 +62,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
         flow: &'a Flow<'a, 'w>,
         dominators: &'a Dominators,
         predecessors: &'a Table<Node, Vec<Node>>,
+        tests: &'a BTreeMap<Node, Node>,
         globals: &'a mut Globals,
         placeholders: &'a mut Placeholders,
     ) -> Self {
@@ -65,6 +70,8 @@ impl<'a, 'w> Repairer<'a, 'w> {
             flow,
             dominators,
             predecessors,
+            tests,
+            merges: tests.iter().map(|(merge, test)| (*test, *merge)).collect(),
             globals,
             placeholders,
             results: BTreeMap::new(),
@@ -73,8 +80,8 @@ impl<'a, 'w> Repairer<'a, 'w> {
     }
 
     /// `None` if a value can be neither selected nor computed again, or an instruction is unknown. `is_replaced` says which
-    /// terminators are; `leaving` are blocks whose values must not be used outside.
-    pub(super) fn run(mut self, leaving: &BTreeSet<Node>, is_replaced: impl Fn(Node) -> bool) -> Option<Repairs> {
+    /// terminators are.
+    pub(super) fn run(mut self, is_replaced: impl Fn(Node) -> bool) -> Option<Repairs> {
         let index = self.flow.index;
         let mut repairs = Repairs::default();
         for (position, block) in index.blocks_of(self.flow.function).iter().enumerate() {
@@ -85,9 +92,6 @@ impl<'a, 'w> Repairer<'a, 'w> {
             for inst in index.insts(block.offset, block.end).skip(1) {
                 if inst.offset == block.terminator && is_replaced(node) {
                     continue;
-                }
-                if !leaving.is_empty() && self.uses_one_of(leaving, node, &inst) {
-                    return None;
                 }
                 self.repair_inst(node, &inst, &mut repairs)?;
             }
@@ -108,16 +112,6 @@ impl<'a, 'w> Repairer<'a, 'w> {
                 .push(NewPhi { ty, result, values });
         }
         Some(repairs)
-    }
-
-    /// Whether an instruction uses a value of another block, one of `blocks`.
-    fn uses_one_of(&self, blocks: &BTreeSet<Node>, node: Node, inst: &Inst<'_>) -> bool {
-        let mut found = false;
-        operands::visit_ids(inst, self.flow.index.selector_words(inst), |word| {
-            let from = self.definition(inst.id(word));
-            found |= from.is_some_and(|from| from != node && blocks.contains(&from));
-        });
-        found
     }
 
     fn repair_inst(&mut self, node: Node, inst: &Inst<'_>, repairs: &mut Repairs) -> Option<()> {
@@ -163,7 +157,16 @@ impl<'a, 'w> Repairer<'a, 'w> {
         let blocks = index.blocks_of(function);
         let position = blocks.partition_point(|b| b.offset <= inst.offset).checked_sub(1)?;
         let holds = blocks.get(position).is_some_and(|b| inst.offset < b.end);
-        holds.then(|| Node::from_usize(position))
+        let node = Node::from_usize(position);
+        // The phis of a merge block precede its test; those of a loop's header follow it.
+        let is_before_test = inst.opcode() == op::Phi && !is_loop(self.flow, node);
+        let test = self.tests.get(&node).copied().filter(|_| is_before_test);
+        holds.then(|| test.unwrap_or(node))
+    }
+
+    /// Position in the function: a test is in front of the rest of its merge block.
+    fn order(&self, node: Node) -> (Node, bool) {
+        self.merges.get(&node).map_or((node, true), |merge| (*merge, false))
     }
 
     /// Whether a phi can select a value.
@@ -184,9 +187,14 @@ impl<'a, 'w> Repairer<'a, 'w> {
         }
         // Both dominated `node` before the new edges, so the one that comes first dominated the other.
         let mut at = node;
-        while let Some(above) = self.dominators.parent(at).filter(|above| *above > definition) {
+        while let Some(above) = self
+            .dominators
+            .parent(at)
+            .filter(|above| self.order(*above) > self.order(definition))
+        {
             at = above;
         }
+        let at = self.merges.get(&at).copied().unwrap_or(at);
         if let Some(result) = self.results.get(&(at, id)) {
             return Some(*result);
         }
