@@ -103,7 +103,8 @@ const USED: &[Case] = cases! {
     "test_driver_memory::a_storm_fills_an_arena_with_a_separate_control_block" => storm(kernel),
         on_driver("memory=vram+bar+cached,abort=1,messages=100000"), set(&[("log_level", "off")]), validated();
     "test_driver_memory::an_arena_with_a_separate_control_block_is_emptied" => emptied(kernel),
-        on_driver("memory=vram+bar+cached,abort=*,messages=3"), set(&[("on_abort", "continue")]), validated(),
+        on_driver("memory=vram+bar+cached,abort=*,messages=3"),
+        set(&[("on_abort", "continue"), ("duplicate_limit", "5")]), validated(),
         logs(&["submission 1, message 0", "submission 5, message 2"]);
     "test_driver_memory::several_devices_have_separate_control_blocks" => side_by_side(gpu),
         on_driver("memory=vram+bar+cached,abort=*,messages=2"), validated();

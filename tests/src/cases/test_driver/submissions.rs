@@ -16,7 +16,7 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_submissions::vkQueueSubmit2_that_aborts_succeeds" => accepted(kernel, submit2),
         on_driver("abort=1"), validated();
     "test_driver_submissions::without_waits_a_device_that_continues_reports" => continues(kernel),
-        on_driver("abort=*"), set(&[("on_abort", "continue"), ("log_file", LOG)]);
+        on_driver("abort=*"), set(&[("on_abort", "continue"), ("duplicate_limit", "4"), ("log_file", LOG)]);
 };
 
 /// Submits a command buffer.
