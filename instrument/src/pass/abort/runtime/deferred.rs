@@ -7,10 +7,9 @@
 //!       NONE         no record: the arena is full, the site sends none, or another invocation has aborted
 //! ```
 //!
-//! An invocation that has left waits until the others of its subgroup have finished, and its variables occupy registers all that time.
-//! So they are few.
+//! An invocation that has left waits until the others of its subgroup have finished, and its variables occupy registers
+//! all that time. So they are few.
 
-use super::reserve::NO_RECORD;
 use smallvec::SmallVec;
 use vkabort_record::layout::{HEADER_UNITS, UNIT_WORDS, record_units};
 
@@ -32,8 +31,6 @@ pub(crate) mod record_key {
         fits.then_some(size << SITE_BITS | site)
     }
 }
-
-const _: () = assert!(NO_RECORD == record_key::NONE, "the key of a failed reservation");
 
 /// A word of a deferred payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,6 +15,7 @@
 //! and that is too large for the arena reserves nothing, so it displaces no other record. Every invocation adds to
 //! exactly one of CURSOR's records and DROPPED, so that the two together are the number of aborts.
 
+use super::deferred::record_key;
 use super::open_function::OpenFunction;
 use super::state::{ABORTED, DROPPED, Runtime};
 use crate::edit::globals::Globals;
@@ -23,6 +24,7 @@ use vkabort_record::layout::CURSOR_OFFSET;
 
 /// What `reserve` returns if there is no room.
 pub(crate) const NO_RECORD: u32 = u32::MAX;
+const _: () = assert!(NO_RECORD == record_key::NONE, "the key of a failed reservation");
 
 impl Runtime {
     /// The function `reserve`.

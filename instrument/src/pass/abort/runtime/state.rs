@@ -1,4 +1,5 @@
-//! Ids that an instrumented module shares: the flag, the variables of deferred records, pointers into the arena. Each is declared on first use.
+//! Ids that an instrumented module shares: the flag, the variables of deferred records, pointers into the arena. Each is
+//! declared on first use.
 
 use super::deferred::{EntryRecords, record_key};
 use crate::analysis::index::Index;
