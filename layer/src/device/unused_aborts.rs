@@ -24,7 +24,7 @@ impl Device {
         if self.instance.settings.emulation == Emulation::Off && !capabilities.native.abort {
             return;
         }
-        // An invalid module is reported by whoever compiles it.
+        // The driver reports an invalid module.
         if let Ok(Some(table)) = sites(words, &options)
             && self.is_first_report(&table)
         {
