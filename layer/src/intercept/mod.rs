@@ -17,6 +17,7 @@ mod instance;
 mod physical_device;
 mod pipeline;
 mod pipeline_batch;
+mod pipeline_create_info;
 mod pipeline_edit;
 mod pipeline_key;
 pub mod proc_addr;

@@ -1,7 +1,8 @@
 //! `VkPipeline`: the commands that create pipelines, and the deferred operations that they can be deferred to.
 
 use super::pipeline_batch::Batch;
-use super::pipeline_edit::{EditCreateInfo, Editor};
+use super::pipeline_create_info::EditCreateInfo;
+use super::pipeline_edit::Editor;
 use super::queue::elements;
 use super::{MISSING, command, guarded, next_of};
 use crate::device::shader::words_of;

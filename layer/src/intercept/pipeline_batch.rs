@@ -2,7 +2,8 @@
 //! will attempt to create all pipelines, and only return VK_NULL_HANDLE values for those that actually failed" (Multiple
 //! Pipeline Creation), unless a failed one has `VK_PIPELINE_CREATE_EARLY_RETURN_ON_FAILURE_BIT`.
 
-use super::pipeline_edit::{EditCreateInfo, Editor};
+use super::pipeline_create_info::EditCreateInfo;
+use super::pipeline_edit::Editor;
 use crate::device::state::Module;
 use crate::loader::chain;
 use ash::vk;

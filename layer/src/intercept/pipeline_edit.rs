@@ -1,4 +1,4 @@
-//! Edits the create-infos of pipelines, whose stages can have modules that only pipeline creation can rewrite:
+//! Edits the stages of pipelines, which can have modules that only pipeline creation can rewrite:
 //!
 //! * modules whose constant data, or only its length, a stage specialises: the module is rewritten with both;
 //! * modules that are chained into a stage instead of being objects;
@@ -17,112 +17,11 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
-use vk_ext::PipelineBinaryInfo;
 
-type Stage = vk::PipelineShaderStageCreateInfo<'static>;
+pub(super) type Stage = vk::PipelineShaderStageCreateInfo<'static>;
 
 /// The words of a specialised module, and the module.
 type Specialized = (Vec<u32>, Arc<Module>);
-
-/// The create-info of a kind of pipeline.
-pub trait EditCreateInfo: Copy + 'static {
-    /// Edits the create-info, a copy of the application's, and adds the modules that its pipeline runs to `modules`.
-    ///
-    /// # Errors
-    /// A module cannot be rewritten or created.
-    ///
-    /// # Safety
-    /// The create-info must be valid until the driver has read it.
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result>;
-
-    /// The shader stages.
-    ///
-    /// # Safety
-    /// The create-info must be valid.
-    unsafe fn stages(&self) -> &[Stage];
-
-    /// Its flags, its chain, and the index of the pipeline that it is derived from.
-    fn derivation(&mut self) -> (&mut vk::PipelineCreateFlags, &mut *const c_void, &mut i32);
-}
-
-macro_rules! derivation {
-    () => {
-        fn derivation(&mut self) -> (&mut vk::PipelineCreateFlags, &mut *const c_void, &mut i32) {
-            (&mut self.flags, &mut self.p_next, &mut self.base_pipeline_index)
-        }
-    };
-}
-
-impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe {
-            if has_stages(self) {
-                self.p_stages = editor.stages(self.p_stages, self.stage_count, modules)?;
-            }
-            editor.libraries(chain::find(self.p_next), modules);
-        }
-        Ok(())
-    }
-
-    unsafe fn stages(&self) -> &[Stage] {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe {
-            match has_stages(self) {
-                true => elements(self.p_stages, self.stage_count),
-                false => &[],
-            }
-        }
-    }
-
-    derivation!();
-}
-
-impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe { editor.stage(&mut self.stage, modules) }
-    }
-
-    unsafe fn stages(&self) -> &[Stage] {
-        slice::from_ref(&self.stage)
-    }
-
-    derivation!();
-}
-
-impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe {
-            self.p_stages = editor.stages(self.p_stages, self.stage_count, modules)?;
-            editor.libraries(self.p_library_info.as_ref(), modules);
-        }
-        Ok(())
-    }
-
-    unsafe fn stages(&self) -> &[Stage] {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe { elements(self.p_stages, self.stage_count) }
-    }
-
-    derivation!();
-}
-
-impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid (the caller's contract).
-        self.p_stages = unsafe { editor.stages(self.p_stages, self.stage_count, modules) }?;
-        Ok(())
-    }
-
-    unsafe fn stages(&self) -> &[Stage] {
-        // SAFETY: the create-info is valid (the caller's contract).
-        unsafe { elements(self.p_stages, self.stage_count) }
-    }
-
-    derivation!();
-}
 
 /// Edits the create-infos of one command.
 pub struct Editor<'a> {
@@ -133,7 +32,7 @@ pub struct Editor<'a> {
     /// Whether the next layer needs the edited create-infos. If not, the application's own will do.
     pub changed: bool,
     /// Binaries replace the stages of the create-info that is being edited.
-    has_binaries: bool,
+    pub(super) has_binaries: bool,
 }
 
 impl<'a> Editor<'a> {
@@ -148,31 +47,11 @@ impl<'a> Editor<'a> {
         }
     }
 
-    /// Edits a copy of a create-info, and adds the modules that its pipeline runs to `modules`.
-    ///
-    /// # Errors
-    /// A module cannot be rewritten or created.
-    ///
-    /// # Safety
-    /// As [`EditCreateInfo::edit`].
-    pub unsafe fn create_info<I: EditCreateInfo>(
-        &mut self,
-        info: &mut I,
-        modules: &mut Vec<Arc<Module>>,
-    ) -> Result<(), vk::Result> {
-        // SAFETY: a create-info starts with its type and its chain, which is valid (the caller's contract).
-        unsafe {
-            let binaries = chain::find::<PipelineBinaryInfo>(ptr::from_ref(info).cast());
-            self.has_binaries = binaries.is_some_and(|binaries| binaries.binary_count > 0);
-            info.edit(self, modules)
-        }
-    }
-
     /// Edits a copy of a stage, and adds the module that it runs to `modules`.
     ///
     /// # Safety
     /// The stage must be valid until the driver has read it.
-    unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+    pub(super) unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
         if self.has_binaries {
             return Ok(());
         }
@@ -408,7 +287,7 @@ impl<'a> Editor<'a> {
     ///
     /// # Safety
     /// `stages` must be null or have `count` elements, which are valid until the driver has read them.
-    unsafe fn stages(
+    pub(super) unsafe fn stages(
         &mut self,
         stages: *const Stage,
         count: u32,
@@ -430,7 +309,11 @@ impl<'a> Editor<'a> {
     ///
     /// # Safety
     /// `info` must be valid.
-    unsafe fn libraries(&self, info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>, modules: &mut Vec<Arc<Module>>) {
+    pub(super) unsafe fn libraries(
+        &self,
+        info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>,
+        modules: &mut Vec<Arc<Module>>,
+    ) {
         let Some(info) = info else { return };
         // SAFETY: an array of that many elements (the caller's contract).
         for library in unsafe { elements(info.p_libraries, info.library_count) } {
@@ -441,42 +324,4 @@ impl<'a> Editor<'a> {
             );
         }
     }
-}
-
-/// Whether a graphics pipeline has shader stages. A library of other state may have a stale pointer to them.
-///
-/// # Safety
-/// `info` must be valid.
-unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
-    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
-    // SAFETY: the chain is valid (the caller's contract).
-    let library = unsafe { chain::find::<vk::GraphicsPipelineLibraryCreateInfoEXT<'_>>(info.p_next) };
-    library.is_none_or(|library| {
-        library
-            .flags
-            .intersects(Part::PRE_RASTERIZATION_SHADERS | Part::FRAGMENT_SHADER)
-    })
-}
-
-/// Edits a copy of a single create-info, and returns where it is kept. Null if the application's own will do. Adds the
-/// modules that its pipeline runs to `modules`.
-///
-/// # Errors
-/// A module cannot be rewritten or created.
-///
-/// # Safety
-/// `info` must be a valid `I` until the driver has read it.
-pub unsafe fn edit_one<I: EditCreateInfo>(
-    editor: &mut Editor<'_>,
-    info: *const c_void,
-    modules: &mut Vec<Arc<Module>>,
-) -> Result<*const I, vk::Result> {
-    // SAFETY: a valid `I` (the caller's contract).
-    let mut copy = unsafe { *info.cast::<I>() };
-    // SAFETY: as above.
-    unsafe { editor.create_info(&mut copy, modules) }?;
-    Ok(match editor.changed {
-        true => editor.storage.keep(vec![copy]),
-        false => ptr::null(),
-    })
 }

@@ -5,7 +5,8 @@
 //! global key says so: "If the key obtained in this way changes between saving and restoring data [..] in a different
 //! `VkDevice`, then the application must assume that the restored data is invalid" (`vkGetPipelineKeyKHR`).
 
-use super::pipeline_edit::{Editor, edit_one};
+use super::pipeline_create_info::edit_one;
+use super::pipeline_edit::Editor;
 use super::{MISSING, command, guarded, next_of};
 use crate::device::state::{AbortState, Module};
 use ash::vk::{self, Handle as _, TaggedStructure};
