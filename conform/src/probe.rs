@@ -10,10 +10,9 @@ use serde_json::{Value as Json, json};
 use std::ffi::CStr;
 use std::path::Path;
 pub use vk_ext::EXTENSION_NAMES;
-use vk_ext::{FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
 use vkabort_record::escape::escape_bytes;
 use vkabort_test_kit::device_choice::kind_name;
-use vkabort_test_kit::vk::{Gpu, version};
+use vkabort_test_kit::vk::{Gpu, More, version, with_create_info};
 
 /// Result of a `vkCreateDevice` that succeeds, in the JSON.
 pub const CREATED: &str = "VK_SUCCESS";
@@ -95,28 +94,18 @@ fn read_lines(log: Option<&Path>) -> Vec<String> {
 /// Creates and destroys a device with the three extensions, so that its errors appear, and the layer logs its decisions.
 /// Returns the result.
 fn create_device(gpu: &Gpu) -> String {
-    let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let names = EXTENSION_NAMES.map(CStr::as_ptr);
-    let mut abort = ShaderAbortFeatures::new(true);
-    let mut fault = FaultFeatures::new(true);
-    let mut data = ShaderConstantDataFeatures::new(true);
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .push_next(&mut abort)
-        .push_next(&mut fault)
-        .push_next(&mut data);
-    // SAFETY: the structures live until the call returns, and no object is created from the device.
-    unsafe {
-        match gpu.instance.create_device(gpu.physical, &info, None) {
-            Ok(device) => {
-                device.destroy_device(None);
-                CREATED.to_owned()
+    with_create_info(0, true, More::default(), |info| {
+        // SAFETY: the structures live until the call returns, and no object is created from the device.
+        unsafe {
+            match gpu.instance.create_device(gpu.physical, &info, None) {
+                Ok(device) => {
+                    device.destroy_device(None);
+                    CREATED.to_owned()
+                }
+                Err(error) => show(error),
             }
-            Err(error) => show(error),
         }
-    }
+    })
 }
 
 fn text(name: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {

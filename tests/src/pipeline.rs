@@ -1,9 +1,8 @@
 //! A pipeline of any shaders. Its layout follows from their [`Interface`]; nothing is bound or drawn.
 
 use crate::interface::Interface;
-use crate::vk::Device;
+use crate::vk::{Device, GraphicsState};
 use anyhow::{Context, Result, ensure};
-use ash::prelude::VkResult;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -116,8 +115,14 @@ impl<'device> Pipeline<'device> {
             .collect();
         let is_compute = entries.iter().any(|(stage, _)| *stage == vk::ShaderStageFlags::COMPUTE);
         if !is_compute {
-            return self
-                .create_graphics(&stages, flags)
+            let used = entries.iter().fold(vk::ShaderStageFlags::empty(), |all, e| all | e.0);
+            let state = GraphicsState {
+                used,
+                flags,
+                ..Default::default()
+            };
+            return state
+                .create(&self.device.raw, self.layout, &stages, None)
                 .context("vkCreateGraphicsPipelines");
         }
         ensure!(stages.len() == 1, "a compute pipeline has one stage");
@@ -129,54 +134,6 @@ impl<'device> Pipeline<'device> {
             .map_err(|(_, result)| result)
             .context("vkCreateComputePipelines")?;
         created.first().copied().context("no pipeline")
-    }
-
-    fn create_graphics(
-        &self,
-        stages: &[vk::PipelineShaderStageCreateInfo<'_>],
-        flags: vk::PipelineCreateFlags,
-    ) -> VkResult<vk::Pipeline> {
-        let has = |stage| stages.iter().any(|info| info.stage == stage);
-        let patches = has(vk::ShaderStageFlags::TESSELLATION_EVALUATION);
-        let viewports = [vk::Viewport::default().width(64.0).height(64.0).max_depth(1.0)];
-        let scissors = [vk::Rect2D::default().extent(vk::Extent2D::default().width(64).height(64))];
-        let blend = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
-        let formats = [vk::Format::R8G8B8A8_UNORM];
-        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
-        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(if patches {
-            vk::PrimitiveTopology::PATCH_LIST
-        } else {
-            vk::PrimitiveTopology::TRIANGLE_LIST
-        });
-        let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
-        let viewport = vk::PipelineViewportStateCreateInfo::default();
-        let viewport = viewport.viewports(&viewports).scissors(&scissors);
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let raster = raster.rasterizer_discard_enable(!has(vk::ShaderStageFlags::FRAGMENT));
-        let samples = vk::PipelineMultisampleStateCreateInfo::default();
-        let samples = samples.rasterization_samples(vk::SampleCountFlags::TYPE_1);
-        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend);
-        let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
-        let mut info = vk::GraphicsPipelineCreateInfo::default()
-            .flags(flags)
-            .stages(stages)
-            .viewport_state(&viewport)
-            .rasterization_state(&raster)
-            .multisample_state(&samples)
-            .color_blend_state(&blend)
-            .layout(self.layout)
-            .push_next(&mut rendering);
-        if !has(vk::ShaderStageFlags::MESH_EXT) {
-            info = info.vertex_input_state(&vertex_input).input_assembly_state(&assembly);
-        }
-        if patches {
-            info = info.tessellation_state(&tessellation);
-        }
-        let (raw, none) = (&self.device.raw, vk::PipelineCache::null());
-        // SAFETY: the handles belong to this device and the structures are valid.
-        let created = unsafe { raw.create_graphics_pipelines(none, &[info], None) };
-        let created = created.map_err(|(_, result)| result)?;
-        created.first().copied().ok_or(vk::Result::ERROR_UNKNOWN)
     }
 }
 

@@ -45,6 +45,36 @@ pub struct More<'a> {
     pub features: Vec<&'a mut dyn vk::ExtendsDeviceCreateInfo>,
 }
 
+/// Passes the create-info of a device to `create`: one queue of a family, `more`, and the three extensions with their features if
+/// `abort`.
+pub fn with_create_info<R>(
+    family: u32,
+    abort: bool,
+    more: More<'_>,
+    create: impl FnOnce(vk::DeviceCreateInfo<'_>) -> R,
+) -> R {
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(family)
+        .queue_priorities(&[1.0])];
+    let mut aborts = khr::ShaderAbortFeatures::new(true);
+    let mut fault = khr::FaultFeatures::new(true);
+    let mut data = khr::ShaderConstantDataFeatures::new(true);
+    let mut names: Vec<_> = more.extensions.iter().map(|name| name.as_ptr()).collect();
+    if abort {
+        names.extend(khr::EXTENSION_NAMES.map(CStr::as_ptr));
+    }
+    let mut info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names);
+    for features in more.features {
+        info = info.push_next(features);
+    }
+    if abort {
+        info = info.push_next(&mut aborts).push_next(&mut fault).push_next(&mut data);
+    }
+    create(info)
+}
+
 /// A device with one queue that computes and renders.
 pub struct Device<'gpu> {
     /// The physical device's instance.
@@ -103,11 +133,6 @@ impl<'gpu> Device<'gpu> {
         let wanted = vk::QueueFlags::COMPUTE | vk::QueueFlags::GRAPHICS;
         let family = families.iter().position(|family| family.queue_flags.contains(wanted));
         let family = u32::try_from(family.context("no queue computes and renders")?)?;
-        let priorities = [1.0];
-        let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(family)
-            .queue_priorities(&priorities)];
-
         let (core, newer) = gpu.features();
         let core = vk::PhysicalDeviceFeatures {
             shader_int16: core.shader_int16,
@@ -139,31 +164,18 @@ impl<'gpu> Device<'gpu> {
         let mut newest = vk::PhysicalDeviceVulkan13Features::default()
             .dynamic_rendering(true)
             .synchronization2(true);
-        let mut abort = khr::ShaderAbortFeatures::new(true);
-        let mut fault = khr::FaultFeatures::new(true);
-        let mut data = khr::ShaderConstantDataFeatures::new(true);
         let mut narrow = vk::PhysicalDevice16BitStorageFeatures::default();
         gpu.ask(&mut narrow);
         narrow = vk::PhysicalDevice16BitStorageFeatures::default()
             .storage_buffer16_bit_access(narrow.storage_buffer16_bit_access == vk::TRUE);
-        let mut names: Vec<_> = more.extensions.iter().map(|name| name.as_ptr()).collect();
-        if options.abort {
-            names.extend(khr::EXTENSION_NAMES.map(CStr::as_ptr));
+        let mut features: Vec<&mut dyn vk::ExtendsDeviceCreateInfo> = vec![&mut narrow, &mut newer, &mut newest];
+        for feature in more.features {
+            features.push(feature);
         }
-        let mut info = vk::DeviceCreateInfo::default()
-            .queue_create_infos(&queues)
-            .enabled_features(&core)
-            .enabled_extension_names(&names)
-            .push_next(&mut narrow)
-            .push_next(&mut newer)
-            .push_next(&mut newest);
-        for features in more.features {
-            info = info.push_next(features);
-        }
-        if options.abort {
-            info = info.push_next(&mut abort).push_next(&mut fault).push_next(&mut data);
-        }
-        Self::create(gpu, &info, family)
+        let extensions = more.extensions;
+        with_create_info(family, options.abort, More { extensions, features }, |info| {
+            Self::create(gpu, &info.enabled_features(&core), family)
+        })
     }
 
     /// Creates a device from `info`, and gets the first queue of `family`.

@@ -1,6 +1,6 @@
 //! Graphics pipelines that draw one triangle into an image, with any stages and every way to supply the shaders.
 
-use super::image::{EXTENT, FORMAT, area};
+use super::graphics_state::{GraphicsState, Part, create};
 use super::{Buffer, Device, Image, Kernel, Submission, specialization};
 use anyhow::Result;
 use ash::prelude::VkResult;
@@ -56,8 +56,6 @@ pub struct Pass<'device> {
     pipelines: Vec<vk::Pipeline>,
     stages: vk::ShaderStageFlags,
 }
-
-type Part = vk::GraphicsPipelineLibraryFlagsEXT;
 
 impl<'device> Pass<'device> {
     /// Creates a pipeline with a vertex and a fragment shader.
@@ -166,17 +164,7 @@ impl<'device> Pass<'device> {
         let info = vk::GraphicsPipelineCreateInfo::default()
             .layout(self.layout)
             .push_next(&mut linked);
-        self.push(info)
-    }
-
-    fn push(&mut self, info: vk::GraphicsPipelineCreateInfo<'_>) -> VkResult<()> {
-        // SAFETY: the handles belong to this device and the structures are valid.
-        let created = unsafe {
-            self.device
-                .raw
-                .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
-        };
-        self.pipelines.push(created.map_err(|(_, result)| result)?[0]);
+        self.pipelines.push(create(&self.device.raw, info, None)?);
         Ok(())
     }
 
@@ -190,58 +178,15 @@ impl<'device> Pass<'device> {
         part: Part,
         flags: vk::PipelineCreateFlags,
     ) -> VkResult<()> {
-        let patches = self.stages.contains(vk::ShaderStageFlags::TESSELLATION_CONTROL);
-        let viewports = [vk::Viewport {
-            width: EXTENT as f32,
-            height: EXTENT as f32,
-            max_depth: 1.0,
-            ..Default::default()
-        }];
-        let scissors = [area()];
-        let blend = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(vk::ColorComponentFlags::RGBA)];
-        let formats = [FORMAT];
-        let vertex_input = vk::PipelineVertexInputStateCreateInfo::default();
-        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(if patches {
-            vk::PrimitiveTopology::PATCH_LIST
-        } else {
-            vk::PrimitiveTopology::TRIANGLE_LIST
-        });
-        let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
-        let viewport = vk::PipelineViewportStateCreateInfo::default()
-            .viewports(&viewports)
-            .scissors(&scissors);
-        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-        let samples =
-            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
-        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blend);
-        // Works around Mesa's lavapipe 22.3, which reads this unused state of fragment shader libraries.
-        let depth = vk::PipelineDepthStencilStateCreateInfo::default();
-        let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
-        let mut library = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(part);
-        let mut info = vk::GraphicsPipelineCreateInfo::default()
-            .flags(flags)
-            .stages(stages)
-            .viewport_state(&viewport)
-            .rasterization_state(&raster)
-            .multisample_state(&samples)
-            .depth_stencil_state(&depth)
-            .color_blend_state(&blend)
-            .layout(self.layout)
-            .base_pipeline_index(-1)
-            .push_next(&mut rendering);
-        if !self.meshes() {
-            info = info.vertex_input_state(&vertex_input).input_assembly_state(&assembly);
-        }
-        if patches {
-            info = info.tessellation_state(&tessellation);
-        }
-        if !part.is_empty() {
-            info = info.push_next(&mut library);
-        }
-        if flags.contains(vk::PipelineCreateFlags::DERIVATIVE) {
-            info = info.base_pipeline_handle(self.pipelines.last().copied().unwrap_or_default());
-        }
-        self.push(info)
+        let state = GraphicsState {
+            used: self.stages,
+            part,
+            flags,
+            parent: self.pipelines.last().copied().unwrap_or_default(),
+        };
+        self.pipelines
+            .push(state.create(&self.device.raw, self.layout, stages, None)?);
+        Ok(())
     }
 
     /// Clears the image to black, draws, and copies the texels to the image's buffer.
