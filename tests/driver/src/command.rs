@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 /// A recorded command with a visible effect.
 #[derive(Clone, Copy, Debug)]
 pub enum Op {
-    /// Runs a pipeline.
+    /// Runs a pipeline or a shader object.
     Run(u64),
     /// Sets (true) or resets an event.
     SetEvent(u64, bool),
@@ -22,8 +22,8 @@ pub enum Op {
 #[derive(Default)]
 struct Recording {
     ops: Vec<Op>,
-    /// The bound pipeline.
-    bound: u64,
+    /// The bound pipeline, or shader objects.
+    bound: Vec<u64>,
 }
 
 /// A command buffer.
@@ -107,14 +107,25 @@ pub extern "system" fn reset(buffer: &CommandBuffer) -> vk::Result {
 }
 
 pub extern "system" fn bind_pipeline(buffer: &CommandBuffer, _: vk::PipelineBindPoint, pipeline: u64) {
-    buffer.recording.lock().bound = pipeline;
+    buffer.recording.lock().bound = vec![pipeline];
 }
 
-/// Any command that runs the bound pipeline. Further arguments are ignored.
+/// Shaders of other stages stay bound in a real driver; here one call binds all of a draw.
+pub extern "system" fn bind_shaders(
+    buffer: &CommandBuffer,
+    count: u32,
+    _: *const vk::ShaderStageFlags,
+    shaders: *const u64,
+) {
+    // SAFETY: by the command's valid usage, the array is null or has `count` elements.
+    buffer.recording.lock().bound = unsafe { slice(shaders, count) }.to_vec();
+}
+
+/// Any command that runs the bound pipeline or shader objects. Further arguments are ignored.
 pub extern "system" fn run(buffer: &CommandBuffer) {
     let mut recording = buffer.recording.lock();
-    let bound = recording.bound;
-    recording.ops.push(Op::Run(bound));
+    let Recording { ops, bound } = &mut *recording;
+    ops.extend(bound.iter().copied().map(Op::Run));
 }
 
 /// `vkCmdSetEvent` and `vkCmdResetEvent`.

@@ -5,7 +5,7 @@ use crate::object::{create_default, destroy};
 use crate::state::Device;
 use crate::{
     binary, buffer, call_log, command, deferred, device, event, fault, handle, instance, memory, physical, pipeline,
-    shader, submit, swapchain, sync,
+    shader, shader_object, submit, swapchain, sync,
 };
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
@@ -213,6 +213,7 @@ functions! {
     Device vkBeginCommandBuffer | vkResetCommandBuffer = command::reset;
     Device vkEndCommandBuffer = succeed;
     Device vkCmdBindPipeline = command::bind_pipeline;
+    Device vkCmdBindShadersEXT = command::bind_shaders;
     Device vkCmdDispatch | vkCmdDraw | vkCmdDrawIndexed | vkCmdDispatchIndirect | vkCmdTraceRaysKHR = command::run;
     Device vkCmdBindResourceHeapEXT | vkCmdBindSamplerHeapEXT = command::no_op;
     Device vkCmdSetEvent = command::set_event::<true>;
@@ -229,6 +230,9 @@ functions! {
     Device vkCreateGraphicsPipelines = pipeline::create_graphics;
     Device vkCreateRayTracingPipelinesKHR = pipeline::create_ray_tracing;
     Device vkDestroyPipeline = destroy::<shader::Pipeline>;
+    Device vkCreateShadersEXT = shader_object::create;
+    Device vkDestroyShaderEXT = destroy::<shader::Pipeline>;
+    Device vkGetShaderBinaryDataEXT = shader_object::binary;
     Device vkCreatePipelineBinariesKHR = binary::create;
     Device vkDestroyPipelineBinaryKHR = destroy::<binary::Binary>;
     Device vkGetPipelineKeyKHR = binary::key;

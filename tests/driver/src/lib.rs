@@ -35,6 +35,7 @@ mod pipeline;
 mod queue;
 mod settings;
 mod shader;
+mod shader_object;
 mod state;
 mod submit;
 mod swapchain;

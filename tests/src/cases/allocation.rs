@@ -2,14 +2,13 @@
 //! device and pipeline are created and a shader aborts. The error reaches the application, nothing leaks, and memory is
 //! returned once, to the callbacks that allocated it.
 
+use super::allocated_program::{Program, Shader};
 use crate::case::{Case, Context, cases};
-use crate::glsl;
 use crate::vk::test_driver::call_log;
-use crate::vk::{DEVICE_VARIABLE, Device, Gpu, candidate, code, khr, stage};
+use crate::vk::{DEVICE_VARIABLE, Device, Gpu, More, candidate, code, khr, with_create_info};
 use anyhow::{Result, ensure};
 use ash::prelude::VkResult;
-use ash::vk;
-use std::ffi::CStr;
+use ash::{ext, vk};
 use vkabort_test_kit::device_choice::choose;
 use vkabort_test_kit::heap::Heap;
 
@@ -17,10 +16,18 @@ pub(super) const CASES: &[Case] = cases! {
     "allocation::callbacks_without_failures" => all_succeed(context, 5), logs(&["invocation 5"]);
     "allocation::callbacks_without_failures_or_aborts" => all_succeed(context, NEVER), silent();
     // Only on the test driver: lavapipe 22 to 26 and Mesa's device-select layer crash without memory.
-    "allocation::each_request_fails_in_turn" => each_fails_on_test_driver(context, 5), on_driver("abort=*"), in_own_process(),
-        within(300);
-    "allocation::each_request_fails_in_turn_without_an_abort" => each_fails_on_test_driver(context, NEVER), on_driver(""),
+    "allocation::each_request_fails_in_turn" => each_fails_on_test_driver(context, Shader::Compute, 5), on_driver("abort=*"),
         in_own_process(), within(300);
+    "allocation::each_request_fails_in_turn_without_an_abort" => each_fails_on_test_driver(context, Shader::Compute, NEVER),
+        on_driver(""), in_own_process(), within(300);
+    "allocation::each_request_of_specialised_data_fails" => each_fails_on_test_driver(context, Shader::Specialised, 5),
+        on_driver("abort=*"), in_own_process(), within(300);
+    "allocation::each_request_of_shader_objects_fails" => each_fails_on_test_driver(context, Shader::Object, 5),
+        on_driver("abort=*"), in_own_process(), within(300);
+    "allocation::each_request_of_shader_objects_fails_without_an_abort" => each_fails_on_test_driver(context, Shader::Object, NEVER),
+        on_driver(""), in_own_process(), within(300);
+    "allocation::each_request_of_a_graphics_pipeline_fails" => each_fails_on_test_driver(context, Shader::Graphics, 5),
+        on_driver("abort=*"), in_own_process(), within(300);
 };
 
 /// An invocation that does not exist.
@@ -28,19 +35,19 @@ const NEVER: u32 = u32::MAX;
 
 fn all_succeed(context: &Context, aborts_at: u32) -> Result<()> {
     let heap = Heap::new(usize::MAX);
-    run(&heap, context, aborts_at)?;
+    run(&heap, context, Shader::Compute, aborts_at)?;
     ensure!(heap.requests() > 0, "no request for memory");
     heap.check()
 }
 
 /// [`each_fails`] on the test driver, whose objects are counted.
-fn each_fails_on_test_driver(context: &Context, aborts_at: u32) -> Result<()> {
+fn each_fails_on_test_driver(context: &Context, shader: Shader, aborts_at: u32) -> Result<()> {
     let objects = || -> Result<_> {
         let gpu = Gpu::open(context)?;
         call_log(&Device::new(&gpu)?)
     };
     let before = objects()?;
-    each_fails(context, aborts_at)?;
+    each_fails(context, shader, aborts_at)?;
     let after = objects()?;
     ensure!(
         after.live == before.live,
@@ -53,11 +60,11 @@ fn each_fails_on_test_driver(context: &Context, aborts_at: u32) -> Result<()> {
     Ok(())
 }
 
-fn each_fails(context: &Context, aborts_at: u32) -> Result<()> {
+fn each_fails(context: &Context, shader: Shader, aborts_at: u32) -> Result<()> {
     let mut failed = 0;
     for index in 0.. {
         let heap = Heap::new(index);
-        let result = run(&heap, context, aborts_at);
+        let result = run(&heap, context, shader, aborts_at);
         heap.check()?;
         if heap.requests() <= index {
             result?;
@@ -75,25 +82,25 @@ fn each_fails(context: &Context, aborts_at: u32) -> Result<()> {
 }
 
 /// Creates an instance with a messenger.
-fn run(heap: &Heap, context: &Context, aborts_at: u32) -> VkResult<()> {
+fn run(heap: &Heap, context: &Context, shader: Shader, aborts_at: u32) -> VkResult<()> {
     // The layer needs no shaderInt8 for the text of a message, but the validation layer above it reports its lack.
     context.messages.expect("declares SPIR-V Capability Int8");
     context.messages.expect("SPIR-V Capability Int8 was declared");
     let callbacks = &heap.callbacks();
     let entry = Gpu::loader().map_err(|_| vk::Result::ERROR_INITIALIZATION_FAILED)?;
     let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
-    let extensions = [ash::ext::debug_utils::NAME.as_ptr()];
+    let extensions = [ext::debug_utils::NAME.as_ptr()];
     let info = vk::InstanceCreateInfo::default()
         .application_info(&application)
         .enabled_extension_names(&extensions);
     // SAFETY: the structures are valid, and every object is destroyed after the last use.
     unsafe {
         let instance = entry.create_instance(&info, Some(callbacks))?;
-        let utils = ash::ext::debug_utils::Instance::new(&entry, &instance);
+        let utils = ext::debug_utils::Instance::new(&entry, &instance);
         let result = utils
             .create_debug_utils_messenger(&context.messages.messenger(), Some(callbacks))
             .and_then(|messenger| {
-                let result = on_instance(&instance, callbacks, aborts_at);
+                let result = on_instance(&instance, callbacks, shader, aborts_at);
                 utils.destroy_debug_utils_messenger(messenger, Some(callbacks));
                 result
             });
@@ -109,6 +116,7 @@ fn run(heap: &Heap, context: &Context, aborts_at: u32) -> VkResult<()> {
 unsafe fn on_instance(
     instance: &ash::Instance,
     callbacks: &vk::AllocationCallbacks<'_>,
+    shader: Shader,
     aborts_at: u32,
 ) -> VkResult<()> {
     // SAFETY: the instance is live, the structures are valid, and every object is destroyed after the last use.
@@ -123,22 +131,19 @@ unsafe fn on_instance(
         let families = instance.get_physical_device_queue_family_properties(all[index]);
         let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
         let family = families.iter().position(computes).unwrap_or(0) as u32;
-        let queues = [vk::DeviceQueueCreateInfo::default()
-            .queue_family_index(family)
-            .queue_priorities(&[1.0])];
-        let names = khr::EXTENSION_NAMES.map(CStr::as_ptr);
-        let mut abort = khr::ShaderAbortFeatures::new(true);
-        let mut fault = khr::FaultFeatures::new(true);
-        let mut data = khr::ShaderConstantDataFeatures::new(true);
-        let info = vk::DeviceCreateInfo::default()
-            .queue_create_infos(&queues)
-            .enabled_extension_names(&names)
-            .push_next(&mut abort)
-            .push_next(&mut fault)
-            .push_next(&mut data);
-        let device = instance.create_device(all[index], &info, Some(callbacks))?;
+        let mut objects = vk::PhysicalDeviceShaderObjectFeaturesEXT::default().shader_object(true);
+        let mut more = More::default();
+        if shader == Shader::Object {
+            more.extensions.push(ext::shader_object::NAME);
+            more.features.push(&mut objects);
+        }
+        let device = with_create_info(family, true, more, |info| {
+            instance.create_device(all[index], &info, Some(callbacks))
+        })?;
         let fault = khr::FaultCommands::load(instance, &device);
-        let result = on_device(&device, family, callbacks, aborts_at);
+        let objects = ext::shader_object::Device::new(instance, &device);
+        let result = Program::new(shader, &device, &objects, callbacks)
+            .and_then(|program| dispatch(&device, family, &program, callbacks, aborts_at));
         let messages = match result {
             Ok(()) if aborts_at != NEVER => fault.map(|fault| fault.message_data()),
             _ => None,
@@ -149,57 +154,14 @@ unsafe fn on_instance(
     }
 }
 
-/// Creates a pipeline and runs it.
+/// Dispatches or draws, and waits. Succeeds if the device is lost where an invocation aborts.
 ///
 /// # Safety
 /// The device must be live, with queues of this family.
-unsafe fn on_device(
-    device: &ash::Device,
-    family: u32,
-    callbacks: &vk::AllocationCallbacks<'_>,
-    aborts_at: u32,
-) -> VkResult<()> {
-    let spirv = glsl::compile("abort/pushed.comp").map_err(|_| vk::Result::ERROR_UNKNOWN)?;
-    // SAFETY: the device is live, the structures are valid, and every object is destroyed after the last use.
-    unsafe {
-        let info = vk::ShaderModuleCreateInfo::default().code(&spirv);
-        let module = device.create_shader_module(&info, Some(callbacks))?;
-        let ranges = [vk::PushConstantRange::default()
-            .stage_flags(vk::ShaderStageFlags::COMPUTE)
-            .size(4)];
-        let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
-        let result = device
-            .create_pipeline_layout(&info, Some(callbacks))
-            .and_then(|layout| {
-                let infos = [vk::ComputePipelineCreateInfo::default()
-                    .stage(stage(module))
-                    .layout(layout); 2];
-                let created = device.create_compute_pipelines(vk::PipelineCache::null(), &infos, Some(callbacks));
-                let (pipelines, result) = match created {
-                    Ok(pipelines) => (pipelines, Ok(())),
-                    Err((pipelines, error)) => (pipelines, Err(error)),
-                };
-                let result =
-                    result.and_then(|()| dispatch(device, family, (pipelines[1], layout), callbacks, aborts_at));
-                for pipeline in pipelines {
-                    device.destroy_pipeline(pipeline, Some(callbacks));
-                }
-                device.destroy_pipeline_layout(layout, Some(callbacks));
-                result
-            });
-        device.destroy_shader_module(module, Some(callbacks));
-        result
-    }
-}
-
-/// Dispatches the pipeline and waits. Succeeds if the device is lost where an invocation aborts.
-///
-/// # Safety
-/// As [`on_device`].
 unsafe fn dispatch(
     device: &ash::Device,
     family: u32,
-    (pipeline, layout): (vk::Pipeline, vk::PipelineLayout),
+    program: &Program<'_>,
     callbacks: &vk::AllocationCallbacks<'_>,
     aborts_at: u32,
 ) -> VkResult<()> {
@@ -214,10 +176,7 @@ unsafe fn dispatch(
                 .command_buffer_count(1);
             let commands = device.allocate_command_buffers(&info)?;
             device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
-            device.cmd_bind_pipeline(commands[0], vk::PipelineBindPoint::COMPUTE, pipeline);
-            let push = aborts_at.to_ne_bytes();
-            device.cmd_push_constants(commands[0], layout, vk::ShaderStageFlags::COMPUTE, 0, &push);
-            device.cmd_dispatch(commands[0], 1, 1, 1);
+            program.record(commands[0], aborts_at);
             device.end_command_buffer(commands[0])?;
             let fence = device.create_fence(&vk::FenceCreateInfo::default(), Some(callbacks))?;
             let submits = [vk::SubmitInfo::default().command_buffers(&commands)];

@@ -1,6 +1,7 @@
 //! The end-to-end cases, one file per feature.
 
 mod abort;
+mod allocated_program;
 mod allocation;
 mod bad_input;
 mod binaries;

@@ -33,7 +33,7 @@ pub(super) fn objects(device: &Device<'_>) -> ext::shader_object::Device {
 }
 
 /// Create info of a compute shader. `copy` comes from [`aligned`] and starts with the code's `bytes` bytes.
-fn compute_info<'a>(
+pub(super) fn compute_info<'a>(
     copy: &'a [u128],
     bytes: usize,
     kind: vk::ShaderCodeTypeEXT,

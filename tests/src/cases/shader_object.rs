@@ -17,8 +17,8 @@ pub(super) const CASES: &[Case] = cases! {
     "shader_object::never_taken_draws_the_same" => never_taken(gpu), silent();
 };
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
     Linked,
     Unlinked,
     /// From binaries whose source shaders were destroyed.
@@ -36,13 +36,13 @@ const UNUSED: [vk::ShaderStageFlags; 3] = [
     vk::ShaderStageFlags::GEOMETRY,
 ];
 
-/// Creates both shaders in one call.
-fn create(
+/// Creates both shaders in one call. Returns what it wrote, and its result.
+pub(super) fn create(
     objects: &ext::shader_object::Device,
     ranges: &[vk::PushConstantRange],
     code: &[Vec<u8>; 2],
     kind: Kind,
-) -> Result<Vec<vk::ShaderEXT>> {
+) -> (Vec<vk::ShaderEXT>, vk::Result) {
     let copies: Vec<_> = code.iter().map(|code| aligned(code)).collect();
     let mut infos = Vec::new();
     for ((stage, code), copy) in STAGES.into_iter().zip(code).zip(&copies) {
@@ -66,7 +66,8 @@ fn create(
         infos.push(info);
     }
     // SAFETY: each create info points to code and ranges that outlive the call.
-    Ok(unsafe { objects.create_shaders(&infos, None) }.map_err(|(_, result)| result)?)
+    let created = unsafe { objects.create_shaders(&infos, None) };
+    created.map_or_else(|error| error, |shaders| (shaders, vk::Result::SUCCESS))
 }
 
 fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
@@ -77,7 +78,7 @@ fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
     let code = ["stage/cover.vert", "stage/fragment.frag"].map(glsl::compile);
     let [vertex, fragment] = code;
     let code = [bytes(&vertex?), bytes(&fragment?)];
-    let mut shaders = create(
+    let (mut shaders, mut result) = create(
         &objects,
         &ranges,
         &code,
@@ -85,13 +86,15 @@ fn draw(gpu: &Gpu, kind: Kind, push: [u32; 2]) -> Result<()> {
             Kind::Linked | Kind::LinkedBinary => Kind::Linked,
             Kind::Unlinked | Kind::Binary => Kind::Unlinked,
         },
-    )?;
+    );
+    expect_success(result)?;
     if matches!(kind, Kind::Binary | Kind::LinkedBinary) {
         // SAFETY: the shaders belong to the device.
         let data = [0, 1].map(|i| unsafe { objects.get_shader_binary_data(shaders[i]) });
         let [vertex, fragment] = data;
         destroy(&objects, &shaders);
-        shaders = create(&objects, &ranges, &[vertex?, fragment?], kind)?;
+        (shaders, result) = create(&objects, &ranges, &[vertex?, fragment?], kind);
+        expect_success(result)?;
     }
     let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
     // SAFETY: the structure is valid.

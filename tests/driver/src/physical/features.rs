@@ -59,6 +59,7 @@ pub extern "system" fn features2(device: &PhysicalDevice, query: &mut vk::Physic
         answer::<vk::PhysicalDevicePresentWaitFeaturesKHR<'_>>(query, |found| found.present_wait = TRUE);
         answer::<vk::PhysicalDeviceProtectedMemoryFeatures<'_>>(query, |found| found.protected_memory = TRUE);
         answer::<vk::PhysicalDeviceMaintenance5FeaturesKHR<'_>>(query, |found| found.maintenance5 = TRUE);
+        answer::<vk::PhysicalDeviceShaderObjectFeaturesEXT<'_>>(query, |found| found.shader_object = TRUE);
         answer::<khr::PipelineBinaryFeatures>(query, |found| found.pipeline_binaries = TRUE);
         answer::<khr::DescriptorHeapFeatures>(query, |found| found.descriptor_heap = TRUE);
         if settings.device_coherent {

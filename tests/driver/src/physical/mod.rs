@@ -39,7 +39,7 @@ impl PhysicalDevice {
 
 /// Device extensions under these settings.
 fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
-    let listed: [(bool, &CStr); 20] = [
+    let listed: [(bool, &CStr); 21] = [
         (true, ash::khr::swapchain::NAME),
         (true, ash::khr::display_swapchain::NAME),
         (true, ash::khr::shared_presentable_image::NAME),
@@ -50,6 +50,7 @@ fn extensions(settings: &Settings) -> Vec<vk::ExtensionProperties> {
         (true, ash::khr::timeline_semaphore::NAME),
         (true, ash::khr::synchronization2::NAME),
         (true, ash::ext::shader_module_identifier::NAME),
+        (true, ash::ext::shader_object::NAME),
         (true, ash::khr::maintenance5::NAME),
         (true, khr::PIPELINE_BINARY_NAME),
         (true, khr::DESCRIPTOR_HEAP_NAME),

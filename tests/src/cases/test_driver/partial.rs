@@ -3,7 +3,10 @@
 
 use super::support::{kernel, lose, payload};
 use crate::case::{Case, cases};
-use crate::cases::support::{compile_stages, expect_payloads};
+use crate::cases::shader_binary::{destroy, objects as shader_objects, open};
+use crate::cases::shader_object::{Kind, create};
+use crate::cases::support::{bytes, compile_stages, expect_payloads};
+use crate::glsl;
 use crate::vk::khr::{self, ShaderAbortFeatures};
 use crate::vk::{Device, Gpu, Pass, Stage, Way};
 use anyhow::{Result, bail, ensure};
@@ -31,6 +34,12 @@ pub(super) const CASES: &[Case] = cases! {
     "test_driver_partial::a_fragment_abort_without_stores_is_refused" => refused(device, &FRAGMENT),
         on_driver("no_fragment_stores"), set(PARTIAL),
         logs(&["the fragment shader `main` of module ", "the driver lacks fragmentStoresAndAtomics"]);
+    "test_driver_partial::shader_objects_without_stores_in_vertex_shaders" => objects(gpu),
+        on_driver("no_vertex_stores"), set(PARTIAL),
+        logs(&[
+            "the vertex shader `main` of module ",
+            "contains 1 abort, which cannot be emulated: the driver lacks vertexPipelineStoresAndAtomics",
+        ]);
     "test_driver_partial::a_fragment_abort_without_stores_in_vertex_shaders" => accepted(device, &FRAGMENT),
         on_driver("no_vertex_stores"), set(PARTIAL), silent();
     "test_driver_partial::a_vertex_abort_without_stores_in_fragment_shaders" => accepted(device, &VERTEX),
@@ -80,6 +89,34 @@ fn refused(device: &Device<'_>, shaders: &[&str]) -> Result<()> {
 fn accepted(device: &Device<'_>, shaders: &[&str]) -> Result<()> {
     for way in [Way::Modules, Way::Inline, Way::Libraries] {
         pass(device, shaders, way)?;
+    }
+    Ok(())
+}
+
+/// A shader object with an abort in a vertex shader is refused, linked or not; those of other stages are created.
+fn objects(gpu: &Gpu) -> Result<()> {
+    let device = open(gpu)?;
+    let objects = shader_objects(&device);
+    for (kind, [vertex, fragment], refused) in [
+        (Kind::Linked, VERTEX, true),
+        (Kind::Unlinked, VERTEX, true),
+        (Kind::Linked, FRAGMENT, false),
+        (Kind::Unlinked, FRAGMENT, false),
+    ] {
+        let code = [bytes(&glsl::compile(vertex)?), bytes(&glsl::compile(fragment)?)];
+        let (shaders, result) = create(&objects, &[], &code, kind);
+        let is_null = |shader: &vk::ShaderEXT| *shader == vk::ShaderEXT::null();
+        let expected = if refused {
+            vk::Result::ERROR_UNKNOWN
+        } else {
+            vk::Result::SUCCESS
+        };
+        let nulls = shaders.iter().filter(|shader| is_null(shader)).count();
+        destroy(&objects, &shaders);
+        ensure!(
+            result == expected && nulls == if refused { 2 } else { 0 },
+            "{kind:?}: {result:?}, {nulls} null handles"
+        );
     }
     Ok(())
 }
