@@ -27,6 +27,7 @@ mod environment;
 mod intercept;
 mod loader;
 mod locks;
+mod os;
 mod private_file;
 mod report;
 mod settings;

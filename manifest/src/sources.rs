@@ -56,10 +56,25 @@ struct Line {
     value: Option<String>,
 }
 
+/// The settings files in the registry of Windows, in the order of the Khronos settings library. Other systems have none.
+pub fn registered_files() -> Vec<PathBuf> {
+    #[cfg(windows)]
+    {
+        use vkabort_windows::registry::Hive;
+        let hives = [Hive::Machine, Hive::User];
+        let files = hives.map(|hive| hive.entries("Software\\Khronos\\Vulkan\\Settings"));
+        files.concat()
+    }
+    #[cfg(not(windows))]
+    Vec::new()
+}
+
 impl Sources {
-    /// The variables of a process, the settings file that they name, and the application's keys and values.
+    /// The variables of a process, the settings file, and the application's keys and values. Of the
+    /// `registered` files, the first that exists precedes all others.
     pub fn of_process(
         environment: impl IntoIterator<Item = (OsString, OsString)>,
+        registered: Vec<PathBuf>,
         application: Vec<(String, String)>,
     ) -> Self {
         let mut sources = Self {
@@ -79,7 +94,7 @@ impl Sources {
             }
         }
         sources.environment.sort_unstable();
-        let found = sources.settings_file();
+        let found = sources.settings_file(registered);
         if let Some(path) = found {
             match read_file(&path) {
                 Ok(text) => sources.file = SettingsFile::parse(path, &text),
@@ -182,13 +197,16 @@ impl Sources {
     }
 
     /// The first settings file that exists, in the search order of the Khronos settings library.
-    fn settings_file(&self) -> Option<PathBuf> {
+    fn settings_file(&self, registered: Vec<PathBuf>) -> Option<PathBuf> {
         let set = |name: &str| self.variable(name).map(PathBuf::from);
         let data = set("XDG_DATA_HOME").or_else(|| set("HOME").map(|home| home.join(".local/share")));
+        // Windows has the registry instead.
+        let data = data.filter(|_| cfg!(not(windows)));
         let configured = data.map(|dir| dir.join("vulkan/settings.d").join(FILE_NAME));
         let working = Path::new(FILE_NAME).to_path_buf();
-        let candidates = [configured, set(FILE_VARIABLE).map(file_at), Some(working)];
-        candidates.into_iter().flatten().find(|path| path.is_file())
+        let others = [configured, set(FILE_VARIABLE).map(file_at), Some(working)];
+        let mut candidates = registered.into_iter().chain(others.into_iter().flatten());
+        candidates.find(|path| path.is_file())
     }
 }
 
@@ -253,7 +271,7 @@ mod tests {
 
     fn of(environment: &[(&str, &str)]) -> Sources {
         let pairs = environment.iter().map(|(name, value)| (name.into(), value.into()));
-        Sources::of_process(pairs, Vec::new())
+        Sources::of_process(pairs, Vec::new(), Vec::new())
     }
 
     #[test]
@@ -300,16 +318,25 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("vkabort-sources-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let name = folder.to_string_lossy().into_owned();
-        assert!(of(&[(FILE_VARIABLE, &name)]).problems(&KEYS)[0].ends_with("/vk_layer_settings.txt"));
+        assert!(of(&[(FILE_VARIABLE, &name)]).problems(&KEYS)[0].ends_with("vk_layer_settings.txt"));
         std::fs::write(folder.join(FILE_NAME), b"vkabort_shader_abort.trap = hang \xff\n").expect("a file");
         let found = of(&[(FILE_VARIABLE, &name)]);
         assert_eq!(found.problems(&KEYS), Vec::<String>::new());
         assert_eq!(found.file(), Some(folder.join(FILE_NAME).as_path()));
         let value = found.value("trap").expect("a value");
         assert!(
-            value.origin.ends_with("/vk_layer_settings.txt, line 1"),
+            value.origin.ends_with("vk_layer_settings.txt, line 1"),
             "{}",
             value.origin
+        );
+        let registered = folder.join("registered.txt");
+        std::fs::write(&registered, "vkabort_shader_abort.trap = fault\n").expect("a file");
+        let files = vec![folder.join("missing.txt"), registered.clone()];
+        let found = Sources::of_process([(FILE_VARIABLE.into(), name.into())], files, Vec::new());
+        assert_eq!(
+            found.file(),
+            Some(registered.as_path()),
+            "the registry precedes the variable"
         );
         let _ = std::fs::remove_dir_all(&folder);
     }

@@ -20,6 +20,7 @@ mod structure;
 mod test;
 mod toolchain;
 mod wheel;
+mod windows;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -57,7 +58,11 @@ enum Task {
         check: bool,
     },
     /// Install what is missing and run every check: format, lints, unit, golden and end-to-end tests.
-    Test,
+    Test {
+        /// The checks of the Windows code instead, on Linux.
+        #[arg(long)]
+        windows: bool,
+    },
     /// Install what is missing and run the benchmarks. Each measures both sides of a comparison in one run.
     Bench {
         /// Arguments of the program: `--only PART`, `--gpu NAME`. `-- --help` lists them.
@@ -133,7 +138,8 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }),
         Task::Generate { check } => generate::generate(check).map(|()| ExitCode::SUCCESS),
-        Task::Test => test::test().map(|()| ExitCode::SUCCESS),
+        Task::Test { windows: false } => test::test().map(|()| ExitCode::SUCCESS),
+        Task::Test { windows: true } => windows::test().map(|()| ExitCode::SUCCESS),
         Task::Bench { arguments } => test::bench(&arguments).map(|()| ExitCode::SUCCESS),
         Task::Fuzz { minutes } => fuzz::fuzz(minutes).map(|()| ExitCode::SUCCESS),
         Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),

@@ -76,7 +76,7 @@ fn sanitizer(name: &str) -> Result<()> {
     toolchain::add_library_source()?;
     let host = toolchain::host()?;
     let glslang = glslang(&host)?;
-    let runner = format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace('-', "_"));
+    let runner = toolchain::target_variable(&host, "RUNNER");
     // As root, ThreadSanitizer would move mappings at fixed addresses outside its own ranges to address 0, and end there.
     let without_page_0 = "setpriv --bounding-set=-sys_rawio --inh-caps=-sys_rawio";
     let cargo = |words: &[&str]| {

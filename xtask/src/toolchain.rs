@@ -40,6 +40,25 @@ pub fn loom(words: &[&str]) -> Command {
     command
 }
 
+/// Adds the standard library of another target to the toolchain, unless it is there.
+///
+/// # Errors
+///
+/// There is no rustup, or it cannot download the library.
+pub fn add_target(target: &str) -> Result<()> {
+    let folder = process::output(&mut rustc(&["--print", "target-libdir", "--target", target]))?;
+    if Path::new(folder.trim()).is_dir() {
+        return Ok(());
+    }
+    if !process::is_on_path("rustup") {
+        bail!("the Rust toolchain has no standard library for {target}; install it");
+    }
+    println!("Adding the standard library for {target} to the Rust toolchain.");
+    let mut rustup = Command::new("rustup");
+    process::output(rustup.args(["target", "add", target]).current_dir(root()))?;
+    Ok(())
+}
+
 /// The target that the toolchain runs on, for example `x86_64-unknown-linux-gnu`.
 ///
 /// # Errors
@@ -49,6 +68,11 @@ pub fn host() -> Result<String> {
     let version = process::output(&mut rustc(&["--version", "--verbose"]))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("`rustc --version --verbose` names no host")?.to_owned())
+}
+
+/// The environment variable of one of Cargo's settings of a target, for example `RUNNER`.
+pub fn target_variable(target: &str, setting: &str) -> String {
+    format!("CARGO_TARGET_{}_{setting}", target.to_uppercase().replace('-', "_"))
 }
 
 /// Adds the source of the standard library to the toolchain, unless it is there.

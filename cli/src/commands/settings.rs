@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use std::process::ExitCode;
-use vkabort_manifest::sources::{FILE_NAME, Sources};
+use vkabort_manifest::sources::{FILE_NAME, Sources, registered_files};
 use vkabort_manifest::{DISABLE, ENABLE};
 
 /// Arguments of `vkabort settings`.
@@ -27,7 +27,7 @@ pub struct SettingsArgs {
 
 /// The sources of this process, without an application.
 pub fn sources() -> Sources {
-    Sources::of_process(std::env::vars_os(), Vec::new())
+    Sources::of_process(std::env::vars_os(), registered_files(), Vec::new())
 }
 
 /// A setting with its value.

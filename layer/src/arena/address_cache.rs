@@ -11,8 +11,9 @@
 use super::address_slot::AddressSlot;
 use super::capture_address::{CaptureAddresses, MAGIC, format, parse};
 use crate::environment;
-use crate::private_file;
-use std::fs::{File, OpenOptions, TryLockError};
+use crate::os;
+use crate::private_file::{self, Access};
+use std::fs::File;
 use std::io::{Read, Seek, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -64,10 +65,7 @@ impl AddressFile {
         let (file, write_error) = match open_file(folder, &path) {
             Ok(file) => (Some(file), None),
             // The addresses of a read-only file can still be used.
-            Err(error) => (
-                private_file::open_own(&path, OpenOptions::new().read(true)).ok(),
-                Some(error),
-            ),
+            Err(error) => (private_file::open_own(&path, Access::Read).ok(), Some(error)),
         };
         let mut file = Self {
             slot,
@@ -86,14 +84,14 @@ impl AddressFile {
     fn load(&mut self) {
         let deadline = Instant::now() + LOCK_TIMEOUT;
         while let Some(file) = &mut self.file {
-            let is_exclusive = lock_exclusive(file);
-            if is_exclusive || lock_shared(file) {
+            let is_exclusive = os::lock(file, true);
+            if is_exclusive || os::lock(file, false) {
                 let content = read(file);
                 let text = content.as_ref().and_then(|bytes| std::str::from_utf8(bytes).ok());
                 if let Some((addresses, refusals)) = text.and_then(parse) {
                     (self.addresses, self.refusals) = (Some(addresses), refusals);
                     if is_exclusive {
-                        lock_shared(file);
+                        os::lock(file, false);
                     }
                     return;
                 }
@@ -108,7 +106,7 @@ impl AddressFile {
                     self.is_exclusive = true;
                     return;
                 }
-                let _ = file.unlock();
+                os::unlock(file);
             }
             if Instant::now() >= deadline {
                 let error = format!("{} is in use by another process and has no address", self.path());
@@ -176,10 +174,10 @@ impl AddressFile {
         if !self.is_exclusive
             && let Some(file) = &self.file
         {
-            self.is_exclusive = lock_exclusive(file);
+            self.is_exclusive = os::lock(file, true);
             if !self.is_exclusive {
                 // The attempt has released the shared lock.
-                lock_shared(file);
+                os::lock(file, false);
             }
         }
         self.is_exclusive
@@ -187,7 +185,7 @@ impl AddressFile {
 
     fn make_shared(&mut self) {
         if let Some(file) = &self.file {
-            lock_shared(file);
+            os::lock(file, false);
         }
         self.is_exclusive = false;
     }
@@ -210,9 +208,7 @@ fn open_file(folder: &Path, path: &Path) -> Result<File, String> {
     if let Err(error) = created.and_then(|()| private_file::check_folder(folder)) {
         return Err(cannot_write(path, &format!("its folder cannot be used: {error}")));
     }
-    let mut options = OpenOptions::new();
-    let opened = private_file::open_own(path, options.read(true).write(true).create(true).truncate(false));
-    opened.map_err(|error| cannot_write(path, &error))
+    private_file::open_own(path, Access::ReadWrite).map_err(|error| cannot_write(path, &error))
 }
 
 fn cannot_write(path: &Path, error: &dyn std::fmt::Display) -> String {
@@ -224,19 +220,6 @@ fn read(file: &mut File) -> Option<Vec<u8>> {
     file.rewind().ok()?;
     file.take(MAX_BYTES).read_to_end(&mut content).ok()?;
     Some(content)
-}
-
-/// Replaces the lock on a file by an exclusive one. On failure the file is not locked at all. A file system without locks
-/// counts as success, as if this were the only process.
-fn lock_exclusive(file: &File) -> bool {
-    let _ = file.unlock();
-    !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
-}
-
-/// Replaces the lock on a file by a shared one. Otherwise like [`lock_exclusive`].
-fn lock_shared(file: &File) -> bool {
-    let _ = file.unlock();
-    !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 
 #[cfg(test)]

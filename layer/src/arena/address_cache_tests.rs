@@ -1,5 +1,6 @@
 use super::super::capture_address::CaptureAddress;
 use super::*;
+use std::fs::OpenOptions;
 
 /// A folder that is removed when the test ends.
 struct Folder(PathBuf);
@@ -104,7 +105,7 @@ fn a_refused_address_is_replaced_when_nothing_else_can_have_it() {
     // Another process uses the file.
     let path = folder.open().path();
     let other = File::open(path).expect("the file is there");
-    other.try_lock_shared().expect("the file is not locked");
+    assert!(os::lock(&other, false), "the file is locked");
     assert!(!folder.open().count_refusal(true));
     assert!(
         folder.open().store(SECOND).is_err(),
@@ -119,12 +120,12 @@ fn a_second_process_waits_for_the_address_of_the_first() {
     std::fs::create_dir_all(&folder.0).expect("a folder");
     let path = folder.open().path();
     let mut first = OpenOptions::new().write(true).open(path).expect("the file is there");
-    first.try_lock().expect("the file is not locked");
+    assert!(os::lock(&first, true), "the file is locked");
     let addresses = std::thread::scope(|scope| {
         let second = scope.spawn(|| folder.open().addresses());
         std::thread::sleep(Duration::from_millis(50));
         first.write_all(format(&SECOND, 0).as_bytes()).expect("written");
-        first.unlock().expect("unlocked");
+        os::unlock(&first);
         second.join().expect("no panic")
     });
     assert_eq!(addresses, Some(SECOND));

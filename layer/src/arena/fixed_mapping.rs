@@ -1,8 +1,9 @@
 //! Host memory at a fixed address.
 //!
 //! Each live arena takes the first free slot of a row. Other mappings are never replaced: the mapping call fails
-//! instead. Platforms other than Unix have no fixed mappings.
+//! instead.
 
+use crate::os;
 use std::ptr::NonNull;
 
 /// Mappings are multiples of this, in bytes: the largest `minImportedHostPointerAlignment` of any implementation.
@@ -36,39 +37,18 @@ impl FixedMapping {
     }
 }
 
-#[cfg(unix)]
 impl Drop for FixedMapping {
     fn drop(&mut self) {
-        // SAFETY: the pages were mapped by `map_at` and nothing uses them once the mapping is dropped.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes as usize) };
+        // SAFETY: `map_at` mapped the pages, and nothing uses them once the mapping is dropped.
+        unsafe { os::unmap(self.base, self.bytes as usize) };
     }
 }
 
-#[cfg(not(unix))]
-fn map_at(_: u64, _: u64) -> Option<FixedMapping> {
-    None
-}
-
-#[cfg(unix)]
 fn map_at(address: u64, bytes: u64) -> Option<FixedMapping> {
-    #[cfg(target_os = "linux")]
-    const FIXED: i32 = libc::MAP_FIXED_NOREPLACE;
-    #[cfg(not(target_os = "linux"))]
-    const FIXED: i32 = 0;
-    let hint = usize::try_from(address).ok()? as *mut libc::c_void;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | FIXED;
-    // SAFETY: the new anonymous mapping replaces no other mapping, by the flag or because the address is only a hint.
-    let result = unsafe { libc::mmap(hint, bytes as usize, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-    if result == libc::MAP_FAILED {
-        return None;
-    }
-    let base = NonNull::new(result.cast())?;
-    let mapping = FixedMapping { base, bytes };
-    // A kernel that lacks the flag treats the address as a hint.
-    (result == hint).then_some(mapping)
+    let base = os::map_at(usize::try_from(address).ok()?, usize::try_from(bytes).ok()?)?;
+    Some(FixedMapping { base, bytes })
 }
 
-#[cfg(unix)]
 #[cfg(test)]
 mod tests {
     use super::*;

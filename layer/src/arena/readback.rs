@@ -69,7 +69,7 @@ impl Arena {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::arena::address_source::AddressSource;

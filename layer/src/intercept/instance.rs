@@ -9,8 +9,8 @@ use crate::loader::chain;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr};
 use crate::loader::link::{restore_link, take_link};
-use crate::loader::pin_libraries;
 use crate::loader::registry::{self, dispatch_key};
+use crate::os;
 use crate::report::log::{Level, Log};
 use crate::settings::{self, Emulation, Enable, Settings};
 use ash::vk::{self, Handle};
@@ -155,7 +155,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Instance, allocator: *const vk
         };
         if instance.leaked.load(Ordering::Acquire) {
             // A driver that still executes work of a leaked device must stay loaded, and so must the layers below.
-            pin_libraries::everything();
+            os::pin_libraries();
             return;
         }
         if let Some(next) = instance.next.vkDestroyInstance {

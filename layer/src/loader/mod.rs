@@ -5,5 +5,4 @@ pub mod dispatch;
 pub mod ffi;
 pub mod handle_map;
 pub mod link;
-pub mod pin_libraries;
 pub mod registry;

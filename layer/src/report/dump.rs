@@ -1,9 +1,8 @@
 //! The setting `dump_dir`: writes everything about an abort to one folder, for later analysis.
 
 use crate::device::state::AbortState;
-use crate::private_file;
+use crate::private_file::{self, Access};
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -51,8 +50,7 @@ pub fn write(
     private_file::create_folders(dump_dir)?;
     let folder = create_folder(dump_dir, &format!("abort-{seconds}-{}", std::process::id()))?;
     let write = |name: &str, bytes: &[u8]| {
-        let mut options = OpenOptions::new();
-        let mut file = private_file::open(&folder.join(name), options.write(true).create_new(true))?;
+        let mut file = private_file::open(&folder.join(name), Access::CreateNew)?;
         file.write_all(bytes)
     };
     write("report.txt", report.text(false).as_bytes())?;

@@ -1,10 +1,10 @@
 //! The layer's log: to standard error or a file, as text or JSON lines. Every line is written in one piece and flushed.
 
 use crate::environment;
-use crate::private_file;
+use crate::private_file::{self, Access};
 use crate::settings::Choice as _;
 pub use crate::settings::{Format, Level};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Mutex;
@@ -27,7 +27,7 @@ impl Log {
             file: None,
         };
         if let Some(path) = file {
-            match private_file::open(path, OpenOptions::new().create(true).append(true)) {
+            match private_file::open(path, Access::Append) {
                 Ok(file) => log.file = Some(Mutex::new(file)),
                 Err(error) => {
                     let path = path.display();

@@ -6,6 +6,7 @@ use crate::loader::chain;
 use ash::vk;
 use std::ffi::{CStr, c_char, c_void};
 pub use vkabort_manifest::sources::Sources;
+use vkabort_manifest::sources::registered_files;
 
 /// The process's environment and settings file, and the `VkLayerSettingsCreateInfoEXT` structures of `chain`. In secure
 /// execution only the latter.
@@ -17,7 +18,7 @@ pub unsafe fn of_process(chain: *const c_void) -> Sources {
     let application = unsafe { application_settings(chain) };
     match environment::is_secure_execution() {
         true => Sources::of_secure_execution(application),
-        false => Sources::of_process(environment::variables(), application),
+        false => Sources::of_process(environment::variables(), registered_files(), application),
     }
 }
 

@@ -4,6 +4,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path};
 use tar::{Archive, Builder, EntryType, Header};
@@ -46,7 +47,8 @@ pub fn pack(program: &Path, files: &[CarriedFile], out: &Path) -> Result<()> {
     // Renamed into place, since the old program may be running.
     let staged = out.with_extension(format!("{}.new", std::process::id()));
     fs::write(&staged, bytes).with_context(|| format!("cannot write {}", staged.display()))?;
-    fs::set_permissions(&staged, fs::Permissions::from_mode(0o755))?;
+    #[cfg(unix)]
+    fs::set_permissions(&staged, PermissionsExt::from_mode(0o755))?;
     fs::rename(&staged, out).with_context(|| format!("cannot write {}", out.display()))
 }
 

@@ -2,8 +2,7 @@
 
 use crate::target;
 use anyhow::{Context, Result};
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::Path;
 pub use tempfile::TempDir;
 
@@ -23,7 +22,9 @@ pub fn folder() -> Result<TempDir> {
 /// The folder cannot be created.
 pub fn folder_in(base: &Path) -> Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix("scratch-").permissions(Permissions::from_mode(0o700));
+    builder.prefix("scratch-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     fs::create_dir_all(base)
         .and_then(|()| builder.tempdir_in(base))
         .with_context(|| format!("cannot create a folder in {}", base.display()))

@@ -1,9 +1,9 @@
-//! Runs child processes with a time limit. Each child leads a process group; its end kills the whole group.
+//! Runs child processes with a time limit. On Unix each child leads a process group, and its end kills the whole group; on
+//! Windows only the child itself is killed.
 
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
@@ -15,6 +15,67 @@ const POLL: Duration = Duration::from_millis(5);
 const GRACE: Duration = Duration::from_secs(5);
 /// Lines of each stream that an error quotes.
 const QUOTED_LINES: usize = 40;
+
+#[cfg(unix)]
+use unix as os;
+#[cfg(windows)]
+use windows as os;
+
+pub use os::prepare;
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Child, Command};
+
+    /// Makes the command's child a process group leader that the kernel kills when the thread that starts it ends. Call
+    /// [`wait`](super::wait) from that thread.
+    pub fn prepare(command: &mut Command) {
+        command.process_group(0);
+        // SAFETY: between fork and exec the closure only calls `prctl`, which is async-signal-safe.
+        unsafe {
+            command.pre_exec(|| {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                Ok(())
+            });
+        }
+    }
+
+    /// Whether the child has ended. Does not reap it, so its process id and group id stay reserved.
+    pub fn has_ended(child: &mut Child) -> bool {
+        // SAFETY: `siginfo_t` consists of integers and pointers, so zero is valid.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: `info` is writable for the call.
+        let result = unsafe { libc::waitid(libc::P_PID, child.id(), &raw mut info, options) };
+        // SAFETY: `waitid` sets `si_pid`, or leaves it 0 while the child runs.
+        result == 0 && unsafe { info.si_pid() } != 0
+    }
+
+    pub fn kill_group(child: &mut Child) {
+        if let Ok(group) = libc::pid_t::try_from(child.id()) {
+            // SAFETY: the child is not reaped yet, so the id still names its group.
+            unsafe { libc::kill(-group, libc::SIGKILL) };
+        }
+    }
+}
+
+#[cfg(windows)]
+mod windows {
+    use std::process::{Child, Command};
+
+    /// Nothing: Windows has no process groups.
+    pub fn prepare(_: &mut Command) {}
+
+    pub fn has_ended(child: &mut Child) -> bool {
+        matches!(child.try_wait(), Ok(Some(_)))
+    }
+
+    pub fn kill_group(child: &mut Child) {
+        // Fails if the child has ended.
+        let _ = child.kill();
+    }
+}
 
 /// End of a supervised child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,20 +91,7 @@ pub enum End {
     Interrupted,
 }
 
-/// Makes the command's child a process group leader that the kernel kills when the thread that starts it ends. Call
-/// [`wait`] from that thread.
-pub fn prepare(command: &mut Command) {
-    command.process_group(0);
-    // SAFETY: between fork and exec the closure only calls `prctl`, which is async-signal-safe.
-    unsafe {
-        command.pre_exec(|| {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        });
-    }
-}
-
-/// Waits until a process group leader ends, exceeds `limit`, or `is_interrupted` returns true. Then kills the rest of the
+/// Waits until a child that was [prepared](prepare) ends, exceeds `limit`, or `is_interrupted` returns true. Then kills the rest of the
 /// group.
 ///
 /// # Errors
@@ -51,7 +99,7 @@ pub fn prepare(command: &mut Command) {
 /// Waiting for the child fails.
 pub fn wait(child: &mut Child, limit: Duration, is_interrupted: impl Fn() -> bool) -> io::Result<End> {
     let start = Instant::now();
-    while !has_ended(child) {
+    while !os::has_ended(child) {
         let interrupted = is_interrupted();
         if interrupted || start.elapsed() >= limit {
             let is_dead = kill(child)?;
@@ -63,7 +111,7 @@ pub fn wait(child: &mut Child, limit: Duration, is_interrupted: impl Fn() -> boo
         }
         sleep(POLL);
     }
-    kill_group(child);
+    os::kill_group(child);
     Ok(End::Exited(child.wait()?))
 }
 
@@ -73,34 +121,16 @@ pub fn wait(child: &mut Child, limit: Duration, is_interrupted: impl Fn() -> boo
 ///
 /// Waiting for the child fails.
 pub fn kill(child: &mut Child) -> io::Result<bool> {
-    kill_group(child);
+    os::kill_group(child);
     let start = Instant::now();
-    while !has_ended(child) && start.elapsed() < GRACE {
+    while !os::has_ended(child) && start.elapsed() < GRACE {
         sleep(POLL);
     }
-    let is_dead = has_ended(child);
+    let is_dead = os::has_ended(child);
     if is_dead {
         child.wait()?;
     }
     Ok(is_dead)
-}
-
-/// Whether the child has ended. Does not reap it, so its process id and group id stay reserved.
-fn has_ended(child: &Child) -> bool {
-    // SAFETY: `siginfo_t` consists of integers and pointers, so zero is valid.
-    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: `info` is writable for the call.
-    let result = unsafe { libc::waitid(libc::P_PID, child.id(), &raw mut info, options) };
-    // SAFETY: `waitid` sets `si_pid`, or leaves it 0 while the child runs.
-    result == 0 && unsafe { info.si_pid() } != 0
-}
-
-fn kill_group(child: &Child) {
-    if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: the child is not reaped yet, so the id still names its group.
-        unsafe { libc::kill(-group, libc::SIGKILL) };
-    }
 }
 
 /// Exit status and output of a process.
@@ -170,11 +200,11 @@ pub fn timeout_message(limit: Duration, end: End, folder: &Path) -> Result<Strin
     } else {
         ""
     };
-    let output = Finished::read(ExitStatus::from_raw(libc::SIGKILL), folder)?.output_tail();
+    let output = Finished::read(ExitStatus::default(), folder)?.output_tail();
     Ok(format!("killed after {limit:?}{survived}\n{output}"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

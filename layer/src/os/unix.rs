@@ -1,0 +1,136 @@
+//! The facilities of Linux and other Unix systems.
+
+use super::Access;
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::io::{Error, Result};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::ptr::NonNull;
+
+/// Whether the process has more privileges than the user who started it. See `AT_SECURE` in getauxval(3): setuid and setgid
+/// programs, and programs with file capabilities.
+pub fn has_elevated_privileges() -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: reads the auxiliary vector of the process.
+    return unsafe { libc::getauxval(libc::AT_SECURE) != 0 };
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    // SAFETY: returns a number.
+    return unsafe { libc::issetugid() != 0 };
+}
+
+/// Maps zeroed pages at an address. `None` if the address is in use.
+pub fn map_at(address: usize, bytes: usize) -> Option<NonNull<u8>> {
+    #[cfg(target_os = "linux")]
+    const FIXED: c_int = libc::MAP_FIXED_NOREPLACE;
+    #[cfg(not(target_os = "linux"))]
+    const FIXED: c_int = 0;
+    let hint = address as *mut c_void;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | FIXED;
+    // SAFETY: the new anonymous mapping replaces no other mapping, by the flag or because the address is only a hint.
+    let result = unsafe { libc::mmap(hint, bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if result == libc::MAP_FAILED {
+        return None;
+    }
+    let base = NonNull::new(result.cast())?;
+    // A kernel that lacks the flag treats the address as a hint.
+    if result != hint {
+        // SAFETY: the pages were just mapped.
+        unsafe { unmap(base, bytes) };
+        return None;
+    }
+    Some(base)
+}
+
+/// Unmaps pages.
+///
+/// # Safety
+/// [`map_at`] mapped them with this size, and nothing uses them any more.
+pub unsafe fn unmap(base: NonNull<u8>, bytes: usize) {
+    // SAFETY: as the caller guarantees.
+    unsafe { libc::munmap(base.as_ptr().cast(), bytes) };
+}
+
+/// Keeps every loaded library until the process ends.
+pub fn pin_libraries() {
+    unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
+        // SAFETY: `dl_iterate_phdr` passes a valid structure and the vector of its caller.
+        unsafe {
+            if let (Some(info), Some(names)) = (info.as_ref(), names.cast::<Vec<CString>>().as_mut())
+                && !info.dlpi_name.is_null()
+                && *info.dlpi_name != 0
+            {
+                names.push(CStr::from_ptr(info.dlpi_name).to_owned());
+            }
+        }
+        0
+    }
+
+    let mut names: Vec<CString> = Vec::new();
+    // SAFETY: the callback takes the vector that is passed along. Opening happens afterwards: not under the linker's lock.
+    unsafe {
+        libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast());
+        for name in &names {
+            libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+        }
+    }
+}
+
+/// Opens a file, which only this user can read if it is created here. A symbolic link is not followed, and a pipe does not
+/// block with `nonblocking`.
+///
+/// # Errors
+/// As [`OpenOptions::open`]; also if `path` is a symbolic link.
+pub fn open_private(path: &Path, access: Access, nonblocking: bool) -> Result<File> {
+    let mut options = OpenOptions::new();
+    match access {
+        Access::Read => options.read(true),
+        Access::ReadWrite => options.read(true).write(true).create(true).truncate(false),
+        Access::Append => options.append(true).create(true),
+        Access::CreateNew => options.write(true).create_new(true),
+    };
+    let nonblocking = if nonblocking { libc::O_NONBLOCK } else { 0 };
+    options
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC | nonblocking);
+    options.open(path).map_err(|error| match error.raw_os_error() {
+        // Its own text says that there are too many links.
+        Some(libc::ELOOP) => Error::other(super::SYMBOLIC_LINK),
+        _ => error,
+    })
+}
+
+/// Creates a folder that only this user can read.
+///
+/// # Errors
+/// As [`DirBuilder::create`].
+pub fn create_private_folder(path: &Path) -> Result<()> {
+    DirBuilder::new().mode(0o700).create(path)
+}
+
+/// Whether a file belongs to this user.
+pub fn is_own(metadata: &Metadata) -> bool {
+    // SAFETY: returns a number.
+    metadata.uid() == unsafe { libc::geteuid() }
+}
+
+/// Whether other users can write to a file or folder.
+pub fn is_writable_by_others(metadata: &Metadata) -> bool {
+    metadata.mode() & 0o022 != 0
+}
+
+/// Locks a file, exclusively or shared with others, in place of its present lock. Returns whether it succeeded; on failure
+/// the file is not locked at all. A file system without locks counts as success, as if this were the only process.
+pub fn lock(file: &File, exclusive: bool) -> bool {
+    unlock(file);
+    let locked = match exclusive {
+        true => file.try_lock(),
+        false => file.try_lock_shared(),
+    };
+    !matches!(locked, Err(TryLockError::WouldBlock))
+}
+
+/// Removes the lock of a file.
+pub fn unlock(file: &File) {
+    let _ = file.unlock();
+}

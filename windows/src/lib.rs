@@ -1,0 +1,16 @@
+//! Safe wrappers of the parts of Windows that the layer, the command and the tests need. Empty on other systems.
+#![cfg(windows)]
+
+mod elevation;
+pub mod job;
+pub mod registry;
+
+pub use elevation::is_elevated;
+
+use std::os::windows::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// The text of a path for Windows' functions: UTF-16 with a final zero.
+pub fn wide(path: &Path) -> Vec<u16> {
+    path.as_os_str().encode_wide().chain([0]).collect()
+}
