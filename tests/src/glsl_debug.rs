@@ -23,10 +23,11 @@ pub enum Form {
 /// The file does not exist or does not compile.
 pub fn compile(name: &str, form: Form) -> Result<Vec<u32>> {
     use glslang_sys::{glslang_target_client_version_t as Vulkan, glslang_target_language_version_t as Spirv};
-    compile_for(&folder(), name, form, (Vulkan::Vulkan1_2, Spirv::SPIRV1_5))
+    compile_for(&folder(), name, form, (Vulkan::Vulkan1_2, Spirv::SPIRV1_5), "")
 }
 
-/// [`compile`] for a file of a folder and other versions of Vulkan and SPIR-V. The output does not depend on the folder.
+/// [`compile`] for a file of a folder and other versions of Vulkan and SPIR-V, with `preamble` before its second line. The
+/// output does not depend on the folder.
 ///
 /// # Errors
 ///
@@ -39,6 +40,7 @@ pub fn compile_for(
         sys::glslang_target_client_version_t,
         sys::glslang_target_language_version_t,
     ),
+    preamble: &str,
 ) -> Result<Vec<u32>> {
     let path = folder.join(name);
     let source = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -50,7 +52,7 @@ pub fn compile_for(
     };
     // Keeps glslang initialized.
     let _compiler = glslang::Compiler::acquire().context("cannot start glslang")?;
-    let (file, text) = (CString::new(name)?, CString::new(source)?);
+    let (file, text, preamble) = (CString::new(name)?, CString::new(source)?, CString::new(preamble)?);
     let limits = limits();
     let messages = sys::glslang_messages_t::SPV_RULES
         | sys::glslang_messages_t::VULKAN_RULES
@@ -96,6 +98,7 @@ pub fn compile_for(
     unsafe {
         let shader = Shader(sys::glslang_shader_create(&input));
         ensure!(!shader.0.is_null(), "glslang created no shader");
+        sys::glslang_shader_set_preamble(shader.0, preamble.as_ptr());
         let parsed =
             sys::glslang_shader_preprocess(shader.0, &input) != 0 && sys::glslang_shader_parse(shader.0, &input) != 0;
         ensure!(parsed, "{name}: {}", copy(sys::glslang_shader_get_info_log(shader.0)));

@@ -12,6 +12,7 @@ const SOURCES: &[&str] = &[
     "manifest/src",
     "cli/src",
     "conform/src",
+    "examples/cube/src",
     "examples/demo/src",
     "tests/src",
     "tests/kit/src",

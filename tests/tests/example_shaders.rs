@@ -1,8 +1,9 @@
-//! The demo's SPIR-V equals its compiled GLSL with debug information, both as compiled and with word strings.
+//! The SPIR-V of the Rust examples equals their compiled GLSL with debug information.
 
 use anyhow::{Context, Result};
 use glslang_sys::{glslang_target_client_version_t as Vulkan, glslang_target_language_version_t as Spirv};
 use std::path::Path;
+use vkabort_test_kit::root;
 use vkabort_tests::glsl_debug::{self, Form};
 use vkabort_tests::word_strings::with_word_strings;
 
@@ -11,11 +12,28 @@ const BLESS: &str = "VKABORT_BLESS";
 
 #[test]
 fn the_demos_spirv_matches_its_glsl() -> Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/demo/shaders");
+    let folder = root().join("examples/demo/shaders");
     let versions = (Vulkan::Vulkan1_1, Spirv::SPIRV1_3);
-    let words = glsl_debug::compile_for(&folder, "look_up.comp", Form::NonSemantic, versions)?;
+    let words = glsl_debug::compile_for(&folder, "look_up.comp", Form::NonSemantic, versions, "")?;
     compare(&folder.join("look_up.spv"), &words)?;
     compare(&folder.join("look_up_words.spv"), &with_word_strings(&words)?)
+}
+
+#[test]
+fn the_cubes_spirv_matches_its_glsl() -> Result<()> {
+    let folder = root().join("examples/cube/shaders");
+    let compile = |name: &str, preamble| {
+        let versions = (Vulkan::Vulkan1_3, Spirv::SPIRV1_6);
+        glsl_debug::compile_for(&folder, name, Form::NonSemantic, versions, preamble)
+    };
+    for name in ["cube.vert", "cube.frag", "pattern.comp", "text.vert", "text.frag"] {
+        compare(&folder.join(format!("{name}.spv")), &compile(name, "")?)?;
+    }
+    for name in ["cube.vert", "cube.frag", "pattern.comp"] {
+        let words = with_word_strings(&compile(name, "#define ABORTS\n")?)?;
+        compare(&folder.join(format!("{name}.aborts.spv")), &words)?;
+    }
+    Ok(())
 }
 
 fn compare(path: &Path, words: &[u32]) -> Result<()> {
