@@ -13,6 +13,8 @@ mod locate;
 mod log_follower;
 mod module;
 mod parse;
+#[cfg(test)]
+mod reference;
 mod settings;
 mod signals;
 mod site_tables;

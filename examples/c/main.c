@@ -46,6 +46,14 @@ static VkDevice create_device(VkPhysicalDevice physical) {
     return device;
 }
 
+/* Names an object: reports of aborts show the name. */
+static void name(VkDevice device, VkObjectType type, uint64_t object, const char *text) {
+    PFN_vkSetDebugUtilsObjectNameEXT set_name =
+        (PFN_vkSetDebugUtilsObjectNameEXT)vkGetDeviceProcAddr(device, "vkSetDebugUtilsObjectNameEXT");
+    CHECK(set_name(device, &(VkDebugUtilsObjectNameInfoEXT){.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+        .objectType = type, .objectHandle = object, .pObjectName = text}));
+}
+
 /* Writes the messages of the lost device to a file, which `vkabort decode` shows. */
 static void save_messages(VkDevice device, const char *path) {
     PFN_vkGetDeviceFaultDebugInfoKHR get_debug_info =
@@ -102,6 +110,8 @@ static VkResult run(VkPhysicalDevice physical, VkDevice device, const uint32_t *
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .layout = layout,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .stage = VK_SHADER_STAGE_COMPUTE_BIT,
             .module = module, .pName = "main"}}, NULL, &pipeline));
+    name(device, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)module, "sum");
+    name(device, VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline, "sum of words");
     VkDescriptorPool pool;
     CHECK(vkCreateDescriptorPool(device, &(VkDescriptorPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
         .maxSets = 1, .poolSizeCount = 1, .pPoolSizes = &(VkDescriptorPoolSize){VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1}},
@@ -118,6 +128,7 @@ static VkResult run(VkPhysicalDevice physical, VkDevice device, const uint32_t *
     VkCommandBuffer command;
     VkQueue queue;
     vkGetDeviceQueue(device, 0, 0, &queue);
+    name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)queue, "compute queue");
     CHECK(vkCreateCommandPool(device, &(VkCommandPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO}, NULL,
         &commands));
     CHECK(vkAllocateCommandBuffers(device, &(VkCommandBufferAllocateInfo){
@@ -157,7 +168,9 @@ int main(int count, char **arguments) {
     VkInstance instance;
     CHECK(vkCreateInstance(&(VkInstanceCreateInfo){.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
         .pApplicationInfo = &(VkApplicationInfo){.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-            .apiVersion = VK_API_VERSION_1_2}}, NULL, &instance));
+            .apiVersion = VK_API_VERSION_1_2},
+        .enabledExtensionCount = 1, .ppEnabledExtensionNames = (const char *[]){VK_EXT_DEBUG_UTILS_EXTENSION_NAME}},
+        NULL, &instance));
     uint32_t devices = 1;
     VkPhysicalDevice physical;
     CHECK(vkEnumeratePhysicalDevices(instance, &devices, &physical));

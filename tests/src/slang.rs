@@ -8,6 +8,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 /// `SLANG_SOURCE_LANGUAGE_SLANG`.
 const SLANG: c_int = 1;
+/// `SLANG_SOURCE_LANGUAGE_HLSL`.
+const HLSL: c_int = 2;
 
 /// A loaded compiler. Loading its standard library is slow, so reuse it for several shaders.
 pub struct Slang {
@@ -67,8 +69,8 @@ impl Slang {
         }
     }
 
-    /// Compiles a source whose entry points have `shader` attributes. `file` is its name in debug information and errors;
-    /// `arguments` are those of `slangc`, for example `-g2`.
+    /// Compiles a source whose entry points have `shader` attributes. `file` is its name in debug information and errors,
+    /// and that of an HLSL source ends with `.hlsl`; `arguments` are those of `slangc`, for example `-g2`.
     ///
     /// # Errors
     ///
@@ -80,6 +82,7 @@ impl Slang {
             .map(|argument| CString::new(*argument))
             .collect::<Result<_, _>>()?;
         let arguments: Vec<*const c_char> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+        let is_hlsl = file.ends_with(".hlsl");
         let (file, source) = (CString::new(file)?, CString::new(source)?);
         let functions = &self.functions;
         // SAFETY: the session is alive, the strings outlive the calls, and the code is copied before its request is
@@ -88,7 +91,8 @@ impl Slang {
             let request = Request(self, (functions.create_request)(self.session));
             let result = (functions.arguments)(request.1, arguments.as_ptr(), c_int::try_from(arguments.len())?);
             ensure!(result >= 0, "Slang rejects its arguments: {}", request.diagnostics());
-            let unit = (functions.add_unit)(request.1, SLANG, std::ptr::null());
+            let language = if is_hlsl { HLSL } else { SLANG };
+            let unit = (functions.add_unit)(request.1, language, std::ptr::null());
             (functions.add_source)(request.1, unit, file.as_ptr(), source.as_ptr());
             if (functions.compile)(request.1) < 0 {
                 bail!("{}", request.diagnostics());

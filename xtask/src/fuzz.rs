@@ -1,12 +1,10 @@
 //! `cargo xtask fuzz`: runs the targets of `tests/fuzz`, one after the other.
 
 use crate::toolchain;
-use anyhow::{Context, Result, bail};
-use std::ffi::OsString;
+use anyhow::{Result, bail};
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
-use vkabort_test_kit::{process, root, store};
+use vkabort_test_kit::{process, root};
 
 /// The targets, see `tests/fuzz/README.md`.
 const TARGETS: [&str; 4] = ["words", "mutated", "planted", "reader"];
@@ -23,7 +21,7 @@ const INPUT_LIMIT: u32 = 25;
 /// A target fails: libFuzzer prints the file with the input. Or cargo-fuzz cannot be installed.
 pub fn fuzz(minutes: u32) -> Result<()> {
     let folder = root().join("tests/fuzz");
-    let program = install()?;
+    let program = toolchain::install("cargo-fuzz", &[])?;
     let cargo_fuzz = |action: &str| {
         let mut command = Command::new(&program);
         // The crates have no unsafe code, so a sanitizer would only slow them down, and need an unstable compiler.
@@ -63,19 +61,4 @@ pub fn fuzz(minutes: u32) -> Result<()> {
     }
     println!("\nNo target failed.");
     Ok(())
-}
-
-/// Installs cargo-fuzz into `.vkabort/`, unless it is there. Returns the program.
-fn install() -> Result<OsString> {
-    if process::is_on_path("cargo-fuzz") {
-        return Ok("cargo-fuzz".into());
-    }
-    let folder: PathBuf = store().join("cargo-fuzz");
-    let program = folder.join("bin/cargo-fuzz");
-    if !program.is_file() {
-        println!("Installing cargo-fuzz into {}.", folder.display());
-        let mut command = toolchain::cargo(&["install", "cargo-fuzz", "--locked", "--root"]);
-        process::run(command.arg(&folder)).context("cargo-fuzz cannot be installed")?;
-    }
-    Ok(program.into_os_string())
 }

@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask demo | layer | generate | test | sanitize | fuzz | bench | bundle | drivers`.
+//! The project's commands: `cargo xtask demo | layer | generate | test | sanitize | fuzz | bench | guide | bundle | drivers`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -11,6 +11,7 @@ mod demo;
 mod fuzz;
 mod generate;
 mod gpu_drivers;
+mod guide;
 mod manifests;
 mod provision;
 mod pypi;
@@ -51,7 +52,7 @@ enum Task {
     },
     /// Build the layer and print how to load it into a program.
     Layer,
-    /// Write the files that are derived from the Vulkan registry.
+    /// Write the files that are derived from the Vulkan registry, and the references of the guide.
     Generate {
         /// Write nothing; fail if a file is out of date.
         #[arg(long)]
@@ -71,8 +72,10 @@ enum Task {
     },
     /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
-    /// Render `docs/report.svg`, the README's picture, from the output of the C example.
+    /// Render the pictures of reports in README and the guide from the output of the C example.
     Picture,
+    /// Check the links of the guide and build it into `target/guide/`, with mdBook, which is installed if it is missing.
+    Guide,
     /// Run every fuzz target, and install cargo-fuzz into `.vkabort/` if it is missing.
     Fuzz {
         /// Minutes for each target.
@@ -143,6 +146,7 @@ fn main() -> ExitCode {
         Task::Bench { arguments } => test::bench(&arguments).map(|()| ExitCode::SUCCESS),
         Task::Fuzz { minutes } => fuzz::fuzz(minutes).map(|()| ExitCode::SUCCESS),
         Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
+        Task::Guide => guide::guide().map(|()| ExitCode::SUCCESS),
         Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => provision::provision(newest).map(|()| {

@@ -36,14 +36,14 @@ pub fn bench(arguments: &[String]) -> Result<()> {
     process::run(cargo(&["run", "--release", "--package", "vkabort-bench", "--"]).args(arguments))
 }
 
-/// Writes the README's picture. The test that checks it has the code.
+/// Writes the pictures of reports. The tests that check them have the code.
 ///
 /// # Errors
 ///
 /// A package cannot be installed, or the C example does not build or run.
 pub fn picture() -> Result<()> {
     set_up()?;
-    let mut test = cargo(&["test", "--package", "vkabort-tests", "--test", "readme", "picture"]);
+    let mut test = cargo(&["test", "--package", "vkabort-tests", "--test", "documents", "picture"]);
     process::run(test.env("VKABORT_BLESS", "1"))
 }
 

@@ -1,9 +1,10 @@
 //! The Rust toolchain, and what is added to it.
 
 use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use vkabort_test_kit::{process, root, target};
+use vkabort_test_kit::{process, root, store, target};
 
 /// The Cargo that runs this program, in the root of the repository.
 pub fn cargo(words: &[&str]) -> Command {
@@ -28,6 +29,25 @@ pub fn add_component(component: &str) -> Result<()> {
             .current_dir(root()),
     )?;
     Ok(())
+}
+
+/// Installs a program from crates.io into `.vkabort/`, unless it is there or on the `PATH`. Returns it.
+///
+/// # Errors
+///
+/// Cargo cannot download or build it.
+pub fn install(name: &str, arguments: &[&str]) -> Result<OsString> {
+    if process::is_on_path(name) {
+        return Ok(name.into());
+    }
+    let folder = store().join(name);
+    let program = folder.join("bin").join(name);
+    if !program.is_file() {
+        println!("Installing {name} into {}.", folder.display());
+        let mut command = cargo(&["install", name, "--locked", "--root"]);
+        process::run(command.arg(&folder).args(arguments)).with_context(|| format!("{name} cannot be installed"))?;
+    }
+    Ok(program.into_os_string())
 }
 
 /// [`cargo`] for the models in `tests/models`, which are empty without `--cfg loom`. Its builds have a folder of their own,

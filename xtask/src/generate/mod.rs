@@ -1,15 +1,18 @@
-//! `cargo xtask generate` writes the files that are derived from the Vulkan registry; `--check` compares them.
+//! `cargo xtask generate` writes the files that are derived from the Vulkan registry, the layer's manifest and the command's
+//! arguments; `--check` compares them.
 
 mod chain_sizes;
 mod device_lost_commands;
 mod registry;
+mod settings;
 
+use crate::toolchain;
 use anyhow::{Context, Result, ensure};
 use registry::Registry;
 use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use vkabort_test_kit::root;
+use vkabort_test_kit::{process, root};
 
 /// Writes every generated file, or with `check` compares it.
 ///
@@ -27,6 +30,7 @@ pub fn generate(check: bool) -> Result<()> {
             "layer/src/intercept/device_lost_commands.txt",
             device_lost_commands::generate(&registry)?,
         ),
+        ("docs/src/settings.md", settings::generate()?),
     ];
     let mut stale = Vec::new();
     for (name, new) in files {
@@ -43,10 +47,14 @@ pub fn generate(check: bool) -> Result<()> {
     }
     ensure!(
         stale.is_empty(),
-        "not generated from the registry {}: {}; run `cargo xtask generate`",
-        registry::VERSION,
+        "not up to date: {}; run `cargo xtask generate`",
         stale.join(", ")
     );
+    if !check {
+        // The code is a test of the command, which `cargo xtask test` runs.
+        let mut reference = toolchain::cargo(&["test", "--quiet", "--package", "vkabort-cli", "--bins", "reference"]);
+        process::run(reference.env("VKABORT_BLESS", "1"))?;
+    }
     Ok(())
 }
 
