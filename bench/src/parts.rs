@@ -63,7 +63,8 @@ impl Part {
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Rewrite => {
-                "Executed on the processor. The modules for SPIRV-Tools have `OpUnreachable` in place of aborts."
+                "Executed on the processor. SPIRV-Tools reads and writes the module without a pass, and validates it before by default; its \
+                 modules have `OpUnreachable` in place of aborts."
             }
             Self::Calls => "Executed. Wall time of a call; the test driver adds almost none of its own.",
             Self::Kernel => "Executed. Wall time of a dispatch of 131072 invocations.",
@@ -192,9 +193,15 @@ pub fn measure(name: &str) -> Result<()> {
     let (part, argument) = name.split_once(' ').context("a measurement has two words")?;
     let part = Part::from_str(part, false).map_err(anyhow::Error::msg)?;
     let print = |measurement: &Measurement| println!("{}", measurement.to_line());
-    let milliseconds = |subject: &str, variant: &str, time: Duration| {
-        print(&Measurement::new(subject, variant, "ms", time.as_secs_f64() * 1e3));
+    let time_in = |unit: &str, per_second: f64, subject: &str, variant: &str, time: Duration| {
+        print(&Measurement::new(
+            subject,
+            variant,
+            unit,
+            time.as_secs_f64() * per_second,
+        ));
     };
+    let milliseconds = |subject: &str, variant: &str, time: Duration| time_in("ms", 1e3, subject, variant, time);
     let variant = || Variant::ALL.into_iter().find(|variant| variant.name() == argument);
     let variant = || variant().with_context(|| format!("unknown variant {argument}"));
     match part {
@@ -202,7 +209,7 @@ pub fn measure(name: &str) -> Result<()> {
         Part::Calls => {
             let setup = SETUPS.get(argument.parse::<usize>()?).context("unknown setup")?;
             for (call, time) in calls::measure_all(*setup)? {
-                milliseconds(&call, setup.name, time);
+                time_in("us", 1e6, &call, setup.name, time);
             }
         }
         Part::Kernel => {

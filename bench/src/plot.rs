@@ -1,12 +1,14 @@
 //! Plots of measurements as SVG.
 
+use crate::table::number;
+use crate::variant_order;
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 use vkabort_tests::measure::measurement::Measurement;
 
-/// A plot with logarithmic axes.
+/// A plot with a panel per driver and logarithmic axes.
 pub struct Plot<'a> {
     /// Title.
     pub title: &'a str,
@@ -18,78 +20,119 @@ pub struct Plot<'a> {
     pub metric: &'a str,
 }
 
-type Curve = Vec<(f64, f64)>;
+/// Size of a panel.
+const PANEL: (u32, u32) = (450, 320);
+/// Heights of the title and of the legend below it.
+const HEADER: (u32, u32) = (36, 26);
+
+/// Points by variant, in the order of tables.
+type Curves = Vec<(String, Vec<(f64, f64)>)>;
 
 impl Plot<'_> {
-    /// The curves by driver and variant.
-    fn curves(&self, all: &[Measurement]) -> BTreeMap<String, Curve> {
-        let mut curves: BTreeMap<String, Curve> = BTreeMap::new();
+    /// The curves by driver.
+    fn panels(&self, all: &[Measurement]) -> BTreeMap<String, Curves> {
+        let mut panels: BTreeMap<String, Curves> = BTreeMap::new();
         for one in all.iter().filter(|one| one.metric == self.metric) {
             if let (Some(x), Some(y)) = (first_number(&one.subject), one.value)
                 // The axes are logarithmic.
                 && x > 0.0
                 && y > 0.0
             {
-                let name = format!("{}, {}", one.driver, one.variant);
-                curves.entry(name).or_default().push((x, y));
+                let curves = panels.entry(one.driver.clone()).or_default();
+                match curves.iter_mut().find(|(variant, _)| *variant == one.variant) {
+                    Some((_, curve)) => curve.push((x, y)),
+                    None => curves.push((one.variant.clone(), vec![(x, y)])),
+                }
             }
         }
-        curves
-            .values_mut()
-            .for_each(|curve| curve.sort_by(|one, other| one.0.total_cmp(&other.0)));
-        curves
+        panels
     }
 
-    /// Draws the plot; nothing if there are no values.
+    /// Draws a panel per driver, all with the same axes; nothing if there are no values.
     ///
     /// # Errors
     ///
     /// The file cannot be written.
     pub fn draw(&self, all: &[Measurement], path: &Path) -> Result<()> {
-        let curves = self.curves(all);
-        let points = || curves.values().flatten();
+        let panels = self.panels(all);
+        let points = || panels.values().flatten().flat_map(|(_, curve)| curve);
         let range = |value: fn(&(f64, f64)) -> f64| {
             let low = points().map(value).fold(f64::INFINITY, f64::min);
             let high = points().map(value).fold(0.0, f64::max);
-            low / 1.2..high * 1.2
+            (low / 1.2..high * 1.2).log_scale()
         };
-        if curves.is_empty() {
+        if panels.is_empty() {
             return Ok(());
         }
-        let root = SVGBackend::new(path, (900, 560)).into_drawing_area();
-        let failed = |error: &dyn std::fmt::Display| anyhow!("cannot draw {}: {error}", path.display());
-        root.fill(&WHITE).map_err(|error| failed(&error))?;
-        let mut chart = ChartBuilder::on(&root)
-            .caption(self.title, ("sans-serif", 20))
-            .margin(12)
-            .x_label_area_size(44)
-            .y_label_area_size(76)
-            .build_cartesian_2d(range(|point| point.0).log_scale(), range(|point| point.1).log_scale())
-            .map_err(|error| failed(&error))?;
-        chart
-            .configure_mesh()
-            .x_desc(self.x)
-            .y_desc(self.y)
-            .draw()
-            .map_err(|error| failed(&error))?;
-        for (index, (name, curve)) in curves.iter().enumerate() {
-            let color = Palette99::pick(index).stroke_width(2);
-            chart
-                .draw_series(LineSeries::new(curve.iter().copied(), color).point_size(3))
-                .map_err(|error| failed(&error))?
-                .label(name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color));
+        let mut variants: Vec<&str> = Vec::new();
+        for (variant, _) in panels.values().flatten() {
+            if !variants.contains(&variant.as_str()) {
+                variants.push(variant);
+            }
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK)
-            .draw()
+        variants.sort_by_key(|name| variant_order(name));
+        let color = |variant: &str| {
+            let index = variants.iter().position(|other| *other == variant).unwrap_or(0);
+            COLORS[index % COLORS.len()].stroke_width(2)
+        };
+        let columns = panels.len().min(2);
+        let rows = panels.len().div_ceil(columns);
+        let size = (
+            PANEL.0 * u32::try_from(columns)?,
+            HEADER.0 + HEADER.1 + PANEL.1 * u32::try_from(rows)?,
+        );
+        let failed = |error: &dyn std::fmt::Display| anyhow!("cannot draw {}: {error}", path.display());
+        let root = SVGBackend::new(path, size).into_drawing_area();
+        root.fill(&WHITE).map_err(|error| failed(&error))?;
+        let root = root
+            .titled(self.title, ("sans-serif", 20))
             .map_err(|error| failed(&error))?;
+        let (legend, root) = root.split_vertically(HEADER.1);
+        let mut x = 16;
+        for variant in &variants {
+            let line = PathElement::new([(x, 13), (x + 22, 13)], color(variant));
+            legend.draw(&line).map_err(|error| failed(&error))?;
+            let text = Text::new((*variant).to_owned(), (x + 28, 6), ("sans-serif", 14));
+            legend.draw(&text).map_err(|error| failed(&error))?;
+            x += 56 + 8 * i32::try_from(variant.len())?;
+        }
+        for (area, (driver, curves)) in root.split_evenly((rows, columns)).iter().zip(&panels) {
+            let mut chart = ChartBuilder::on(area)
+                .caption(driver, ("sans-serif", 15))
+                .margin(10)
+                .x_label_area_size(38)
+                .y_label_area_size(64)
+                .build_cartesian_2d(range(|point| point.0), range(|point| point.1))
+                .map_err(|error| failed(&error))?;
+            chart
+                .configure_mesh()
+                .light_line_style(TRANSPARENT)
+                .x_labels(6)
+                .y_labels(6)
+                .x_label_formatter(&|value| number(*value))
+                .y_label_formatter(&|value| number(*value))
+                .x_desc(self.x)
+                .y_desc(self.y)
+                .draw()
+                .map_err(|error| failed(&error))?;
+            for (variant, curve) in curves {
+                let series = LineSeries::new(curve.iter().copied(), color(variant)).point_size(3);
+                chart.draw_series(series).map_err(|error| failed(&error))?;
+            }
+        }
         root.present().map_err(|error| failed(&error))
     }
 }
+
+/// Colours of the variants that are told apart with any colour vision (Okabe and Ito).
+const COLORS: [RGBColor; 6] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+];
 
 /// The first number in a text.
 fn first_number(text: &str) -> Option<f64> {

@@ -4,7 +4,6 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 use vkabort_test_kit::{process, root};
 use vkabort_tests::measure::measurement::Measurement;
 
@@ -81,7 +80,7 @@ pub fn machine_facts() -> Vec<(String, String)> {
         output.unwrap_or_default().trim().to_owned()
     };
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let date = command("date", &["--utc", "+%Y-%m-%d %H:%M UTC"]);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let commit = command("git", &["describe", "--always", "--dirty"]);
     [
@@ -98,7 +97,7 @@ pub fn machine_facts() -> Vec<(String, String)> {
             "profile",
             if cfg!(debug_assertions) { "dev" } else { "release" }.to_owned(),
         ),
-        ("time", seconds.map_or(0, |time| time.as_secs()).to_string()),
+        ("date", date),
         (
             "load before the part",
             load.split(' ').next().unwrap_or_default().to_owned(),

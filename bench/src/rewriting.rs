@@ -1,5 +1,5 @@
-//! Time of a rewrite, and of SPIRV-Tools parsing and writing the same module without a pass. SPIRV-Tools does not support the
-//! new instructions, so its modules contain `OpUnreachable` instead.
+//! Time of a rewrite, and of SPIRV-Tools parsing and writing the same module without a pass, with and without the validation that
+//! its optimizer does by default. SPIRV-Tools does not support the new instructions, so its modules contain `OpUnreachable` instead.
 
 use anyhow::{Context, Result, ensure};
 use std::ffi::c_int;
@@ -11,7 +11,7 @@ use vkabort_oracle::words::without_extensions;
 use vkabort_tests::glsl;
 use vkabort_tests::large_shader::shader;
 use vkabort_tests::measure::measurement::Measurement;
-use vkabort_tests::measure::medians;
+use vkabort_tests::measure::{median, medians};
 
 /// SPIRV-Tools' C interface, as its `libspirv.h` declares it.
 mod spirv_tools {
@@ -49,6 +49,11 @@ const VULKAN_1_3: c_int = 25;
 const SAMPLES: usize = 15;
 const SAMPLE: Duration = Duration::from_millis(20);
 
+/// SPIRV-Tools without validation, in tables.
+pub const SPIRV_TOOLS: &str = "SPIRV-Tools, no pass";
+/// SPIRV-Tools as it is by default.
+pub const WITH_VALIDATION: &str = "SPIRV-Tools, validation and no pass";
+
 /// Measures scans of modules without aborts, and rewrites.
 ///
 /// # Errors
@@ -57,7 +62,7 @@ const SAMPLE: Duration = Duration::from_millis(20);
 pub fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
     for length in [100, 10_000, 1_000_000] {
         let words = without_aborts(length);
-        let (time, _) = medians(SAMPLES, || repeated(|| scan(&words)), || Ok(Duration::ZERO))?;
+        let time = median(SAMPLES, || repeated(|| scan(&words)))?;
         let subject = format!("{length} words without aborts");
         each(&Measurement::new(
             &subject,
@@ -84,21 +89,18 @@ pub fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
         let (ours, theirs) = medians(
             SAMPLES,
             || repeated(|| rewrite(words)),
-            || repeated(|| round_trip(&plain)),
+            || repeated(|| round_trip(&plain, false)),
         )?;
+        let validated = median(SAMPLES, || repeated(|| round_trip(&plain, true)))?;
         let subject = format!("{} words", words.len());
-        each(&Measurement::new(
-            &subject,
-            "layer",
-            "rewrite us",
-            ours.as_secs_f64() * 1e6,
-        ));
-        each(&Measurement::new(
-            &subject,
-            "SPIRV-Tools, no pass",
-            "rewrite us",
-            theirs.as_secs_f64() * 1e6,
-        ));
+        for (variant, time) in [("layer", ours), (SPIRV_TOOLS, theirs), (WITH_VALIDATION, validated)] {
+            each(&Measurement::new(
+                &subject,
+                variant,
+                "rewrite us",
+                time.as_secs_f64() * 1e6,
+            ));
+        }
     }
     Ok(())
 }
@@ -140,14 +142,14 @@ fn rewrite(words: &[u32]) -> Result<()> {
     scan(words)
 }
 
-/// Parses a module with SPIRV-Tools and writes it again, without validation or a pass.
-fn round_trip(words: &[u32]) -> Result<()> {
+/// Parses a module with SPIRV-Tools and writes it again without a pass.
+fn round_trip(words: &[u32], validates: bool) -> Result<()> {
     let mut binary = ptr::null_mut();
     // SAFETY: each object is created here and destroyed once; pointer and length come from the same slice.
     unsafe {
         let optimizer = spirv_tools::spvOptimizerCreate(VULKAN_1_3);
         let options = spirv_tools::spvOptimizerOptionsCreate();
-        spirv_tools::spvOptimizerOptionsSetRunValidator(options, false);
+        spirv_tools::spvOptimizerOptionsSetRunValidator(options, validates);
         let result = spirv_tools::spvOptimizerRun(optimizer, words.as_ptr(), words.len(), &raw mut binary, options);
         spirv_tools::spvOptimizerOptionsDestroy(options);
         spirv_tools::spvOptimizerDestroy(optimizer);

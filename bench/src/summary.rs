@@ -1,6 +1,7 @@
 //! The goals, each with what was measured.
 
 use crate::parts::Part;
+use crate::rewriting::{SPIRV_TOOLS, WITH_VALIDATION};
 use crate::table::number;
 use std::collections::BTreeMap;
 use vkabort_tests::measure::measurement::Measurement;
@@ -72,6 +73,12 @@ fn joined(texts: &[String]) -> String {
     }
 }
 
+/// A difference with its sign.
+fn signed(value: f64) -> String {
+    let sign = if value < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", number(value.abs()))
+}
+
 const NOT_MEASURED: &str = "not measured";
 
 /// The rows of the table of goals: what, compared with what, the goal, the result; and whether the shaders were executed or
@@ -107,7 +114,8 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
         joined(&texts)
     };
     let times = |pair: &Pair<'_>| format!("{}x", number(pair.ratio()));
-    let more_us = |pair: &Pair<'_>| format!("+{} us", number((pair.value - pair.baseline) * 1e3));
+    let more_us = |pair: &Pair<'_>| format!("{} us", signed(pair.value - pair.baseline));
+    let more_ms_in_us = |pair: &Pair<'_>| format!("{} us", signed((pair.value - pair.baseline) * 1e3));
     let storm = |base: &str| {
         let of_storm = of(Part::Storm).iter().filter(|one| one.subject.starts_with("1048576"));
         let of_storm: Vec<Measurement> = of_storm.cloned().collect();
@@ -148,9 +156,15 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
         ),
         row(
             "rewrite",
-            "SPIRV-Tools reading and writing the module",
+            "SPIRV-Tools validating, reading and writing the module",
             "0.05x",
-            ratios(pairs(of(Part::Rewrite), "rewrite us", layer, "SPIRV-Tools, no pass")),
+            ratios(pairs(of(Part::Rewrite), "rewrite us", layer, WITH_VALIDATION)),
+        ),
+        row(
+            "the same",
+            "SPIRV-Tools reading and writing the module",
+            "",
+            ratios(pairs(of(Part::Rewrite), "rewrite us", layer, SPIRV_TOOLS)),
         ),
         compiled(
             "code, abort never taken",
@@ -206,7 +220,7 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             "vkQueueSubmit with the extension",
             "no layer",
             "+0.05 us",
-            each(pairs(&submits, "ms", "layer, extension enabled", "no layer"), more_us),
+            each(pairs(&submits, "us", "layer, extension enabled", "no layer"), more_us),
         ),
         row(
             "pipeline of a 64 KiB message",
@@ -218,7 +232,7 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
             "dispatch to VK_ERROR_DEVICE_LOST",
             "the same without an abort",
             "+1000 us",
-            each(pairs(of(Part::Loss), "ms", "abort", "no abort"), more_us),
+            each(pairs(of(Part::Loss), "ms", "abort", "no abort"), more_ms_in_us),
         ),
     ]
 }

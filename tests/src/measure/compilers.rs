@@ -63,7 +63,6 @@ fn device(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {
 
 /// Median time in milliseconds and metrics of the last stage.
 fn statistics(device: &Device<'_>, modules: &[Vec<u32>]) -> Result<Vec<(&'static str, f64)>> {
-    let modules: Vec<Code<'_>> = modules.iter().map(|words| Code { words, entry: 0 }).collect();
     let stage = match modules.len() {
         1 => vk::ShaderStageFlags::COMPUTE,
         _ => vk::ShaderStageFlags::FRAGMENT,
@@ -71,13 +70,43 @@ fn statistics(device: &Device<'_>, modules: &[Vec<u32>]) -> Result<Vec<(&'static
     let has_statistics = device
         .gpu
         .has_extension(ash::khr::pipeline_executable_properties::NAME)?;
-    let time = super::median(SAMPLES, || {
-        Ok(Pipeline::new(device, &modules, vk::PipelineCreateFlags::empty())?.time)
-    })?;
+    let mut sample = 0;
+    let mut create = |flags| {
+        sample += 1;
+        let modules: Vec<Vec<u32>> = modules.iter().map(|words| distinct(words, sample)).collect();
+        let modules: Vec<Code<'_>> = modules.iter().map(|words| Code { words, entry: 0 }).collect();
+        Pipeline::new(device, &modules, flags)
+    };
+    let time = super::median(SAMPLES, || Ok(create(vk::PipelineCreateFlags::empty())?.time))?;
     let mut values = vec![("compile ms", time.as_secs_f64() * 1e3)];
     if has_statistics {
-        let pipeline = Pipeline::new(device, &modules, CAPTURE)?;
+        let pipeline = create(CAPTURE)?;
         values.extend(metrics(&executables(device, pipeline.raw)?, stage));
     }
     Ok(values)
+}
+
+/// The module with a generator's version of its own: Turnip and HasVK find pipelines of the same words in a cache of the device,
+/// which no application can switch off.
+fn distinct(words: &[u32], sample: u32) -> Vec<u32> {
+    const GENERATOR: usize = 2;
+    // Mesa works around the faults of old versions.
+    const FIRST_VERSION: u32 = 1000;
+    let mut words = words.to_vec();
+    if let Some(generator) = words.get_mut(GENERATOR) {
+        *generator = *generator & 0xFFFF_0000 | (FIRST_VERSION + sample);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_differ_in_the_version_of_the_generator_only() {
+        let module = [0x0723_0203, 0x1_0500, 8 << 16 | 11, 5, 0];
+        assert_eq!(distinct(&module, 1), [0x0723_0203, 0x1_0500, 8 << 16 | 1001, 5, 0]);
+        assert_ne!(distinct(&module, 1), distinct(&module, 2));
+    }
 }
