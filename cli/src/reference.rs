@@ -76,7 +76,7 @@ fn page() -> String {
         String::from("<!-- Generated from the command's arguments by `cargo xtask generate`. -->\n# The command\n\n");
     let _ = writeln!(
         out,
-        "{}\n",
+        "{}.\n",
         escaped(&command.get_about().map(ToString::to_string).unwrap_or_default())
     );
     let _ = writeln!(

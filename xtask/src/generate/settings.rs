@@ -17,6 +17,9 @@ const INTRODUCTION: &str = "\
 | the program, by `VK_EXT_layer_settings` | the name: `on_abort` |
 
 `vkabort settings` lists the values in effect, and reports names and values that are not valid.
+
+In setuid programs, programs with file capabilities and elevated programs on Windows, the layer reads neither the environment nor
+files, writes no file, and emulates nothing unless the program itself requests it (`VK_EXT_layer_settings`).
 ";
 
 fn text<'a>(json: &'a Json, key: &str) -> Result<&'a str> {
