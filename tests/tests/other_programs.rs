@@ -1,27 +1,11 @@
 //! `vkabort run` does not change third-party programs without aborts.
 #![allow(clippy::print_stdout, reason = "a skipped test prints the reason")]
 
-use anyhow::{Context, Result, bail, ensure};
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use anyhow::{Result, ensure};
+use std::path::Path;
+use vkabort_test_kit::display::Display;
+use vkabort_test_kit::programs::installed;
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
-use vkabort_tests::harness::drivers_are_required;
-
-/// Path of an installed program. If it is missing, prints a note and returns None.
-fn installed(name: &str) -> Result<Option<PathBuf>> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file());
-    if found.is_none() {
-        if drivers_are_required() {
-            bail!("{name} is not installed: `cargo xtask test` installs it");
-        }
-        println!("skipped: {name} is not installed");
-    }
-    Ok(found)
-}
 
 /// Output of `vulkaninfo` without lines that vary between runs or name the layer or its extensions.
 fn comparable(text: &str) -> Vec<&str> {
@@ -98,55 +82,21 @@ fn vulkaninfo_differs_only_in_the_extensions() -> Result<()> {
     Ok(())
 }
 
-/// A virtual display.
-struct Display {
-    server: Child,
-    name: String,
-}
-
-impl Display {
-    fn open(program: &Path) -> Result<Self> {
-        // Xvfb chooses a free display number and writes it to standard output when it is ready.
-        let mut server = Command::new(program)
-            .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("Xvfb does not start")?;
-        let mut number = String::new();
-        let out = server.stdout.take().context("Xvfb has no stdout")?;
-        BufReader::new(out).read_line(&mut number)?;
-        Ok(Self {
-            server,
-            name: format!(":{}", number.trim()),
-        })
-    }
-}
-
-impl Drop for Display {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
-}
-
 #[test]
 fn vkcube_draws_its_frames() -> Result<()> {
-    let (Some(program), Some(server)) = (installed("vkcube")?, installed("Xvfb")?) else {
+    let (Some(program), Some(display)) = (installed("vkcube")?, Display::open()?) else {
         return Ok(());
     };
     let program = program.to_string_lossy();
     let test = CommandTest::new()?;
-    let display = Display::open(&server)?;
     let arguments = ["--c", "5", "--suppress_popups"];
     for driver in drivers() {
         let mut command = test.program(&driver, Path::new(&*program))?;
-        let without = test.finish(command.args(arguments).env("DISPLAY", &display.name))?;
+        let without = test.finish(command.args(arguments).env("DISPLAY", display.name()))?;
         ensure!(exit_code(&without)? == 0, "{}: {}", driver.name, without.output_tail());
         let around = [&[&*program], &arguments[..]].concat();
         let mut command = test.run(&driver, &[], &around)?;
-        let with = test.finish(command.env("DISPLAY", &display.name))?;
+        let with = test.finish(command.env("DISPLAY", display.name()))?;
         ensure!(exit_code(&with)? == 0, "{}: {}", driver.name, with.output_tail());
         // vkcube requests Vulkan 1.0, which the layer does not support; `vkabort run` adds a note to stderr.
         ensure!(

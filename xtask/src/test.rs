@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
-use vkabort_test_kit::drivers::TestDriver;
+use vkabort_test_kit::drivers::{LIBRARIES, TestDriver};
 use vkabort_test_kit::{process, slang, spirv_tools};
 
 /// Runs every check. Stops at the first that fails.
@@ -111,6 +111,17 @@ fn set_up() -> Result<()> {
     ] {
         if !process::is_on_path(program) {
             debian::install(&[package], "running other programs under `vkabort run`")?;
+        }
+    }
+    // The libraries that winit loads for the window of the cube.
+    for (library, package) in [
+        ("libX11-xcb.so.1", "libx11-xcb1"),
+        ("libXcursor.so.1", "libxcursor1"),
+        ("libXi.so.6", "libxi6"),
+        ("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
+    ] {
+        if !Path::new("/").join(LIBRARIES).join(library).exists() {
+            debian::install(&[package], "the window of the cube")?;
         }
     }
     for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {

@@ -27,7 +27,7 @@ void main() {
     // False for NaN, too.
     bool is_valid = all(lessThanEqual(abs(position), vec3(1.0)));
     if (!is_valid) {
-        abortEXT("vertex %d is corrupt: its position is %v3f", gl_VertexIndex, position);
+        abortEXT("vertex %d is corrupt: position (%v3f)", gl_VertexIndex, position);
     }
 #endif
     out_position = rotated(position);

@@ -31,7 +31,8 @@ void main() {
         ++steps;
 #ifdef ABORTS
         if (steps > MAX_STEPS) {
-            abortEXT("texel %v2d: still %f above a tolerance of %f after %d steps", texel, change, tolerance, MAX_STEPS);
+            abortEXT("texel (%v2d): no end after %d steps: change %f, tolerance %f",
+                     texel, MAX_STEPS, change, tolerance);
         }
 #endif
     }

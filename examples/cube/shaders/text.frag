@@ -16,7 +16,7 @@ layout(push_constant) uniform Constants {
 
 layout(location = 0) out vec4 out_color;
 
-const vec4 PANEL = vec4(0.0, 0.0, 0.0, 0.75);
+const vec4 PANEL = vec4(0.0, 0.0, 0.0, 0.85);
 
 void main() {
     uvec2 at = uvec2(font_pixel);

@@ -22,7 +22,7 @@ pub const MAX_GLYPHS: usize = 16 * 1024;
 /// Red, green, blue and opacity.
 pub type Color = [u8; 4];
 /// Colour of headlines.
-pub const RED: Color = [255, 70, 60, 255];
+pub const RED: Color = [255, 25, 18, 255];
 /// Colour of most text.
 pub const WHITE: Color = [220, 225, 235, 255];
 
@@ -157,12 +157,13 @@ fn wrap(line: &str, columns: usize) -> Vec<String> {
     let mut rest: Vec<char> = line.chars().collect();
     let mut lines = Vec::new();
     while rest.len() > columns && columns > 0 {
-        let last_space = rest[..columns].iter().rposition(|&c| c == ' ');
         // A break in the indentation would gain nothing.
-        let at = last_space.filter(|&at| at > columns / 2).map_or(columns, |at| at + 1);
-        let tail = rest.split_off(at);
-        lines.push(rest.into_iter().collect());
-        rest = tail;
+        let space = rest[..=columns].iter().rposition(|&c| c == ' ');
+        let (end, next) = space
+            .filter(|&at| at > columns / 2)
+            .map_or((columns, columns), |at| (at, at + 1));
+        lines.push(rest[..end].iter().collect());
+        rest.drain(..next);
     }
     lines.push(rest.into_iter().collect());
     lines
@@ -175,7 +176,8 @@ mod tests {
     #[test]
     fn lines_break_at_spaces() {
         assert_eq!(wrap("abc", 5), ["abc"]);
-        assert_eq!(wrap("abc defgh ij", 9), ["abc ", "defgh ij"]);
+        assert_eq!(wrap("abc defgh ij", 9), ["abc defgh", "ij"]);
+        assert_eq!(wrap("abc de fgh ij", 8), ["abc de", "fgh ij"]);
         assert_eq!(wrap("a bcdefghijk", 6), ["a bcde", "fghijk"]);
         assert_eq!(wrap("", 5), [""]);
     }

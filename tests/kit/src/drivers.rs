@@ -125,6 +125,12 @@ impl Driver {
     }
 }
 
+/// Whether a missing driver or program is a failure: on CI and under `cargo xtask test`.
+pub fn are_required() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false");
+    set("CI") || set("VKABORT_REQUIRE_DRIVERS")
+}
+
 /// Writes the manifest of the test driver.
 ///
 /// # Errors

@@ -12,7 +12,8 @@ pub use job::{Job, Target};
 pub use outcome::Outcome;
 pub use placement::{Placement, environment};
 pub use serve::{SERVE, serve};
-pub use trials::{drivers_are_required, finish, trials};
+pub use trials::{finish, trials};
+pub use vkabort_test_kit::drivers::are_required as drivers_are_required;
 pub use worker::WorkerPool;
 
 /// Environment variable with the settings of the test driver.

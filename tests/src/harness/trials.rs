@@ -5,7 +5,7 @@ use crate::case::{Case, Schedule};
 use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
-use vkabort_test_kit::drivers::{Driver, TestDriver};
+use vkabort_test_kit::drivers::{Driver, TestDriver, are_required};
 
 /// Driver and reason of skipped tests, with the name of each one's case.
 static SKIPPED: Mutex<BTreeMap<(String, String), Vec<&str>>> = Mutex::new(BTreeMap::new());
@@ -13,12 +13,6 @@ static SKIPPED: Mutex<BTreeMap<(String, String), Vec<&str>>> = Mutex::new(BTreeM
 static FAILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The processes of cases that can share one.
 static WORKERS: WorkerPool = WorkerPool::new();
-
-/// Whether a missing driver is a failure: on CI and under `cargo xtask test`.
-pub fn drivers_are_required() -> bool {
-    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0" && value != "false");
-    set("CI") || set("VKABORT_REQUIRE_DRIVERS")
-}
 
 /// One test per case, driver and placement, sorted by driver and placement. `target` supplies the fields that do not
 /// depend on the driver.
@@ -57,7 +51,7 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
             Ok(driver) => add(&driver, index, &|case| {
                 case.driver.is_none() && case.schedule == Schedule::Always
             }),
-            Err(reason) if driver.is_required() && drivers_are_required() => {
+            Err(reason) if driver.is_required() && are_required() => {
                 let name = format!("driver {}", driver.name());
                 missing.push(Trial::test(name, move || Err(Failed::from(reason))));
             }

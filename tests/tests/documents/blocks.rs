@@ -9,7 +9,7 @@ use vkabort_test_kit::root;
 /// A comment before a block: `<!-- KEY: VALUE -->`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Directive {
-    /// `run by: FILE::TEST`: a test of `tests/tests`, or a script of `.ci`, runs the commands.
+    /// `run by: FILE::TEST`: a test of `tests/tests`, or of a file with its path, or a script of `.ci`, runs the commands.
     RunBy(String),
     /// `file: NAME`: the block is the whole file, which is written to the scratch folder.
     File(String),

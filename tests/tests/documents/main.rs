@@ -154,7 +154,8 @@ fn run_by(name: &str, text: &str) -> Result<()> {
         return Ok(());
     }
     let (file, function) = name.split_once("::").context("not FILE::TEST")?;
-    let source = fs::read_to_string(root().join(format!("tests/tests/{file}.rs")))?;
+    let folder = if file.contains('/') { "" } else { "tests/tests/" };
+    let source = fs::read_to_string(root().join(format!("{folder}{file}.rs")))?;
     ensure!(
         source.contains(&format!("#[test]\nfn {function}()")),
         "{name} is not a test"
