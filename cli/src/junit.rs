@@ -72,6 +72,7 @@ mod tests {
             function: Some(hostile.into()),
             module_name: Some(hostile.into()),
             samples: vec![Sample {
+                specialization: None,
                 invocation: None,
                 message: Message::untyped(hostile.as_bytes()),
             }],
@@ -89,6 +90,7 @@ mod tests {
         report.sites.push(SiteReport {
             function: Some("check<T>".into()),
             samples: vec![Sample {
+                specialization: None,
                 invocation: None,
                 message: Message::untyped(b"a < b & \"c\""),
             }],

@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::io;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -18,6 +19,8 @@ pub struct LogFollower<'a> {
     json: bool,
     /// Levels of the messages to show.
     levels: &'static [&'static str],
+    /// Why devices are not emulated. Every instance of a program says it.
+    refusals: HashSet<String>,
     /// Text without a complete report.
     pending: String,
     log: Log,
@@ -47,6 +50,7 @@ impl<'a> LogFollower<'a> {
                 Some("debug") => &["error", "warning", "info", "debug"],
                 _ => &["error", "warning"],
             },
+            refusals: HashSet::new(),
             pending: String::new(),
             log: Log {
                 reports: Vec::new(),
@@ -105,6 +109,11 @@ impl<'a> LogFollower<'a> {
         Ok(())
     }
 
+    /// Whether a message gives a reason, not seen before, why a device is not emulated.
+    fn is_new_refusal(&mut self, message: &str) -> bool {
+        message.contains("cannot emulate") && self.refusals.insert(message.to_owned())
+    }
+
     fn show(&mut self, text: &str) -> Result<()> {
         let mut reports = Report::read_json_lines(text)
             .map_err(|error| Failure::input(format!("{}: {error}", self.path.display())))?;
@@ -113,7 +122,7 @@ impl<'a> LogFollower<'a> {
             let (level, message) = (line["level"].as_str(), line["message"].as_str());
             if let (Some(level), Some(message)) = (level, message)
                 // Without emulation there are no reports: show the reason at any level.
-                && (self.levels.contains(&level) || message.contains("cannot emulate"))
+                && (self.levels.contains(&level) || self.is_new_refusal(message))
             {
                 let is_unused = level == "error" && message.contains("but this device did not enable");
                 self.log.unused_modules += usize::from(is_unused);

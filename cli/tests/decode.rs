@@ -10,6 +10,7 @@ use vkabort_record::message_type::{Member, Type};
 use vkabort_record::report::Report;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{EntryPoint, Location, ModuleHash, Site, SiteId, SiteTable};
+use vkabort_record::specialization::LocalSize;
 
 const HASH: ModuleHash = ModuleHash(0xfeed_0000_0000_0001);
 
@@ -35,16 +36,16 @@ fn table() -> SiteTable {
     };
     SiteTable {
         module_hash: HASH,
-        warnings: vec![],
         entry_points: vec![EntryPoint {
             name: "main".into(),
             execution_model: 5,
-            local_size: Some([4, 1, 1]),
+            local_size: Some([4, 1, 1].map(LocalSize::Fixed)),
         }],
         sites: vec![
             site(0, 8, "bad %u", ScalarType::U32),
             site(1, 8, "far %u", ScalarType::F32),
         ],
+        ..SiteTable::default()
     }
 }
 
@@ -99,14 +100,14 @@ fn arenas_are_detected_and_decoded_by_their_sites() {
         run.text(),
         "vkabort: shader aborted: bad 7
 --> cull.comp:10:5
- = compute entry point `main`, module \"sites\" (feed000000000001)
+ = compute entry point `main`, workgroup size 4 x 1 x 1, module \"sites\" (feed000000000001)
  = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
  = 2 invocations aborted here, ids (0, 0, 0) to (2, 0, 0)
  = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 
 vkabort: shader aborted: far 0.5
 --> cull.comp:11:5
- = compute entry point `main`, module \"sites\" (feed000000000001)
+ = compute entry point `main`, workgroup size 4 x 1 x 1, module \"sites\" (feed000000000001)
  = invocation global (1, 0, 0), local (1, 0, 0) in workgroup (0, 0, 0)
  = 2 invocations aborted here, ids (1, 0, 0) to (3, 0, 0)
  = note: the argument of `%u` is a float (f32)
@@ -147,14 +148,14 @@ fn messages_are_matched_to_their_sites_in_both_framings() {
         padded.text(),
         "vkabort: shader aborted: bad 7
 --> cull.comp:10:5
- = compute entry point `main`, module \"sites\" (feed000000000001)
+ = compute entry point `main`, workgroup size 4 x 1 x 1, module \"sites\" (feed000000000001)
  = 2 invocations aborted here, 2 different messages
    bad 8
  = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 
 vkabort: shader aborted: far 0.5
 --> cull.comp:11:5
- = compute entry point `main`, module \"sites\" (feed000000000001)
+ = compute entry point `main`, workgroup size 4 x 1 x 1, module \"sites\" (feed000000000001)
  = note: the argument of `%u` is a float (f32)
  = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 "

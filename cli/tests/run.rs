@@ -20,7 +20,9 @@ fn programs_without_aborts_keep_their_output_and_exit_code() {
     assert_eq!((ran.code, ran.text(), ran.stderr.as_str()), (7, "one\n", ""));
     let ran = run_program(&folder, &["--set", "log_level=Info"]);
     assert_eq!(ran.stderr, "vkabort: info: native: none\n");
-    let folder = with_program("helpless", &log("info", "cannot emulate: no addresses"));
+    // A program with two instances.
+    let helpless = log("info", "cannot emulate: no addresses");
+    let folder = with_program("helpless", &format!("{helpless}\n{helpless}"));
     assert_eq!(
         run_program(&folder, &[]).ok().stderr,
         "vkabort: info: cannot emulate: no addresses\n"

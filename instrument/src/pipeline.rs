@@ -3,6 +3,7 @@
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::exit_plan::ExitPlan;
 use crate::analysis::index::Index;
+use crate::analysis::spec_constants;
 use crate::analysis::waiting_loops::WaitingLoops;
 use crate::edit::Edits;
 use crate::error::{Error, ErrorKind, Result};
@@ -44,6 +45,9 @@ pub struct Instrumented {
     /// `SpecId`s of the constants that lengths of constant data depend on. A pipeline that specialises one of them needs
     /// another rewrite too.
     pub length_spec_ids: Vec<u32>,
+    /// `SpecId` of the added constant that records carry: the key of the pipeline's specialisation. `None` if the module has no
+    /// other constants to specialise.
+    pub key_spec_id: Option<u32>,
 }
 
 /// Called after each pass with its name and the words of the module.
@@ -90,9 +94,7 @@ impl Pipeline<'_, '_> {
         }
         let mut sites = SiteTable {
             module_hash: module_hash(original, self.options),
-            entry_points: Vec::new(),
-            sites: Vec::new(),
-            warnings: Vec::new(),
+            ..SiteTable::default()
         };
         let mut index = Index::new(original)?;
         check(&index)?;
@@ -120,7 +122,9 @@ impl Pipeline<'_, '_> {
             index = Index::new(&unpoisoned)?;
         }
         let (mut words, uses_constant_data);
+        let mut key_spec_id = None;
         if features.contains(Feature::Abort) {
+            key_spec_id = spec_constants::key_spec_id(&index);
             (words, uses_constant_data) = self.lower_aborts(index, &offsets, &mut sites)?;
         } else {
             let mut edits = Edits::default();
@@ -139,6 +143,7 @@ impl Pipeline<'_, '_> {
             sites,
             data_spec_ids: std::mem::take(&mut spec_ids.data),
             length_spec_ids: std::mem::take(&mut spec_ids.lengths),
+            key_spec_id,
         }))
     }
 

@@ -22,7 +22,7 @@
 //!                4  HASH_LO   module hash, low half
 //!                5  HASH_HI   module hash, high half
 //!                6  STAGE     SPIR-V execution model of the entry point
-//!                7  reserved, 0
+//!                7  SPECIALIZATION  key of the pipeline's specialisation, 0 without one
 //!             8-11  IDENTITY  the invocation, by stage (see below)
 //!            12...  payload, zero padded to the end of the record
 //!
@@ -72,6 +72,8 @@ pub mod header {
     pub const HASH_HI: u32 = 5;
     /// SPIR-V execution model.
     pub const STAGE: u32 = 6;
+    /// Key of the specialisation constants' values: see [`crate::specialization`].
+    pub const SPECIALIZATION: u32 = 7;
     /// First of four words that identify the invocation.
     pub const IDENTITY: u32 = 8;
     /// Words of the header: the payload's first word.

@@ -31,6 +31,8 @@
 //! * [`snapshot`]: an owned copy of an arena, and bounded iteration over its [`snapshot::Record`]s.
 //! * [`framing`]: message data as drivers return it, for messages without records.
 //! * [`site`]: the abort sites of a module, with the [`message_type::Type`] of each message.
+//! * [`specialization`]: the values that pipelines give the constants of a module.
+//! * [`site_json`]: site tables from JSON.
 //! * [`scalar_type`]: one table of the scalar types that messages consist of.
 //! * [`decode`], [`format`](mod@format), [`message`]: a payload to typed values, and to text.
 //! * [`report`]: all aborts of a device, as text for people and JSON for programs.
@@ -52,6 +54,8 @@ pub mod report;
 pub mod scalar;
 pub mod scalar_type;
 pub mod site;
+pub mod site_json;
 pub mod snapshot;
+pub mod specialization;
 pub mod stage;
 pub mod value;

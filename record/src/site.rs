@@ -4,6 +4,7 @@
 //! `vkabort sites` prints it. It is plain data and serialises to JSON.
 
 use crate::message_type::Type;
+use crate::specialization::{LocalSize, SpecConstant};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -11,7 +12,7 @@ use std::fmt;
 /// Stored in every record.
 ///
 /// In JSON a string of 16 hexadecimal digits: many readers lose the low bits of 64-bit numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ModuleHash(pub u64);
 
@@ -44,7 +45,7 @@ impl fmt::Display for ModuleHash {
 pub struct SiteId(pub u32);
 
 /// All sites of one module.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SiteTable {
     /// Hash of the application's module.
     pub module_hash: ModuleHash,
@@ -52,6 +53,9 @@ pub struct SiteTable {
     pub entry_points: Vec<EntryPoint>,
     /// Every abort, indexed by [`SiteId`].
     pub sites: Vec<Site>,
+    /// The scalar constants that pipelines can specialise, by `SpecId`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constants: Vec<SpecConstant>,
     /// Faults of the module that do not prevent its use, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -62,6 +66,12 @@ impl SiteTable {
     pub fn site(&self, id: SiteId) -> Option<&Site> {
         self.sites.get(usize::try_from(id.0).ok()?)
     }
+
+    /// The entry points that can reach a site of the table.
+    pub fn entry_points_of<'a>(&'a self, site: &'a Site) -> impl Iterator<Item = &'a EntryPoint> {
+        let entry_point = |index: &u32| self.entry_points.get(usize::try_from(*index).ok()?);
+        site.entry_points.iter().filter_map(entry_point)
+    }
 }
 
 /// One `OpEntryPoint`.
@@ -71,8 +81,8 @@ pub struct EntryPoint {
     pub name: String,
     /// SPIR-V execution model number.
     pub execution_model: u32,
-    /// `LocalSize`, if it is a constant of the module.
-    pub local_size: Option<[u32; 3]>,
+    /// The workgroup size of compute, task and mesh shaders.
+    pub local_size: Option<[LocalSize; 3]>,
 }
 
 /// One `OpAbortKHR`.

@@ -24,6 +24,8 @@ pub struct Record {
     pub site: SiteId,
     /// SPIR-V execution model.
     pub execution_model: u32,
+    /// Key of the pipeline's specialisation; 0 for the defaults.
+    pub specialization: u32,
     /// The invocation that aborted.
     pub invocation: Invocation,
     /// The bytes of the message, in the layout of its type.
@@ -146,6 +148,7 @@ impl Snapshot {
             module_hash: ModuleHash(u64::from(word(header::HASH_LO)) | u64::from(word(header::HASH_HI)) << 32),
             site: SiteId(word(header::SITE)),
             execution_model: word(header::STAGE),
+            specialization: word(header::SPECIALIZATION),
             invocation: Invocation::from_words(word(header::STAGE), [id(0), id(1), id(2), id(3)]),
             payload,
         })

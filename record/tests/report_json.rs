@@ -10,9 +10,11 @@ use vkabort_record::message_type::{Length, Member, Type};
 use vkabort_record::report::Filter;
 use vkabort_record::report::json::{SCHEMA, SCHEMA_VERSION};
 use vkabort_record::report::{ModuleInfo, QueueUse, Report, ReportOptions};
+use vkabort_record::scalar::Scalar;
 use vkabort_record::scalar_type::ScalarType;
 use vkabort_record::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
 use vkabort_record::snapshot::{Record, Records};
+use vkabort_record::specialization::{LocalSize, PipelineStage, SpecConstant, Specialization};
 
 fn schema() -> Json {
     serde_json::from_str(SCHEMA).expect("the schema is JSON")
@@ -72,13 +74,12 @@ fn message() -> Type {
 fn table() -> SiteTable {
     SiteTable {
         module_hash: ModuleHash(7),
-        warnings: vec![],
         entry_points: [0, 2, 4, 5, 5313]
             .into_iter()
             .map(|execution_model| EntryPoint {
                 name: format!("e{execution_model}"),
                 execution_model,
-                local_size: (execution_model == 5).then_some([2, 1, 1]),
+                local_size: (execution_model == 5).then_some([2, 1, 1].map(LocalSize::Fixed)),
             })
             .collect(),
         sites: vec![Site {
@@ -108,7 +109,31 @@ fn table() -> SiteTable {
             message: message(),
             text: None,
         }],
+        constants: vec![SpecConstant {
+            id: 3,
+            name: Some("BLOCK".into()),
+            default: Scalar::from_bits(ScalarType::U32, 64),
+        }],
+        ..SiteTable::default()
     }
+}
+
+/// Pipelines with and without a name, of which one specialises a constant.
+fn stages() -> Vec<PipelineStage> {
+    let stage = |object, name: &str, key| PipelineStage {
+        object: Some(object),
+        name: name.into(),
+        execution_model: 5,
+        entry_point: "e5".into(),
+        specialization: Specialization {
+            key,
+            values: match key {
+                0 => vec![],
+                _ => vec![Scalar::from_bits(ScalarType::U32, 32)],
+            },
+        },
+    };
+    vec![stage(0, "p", 0), stage(1, "q", 9), stage(2, "", 0)]
 }
 
 fn reports() -> Vec<Report> {
@@ -123,6 +148,7 @@ fn reports() -> Vec<Report> {
         module_hash: ModuleHash(7),
         site: SiteId(site),
         execution_model: model,
+        specialization: 0,
         invocation: Invocation::from_words(model, [3, 4, 5, 1]),
         payload,
     };
@@ -136,6 +162,10 @@ fn reports() -> Vec<Report> {
             record(999, 1, b"limit %f\0\0\0\0\x01\0\0\0".to_vec()),
             record(5, 2, vec![1, 2, 3, 4, 5, 6, 7, 8, 9]),
             record(5, 2, vec![]),
+            Record {
+                specialization: 9,
+                ..record(5, 0, payload(0xff, 0))
+            },
         ],
         unfinished: 1,
         dropped: 2,
@@ -145,7 +175,7 @@ fn reports() -> Vec<Report> {
     let info = move |_| ModuleInfo {
         sites: Some(table.clone()),
         name: Some("module \"x\"".into()),
-        pipelines: vec!["p".into(), "q".into()],
+        stages: stages(),
     };
     let options = ReportOptions {
         samples: 8,
@@ -157,6 +187,7 @@ fn reports() -> Vec<Report> {
                 graphics: true,
                 compute: true,
                 command_buffer: None,
+                labels: vec![],
             })
             .to_vec(),
     };
@@ -167,6 +198,7 @@ fn reports() -> Vec<Report> {
     filtered.summary.dump = Some("/tmp/abort-1".into());
     filtered.sites[0].repeats = Some(78);
     filtered.sites[0].command_buffer = Some("frame 7".into());
+    filtered.sites[0].queue_labels = vec!["frame".into(), "shadows".into()];
     vec![
         filtered,
         Report::build(&records, &info, &options),
@@ -274,7 +306,7 @@ fn a_log_that_ends_early_keeps_its_sites_and_errors_name_their_line() {
     let read = Report::read_json_lines(&without_summary).expect("reads");
     assert_eq!(read.len(), 1);
     assert_eq!(read[0].sites.len(), 2);
-    assert_eq!(read[0].summary.invocations, 6);
+    assert_eq!(read[0].summary.invocations, 7);
     let error = Report::read_json_lines("\n{\"type\":\"abort\"}\n").expect_err("no version");
     assert_eq!(error.line, 2);
     assert!(Report::read_json_lines("{\n").is_err());

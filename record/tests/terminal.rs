@@ -31,6 +31,7 @@ fn report(hostile: &str) -> Report {
             }),
         }),
         stages: vec![StageReport {
+            workgroup_size: None,
             execution_model: 5,
             stage: "compute".to_owned(),
             entry_points: vec![text.clone()],
@@ -42,6 +43,7 @@ fn report(hostile: &str) -> Report {
         invocations: 1,
         distinct_messages: 1,
         samples: vec![Sample {
+            specialization: None,
             invocation: None,
             message: Message::untyped(text.as_bytes()),
         }],

@@ -35,9 +35,9 @@ fn check_output(ended: &Finished) -> Result<()> {
         "1 report(s)",
         "288 bytes of messages:",
         "58 00 00 00 00 00 00 00 72 65 73 75 6c 74 73 5b",
-        "results[5]: index 16 is outside a table of 16 entries starting with 100",
-        "results[38]: index 4000000 is outside a table of 16 entries starting with 100",
-        "results[61]: index 99 is outside a table of 16 entries starting with 100",
+        "results[5]: index 16 is outside a table of 16 entries starting with 100.0",
+        "results[38]: index 4000000 is outside a table of 16 entries starting with 100.0",
+        "results[61]: index 99 is outside a table of 16 entries starting with 100.0",
         "64 of 64 results are correct.",
     ] {
         ensure!(ended.stdout.contains(text), "the demo does not print {text:?}");

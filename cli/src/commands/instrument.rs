@@ -191,6 +191,7 @@ fn write(args: &InstrumentArgs, module: &Module, new: &Instrumented) -> Result<J
         "new_words": new_words,
         "data_spec_ids": new.data_spec_ids,
         "length_spec_ids": new.length_spec_ids,
+        "key_spec_id": new.key_spec_id,
     }))
 }
 

@@ -11,6 +11,7 @@ use vkabort_record::escape::one_line;
 use vkabort_record::message_type::{Length, Type};
 use vkabort_record::report::show_location;
 use vkabort_record::site::{EntryPoint, Site, SiteTable};
+use vkabort_record::specialization::{LocalSize, SpecConstant};
 use vkabort_record::stage::stage_name;
 
 /// Arguments of `vkabort sites`.
@@ -63,6 +64,10 @@ fn show_table(name: &str, table: &SiteTable, out: &mut String) {
     let _ = writeln!(out, "{name}: {count}, module {}", table.module_hash);
     let entries: Vec<String> = table.entry_points.iter().map(show_entry).collect();
     let _ = writeln!(out, "  entry points: {}", entries.join(", "));
+    if !table.constants.is_empty() {
+        let constants: Vec<String> = table.constants.iter().map(show_constant).collect();
+        let _ = writeln!(out, "  specialization constants: {}", constants.join(", "));
+    }
     for warning in &table.warnings {
         let _ = writeln!(out, "  warning: {}", one_line(warning));
     }
@@ -76,9 +81,18 @@ fn show_entry(entry: &EntryPoint) -> String {
     let name = one_line(&entry.name);
     let stage = stage_name(entry.execution_model);
     match entry.local_size {
-        Some([x, y, z]) => format!("{stage} `{name}` ({x} x {y} x {z})"),
+        Some(size) => {
+            let [x, y, z] = size.map(LocalSize::default_value);
+            format!("{stage} `{name}` ({x} x {y} x {z})")
+        }
         None => format!("{stage} `{name}`"),
     }
+}
+
+fn show_constant(constant: &SpecConstant) -> String {
+    let name = constant.name.as_ref().map(|name| format!(" {}", one_line(name)));
+    let (id, ty, default) = (constant.id, constant.default.ty().name(), constant.default);
+    format!("{id}{}: {ty} = {default}", name.unwrap_or_default())
 }
 
 fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
@@ -107,10 +121,8 @@ fn show_site(table: &SiteTable, site: &Site, out: &mut String) {
     if !callers.is_empty() {
         let _ = writeln!(out, "      called from  {}", callers.join(" from "));
     }
-    let entry_points: Vec<String> = site
-        .entry_points
-        .iter()
-        .filter_map(|&index| table.entry_points.get(usize::try_from(index).ok()?))
+    let entry_points: Vec<String> = table
+        .entry_points_of(site)
         .map(|entry| format!("{} `{}`", stage_name(entry.execution_model), one_line(&entry.name)))
         .collect();
     let entry_points = if entry_points.is_empty() {

@@ -126,6 +126,7 @@ pub fn report(text: &[u8]) -> String {
         invocations: 2,
         function: Some("check".into()),
         samples: vec![Sample {
+            specialization: None,
             invocation: None,
             message: Message::untyped(text),
         }],

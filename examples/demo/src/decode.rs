@@ -99,8 +99,8 @@ impl Arguments<'_> {
             'd' | 'i' if wide => bits.cast_signed().to_string(),
             'd' | 'i' => (bits as i32).to_string(),
             'x' => format!("{bits:x}"),
-            'f' if wide => f64::from_bits(bits).to_string(),
-            'f' => f32::from_bits(bits as u32).to_string(),
+            'f' if wide => format!("{:?}", f64::from_bits(bits)),
+            'f' => format!("{:?}", f32::from_bits(bits as u32)),
             _ => bits.to_string(),
         })
     }
@@ -146,7 +146,7 @@ mod tests {
         payload.extend(0.5f32.to_le_bytes());
         payload.extend(1.5f32.to_le_bytes());
         payload.extend(2.0f32.to_le_bytes());
-        assert_eq!(text(&payload), "i -3 u 7% f 0.5 v (1.5, 2)");
+        assert_eq!(text(&payload), "i -3 u 7% f 0.5 v (1.5, 2.0)");
     }
 
     #[test]

@@ -8,5 +8,6 @@ pub(crate) mod index;
 pub(crate) mod logical_match;
 pub(crate) mod message_layout;
 pub(crate) mod message_text;
+pub(crate) mod spec_constants;
 pub(crate) mod waiting_loops;
 pub(crate) mod warnings;

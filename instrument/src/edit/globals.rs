@@ -190,6 +190,14 @@ impl Globals {
         id
     }
 
+    /// A new 32-bit unsigned specialisation constant.
+    pub(crate) fn spec_constant(&mut self, default: u32, spec_id: u32) -> Id {
+        let (ty, id) = (self.uint(), self.fresh());
+        self.declarations.op(op::SpecConstant, (ty, id, Literal(default)));
+        self.decorate(id, decoration::SpecId, &[spec_id]);
+        id
+    }
+
     /// A constant of four words.
     pub(crate) fn constant4(&mut self, words: [u32; 4]) -> Id {
         let parts = words.map(|w| self.constant(w));

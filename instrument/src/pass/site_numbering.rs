@@ -20,6 +20,7 @@ use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::logical_match::check_message;
 use crate::analysis::message_layout::Layouts;
 use crate::analysis::message_text;
+use crate::analysis::spec_constants::spec_constants;
 use crate::analysis::warnings::warnings;
 use crate::edit::Edits;
 use crate::error::Result;
@@ -27,6 +28,7 @@ use crate::options::Options;
 use crate::spv::op::execution_mode;
 use crate::spv::{Code, Id, Inst, Literal, op};
 use vkabort_record::site::{EntryPoint, Frame, ModuleHash, Site, SiteId, SiteTable};
+use vkabort_record::specialization::LocalSize;
 
 /// The built-in `WorkgroupSize`.
 const WORKGROUP_SIZE: u32 = 25;
@@ -128,6 +130,7 @@ pub(crate) fn build_sites(
         entry_points,
         warnings: warnings(index, &sites),
         sites,
+        constants: spec_constants(index, &names),
     })
 }
 
@@ -177,8 +180,8 @@ fn collect_callers(
     frames
 }
 
-/// The workgroup size of an entry point; `None` if it has none or a specialisation constant decides it.
-fn find_local_size(index: &Index<'_>, options: &Options, function: Id) -> Option<[u32; 3]> {
+/// The workgroup size of an entry point; `None` if it has none.
+fn find_local_size(index: &Index<'_>, options: &Options, function: Id) -> Option<[LocalSize; 3]> {
     let mode = index.execution_modes.iter().find(|m| {
         m.target() == function
             && matches!(
@@ -193,18 +196,23 @@ fn find_local_size(index: &Index<'_>, options: &Options, function: Id) -> Option
         .find(|d| d.kind == op::decoration::BuiltIn && d.value == WORKGROUP_SIZE);
     match decorated.and_then(|d| index.def(d.target)) {
         Some(constant) => evaluate_constants(index, options, &constant),
-        None if mode.execution_mode() == execution_mode::LocalSize => Some([3, 4, 5].map(|word| mode.word(word))),
+        None if mode.execution_mode() == execution_mode::LocalSize => {
+            Some([3, 4, 5].map(|word| LocalSize::Fixed(mode.word(word))))
+        }
         None => evaluate_constants(index, options, mode),
     }
 }
 
-/// The values of the three constants from word 3 on; `None` if one is a specialisation constant.
-fn evaluate_constants(index: &Index<'_>, options: &Options, inst: &Inst<'_>) -> Option<[u32; 3]> {
-    let mut sizes = [0; 3];
+/// The values of the three constants from word 3 on.
+fn evaluate_constants(index: &Index<'_>, options: &Options, inst: &Inst<'_>) -> Option<[LocalSize; 3]> {
+    let mut sizes = [LocalSize::Fixed(0); 3];
     for (size, id) in sizes.iter_mut().zip(inst.ids(3)) {
-        match index.length(id, options)? {
-            Length::Fixed(value) => *size = u32::try_from(value).ok()?,
-            Length::Specialised { .. } => return None,
+        *size = match index.length(id, options)? {
+            Length::Fixed(value) => LocalSize::Fixed(u32::try_from(value).ok()?),
+            Length::Specialised { spec_id, default } => LocalSize::Specialized {
+                spec_id: Some(spec_id).filter(|id| *id != u32::MAX),
+                default: u32::try_from(default).ok()?,
+            },
         }
     }
     (inst.ids(3).len() == 3).then_some(sizes)

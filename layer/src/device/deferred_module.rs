@@ -42,15 +42,14 @@ impl Device {
                 let module = Arc::new(Module {
                     sites: Arc::new(SiteTable {
                         module_hash,
-                        entry_points: Vec::new(),
-                        sites: Vec::new(),
-                        warnings: Vec::new(),
+                        ..SiteTable::default()
                     }),
                     original: Some(words.to_vec()),
                     rewritten: None,
                     is_rewritten: true,
                     data_spec_ids: Vec::new(),
                     length_spec_ids: Vec::new(),
+                    key_spec_id: None,
                     is_deferred: true,
                     constants: Vec::new(),
                 });

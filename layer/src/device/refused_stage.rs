@@ -5,17 +5,13 @@ use crate::report::log::Level;
 use ash::vk;
 use std::ffi::CStr;
 
-/// SPIR-V execution models of the stages that can lack stores.
-const MODELS: [(vk::ShaderStageFlags, u32, &str); 5] = [
-    (vk::ShaderStageFlags::VERTEX, 0, "vertex"),
-    (vk::ShaderStageFlags::TESSELLATION_CONTROL, 1, "tessellation control"),
-    (
-        vk::ShaderStageFlags::TESSELLATION_EVALUATION,
-        2,
-        "tessellation evaluation",
-    ),
-    (vk::ShaderStageFlags::GEOMETRY, 3, "geometry"),
-    (vk::ShaderStageFlags::FRAGMENT, 4, "fragment"),
+/// The stages that can lack stores.
+const STAGES: [(vk::ShaderStageFlags, &str); 5] = [
+    (vk::ShaderStageFlags::VERTEX, "vertex"),
+    (vk::ShaderStageFlags::TESSELLATION_CONTROL, "tessellation control"),
+    (vk::ShaderStageFlags::TESSELLATION_EVALUATION, "tessellation evaluation"),
+    (vk::ShaderStageFlags::GEOMETRY, "geometry"),
+    (vk::ShaderStageFlags::FRAGMENT, "fragment"),
 ];
 
 impl Device {
@@ -38,7 +34,7 @@ impl Device {
         if aborts == 0 {
             return Ok(());
         }
-        let name = MODELS.iter().find(|row| row.0 == stage).map_or("", |row| row.2);
+        let name = STAGES.iter().find(|row| row.0 == stage).map_or("", |row| row.1);
         let feature = match stage {
             vk::ShaderStageFlags::FRAGMENT => "fragmentStoresAndAtomics",
             _ => "vertexPipelineStoresAndAtomics",
@@ -57,22 +53,19 @@ impl Device {
 
 /// Number of abort sites that an entry point of a stage reaches.
 fn aborts_of(module: &Module, stage: vk::ShaderStageFlags, entry: &CStr) -> usize {
-    let model = MODELS.iter().find(|row| row.0 == stage).map(|row| row.1);
-    let table = &module.sites;
-    let is_entry = |index: &u32| {
-        let point = table.entry_points.get(*index as usize);
-        point.is_some_and(|point| Some(point.execution_model) == model && point.name.as_bytes() == entry.to_bytes())
+    let Some((entry, _)) = module.entry_point(stage, entry.to_bytes()) else {
+        return 0;
     };
-    let sites = table.sites.iter();
-    sites.filter(|site| site.entry_points.iter().any(is_entry)).count()
+    let sites = module.sites.sites.iter();
+    sites.filter(|site| site.entry_points.contains(&(entry as u32))).count()
 }
 
 /// What a device with `stores` cannot do, for the log. None if it can do everything.
 pub fn restriction(stores: Stores) -> Option<String> {
-    let stages: Vec<&str> = MODELS
+    let stages: Vec<&str> = STAGES
         .iter()
         .filter(|row| stores.refused_stages().contains(row.0))
-        .map(|row| row.2)
+        .map(|row| row.1)
         .collect();
     let missing: Vec<&str> = stores.missing().collect();
     (!missing.is_empty()).then(|| {

@@ -127,6 +127,7 @@ impl Device {
                     is_rewritten: true,
                     data_spec_ids: new.data_spec_ids,
                     length_spec_ids: new.length_spec_ids,
+                    key_spec_id: new.key_spec_id,
                     is_deferred: false,
                     constants: placed,
                 });
@@ -194,6 +195,7 @@ impl Device {
                     is_rewritten: false,
                     data_spec_ids: Vec::new(),
                     length_spec_ids: Vec::new(),
+                    key_spec_id: None,
                     is_deferred: false,
                     constants: Vec::new(),
                 });

@@ -58,7 +58,9 @@ impl AbortState {
     /// Counts a submission with command buffers. `only`: the command buffer, or 0 if it has several.
     pub fn count_submission(&self, device: &Device, queue: vk::Queue, only: u64) {
         if let Some(queue) = self.queue(device, queue) {
-            queue.counters.count_submission(only);
+            let counters = &queue.counters;
+            queue.labels.note_submission(counters.submitted(), counters.completed());
+            counters.count_submission(only);
         }
     }
 
@@ -88,6 +90,7 @@ impl AbortState {
                 .counters
                 .only_command_buffer()
                 .and_then(|handle| self.objects.name(vk::ObjectType::COMMAND_BUFFER, handle)),
+            labels: queue.labels.common(queue.counters.completed()),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! `VK_EXT_debug_utils`: the messengers that reports go to, and the object names that reports contain.
+//! `VK_EXT_debug_utils`: the messengers that reports go to, and the object names and queue labels that reports contain.
 
 use super::{MISSING, command, guarded, next_of};
-use crate::device::state::Messenger;
-use crate::loader::registry::instance_of;
+use crate::device::state::{Device, Messenger, QueueLabels};
+use crate::loader::registry::{device_of, instance_of};
 use crate::locks::lock;
 use ash::vk;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 
 pub unsafe extern "system" fn create_messenger(
     handle: vk::Instance,
@@ -63,13 +63,76 @@ pub unsafe extern "system" fn set_object_name(
                 return MISSING;
             };
             if let (Some(state), Some(info)) = (&device.state, info.as_ref()) {
-                let name = match info.p_object_name.is_null() {
-                    true => String::new(),
-                    false => CStr::from_ptr(info.p_object_name).to_string_lossy().into_owned(),
-                };
+                let name = text(info.p_object_name);
                 state.objects.set_name(info.object_type, info.object_handle, name);
             }
             next(handle, info)
         }
     })
+}
+
+/// # Safety
+/// `text` must be null or null-terminated.
+unsafe fn text(text: *const c_char) -> String {
+    match text.is_null() {
+        true => String::new(),
+        // SAFETY: null-terminated (the caller's contract).
+        false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+    }
+}
+
+/// Forwards by `next`, and changes the labels of a queue.
+fn change_labels(handle: vk::Queue, next: impl FnOnce(&Device), change: impl FnOnce(&QueueLabels)) {
+    guarded((), || {
+        // SAFETY: valid usage: the queue is live.
+        let Some(device) = (unsafe { device_of(handle) }) else {
+            return;
+        };
+        next(device);
+        if let Some(state) = &device.state
+            && let Some(queue) = state.queue(device, handle)
+        {
+            change(&queue.labels);
+        }
+    });
+}
+
+pub unsafe extern "system" fn begin_queue_label(handle: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
+    // SAFETY: the application's own arguments.
+    let next = |device: &Device| unsafe {
+        device
+            .next
+            .vkQueueBeginDebugUtilsLabelEXT
+            .map(|next| next(handle, info))
+    };
+    // SAFETY: valid usage: `info` is valid, with a null-terminated name.
+    let name = unsafe { info.as_ref().map(|info| text(info.p_label_name)) };
+    change_labels(
+        handle,
+        |device| drop(next(device)),
+        |labels| labels.begin(name.unwrap_or_default()),
+    );
+}
+
+pub unsafe extern "system" fn insert_queue_label(handle: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
+    // SAFETY: the application's own arguments.
+    let next = |device: &Device| unsafe {
+        device
+            .next
+            .vkQueueInsertDebugUtilsLabelEXT
+            .map(|next| next(handle, info))
+    };
+    // SAFETY: valid usage: `info` is valid, with a null-terminated name.
+    let name = unsafe { info.as_ref().map(|info| text(info.p_label_name)) };
+    change_labels(
+        handle,
+        |device| drop(next(device)),
+        |labels| labels.insert(name.unwrap_or_default()),
+    );
+}
+
+pub unsafe extern "system" fn end_queue_label(handle: vk::Queue) {
+    // SAFETY: the application's own argument.
+    let next = |device: &Device| unsafe { device.next.vkQueueEndDebugUtilsLabelEXT.map(|next| next(handle)) };
+    change_labels(handle, |device| drop(next(device)), QueueLabels::end);
 }

@@ -6,13 +6,12 @@ use super::pipeline_edit::Editor;
 use super::queue::elements;
 use super::{MISSING, command, guarded, next_of};
 use crate::device::shader::words_of;
-use crate::device::state::{AbortState, DeferredCreation, Device, Module, Objects};
+use crate::device::state::{AbortState, DeferredCreation, Device, ModuleUse, Objects};
 use crate::loader::chain;
 use crate::loader::registry::device_of;
 use crate::locks::lock;
 use ash::vk::{self, Handle};
 use std::slice;
-use std::sync::Arc;
 
 /// Creates pipelines by `next`, from edited create-infos or from the application's own if nothing had to be edited. Calls
 /// `next` once at most, without the pipelines whose modules cannot be rewritten.
@@ -33,7 +32,10 @@ unsafe fn create<I: EditCreateInfo>(
     let mut editor = Editor::new(device, state);
     // SAFETY: `count` elements (the caller's contract), valid until the creation is complete (valid usage).
     let mut batch = unsafe { Batch::new(&mut editor, slice::from_raw_parts(infos, count as usize)) };
-    let log_refusal = |batch: &Batch<I>, result| device.log_refusal(command, result, batch.modules.iter().flatten());
+    let log_refusal = |batch: &Batch<I>, result| {
+        let modules = batch.modules.iter().flatten();
+        device.log_refusal(command, result, modules.map(|used| &used.module));
+    };
     let Some(error) = batch.error else {
         let infos = if editor.changed { batch.infos.as_ptr() } else { infos };
         let result = next(operation, count, infos, pipelines);
@@ -73,7 +75,7 @@ unsafe fn create<I: EditCreateInfo>(
 ///
 /// # Safety
 /// `pipelines` must have as many elements as `modules`.
-unsafe fn remember(objects: &Objects, pipelines: *const vk::Pipeline, modules: Vec<Vec<Arc<Module>>>) {
+unsafe fn remember(objects: &Objects, pipelines: *const vk::Pipeline, modules: Vec<Vec<ModuleUse>>) {
     // SAFETY: as many elements (the caller's contract).
     let pipelines = unsafe { slice::from_raw_parts(pipelines, modules.len()) };
     for (pipeline, modules) in pipelines.iter().zip(modules) {

@@ -4,10 +4,9 @@
 
 use super::pipeline_create_info::EditCreateInfo;
 use super::pipeline_edit::Editor;
-use crate::device::state::Module;
+use crate::device::state::ModuleUse;
 use crate::loader::chain;
 use ash::vk;
-use std::sync::Arc;
 
 type Flags2 = vk::PipelineCreateFlags2CreateInfoKHR<'static>;
 
@@ -16,7 +15,7 @@ pub struct Batch<I> {
     /// Their create-infos, which are edited copies.
     pub infos: Vec<I>,
     /// The modules that each of them runs.
-    pub modules: Vec<Vec<Arc<Module>>>,
+    pub modules: Vec<Vec<ModuleUse>>,
     /// The index of each of them in the command's array.
     indices: Vec<usize>,
     /// The result of the first pipeline that cannot be created, and of the command.
@@ -40,6 +39,9 @@ impl<I: EditCreateInfo> Batch<I> {
             // SAFETY: the create-info is valid (the caller's contract).
             match unsafe { editor.create_info(&mut copy, &mut modules) } {
                 Ok(()) => {
+                    // SAFETY: as above.
+                    let is_library = unsafe { has_flag(&mut copy, vk::PipelineCreateFlags::LIBRARY_KHR) };
+                    modules.iter_mut().for_each(|used| used.is_in_library = is_library);
                     batch.infos.push(copy);
                     batch.modules.push(modules);
                     batch.indices.push(index);

@@ -2,13 +2,12 @@
 
 use super::pipeline_edit::{Editor, Stage};
 use super::queue::elements;
-use crate::device::state::Module;
+use crate::device::state::ModuleUse;
 use crate::loader::chain;
 use ash::vk;
 use std::ffi::c_void;
 use std::ptr;
 use std::slice;
-use std::sync::Arc;
 use vk_ext::PipelineBinaryInfo;
 
 /// The create-info of a kind of pipeline.
@@ -20,7 +19,7 @@ pub trait EditCreateInfo: Copy + 'static {
     ///
     /// # Safety
     /// The create-info must be valid until the driver has read it.
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result>;
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result>;
 
     /// The shader stages.
     ///
@@ -41,7 +40,7 @@ macro_rules! derivation {
 }
 
 impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe {
             if has_stages(self) {
@@ -66,7 +65,7 @@ impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
 }
 
 impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { editor.stage(&mut self.stage, modules) }
     }
@@ -79,7 +78,7 @@ impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
 }
 
 impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe {
             self.p_stages = editor.stages(self.p_stages, self.stage_count, modules)?;
@@ -97,7 +96,7 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
 }
 
 impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
-    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+    unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
         // SAFETY: the create-info is valid (the caller's contract).
         self.p_stages = unsafe { editor.stages(self.p_stages, self.stage_count, modules) }?;
         Ok(())
@@ -122,7 +121,7 @@ impl Editor<'_> {
     pub unsafe fn create_info<I: EditCreateInfo>(
         &mut self,
         info: &mut I,
-        modules: &mut Vec<Arc<Module>>,
+        modules: &mut Vec<ModuleUse>,
     ) -> Result<(), vk::Result> {
         // SAFETY: a create-info starts with its type and its chain, which is valid (the caller's contract).
         unsafe {
@@ -159,7 +158,7 @@ unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
 pub unsafe fn edit_one<I: EditCreateInfo>(
     editor: &mut Editor<'_>,
     info: *const c_void,
-    modules: &mut Vec<Arc<Module>>,
+    modules: &mut Vec<ModuleUse>,
 ) -> Result<*const I, vk::Result> {
     // SAFETY: a valid `I` (the caller's contract).
     let mut copy = unsafe { *info.cast::<I>() };

@@ -9,16 +9,20 @@
 use super::MISSING;
 use super::queue::elements;
 use crate::device::shader::{Rewritten, words_of};
-use crate::device::specialization::{specialization, without_constants};
-use crate::device::state::{AbortState, Device, EditStorage, Module, identifiers};
+use crate::device::specialization::{for_rewritten, specialization, values};
+use crate::device::state::{AbortState, Device, EditStorage, Module, ModuleUse, identifiers};
 use crate::loader::chain::{self, ChainCopy, Edit};
 use ash::vk::{self, Handle, TaggedStructure};
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
 
 pub(super) type Stage = vk::PipelineShaderStageCreateInfo<'static>;
+
+/// Specialization data by `SpecId`.
+type Data = BTreeMap<u32, Vec<u8>>;
 
 /// The words of a specialised module, and the module.
 type Specialized = (Vec<u32>, Arc<Module>);
@@ -51,93 +55,81 @@ impl<'a> Editor<'a> {
     ///
     /// # Safety
     /// The stage must be valid until the driver has read it.
-    pub(super) unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+    pub(super) unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
         if self.has_binaries {
             return Ok(());
         }
-        let first = modules.len();
         // SAFETY: the stage is valid (the caller's contract).
-        let entry = unsafe {
-            self.rewrite_stage(stage, modules)?;
-            (!stage.p_name.is_null()).then(|| CStr::from_ptr(stage.p_name))
+        let (data, name, module) = unsafe {
+            let Some((data, module)) = self.rewrite_stage(stage, modules)? else {
+                return Ok(());
+            };
+            let name = (!stage.p_name.is_null()).then(|| CStr::from_ptr(stage.p_name));
+            (data, name.unwrap_or_default(), module)
         };
-        let (device, state) = (self.device, self.state);
-        let mut added = modules.iter().skip(first);
-        added.try_for_each(|module| device.check_stage(state, stage.stage, entry.unwrap_or_default(), module))
+        self.device.check_stage(self.state, stage.stage, name, &module)?;
+        let values = values(&module.sites.constants, &data);
+        let info = stage.p_specialization_info;
+        // SAFETY: the stage is valid (the caller's contract).
+        if let Some(info) = unsafe { for_rewritten(info, &module, values.key, &mut self.storage) } {
+            stage.p_specialization_info = info;
+            self.changed = true;
+        }
+        modules.push(ModuleUse::of_stage(module, stage.stage, name.to_bytes(), values));
+        Ok(())
     }
 
+    /// Makes the stage run the rewritten module. Returns that with the stage's specialization data, and adds the module that it was
+    /// rewritten from, if there is one, to `modules`. None if the module has no aborts.
+    ///
     /// # Safety
     /// As [`Self::stage`].
-    unsafe fn rewrite_stage(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+    unsafe fn rewrite_stage(
+        &mut self,
+        stage: &mut Stage,
+        modules: &mut Vec<ModuleUse>,
+    ) -> Result<Option<(Data, Arc<Module>)>, vk::Result> {
         // SAFETY: the stage is valid (the caller's contract).
         unsafe {
             if stage.module != vk::ShaderModule::null() {
                 let Some(module) = self.state.objects.module_of(stage.module) else {
-                    return Ok(());
+                    return Ok(None);
                 };
-                modules.push(Arc::clone(&module));
-                return self.specialize(stage, &module, modules);
+                let data = specialization(stage.p_specialization_info);
+                let Some((words, specialized)) = self.specialized(&data, &module)? else {
+                    return Ok(Some((data, module)));
+                };
+                modules.push(module.into());
+                let info = vk::ShaderModuleCreateInfo::default().code(&words);
+                stage.module = self.create_module(&info, &specialized)?;
+                return Ok(Some((data, specialized)));
             }
             let Some(chained) = chain::find::<vk::ShaderModuleCreateInfo<'_>>(stage.p_next) else {
                 return self.identified(stage, modules);
             };
             let words = words_of(chained.p_code, chained.code_size);
             let data = specialization(stage.p_specialization_info);
-            match self.device.rewrite(self.state, &words, data, self.state.constants())? {
-                Rewritten::Unchanged => Ok(()),
-                Rewritten::Native { module } => {
-                    modules.push(module);
-                    Ok(())
-                }
+            let constants = self.state.constants();
+            match self.device.rewrite(self.state, &words, data.clone(), constants)? {
+                Rewritten::Unchanged => Ok(None),
+                Rewritten::Native { module } => Ok(Some((data, module))),
                 Rewritten::Changed { words, module } => {
-                    modules.push(Arc::clone(&module));
-                    self.remove_constants(stage, &module);
-                    self.replace_chained(stage, chained, words, &module)
+                    self.replace_chained(stage, chained, words, &module)?;
+                    Ok(Some((data, module)))
                 }
             }
         }
     }
 
-    /// Rewrites a module again if the stage specialises its constant data or the length of it.
-    ///
-    /// # Safety
-    /// As [`Self::stage`].
-    unsafe fn specialize(
-        &mut self,
-        stage: &mut Stage,
-        module: &Module,
-        modules: &mut Vec<Arc<Module>>,
-    ) -> Result<(), vk::Result> {
-        // SAFETY: the stage is valid (the caller's contract).
-        unsafe {
-            if let Some((words, module)) = self.specialized(stage, module)? {
-                modules.push(Arc::clone(&module));
-                stage.module = self.create_module(&vk::ShaderModuleCreateInfo::default().code(&words), &module)?;
-                self.remove_constants(stage, &module);
-            }
-        }
-        Ok(())
-    }
-
-    /// A module whose constant data the stage specialises, which is a module of its own in reports, and its words. None
-    /// if the stage does not.
-    ///
-    /// # Safety
-    /// As [`Self::stage`].
-    unsafe fn specialized(&self, stage: &Stage, module: &Module) -> Result<Option<Specialized>, vk::Result> {
-        let (true, Some(original)) = (module.depends_on(|_| true), &module.original) else {
+    /// A module whose constant data, or the length of it, specialization data changes, and its words. It is a module of its own
+    /// in reports. None if the data does not.
+    fn specialized(&self, data: &Data, module: &Module) -> Result<Option<Specialized>, vk::Result> {
+        let (true, Some(original)) = (module.depends_on(|id| data.contains_key(id)), &module.original) else {
             return Ok(None);
         };
-        // SAFETY: the stage is valid (the caller's contract).
-        let data = unsafe { specialization(stage.p_specialization_info) };
-        if !module.depends_on(|id| data.contains_key(id)) {
-            return Ok(None);
-        }
+        let constants = self.state.constants();
         Ok(
-            match self
-                .device
-                .rewrite(self.state, original, data, self.state.constants())?
-            {
+            match self.device.rewrite(self.state, original, data.clone(), constants)? {
                 Rewritten::Changed { words, module } => Some((words, module)),
                 _ => None,
             },
@@ -148,39 +140,46 @@ impl<'a> Editor<'a> {
     ///
     /// # Safety
     /// As [`Self::stage`].
-    unsafe fn identified(&mut self, stage: &mut Stage, modules: &mut Vec<Arc<Module>>) -> Result<(), vk::Result> {
+    unsafe fn identified(
+        &mut self,
+        stage: &mut Stage,
+        modules: &mut Vec<ModuleUse>,
+    ) -> Result<Option<(Data, Arc<Module>)>, vk::Result> {
         type Chained = vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'static>;
         // SAFETY: the stage is valid (the caller's contract).
         unsafe {
             let Some(chained) = chain::find::<Chained>(stage.p_next) else {
-                return Ok(());
+                return Ok(None);
             };
             let Some(hash) = identifiers::module_of(elements(chained.p_identifier, chained.identifier_size)) else {
-                return Ok(());
+                return Ok(None);
             };
             let Some(module) = self.state.objects.find(hash) else {
-                return Ok(());
+                return Ok(None);
             };
-            let specialized = self.specialized(stage, &module)?;
+            let data = specialization(stage.p_specialization_info);
+            let specialized = self.specialized(&data, &module)?;
             let identifier = match &specialized {
                 Some((words, _)) => self.identifier(words),
                 None => self.state.identifiers.of_driver(hash),
             };
             let Some(identifier) = identifier else {
-                return Ok(());
+                return Ok(None);
             };
-            modules.push(module);
-            if let Some((_, module)) = specialized {
-                self.remove_constants(stage, &module);
-                modules.push(module);
-            }
+            let module = match specialized {
+                None => module,
+                Some((_, specialized)) => {
+                    modules.push(module.into());
+                    specialized
+                }
+            };
             let size = identifier.len() as u32;
             let bytes = self.storage.keep(identifier);
             self.change_chained(&mut stage.p_next, |node: &mut Chained| {
                 node.identifier_size = size;
                 node.p_identifier = bytes;
             });
-            Ok(())
+            Ok(Some((data, module)))
         }
     }
 
@@ -192,19 +191,6 @@ impl<'a> Editor<'a> {
         // SAFETY: the device is live, and the structures are valid.
         unsafe { get(self.device.handle, &info, &mut identifier) };
         Some(identifiers::bytes(&identifier).to_vec())
-    }
-
-    /// Removes the constants that the rewritten module no longer has from a stage's specialization.
-    ///
-    /// # Safety
-    /// As [`Self::stage`].
-    unsafe fn remove_constants(&mut self, stage: &mut Stage, module: &Module) {
-        let info = stage.p_specialization_info;
-        // SAFETY: the stage is valid (the caller's contract).
-        if let Some(info) = unsafe { without_constants(info, &module.data_spec_ids, &mut self.storage) } {
-            stage.p_specialization_info = info;
-            self.changed = true;
-        }
     }
 
     /// Replaces the words of a chained module.
@@ -291,7 +277,7 @@ impl<'a> Editor<'a> {
         &mut self,
         stages: *const Stage,
         count: u32,
-        modules: &mut Vec<Arc<Module>>,
+        modules: &mut Vec<ModuleUse>,
     ) -> Result<*const Stage, vk::Result> {
         if stages.is_null() || count == 0 {
             return Ok(stages);
@@ -312,7 +298,7 @@ impl<'a> Editor<'a> {
     pub(super) unsafe fn libraries(
         &self,
         info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>,
-        modules: &mut Vec<Arc<Module>>,
+        modules: &mut Vec<ModuleUse>,
     ) {
         let Some(info) = info else { return };
         // SAFETY: an array of that many elements (the caller's contract).

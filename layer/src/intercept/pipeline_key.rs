@@ -8,11 +8,10 @@
 use super::pipeline_create_info::edit_one;
 use super::pipeline_edit::Editor;
 use super::{MISSING, command, guarded, next_of};
-use crate::device::state::{AbortState, Module};
+use crate::device::state::{AbortState, ModuleUse};
 use ash::vk::{self, Handle as _, TaggedStructure};
 use std::ffi::c_void;
 use std::hash::{DefaultHasher, Hasher as _};
-use std::sync::Arc;
 use vk_ext::{PipelineBinaryCreateInfo, PipelineBinaryHandlesInfo, PipelineBinaryKey, PipelineCreateInfo};
 
 /// The `VkPipelineCreateInfoKHR` for the next layer. None if the application's own will do. Adds the modules of the pipeline
@@ -23,7 +22,7 @@ use vk_ext::{PipelineBinaryCreateInfo, PipelineBinaryHandlesInfo, PipelineBinary
 unsafe fn edit(
     editor: &mut Editor<'_>,
     info: *const PipelineCreateInfo,
-    modules: &mut Vec<Arc<Module>>,
+    modules: &mut Vec<ModuleUse>,
 ) -> Result<Option<PipelineCreateInfo>, vk::Result> {
     // SAFETY: the structure and its chain are valid (the caller's contract).
     unsafe {
@@ -123,7 +122,7 @@ pub unsafe extern "system" fn create_binaries(
             let mut modules = state.objects.modules_of(kind, original.pipeline.as_raw());
             let edited = edit(&mut editor, original.p_pipeline_create_info, &mut modules);
             // Pipelines can be created from the binaries alone.
-            state.objects.export(&modules);
+            state.objects.export(modules);
             match edited {
                 Ok(Some(edited)) => {
                     let mut copy = *original;

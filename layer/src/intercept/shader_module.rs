@@ -113,7 +113,7 @@ pub unsafe extern "system" fn identifier(
                     state.identifiers.replace(module.sites.module_hash, identifier);
                 }
                 // A pipeline can be created from the identifier alone.
-                state.objects.export(&[module]);
+                state.objects.export(vec![module]);
             }
         }
     });
@@ -138,7 +138,7 @@ pub unsafe extern "system" fn create_info_identifier(
                 if let Some(identifier) = identifier.as_mut() {
                     state.identifiers.replace(module.sites.module_hash, identifier);
                 }
-                state.objects.export(&[module]);
+                state.objects.export(vec![module]);
             } else {
                 next(handle, info, identifier);
             }

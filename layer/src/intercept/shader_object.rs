@@ -3,8 +3,8 @@
 use super::queue::elements;
 use super::{MISSING, command, next_of};
 use crate::device::shader::{Rewritten, words_of};
-use crate::device::specialization::{specialization, without_constants};
-use crate::device::state::{Device, EditStorage};
+use crate::device::specialization::{for_rewritten, specialization, values};
+use crate::device::state::{Device, EditStorage, ModuleUse};
 use crate::report::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_void};
@@ -63,7 +63,7 @@ pub unsafe extern "system" fn create(
             // SAFETY: valid usage: a null-terminated string.
             let entry = unsafe { copy.p_name.as_ref().map(|name| CStr::from_ptr(name)) }.unwrap_or_default();
             // No memory for constants: a binary of the shader may be loaded where the data is not.
-            let rewritten = device.rewrite(state, &words, data, None).and_then(|rewritten| {
+            let rewritten = device.rewrite(state, &words, data.clone(), None).and_then(|rewritten| {
                 if let Rewritten::Changed { module, .. } = &rewritten {
                     device.check_stage(state, copy.stage, entry, module)?;
                 }
@@ -71,16 +71,20 @@ pub unsafe extern "system" fn create(
             });
             match rewritten {
                 Ok(Rewritten::Unchanged) => {}
-                Ok(Rewritten::Native { module }) => modules.push((index, module)),
+                Ok(Rewritten::Native { module }) => {
+                    let values = values(&module.sites.constants, &data);
+                    modules.push((index, ModuleUse::of_stage(module, copy.stage, entry.to_bytes(), values)));
+                }
                 Ok(Rewritten::Changed { words, module }) => {
                     copy.code_size = size_of_val(words.as_slice());
                     copy.p_code = storage.keep(words).cast();
+                    let values = values(&module.sites.constants, &data);
                     // SAFETY: valid usage: the specialization is valid.
-                    let remaining =
-                        unsafe { without_constants(copy.p_specialization_info, &module.data_spec_ids, &mut storage) };
-                    copy.p_specialization_info = remaining.unwrap_or(copy.p_specialization_info);
+                    let edited =
+                        unsafe { for_rewritten(copy.p_specialization_info, &module, values.key, &mut storage) };
+                    copy.p_specialization_info = edited.unwrap_or(copy.p_specialization_info);
                     changed = true;
-                    modules.push((index, module));
+                    modules.push((index, ModuleUse::of_stage(module, copy.stage, entry.to_bytes(), values)));
                 }
                 Err(error) => {
                     failed = Some((index, error));
@@ -95,17 +99,21 @@ pub unsafe extern "system" fn create(
         if failed.is_none() || created > 0 {
             // SAFETY: the application's own arguments, except for the code.
             result = unsafe { next(handle, created as u32, infos, allocator, shaders) };
-            device.log_refusal("vkCreateShadersEXT", result, modules.iter().map(|(_, module)| module));
+            device.log_refusal(
+                "vkCreateShadersEXT",
+                result,
+                modules.iter().map(|(_, used)| &used.module),
+            );
         }
         if let (vk::Result::SUCCESS, Some((_, error))) = (result, failed) {
             result = error;
         }
-        for (index, module) in modules {
+        for (index, used) in modules {
             // SAFETY: the array has `count` initialised elements.
             let shader = unsafe { *shaders.add(index) };
             if shader != vk::ShaderEXT::null() {
                 let kind = vk::ObjectType::SHADER_EXT;
-                state.objects.add(kind, shader.as_raw(), vec![module]);
+                state.objects.add(kind, shader.as_raw(), vec![used]);
             }
         }
         result
@@ -165,7 +173,7 @@ pub unsafe extern "system" fn binary_data(
         {
             let modules = state.objects.modules_of(vk::ObjectType::SHADER_EXT, shader.as_raw());
             if !modules.is_empty() {
-                state.objects.export(&modules);
+                state.objects.export(modules);
                 // SAFETY: the driver wrote `size` bytes.
                 let binary = unsafe { slice::from_raw_parts(data.cast(), *size) };
                 device.instance.binaries.add(binary, arena.options());

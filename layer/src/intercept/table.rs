@@ -171,6 +171,9 @@ device_commands! {
     Shader vkCreateShadersEXT => custom (shader_object::create);
     Device vkGetShaderBinaryDataEXT => custom (shader_object::binary_data);
     Device vkSetDebugUtilsObjectNameEXT => custom (debug_utils::set_object_name);
+    Device vkQueueBeginDebugUtilsLabelEXT => custom (debug_utils::begin_queue_label);
+    Device vkQueueEndDebugUtilsLabelEXT => custom (debug_utils::end_queue_label);
+    Device vkQueueInsertDebugUtilsLabelEXT => custom (debug_utils::insert_queue_label);
 
     // A failed begin keeps the application from recording into a command buffer that the driver may still execute.
     Device vkBeginCommandBuffer => reset (

@@ -34,16 +34,12 @@ pub fn build_from_payloads(state: &AbortState, message_data: &[u8], options: &Re
     Report::from_payloads(split(message_data).payloads, &modules, options)
 }
 
-/// A module's sites, its name, and the names of the objects created from it.
+/// A module's sites, its name, and the objects that run it.
 fn module_info(state: &AbortState, module: &Module) -> ModuleInfo {
     let (objects, hash) = (&state.objects, module.sites.module_hash);
-    let mut pipelines = objects.names(hash, vk::ObjectType::PIPELINE);
-    pipelines.extend(objects.names(hash, vk::ObjectType::SHADER_EXT));
-    pipelines.sort();
-    pipelines.dedup();
     ModuleInfo {
         sites: Some(Arc::clone(&module.sites)),
         name: objects.module_name(hash),
-        pipelines,
+        stages: objects.stages(hash),
     }
 }

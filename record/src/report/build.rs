@@ -2,7 +2,10 @@
 
 use crate::invocation::Invocation;
 use crate::message::Message;
-use crate::report::data::{Extent, ModuleInfo, Report, ReportOptions, Sample, SiteReport, StageReport, Summary};
+use crate::report::data::{
+    Extent, ModuleInfo, Report, ReportOptions, Sample, SiteReport, SpecializationReport, StageReport, Summary,
+};
+use crate::report::pipelines::Pipelines;
 use crate::report::site_match::{Origin, match_payload};
 use crate::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable};
 use crate::snapshot::{Record, Records};
@@ -93,21 +96,31 @@ struct SiteContext<'a> {
 impl<'a> SiteContext<'a> {
     /// The entry points that can reach the site.
     fn entry_points(self) -> impl Iterator<Item = &'a EntryPoint> {
-        let indices = self.site.map(|s| s.entry_points.as_slice()).unwrap_or_default();
-        let entry_point = move |&index: &u32| self.table?.entry_points.get(usize::try_from(index).ok()?);
-        indices.iter().filter_map(entry_point)
+        let all = self
+            .table
+            .zip(self.site)
+            .map(|(table, site)| table.entry_points_of(site));
+        all.into_iter().flatten()
     }
 
-    fn entry_points_of(self, execution_model: u32) -> impl Iterator<Item = &'a EntryPoint> {
-        self.entry_points()
-            .filter(move |e| e.execution_model == execution_model)
+    fn pipelines(self, module: &'a ModuleInfo) -> Pipelines<'a> {
+        Pipelines {
+            table: self.table,
+            site: self.site,
+            stages: &module.stages,
+        }
     }
 
     fn stage(self, execution_model: u32, invocations: u64) -> StageReport {
         StageReport {
             execution_model,
             stage: stage_name(execution_model).to_owned(),
-            entry_points: self.entry_points_of(execution_model).map(|e| e.name.clone()).collect(),
+            entry_points: self
+                .entry_points()
+                .filter(|e| e.execution_model == execution_model)
+                .map(|e| e.name.clone())
+                .collect(),
+            workgroup_size: None,
             invocations,
         }
     }
@@ -116,13 +129,6 @@ impl<'a> SiteContext<'a> {
     fn stages(self) -> Vec<StageReport> {
         let models = group(self.entry_points().map(|e| (e.execution_model, ())));
         models.into_iter().map(|(model, _)| self.stage(model, 0)).collect()
-    }
-
-    /// The workgroup size, if all entry points of the stage that can reach the site agree.
-    fn workgroup_size(self, execution_model: u32) -> Option<[u32; 3]> {
-        let mut sizes = self.entry_points_of(execution_model).map(|e| e.local_size);
-        let first = sizes.next()??;
-        sizes.all(|size| size == Some(first)).then_some(first)
     }
 
     fn message(self, payload: &[u8]) -> Message {
@@ -143,7 +149,6 @@ impl<'a> SiteContext<'a> {
             location: site.and_then(|s| s.location.clone()),
             snippet: site.and_then(|s| s.snippet.clone()),
             stages: self.stages(),
-            pipelines: module.pipelines.clone(),
             ..SiteReport::default()
         }
     }
@@ -173,19 +178,30 @@ impl SiteReport {
         report.extent = extent(records);
         // GPUs run invocations in any order; a report should not differ from run to run.
         let mut records = records.to_vec();
-        records.sort_by_key(|r| (r.execution_model, r.invocation.order()));
+        records.sort_by_key(|r| (r.execution_model, r.invocation.order(), r.specialization));
+        let pipelines = context.pipelines(module);
+        let mut specializations: Vec<SpecializationReport> =
+            group(records.iter().map(|r| ((r.execution_model, r.specialization), ())))
+                .into_iter()
+                .map(|((model, key), records)| pipelines.specialization(model, Some(key), records.len() as u64))
+                .collect();
+        specializations.sort_by_key(|s| (s.execution_model, s.key));
         report.add_samples(
             &records,
             options,
             |r| &r.payload,
             |record| {
-                let size = context.workgroup_size(record.execution_model);
+                let key = (record.execution_model, record.specialization);
+                let specialization = specializations.iter().position(|s| (s.execution_model, s.key) == key);
+                let size = specialization.and_then(|at| specializations.get(at)?.workgroup_size);
                 Sample {
                     invocation: Some(record.invocation.with_workgroup_size(size)),
+                    specialization: specialization.filter(|_| specializations.len() > 1),
                     message: context.message(&record.payload),
                 }
             },
         );
+        report.add_pipelines(pipelines, specializations, true);
         report
     }
 
@@ -211,9 +227,16 @@ impl SiteReport {
             |payload| payload,
             |payload| Sample {
                 invocation: None,
+                specialization: None,
                 message: context.message(payload),
             },
         );
+        if let [origin] = origins {
+            let pipelines = context.pipelines(origin.module);
+            let models = report.stages.iter().map(|stage| stage.execution_model);
+            let specializations = models.map(|model| pipelines.specialization(model, None, 0)).collect();
+            report.add_pipelines(pipelines, specializations, false);
+        }
         report
     }
 
@@ -228,6 +251,7 @@ impl SiteReport {
         let queues = options.queues_for(&self.stages);
         if let [only] = queues.as_slice() {
             self.command_buffer.clone_from(&only.command_buffer);
+            self.queue_labels.clone_from(&only.labels);
         }
         self.queues = queues.into_iter().map(|queue| queue.name.clone()).collect();
         self.invocations = aborts.len() as u64;

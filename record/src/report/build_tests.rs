@@ -3,6 +3,7 @@
 use super::*;
 use crate::message_type::{Member, Type};
 use crate::scalar_type::ScalarType;
+use crate::specialization::LocalSize;
 use std::sync::Arc;
 
 const HASH: ModuleHash = ModuleHash(0x1234_5678_9abc_def0);
@@ -22,16 +23,16 @@ fn table() -> Arc<SiteTable> {
         ]),
         text: Some("bad %u".into()),
     };
-    let entry = |name: &str, execution_model, local_size| EntryPoint {
+    let entry = |name: &str, execution_model, size: Option<_>| EntryPoint {
         name: name.to_owned(),
         execution_model,
-        local_size,
+        local_size: size.map(|size: [u32; 3]| size.map(LocalSize::Fixed)),
     };
     Arc::new(SiteTable {
         module_hash: HASH,
-        warnings: vec![],
         entry_points: vec![entry("main", 5, Some([4, 2, 1])), entry("fs", 4, None)],
         sites: vec![site(0, "main", vec![0]), site(1, "check", vec![0, 1])],
+        ..SiteTable::default()
     })
 }
 
@@ -41,6 +42,7 @@ fn record(unit: u32, site: u32, execution_model: u32, identity: [u32; 4], value:
         module_hash: HASH,
         site: SiteId(site),
         execution_model,
+        specialization: 0,
         invocation: Invocation::from_words(execution_model, identity),
         payload: [b"bad %u\0\0".as_slice(), &value.to_le_bytes()].concat(),
     }

@@ -2,7 +2,9 @@
 
 use crate::invocation::Invocation;
 use crate::message::Message;
+use crate::scalar::Scalar;
 use crate::site::{Frame, Location, ModuleHash, SiteId, SiteTable, Snippet};
+use crate::specialization::PipelineStage;
 use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -14,8 +16,8 @@ pub struct ModuleInfo {
     pub sites: Option<Arc<SiteTable>>,
     /// Its debug-utils name.
     pub name: Option<String>,
-    /// Names of the pipelines and shader objects that contain it.
-    pub pipelines: Vec<String>,
+    /// The stages of pipelines and shader objects that run it.
+    pub stages: Vec<PipelineStage>,
 }
 
 /// A queue on which a shader may have aborted: it has work that no successful wait covers.
@@ -29,6 +31,8 @@ pub struct QueueUse {
     pub compute: bool,
     /// Name of the only command buffer of that work.
     pub command_buffer: Option<String>,
+    /// Its debug-utils labels under which all of that work was submitted, outermost first.
+    pub labels: Vec<String>,
 }
 
 impl QueueUse {
@@ -149,13 +153,22 @@ pub struct SiteReport {
     pub snippet: Option<Snippet>,
     /// Stages in which it was reached.
     pub stages: Vec<StageReport>,
-    /// Names of the pipelines and shader objects that contain it.
+    /// Names of the pipelines and shader objects that the aborting invocations may have run.
     pub pipelines: Vec<String>,
+    /// Number of such objects without a name.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unnamed_pipelines: u64,
+    /// The values of the module's specialisation constants. Empty if it has none, or if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub specializations: Vec<SpecializationReport>,
     /// Names of the queues that the aborting invocations may have run on.
     pub queues: Vec<String>,
     /// Debug-utils name of the command buffer, if only one can have aborted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_buffer: Option<String>,
+    /// Debug-utils labels of the queue under which all work that can have aborted was submitted, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queue_labels: Vec<String>,
     /// Invocations that aborted here.
     pub invocations: u64,
     /// For aborts at a site that was reported before: the minimum number of submits in which they happened.
@@ -182,8 +195,46 @@ pub struct StageReport {
     pub stage: String,
     /// Entry points of that stage that can reach the site.
     pub entry_points: Vec<String>,
+    /// Size of its workgroups, if it has any and all aborts agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workgroup_size: Option<[u32; 3]>,
     /// Invocations of that stage that aborted there; 0 if the messages do not identify the stage.
     pub invocations: u64,
+}
+
+/// Values of the specialisation constants of pipelines in which a site was reached.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpecializationReport {
+    /// SPIR-V execution model of the stage.
+    pub execution_model: u32,
+    /// Identifies the values among those of the module's pipelines; 0 for the defaults.
+    pub key: u32,
+    /// The values. Empty if they are not known.
+    pub constants: Vec<ConstantValue>,
+    /// Size of the workgroups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workgroup_size: Option<[u32; 3]>,
+    /// Names of the pipelines and shader objects with these values.
+    pub pipelines: Vec<String>,
+    /// Number of such objects without a name.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unnamed_pipelines: u64,
+    /// Invocations that aborted with these values.
+    pub invocations: u64,
+}
+
+/// The value of a specialisation constant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantValue {
+    /// Its `SpecId`.
+    pub id: u32,
+    /// Its debug name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its value.
+    pub value: Scalar,
 }
 
 /// Bounds of the ids of the invocations, by coordinate.
@@ -202,6 +253,9 @@ pub struct Extent {
 pub struct Sample {
     /// The invocation; `None` for messages from the driver's own debug info.
     pub invocation: Option<Invocation>,
+    /// Index of its values in [`SiteReport::specializations`], if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub specialization: Option<usize>,
     /// The message.
     pub message: Message,
 }

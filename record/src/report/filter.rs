@@ -171,6 +171,7 @@ mod tests {
             }),
             invocations: 10,
             samples: vec![Sample {
+                specialization: None,
                 invocation: None,
                 message: crate::message::Message::untyped(message),
             }],

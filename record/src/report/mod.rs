@@ -10,13 +10,17 @@ mod duplicates;
 mod filter;
 pub mod json;
 mod phrases;
+mod pipelines;
 mod site_match;
 mod source_view;
 mod text;
 mod totals;
 mod value_json;
 
-pub use data::{Extent, ModuleInfo, QueueUse, Report, ReportOptions, Sample, SiteReport, StageReport, Summary};
+pub use data::{
+    ConstantValue, Extent, ModuleInfo, QueueUse, Report, ReportOptions, Sample, SiteReport, SpecializationReport,
+    StageReport, Summary,
+};
 pub use duplicates::Duplicates;
 pub use filter::Filter;
 pub use phrases::show_location;

@@ -2,20 +2,31 @@
 
 use crate::escape::one_line;
 use crate::invocation::Invocation;
-use crate::report::data::SiteReport;
+use crate::report::data::{SiteReport, SpecializationReport};
 use crate::site::{Frame, Location};
+use crate::stage::stage_name;
 
-/// `compute entry point `main`, module "cull" (hash), function `check` called from `main` (file:line)`
+/// Specialisation constants that are written out; the others are counted. The JSON report has all of them.
+const SHOWN_CONSTANTS: usize = 16;
+
+/// Specialisations that are written out.
+const SHOWN_SPECIALIZATIONS: usize = 8;
+
+/// `compute entry point `main`, workgroup size 64 x 1 x 1, module "cull" (hash), function `check` called from `main` (file:line)`
 pub(crate) fn shader(site: &SiteReport) -> Option<String> {
     let mut parts: Vec<String> = site
         .stages
         .iter()
         .map(|s| {
             let names: Vec<String> = s.entry_points.iter().map(|e| format!("`{}`", one_line(e))).collect();
-            match names.as_slice() {
+            let shader = match names.as_slice() {
                 [] => format!("{} shader", s.stage),
                 [name] => format!("{} entry point {name}", s.stage),
                 _ => format!("{} entry points {}", s.stage, names.join(" or ")),
+            };
+            match s.workgroup_size {
+                Some(size) => format!("{shader}, {}", workgroup_size(size)),
+                None => shader,
             }
         })
         .collect();
@@ -52,23 +63,101 @@ pub(crate) fn module(site: &SiteReport) -> String {
 
 /// `pipeline "cull pass", command buffer "frame", queue "compute"`.
 pub(crate) fn objects(site: &SiteReport) -> Option<String> {
-    let list = |kind: &str, names: &[String]| {
-        let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", one_line(n))).collect();
-        match quoted.as_slice() {
-            [] => None,
-            [one] => Some(format!("{kind} {one}")),
-            _ => Some(format!("{kind}s {}", quoted.join(", "))),
-        }
-    };
     let parts: Vec<String> = [
-        list("pipeline", &site.pipelines),
+        pipelines(&site.pipelines, site.unnamed_pipelines),
         list("command buffer", site.command_buffer.as_slice()),
         queues(&site.queues),
+        queue_label(&site.queue_labels),
     ]
     .into_iter()
     .flatten()
     .collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn list(kind: &str, names: &[String]) -> Option<String> {
+    let quoted: Vec<String> = names.iter().map(|n| format!("\"{}\"", one_line(n))).collect();
+    match quoted.as_slice() {
+        [] => None,
+        [one] => Some(format!("{kind} {one}")),
+        _ => Some(format!("{kind}s {}", quoted.join(", "))),
+    }
+}
+
+/// `pipeline "cull pass"`, or the possible pipelines.
+fn pipelines(names: &[String], unnamed: u64) -> Option<String> {
+    match (list("pipeline", names), unnamed) {
+        (named, 0) => named,
+        (None, 1) => None,
+        (None, _) => Some(format!("one of {unnamed} pipelines without a name")),
+        (Some(named), _) => Some(format!("{named} or {} without a name", count(unnamed, "pipeline"))),
+    }
+}
+
+/// `workgroup size 64 x 1 x 1`.
+fn workgroup_size([x, y, z]: [u32; 3]) -> String {
+    format!("workgroup size {x} x {y} x {z}")
+}
+
+/// `specialization: BLOCK = 64, constant 3 = 0.5`; a line for each if there are several.
+pub(crate) fn specializations(site: &SiteReport) -> Option<String> {
+    match site.specializations.as_slice() {
+        [] => None,
+        [only] => Some(format!("specialization: {}", constants(only))),
+        several => {
+            let shown = several.iter().take(SHOWN_SPECIALIZATIONS).map(|specialization| {
+                let stage = match site.stages.len() {
+                    0 | 1 => String::new(),
+                    _ => format!("{}: ", stage_name(specialization.execution_model)),
+                };
+                let invocations = count(specialization.invocations, "invocation");
+                let facts = [
+                    specialization.workgroup_size.map(workgroup_size),
+                    pipelines(&specialization.pipelines, specialization.unnamed_pipelines),
+                ];
+                let facts: Vec<String> = facts.into_iter().flatten().collect();
+                let facts = match facts.is_empty() {
+                    true => String::new(),
+                    false => format!(" ({})", facts.join(", ")),
+                };
+                format!("\n{stage}{}: {invocations}{facts}", constants(specialization))
+            });
+            let mut text = format!("{} specializations:", several.len());
+            text.extend(shown);
+            if several.len() > SHOWN_SPECIALIZATIONS {
+                text.push_str("\n...");
+            }
+            Some(text)
+        }
+    }
+}
+
+/// `BLOCK = 64, constant 3 = 0.5`.
+pub(crate) fn constants(specialization: &SpecializationReport) -> String {
+    let mut shown: Vec<String> = specialization
+        .constants
+        .iter()
+        .take(SHOWN_CONSTANTS)
+        .map(|constant| match &constant.name {
+            Some(name) => format!("{} = {}", one_line(name), constant.value),
+            None => format!("constant {} = {}", constant.id, constant.value),
+        })
+        .collect();
+    match specialization.constants.len().saturating_sub(SHOWN_CONSTANTS) {
+        0 => {}
+        more => shown.push(format!("... {more} more")),
+    }
+    match (shown.is_empty(), specialization.key) {
+        (false, _) => shown.join(", "),
+        (true, 0) => "defaults".to_owned(),
+        (true, key) => format!("unknown values (key {key:08x})"),
+    }
+}
+
+/// `queue label "frame 7" > "shadows"`.
+fn queue_label(path: &[String]) -> Option<String> {
+    let quoted: Vec<String> = path.iter().map(|label| format!("\"{}\"", one_line(label))).collect();
+    (!quoted.is_empty()).then(|| format!("queue label {}", quoted.join(" > ")))
 }
 
 /// `queue "compute"`, or the possible queues.

@@ -124,9 +124,8 @@ mod tests {
         vec![ModuleInfo {
             sites: Some(Arc::new(SiteTable {
                 module_hash: ModuleHash(1),
-                warnings: vec![],
-                entry_points: vec![],
                 sites,
+                ..SiteTable::default()
             })),
             ..ModuleInfo::default()
         }]

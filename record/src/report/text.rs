@@ -6,7 +6,9 @@ use crate::hex::hex;
 use crate::invocation::Invocation;
 use crate::message::{Decoding, Message};
 use crate::report::data::{Extent, Report, SiteReport, Summary};
-use crate::report::phrases::{again, count, module, objects, shader, show_id, show_invocation, show_location};
+use crate::report::phrases::{
+    again, constants, count, module, objects, shader, show_id, show_invocation, show_location, specializations,
+};
 use crate::report::source_view::SourceView;
 use annotate_snippets::{Group, Level, Origin, Renderer};
 use std::collections::HashSet;
@@ -74,6 +76,7 @@ fn site_text(site: &SiteReport, dump: Option<&str>, renderer: &Renderer) -> Stri
     if let Some(invocation) = first.and_then(|s| s.invocation) {
         facts.push(format!("invocation {}", show_invocation(&invocation)));
     }
+    facts.extend(specializations(site));
     facts.extend(counts(site));
     facts.extend(
         site.also_possible
@@ -140,7 +143,11 @@ fn other_messages(site: &SiteReport, text: &mut String) {
         let message = printable(sample.message.text.trim_end()).replace('\n', "\n  ");
         let _ = write!(text, "\n{message}");
         if let Some(invocation) = &sample.invocation {
-            let _ = write!(text, "  [{}]", show_invocation(invocation));
+            let values = sample.specialization.and_then(|index| site.specializations.get(index));
+            let values = values
+                .map(|values| format!(", {}", constants(values)))
+                .unwrap_or_default();
+            let _ = write!(text, "  [{}{values}]", show_invocation(invocation));
         }
     }
     let shown: HashSet<_> = site.samples.iter().map(|s| &s.message.bytes).collect();

@@ -3,9 +3,11 @@
 use super::*;
 use crate::message_type::{Member, Type};
 use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
+use crate::scalar::Scalar;
 use crate::scalar_type::ScalarType;
 use crate::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
 use crate::snapshot::{Record, Records};
+use crate::specialization::{LocalSize, PipelineStage, SpecConstant, Specialization};
 use std::sync::Arc;
 
 const HASH: ModuleHash = ModuleHash(0x5a6b_0000_0000_0001);
@@ -22,11 +24,10 @@ fn location(line: u32, column: u32, source: Option<&str>) -> Location {
 fn table() -> SiteTable {
     SiteTable {
         module_hash: HASH,
-        warnings: vec![],
         entry_points: vec![EntryPoint {
             name: "main".into(),
             execution_model: 5,
-            local_size: Some([8, 1, 1]),
+            local_size: Some([8, 1, 1].map(LocalSize::Fixed)),
         }],
         sites: vec![Site {
             id: SiteId(0),
@@ -45,6 +46,7 @@ fn table() -> SiteTable {
             ]),
             text: Some("bad index %u".into()),
         }],
+        ..SiteTable::default()
     }
 }
 
@@ -54,6 +56,7 @@ fn record(global: u32, index: u32) -> Record {
         module_hash: HASH,
         site: SiteId(0),
         execution_model: 5,
+        specialization: 0,
         invocation: Invocation::from_words(5, [global, 0, 0, global % 8]),
         payload: [b"bad index %u\0\0\0\0".as_slice(), &index.to_le_bytes()].concat(),
     }
@@ -65,7 +68,13 @@ fn text(records: Vec<Record>, has_module: bool) -> String {
         true => ModuleInfo {
             sites: Some(table.clone()),
             name: Some("cull".into()),
-            pipelines: vec!["cull pass".into()],
+            stages: vec![PipelineStage {
+                object: Some(1),
+                name: "cull pass".into(),
+                execution_model: 5,
+                entry_point: "main".into(),
+                ..PipelineStage::default()
+            }],
         },
         false => ModuleInfo::default(),
     };
@@ -86,6 +95,7 @@ fn queue(name: &str, graphics: bool, compute: bool) -> QueueUse {
         graphics,
         compute,
         command_buffer: None,
+        labels: vec![],
     }
 }
 
@@ -99,7 +109,7 @@ fn one_abort_of_a_module_with_debug_info() {
 31 |     if (i > 6) abortEXT("bad index %u", i);
    |            ^
    |
-   = compute entry point `main`, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
+   = compute entry point `main`, workgroup size 8 x 1 x 1, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
    = pipeline "cull pass", queue "compute"
    = invocation global (15, 0, 0), local (7, 0, 0) in workgroup (1, 0, 0)
 "#
@@ -117,7 +127,7 @@ fn many_aborts_at_one_site() {
 31 |     if (i > 6) abortEXT("bad index %u", i);
    |            ^
    |
-   = compute entry point `main`, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
+   = compute entry point `main`, workgroup size 8 x 1 x 1, module "cull" (5a6b000000000001), function `check` called from `main` (shaders/cull.comp:52)
    = pipeline "cull pass", queue "compute"
    = invocation global (3, 0, 0), local (3, 0, 0) in workgroup (0, 0, 0)
    = 12 invocations aborted here, ids (3, 0, 0) to (14, 0, 0), 5 different messages
@@ -125,6 +135,108 @@ fn many_aborts_at_one_site() {
      bad index 0  [global (5, 0, 0), local (5, 0, 0) in workgroup (0, 0, 0)]
      bad index 1  [global (6, 0, 0), local (6, 0, 0) in workgroup (0, 0, 0)]
      ...
+"#
+    );
+}
+
+fn specialized_text(keys: &[u32], values: bool) -> String {
+    let side = LocalSize::Specialized {
+        spec_id: Some(0),
+        default: 8,
+    };
+    let constant = |id, name: Option<&str>, default| SpecConstant {
+        id,
+        name: name.map(str::to_owned),
+        default,
+    };
+    let uint = |value| Scalar::from_bits(ScalarType::U32, value);
+    let half = Scalar::from_bits(ScalarType::F32, 0.5f32.to_bits().into());
+    let mut table = table();
+    table.constants = vec![constant(0, Some("BLOCK"), uint(8)), constant(3, None, half)];
+    for entry in &mut table.entry_points {
+        entry.local_size = Some([side, LocalSize::Fixed(1), LocalSize::Fixed(1)]);
+    }
+    let table = Arc::new(table);
+    let stage = |object, name: &str, key| PipelineStage {
+        object: Some(object),
+        name: name.into(),
+        execution_model: 5,
+        entry_point: "main".into(),
+        specialization: Specialization {
+            key,
+            values: match (key, values) {
+                (0, _) | (_, false) => vec![],
+                _ => vec![uint(key.into()), half],
+            },
+        },
+    };
+    let stages = vec![
+        stage(0, "plain", 0),
+        stage(1, "four", 4),
+        stage(2, "", 4),
+        stage(3, "two", 2),
+        PipelineStage {
+            entry_point: "other".into(),
+            ..stage(4, "another entry point", 4)
+        },
+    ];
+    let info = move |_| ModuleInfo {
+        sites: Some(table.clone()),
+        name: None,
+        stages: stages.clone(),
+    };
+    let records = keys.iter().zip(15..).map(|(key, global)| {
+        let size = if let 2 | 4 = key { *key } else { 8 };
+        Record {
+            specialization: *key,
+            invocation: Invocation::from_words(5, [global, 0, 0, global % size]),
+            ..record(global, 7)
+        }
+    });
+    let records = Records {
+        records: records.collect(),
+        ..Records::default()
+    };
+    let text = Report::build(&records, &info, &ReportOptions::default()).text(false);
+    let facts = text.lines().skip_while(|line| !line.starts_with("   = "));
+    facts.skip(1).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn only_the_pipelines_that_fit_are_named_with_their_values() {
+    assert_eq!(
+        specialized_text(&[4], true),
+        r#"   = pipeline "four" or 1 pipeline without a name
+   = invocation global (15, 0, 0), local (3, 0, 0) in workgroup (3, 0, 0)
+   = specialization: BLOCK = 4, constant 3 = 0.5
+"#
+    );
+    assert_eq!(
+        specialized_text(&[0], true),
+        r#"   = pipeline "plain"
+   = invocation global (15, 0, 0), local (7, 0, 0) in workgroup (1, 0, 0)
+   = specialization: BLOCK = 8, constant 3 = 0.5
+"#
+    );
+    assert_eq!(
+        specialized_text(&[77], true),
+        r#"   = invocation global (15, 0, 0), local index 7
+   = specialization: unknown values (key 0000004d)
+"#
+    );
+    assert!(specialized_text(&[4], false).contains("specialization: unknown values (key 00000004)"));
+}
+
+#[test]
+fn aborts_of_several_specializations_are_told_apart() {
+    assert_eq!(
+        specialized_text(&[4, 2, 4], true),
+        r#"   = pipelines "four", "two" or 1 pipeline without a name
+   = invocation global (15, 0, 0), local (3, 0, 0) in workgroup (3, 0, 0)
+   = 2 specializations:
+     BLOCK = 2, constant 3 = 0.5: 1 invocation (workgroup size 2 x 1 x 1, pipeline "two")
+     BLOCK = 4, constant 3 = 0.5: 2 invocations (workgroup size 4 x 1 x 1, pipeline "four" or 1 pipeline without a name)
+   = 3 invocations aborted here, ids (15, 0, 0) to (17, 0, 0)
 "#
     );
 }
@@ -165,7 +277,7 @@ fn an_abort_in_a_module_without_debug_info() {
         Report::build(&records, &info, &ReportOptions::default()).text(false),
         "vkabort: shader aborted: bad index 9
 --> module 5a6b000000000001, word 321
- = compute entry point `main`, function `%12`
+ = compute entry point `main`, workgroup size 8 x 1 x 1, function `%12`
  = invocation global (0, 0, 0), local (0, 0, 0) in workgroup (0, 0, 0)
  = help: compile with -gVS (glslang) or -g (Slang) to see the source line
 "

@@ -62,6 +62,21 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
+impl Serialize for Scalar {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Value::Scalar(*self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::Scalar(scalar) => Ok(scalar),
+            _ => Err(D::Error::custom("not a scalar")),
+        }
+    }
+}
+
 impl Spelling {
     fn of_value(value: &Value) -> Self {
         let new = |ty: &str, component: Option<ScalarType>, value: Json| Self {

@@ -48,6 +48,7 @@ mod shader_binary;
 mod shader_object;
 mod shared_callee;
 mod side_effects;
+mod specialization;
 mod stage;
 mod storm;
 mod support;
@@ -107,6 +108,7 @@ pub fn all() -> Vec<Case> {
         shader_object::CASES,
         shared_callee::CASES,
         side_effects::CASES,
+        specialization::CASES,
         stage::CASES,
         storm::CASES,
         trap::CASES,

@@ -35,7 +35,7 @@ pub(super) const CASES: &[Case] = cases! {
 };
 
 /// Runs `check` on a device that accepts module create infos chained to stages.
-fn with_inline<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
+pub(super) fn with_inline<R>(gpu: &Gpu, check: impl FnOnce(&Device<'_>) -> Result<R>) -> Result<R> {
     let mut libraries = vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default();
     let names = [
         ash::khr::pipeline_library::NAME,

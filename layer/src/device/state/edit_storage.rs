@@ -1,10 +1,9 @@
 //! Storage for the data that the layer's copies of create infos point to.
 
-use super::module::Module;
+use super::module::ModuleUse;
 use ash::vk;
 use std::any::Any;
 use std::ptr;
-use std::sync::Arc;
 
 /// Owns the data that edited create infos point to, until the driver has read them.
 #[derive(Default)]
@@ -57,7 +56,7 @@ pub struct DeferredCreation {
     /// The application's output array. `None` once the creation is complete and its handles are recorded.
     pub pipelines: Option<*const vk::Pipeline>,
     /// The modules of each pipeline.
-    pub modules: Vec<Vec<Arc<Module>>>,
+    pub modules: Vec<Vec<ModuleUse>>,
 }
 
 // SAFETY: the application keeps the array alive until the operation completes, which any of its threads may do.
@@ -65,7 +64,7 @@ unsafe impl Send for DeferredCreation {}
 
 impl DeferredCreation {
     /// A creation that is not complete.
-    pub fn new(storage: EditStorage, pipelines: *const vk::Pipeline, modules: Vec<Vec<Arc<Module>>>) -> Self {
+    pub fn new(storage: EditStorage, pipelines: *const vk::Pipeline, modules: Vec<Vec<ModuleUse>>) -> Self {
         Self {
             _storage: storage,
             pipelines: Some(pipelines),

@@ -11,6 +11,7 @@ mod loss;
 mod module;
 mod objects;
 mod queue;
+mod queue_labels;
 mod stores;
 mod submit_counters;
 #[cfg(test)]
@@ -22,7 +23,8 @@ pub use extensions::Extensions;
 pub use fault_queue::MAX_FAULT_COUNT;
 pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use loss::{Outcome, Phase};
-pub use module::Module;
+pub use module::{Module, ModuleUse};
 pub use objects::Objects;
 pub use queue::{Queue, QueueLocation, QueueWork};
+pub use queue_labels::QueueLabels;
 pub use stores::Stores;

@@ -1,8 +1,30 @@
 //! Shader modules with aborts.
 
 use crate::arena::PlacedData;
+use ash::vk::ShaderStageFlags as Stages;
 use std::sync::Arc;
 use vkabort_record::site::SiteTable;
+use vkabort_record::specialization::{PipelineStage, Specialization};
+
+/// Stages and their SPIR-V execution models.
+const STAGES: [(Stages, u32); 16] = [
+    (Stages::VERTEX, 0),
+    (Stages::TESSELLATION_CONTROL, 1),
+    (Stages::TESSELLATION_EVALUATION, 2),
+    (Stages::GEOMETRY, 3),
+    (Stages::FRAGMENT, 4),
+    (Stages::COMPUTE, 5),
+    (Stages::TASK_EXT, 5364),
+    (Stages::TASK_EXT, 5267),
+    (Stages::MESH_EXT, 5365),
+    (Stages::MESH_EXT, 5268),
+    (Stages::RAYGEN_KHR, 5313),
+    (Stages::INTERSECTION_KHR, 5314),
+    (Stages::ANY_HIT_KHR, 5315),
+    (Stages::CLOSEST_HIT_KHR, 5316),
+    (Stages::MISS_KHR, 5317),
+    (Stages::CALLABLE_KHR, 5318),
+];
 
 /// A module that was rewritten, or whose aborts the driver executes natively.
 pub struct Module {
@@ -18,6 +40,8 @@ pub struct Module {
     pub data_spec_ids: Vec<u32>,
     /// `SpecId`s of the constants that lengths of constant data depend on.
     pub length_spec_ids: Vec<u32>,
+    /// `SpecId` of the added constant for the key of a pipeline's specialisation.
+    pub key_spec_id: Option<u32>,
     /// The driver has a placeholder, since only pipelines can rewrite the module: it is wrong without their specialisation.
     pub is_deferred: bool,
     /// Constant data that its shaders read from memory.
@@ -29,5 +53,49 @@ impl Module {
     /// Whether a pipeline with a specialization that `specializes` a `SpecId` requires another rewrite.
     pub fn depends_on(&self, specializes: impl Fn(&u32) -> bool) -> bool {
         self.is_deferred || self.data_spec_ids.iter().chain(&self.length_spec_ids).any(specializes)
+    }
+
+    /// The index and the execution model of an entry point.
+    pub fn entry_point(&self, stage: Stages, name: &[u8]) -> Option<(usize, u32)> {
+        let mut entry_points = self.sites.entry_points.iter().enumerate();
+        let (index, entry) = entry_points
+            .find(|(_, entry)| entry.name.as_bytes() == name && STAGES.contains(&(stage, entry.execution_model)))?;
+        Some((index, entry.execution_model))
+    }
+}
+
+/// A module as a part of an object.
+#[derive(Clone)]
+pub struct ModuleUse {
+    /// The module.
+    pub module: Arc<Module>,
+    /// The stage that runs it. `None` for a shader module, and for the original of a module that was rewritten for a pipeline.
+    pub stage: Option<PipelineStage>,
+    /// The object is a pipeline library: only the pipelines that are linked from it can be bound.
+    pub is_in_library: bool,
+}
+
+impl From<Arc<Module>> for ModuleUse {
+    fn from(module: Arc<Module>) -> Self {
+        Self {
+            module,
+            stage: None,
+            is_in_library: false,
+        }
+    }
+}
+
+impl ModuleUse {
+    /// A module that a stage runs from the entry point `name`.
+    pub fn of_stage(module: Arc<Module>, stage: Stages, name: &[u8], specialization: Specialization) -> Self {
+        let stage = module
+            .entry_point(stage, name)
+            .map(|(_, execution_model)| PipelineStage {
+                execution_model,
+                entry_point: String::from_utf8_lossy(name).into_owned(),
+                specialization,
+                ..PipelineStage::default()
+            });
+        Self { stage, ..module.into() }
     }
 }

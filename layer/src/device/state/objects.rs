@@ -9,12 +9,13 @@
 //! the aborts of that work. So an object that is destroyed while aborts are not reported is kept, without its handle, until the
 //! report that covers them is complete.
 
-use super::module::Module;
+use super::module::{Module, ModuleUse};
 use ash::vk::{self, Handle as _, ObjectType};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use vkabort_record::site::ModuleHash;
+use vkabort_record::specialization::PipelineStage;
 
 /// The types of objects that reports name.
 const REPORTED: [ObjectType; 6] = [
@@ -31,12 +32,12 @@ const REPORTED: [ObjectType; 6] = [
 struct Object {
     /// Empty: it has none.
     name: String,
-    modules: Vec<Arc<Module>>,
+    modules: Vec<ModuleUse>,
 }
 
 impl Object {
     fn has_module(&self, hash: ModuleHash) -> bool {
-        self.modules.iter().any(|module| module.sites.module_hash == hash)
+        self.modules.iter().any(|used| used.module.sites.module_hash == hash)
     }
 }
 
@@ -47,8 +48,8 @@ struct Reportable {
     uses: usize,
     /// The last name of a destroyed shader module.
     name: String,
-    /// Its code has left the layer's sight.
-    is_exported: bool,
+    /// Its code has left the layer's sight: the stages that have.
+    exported: Option<Vec<PipelineStage>>,
 }
 
 #[derive(Default)]
@@ -67,17 +68,17 @@ impl Tables {
                 module: Arc::clone(module),
                 uses: 0,
                 name: String::new(),
-                is_exported: false,
+                exported: None,
             })
     }
 
     /// Gives up an object's modules.
     fn release(&mut self, object: &Object) {
-        for module in &object.modules {
-            let hash = module.sites.module_hash;
+        for used in &object.modules {
+            let hash = used.module.sites.module_hash;
             if let Some(reportable) = self.modules.get_mut(&hash) {
                 reportable.uses = reportable.uses.saturating_sub(1);
-                if reportable.uses == 0 && !reportable.is_exported {
+                if reportable.uses == 0 && reportable.exported.is_none() {
                     self.modules.remove(&hash);
                 }
             }
@@ -143,18 +144,19 @@ impl Objects {
     }
 
     /// Adds a new object and the modules that it is created from.
-    pub fn add(&self, kind: ObjectType, handle: u64, mut modules: Vec<Arc<Module>>) {
+    pub fn add(&self, kind: ObjectType, handle: u64, modules: Vec<impl Into<ModuleUse>>) {
+        let mut modules: Vec<ModuleUse> = modules.into_iter().map(Into::into).collect();
         if modules.is_empty() && !self.has_modules() {
             return;
         }
-        modules.sort_by_key(|module| module.sites.module_hash);
-        modules.dedup_by_key(|module| module.sites.module_hash);
+        modules.sort_by_key(|used| used.module.sites.module_hash);
+        modules.dedup_by(|a, b| a.module.sites.module_hash == b.module.sites.module_hash && a.stage == b.stage);
         if !modules.is_empty() {
             self.has_modules.store(true, Ordering::Release);
         }
         self.write(|tables| {
-            for module in &modules {
-                tables.reportable(module).uses += 1;
+            for used in &modules {
+                tables.reportable(&used.module).uses += 1;
             }
             let old = match modules.is_empty() {
                 true => tables.objects.remove(&(kind, handle)),
@@ -180,8 +182,8 @@ impl Objects {
                 return;
             };
             if kind == ObjectType::SHADER_MODULE && !object.name.is_empty() {
-                for module in &object.modules {
-                    tables.reportable(module).name.clone_from(&object.name);
+                for used in &object.modules {
+                    tables.reportable(&used.module).name.clone_from(&object.name);
                 }
             }
             // A shader module runs only as a part of pipelines.
@@ -209,12 +211,13 @@ impl Objects {
     }
 
     /// Keeps modules as long as the device, since objects can be created from them without the layer's knowledge.
-    pub fn export(&self, modules: &[Arc<Module>]) {
+    pub fn export(&self, modules: Vec<impl Into<ModuleUse>>) {
         if !modules.is_empty() {
             self.has_modules.store(true, Ordering::Release);
             self.write(|tables| {
-                for module in modules {
-                    tables.reportable(module).is_exported = true;
+                for ModuleUse { module, stage, .. } in modules.into_iter().map(Into::into) {
+                    let exported = tables.reportable(&module).exported.get_or_insert_default();
+                    exported.extend(stage.filter(|stage| !exported.contains(stage)));
                 }
             });
         }
@@ -222,11 +225,12 @@ impl Objects {
 
     /// The module of a shader module.
     pub fn module_of(&self, handle: vk::ShaderModule) -> Option<Arc<Module>> {
-        self.modules_of(ObjectType::SHADER_MODULE, handle.as_raw()).pop()
+        let modules = self.modules_of(ObjectType::SHADER_MODULE, handle.as_raw());
+        modules.into_iter().next_back().map(|used| used.module)
     }
 
     /// The modules that an object was created from, ordered by hash.
-    pub fn modules_of(&self, kind: ObjectType, handle: u64) -> Vec<Arc<Module>> {
+    pub fn modules_of(&self, kind: ObjectType, handle: u64) -> Vec<ModuleUse> {
         if !self.has_modules() {
             return Vec::new();
         }
@@ -254,6 +258,40 @@ impl Objects {
         named
             .or_else(|| self.read(|tables| tables.modules.get(&hash).map(|r| r.name.clone())))
             .filter(|name| !name.is_empty())
+    }
+
+    /// The stages of pipelines and shader objects that run a module, those of destroyed ones and of binaries included.
+    /// O(objects).
+    pub fn stages(&self, hash: ModuleHash) -> Vec<PipelineStage> {
+        self.read(|tables| {
+            let live = tables.objects.iter().map(|((kind, _), object)| (kind, object));
+            let destroyed = tables.destroyed.iter().map(|(kind, object)| (kind, object));
+            let objects = live
+                .chain(destroyed)
+                .filter(|(kind, _)| matches!(**kind, ObjectType::PIPELINE | ObjectType::SHADER_EXT));
+            let mut stages = Vec::new();
+            for (number, (_, object)) in (0..).zip(objects) {
+                let used = object
+                    .modules
+                    .iter()
+                    .filter(|used| used.module.sites.module_hash == hash);
+                stages.extend(
+                    used.filter(|used| !used.is_in_library)
+                        .filter_map(|used| used.stage.as_ref())
+                        .map(|stage| PipelineStage {
+                            object: Some(number),
+                            name: object.name.clone(),
+                            ..stage.clone()
+                        }),
+                );
+            }
+            let exported = tables
+                .modules
+                .get(&hash)
+                .and_then(|reportable| reportable.exported.as_ref());
+            stages.extend(exported.into_iter().flatten().cloned());
+            stages
+        })
     }
 
     /// Names of the objects of a type that were created from a module: by ascending handle, then of destroyed ones.

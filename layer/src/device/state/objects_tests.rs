@@ -43,7 +43,7 @@ fn a_module_is_kept_as_long_as_a_pipeline_can_report_it() {
 fn a_module_whose_code_left_the_layers_sight_is_kept() {
     let objects = Objects::default();
     objects.add(MODULE, 7, vec![module(1)]);
-    objects.export(&objects.modules_of(MODULE, 7));
+    objects.export(objects.modules_of(MODULE, 7));
     objects.remove(MODULE, 7, false);
     assert!(objects.find(ModuleHash(1)).is_some());
 }

@@ -1,5 +1,6 @@
 //! Queues, and the fences by which the layer waits for them.
 
+use super::queue_labels::QueueLabels;
 use super::submit_counters::SubmitCounters;
 use crate::loader::dispatch::DeviceTable;
 use crate::locks::lock;
@@ -18,6 +19,8 @@ pub struct Queue {
     pub work: Mutex<QueueWork>,
     /// Submissions with command buffers.
     pub counters: SubmitCounters,
+    /// Labels of those submissions.
+    pub labels: QueueLabels,
     /// Set when the application gets the queue's handle.
     pub location: OnceLock<QueueLocation>,
 }
@@ -57,6 +60,7 @@ impl Queue {
             drain_fence,
             work: Mutex::default(),
             counters: SubmitCounters::default(),
+            labels: QueueLabels::default(),
             location: OnceLock::new(),
         }
     }

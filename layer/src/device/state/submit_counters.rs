@@ -25,6 +25,11 @@ impl SubmitCounters {
         self.submitted.load(Ordering::Relaxed)
     }
 
+    /// The first submissions that are covered by a successful wait.
+    pub fn completed(&self) -> u64 {
+        self.completed.load(Ordering::Relaxed)
+    }
+
     /// The first `submitted` submissions completed without an abort.
     pub fn mark_completed(&self, submitted: u64) {
         self.completed.fetch_max(submitted, Ordering::Relaxed);
@@ -32,12 +37,12 @@ impl SubmitCounters {
 
     /// The only command buffer of the only submission that is not yet covered by a successful wait.
     pub fn only_command_buffer(&self) -> Option<u64> {
-        let is_one = self.submitted() == self.completed.load(Ordering::Relaxed) + 1;
+        let is_one = self.submitted() == self.completed() + 1;
         Some(self.last.load(Ordering::Relaxed)).filter(|handle| is_one && *handle != 0)
     }
 
     /// Some submission is not yet covered by a successful wait.
     pub fn has_open_submissions(&self) -> bool {
-        self.submitted() > self.completed.load(Ordering::Relaxed)
+        self.submitted() > self.completed()
     }
 }

@@ -9,15 +9,14 @@ pub fn module(hash: u64) -> Arc<Module> {
     Arc::new(Module {
         sites: Arc::new(SiteTable {
             module_hash: ModuleHash(hash),
-            entry_points: Vec::new(),
-            sites: Vec::new(),
-            warnings: Vec::new(),
+            ..SiteTable::default()
         }),
         original: None,
         rewritten: None,
         is_rewritten: true,
         data_spec_ids: Vec::new(),
         length_spec_ids: Vec::new(),
+        key_spec_id: None,
         is_deferred: false,
         constants: Vec::new(),
     })

@@ -102,6 +102,11 @@ impl<'device> Pass<'device> {
         Ok(pass)
     }
 
+    /// The pipeline that draws.
+    pub fn pipeline(&self) -> vk::Pipeline {
+        self.pipelines.last().copied().unwrap_or_default()
+    }
+
     fn create_all(&mut self, stages: &[Stage<'_>], way: Way) -> VkResult<()> {
         let raw = &self.device.raw;
         let mut infos: Vec<_> = stages

@@ -10,6 +10,8 @@ mod fault_queue;
 mod loss;
 #[path = "../../../../layer/src/device/state/queue.rs"]
 mod queue;
+#[path = "../../../../layer/src/device/state/queue_labels.rs"]
+mod queue_labels;
 #[path = "../../../../layer/src/device/state/submit_counters.rs"]
 mod submit_counters;
 

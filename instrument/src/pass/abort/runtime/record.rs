@@ -79,10 +79,11 @@ impl Runtime {
     /// Stores the rest of a header.
     pub(crate) fn store_origin(&mut self, code: &mut Code, globals: &mut Globals, record: Id, stage: Id, identity: Id) {
         const _: () = assert!(header::HASH_LO == UNIT_WORDS && header::HASH_HI == UNIT_WORDS + 1);
-        const _: () = assert!(header::STAGE == UNIT_WORDS + 2 && header::IDENTITY == 2 * UNIT_WORDS);
+        const _: () = assert!(header::STAGE == UNIT_WORDS + 2 && header::SPECIALIZATION == UNIT_WORDS + 3);
+        const _: () = assert!(header::IDENTITY == 2 * UNIT_WORDS);
         let [low, high] = [self.hash.0 as u32, (self.hash.0 >> 32) as u32].map(|value| globals.constant(value));
-        let zero = globals.constant(0);
-        self.store_words(code, globals, record, 1, [low, high, stage, zero]);
+        let specialization = self.specialization(globals);
+        self.store_words(code, globals, record, 1, [low, high, stage, specialization]);
         self.store_unit(code, globals, record, header::IDENTITY / UNIT_WORDS, identity);
     }
 

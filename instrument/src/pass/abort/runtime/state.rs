@@ -3,6 +3,7 @@
 
 use super::deferred::{EntryRecords, record_key};
 use crate::analysis::index::Index;
+use crate::analysis::spec_constants;
 use crate::edit::globals::Globals;
 use crate::options::{Arena, Options, Trap};
 use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
@@ -26,6 +27,9 @@ pub(crate) struct Runtime {
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
     pub(super) scope: u32,
+    /// `SpecId` of the constant for the key of the pipeline's specialisation, if it can have any.
+    key_spec_id: Option<u32>,
+    specialization: Option<Id>,
     /// Whether invocations may leave without storing a key.
     may_leave_silently: bool,
     flag: Option<Id>,
@@ -84,6 +88,8 @@ impl Runtime {
             } else {
                 scope::QueueFamily
             },
+            key_spec_id: spec_constants::key_spec_id(index),
+            specialization: None,
             may_leave_silently,
             flag: None,
             key: None,
@@ -128,6 +134,18 @@ impl Runtime {
             let key = globals.variable(storage_class::Private, uint, none);
             globals.name(key, "vkabort_key");
             key
+        })
+    }
+
+    /// The key of the pipeline's specialisation: a specialisation constant, 0 by default and in modules without others.
+    pub(super) fn specialization(&mut self, globals: &mut Globals) -> Id {
+        let Some(spec_id) = self.key_spec_id else {
+            return globals.constant(0);
+        };
+        *self.specialization.get_or_insert_with(|| {
+            let constant = globals.spec_constant(0, spec_id);
+            globals.name(constant, "vkabort_specialization");
+            constant
         })
     }
 
