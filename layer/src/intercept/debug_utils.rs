@@ -81,7 +81,7 @@ unsafe fn text(text: *const c_char) -> String {
     }
 }
 
-/// Forwards by `next`, and changes the labels of a queue.
+/// Changes the labels of a queue after `next`, the driver's own command.
 fn change_labels(handle: vk::Queue, next: impl FnOnce(&Device), change: impl FnOnce(&QueueLabels)) {
     guarded((), || {
         // SAFETY: valid usage: the queue is live.
@@ -97,42 +97,41 @@ fn change_labels(handle: vk::Queue, next: impl FnOnce(&Device), change: impl FnO
     });
 }
 
+/// # Safety
+/// `info` must be null or valid, with a null-terminated name.
+unsafe fn label_name(info: *const vk::DebugUtilsLabelEXT<'_>) -> String {
+    // SAFETY: as above (the caller's contract).
+    unsafe { info.as_ref().map(|info| text(info.p_label_name)) }.unwrap_or_default()
+}
+
 pub unsafe extern "system" fn begin_queue_label(handle: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
-    // SAFETY: the application's own arguments.
-    let next = |device: &Device| unsafe {
-        device
-            .next
-            .vkQueueBeginDebugUtilsLabelEXT
-            .map(|next| next(handle, info))
+    let next = |device: &Device| {
+        if let Some(next) = device.next.vkQueueBeginDebugUtilsLabelEXT {
+            // SAFETY: the application's own arguments.
+            unsafe { next(handle, info) };
+        }
     };
-    // SAFETY: valid usage: `info` is valid, with a null-terminated name.
-    let name = unsafe { info.as_ref().map(|info| text(info.p_label_name)) };
-    change_labels(
-        handle,
-        |device| drop(next(device)),
-        |labels| labels.begin(name.unwrap_or_default()),
-    );
+    // SAFETY: valid usage: `info` is valid.
+    change_labels(handle, next, |labels| labels.begin(unsafe { label_name(info) }));
 }
 
 pub unsafe extern "system" fn insert_queue_label(handle: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
-    // SAFETY: the application's own arguments.
-    let next = |device: &Device| unsafe {
-        device
-            .next
-            .vkQueueInsertDebugUtilsLabelEXT
-            .map(|next| next(handle, info))
+    let next = |device: &Device| {
+        if let Some(next) = device.next.vkQueueInsertDebugUtilsLabelEXT {
+            // SAFETY: the application's own arguments.
+            unsafe { next(handle, info) };
+        }
     };
-    // SAFETY: valid usage: `info` is valid, with a null-terminated name.
-    let name = unsafe { info.as_ref().map(|info| text(info.p_label_name)) };
-    change_labels(
-        handle,
-        |device| drop(next(device)),
-        |labels| labels.insert(name.unwrap_or_default()),
-    );
+    // SAFETY: valid usage: `info` is valid.
+    change_labels(handle, next, |labels| labels.insert(unsafe { label_name(info) }));
 }
 
 pub unsafe extern "system" fn end_queue_label(handle: vk::Queue) {
-    // SAFETY: the application's own argument.
-    let next = |device: &Device| unsafe { device.next.vkQueueEndDebugUtilsLabelEXT.map(|next| next(handle)) };
-    change_labels(handle, |device| drop(next(device)), QueueLabels::end);
+    let next = |device: &Device| {
+        if let Some(next) = device.next.vkQueueEndDebugUtilsLabelEXT {
+            // SAFETY: the application's own argument.
+            unsafe { next(handle) };
+        }
+    };
+    change_labels(handle, next, QueueLabels::end);
 }
