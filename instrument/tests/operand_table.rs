@@ -54,7 +54,11 @@ fn pattern(inst: &Instruction<'_>) -> String {
             OperandKind::LoopControl => 'L',
             OperandKind::Decoration | OperandKind::ExecutionMode => {
                 codes.push('l');
-                if inst.opname.ends_with("Id") { 'I' } else { 'L' }
+                if ["Id", "IdEXT"].iter().any(|end| inst.opname.ends_with(end)) {
+                    'I'
+                } else {
+                    'L'
+                }
             }
             _ => either('l', 'L'),
         };

@@ -11,25 +11,37 @@ use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use vkabort_test_kit::spirv_tools::{self, TargetEnv};
 
-/// Enumerants by name: capabilities, an execution mode and a decoration.
-const ENUMERANTS: [(&str, u32); 5] = [
+/// Enumerants by name: capabilities, an execution mode, decorations and built-ins.
+const ENUMERANTS: [(&str, u32); 10] = [
     ("AbortKHR", 5120),
     ("UTFEncodedKHR", 5145),
     ("ConstantDataKHR", 5146),
     ("PoisonFreezeKHR", 5156),
     ("ArithmeticPoisonKHR", 5157),
+    ("SamplerHeapEXT", 5122),
+    ("ResourceHeapEXT", 5123),
+    ("ArrayStrideIdEXT", 5124),
+    ("OffsetIdEXT", 5125),
+    ("DescriptorHeapEXT", 5128),
 ];
 
-/// Instructions with a type and a result: name, opcode, stand-in.
-const RESULTS: [(&str, u16, &str); 4] = [
+/// Instructions with a result: name, opcode, stand-in.
+const RESULTS: [(&str, u16, &str); 8] = [
     ("OpConstantDataKHR", 5147, "OpConstantComposite"),
     ("OpSpecConstantDataKHR", 5148, "OpSpecConstantComposite"),
     ("OpPoisonKHR", 5158, "OpUndef"),
     ("OpFreezeKHR", 5159, "OpCopyObject"),
+    ("OpTypeBufferEXT", 5115, "OpTypePipe"),
+    ("OpBufferPointerEXT", 5119, "OpCopyObject"),
+    ("OpUntypedImageTexelPointerEXT", 5126, "OpBitFieldInsert"),
+    ("OpConstantSizeOfEXT", 5129, "OpCopyObject"),
 ];
 
-/// `OpAbortKHR` (two ids, no result): opcode, stand-in.
-const ABORT: (u16, &str) = (5121, "OpStore");
+/// Instructions without a result: name, opcode, stand-in.
+const OTHERS: [(&str, u16, &str); 2] = [
+    ("OpAbortKHR", 5121, "OpStore"),
+    ("OpMemberDecorateIdEXT", 5127, "OpDecorateId"),
+];
 
 /// Assembles `text` for Vulkan 1.2.
 ///
@@ -91,9 +103,11 @@ fn translate(line: &str, replaced: &mut BTreeSet<(usize, u16)>, instructions: &m
     }
     let index = *instructions;
     *instructions += 1;
-    if let Some(operands) = line.strip_prefix("OpAbortKHR") {
-        replaced.insert((index, ABORT.0));
-        return format!("{}{operands}", ABORT.1);
+    for (name, opcode, stand_in) in OTHERS {
+        if let Some(operands) = line.strip_prefix(name) {
+            replaced.insert((index, opcode));
+            return format!("{stand_in} {}", literal_words(&with_enumerants(operands)));
+        }
     }
     for (name, opcode, stand_in) in RESULTS {
         let Some((result, operands)) = line.split_once(&format!("= {name} ")) else {
@@ -107,7 +121,12 @@ fn translate(line: &str, replaced: &mut BTreeSet<(usize, u16)>, instructions: &m
             literal_words(operands.next().unwrap_or_default())
         );
     }
-    let words = line
+    with_enumerants(line)
+}
+
+/// Replaces the names of enumerants by their values.
+fn with_enumerants(operands: &str) -> String {
+    let words = operands
         .split(' ')
         .map(|word| match ENUMERANTS.iter().find(|(name, _)| *name == word) {
             Some((_, value)) => format!("!{value}"),
@@ -130,7 +149,7 @@ fn literal_words(data: &str) -> String {
             .join(" ");
     }
     let word = |word: &str| {
-        if word.starts_with('%') {
+        if word.starts_with(['%', '!']) {
             word.to_owned()
         } else {
             format!("!{word}")

@@ -190,6 +190,7 @@ fn section(line: &str) -> usize {
         "OpDecorate"
         | "OpDecorateId"
         | "OpMemberDecorate"
+        | "OpMemberDecorateIdEXT"
         | "OpDecorationGroup"
         | "OpGroupDecorate"
         | "OpGroupMemberDecorate" => 9,

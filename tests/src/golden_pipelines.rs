@@ -116,8 +116,9 @@ pub fn create(folder: &Path, mut each: impl FnMut(&str, &Progress)) -> Result<()
 }
 
 /// Capabilities that no driver of the matrix has, or that no test enables.
-const MISSING: [(u32, &str); 5] = [
+const MISSING: [(u32, &str); 6] = [
     (5116, "bfloat16"),
+    (5128, "VK_EXT_descriptor_heap"),
     (4212, "8-bit floats"),
     (5340, "VK_NV_ray_tracing"),
     (5357, "VK_NV_cooperative_matrix"),

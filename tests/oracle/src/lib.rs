@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod choices;
+pub mod disassemble;
 pub mod generate;
 pub mod interpret;
 pub mod module;
