@@ -2,8 +2,8 @@
 #![allow(clippy::print_stdout, reason = "the tests print statistics")]
 
 use std::cell::Cell;
-use vkabort_instrument::{Instrumented, Options, Outcome, instrument};
-use vkabort_oracle::check::{Subject, check_rewriter};
+use vkabort_instrument::{Hooks, Instrumented, Options, Outcome, Place, instrument_with};
+use vkabort_oracle::check::{Rewriter, Subject, check_rewriter};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::op;
@@ -38,29 +38,43 @@ fn rebuild(words: &[u32], change: Break<'_>) -> Vec<u32> {
     out
 }
 
-/// Number of seeds for which the broken rewriter is detected, and of all seeds.
-fn detected(change: Break<'_>) -> (u32, u32) {
+/// Number of seeds for which a broken rewriter is detected, and of all seeds.
+fn detected_by(broken: Rewriter<'_>, options: GeneratorOptions, seeds: u64) -> (u32, u32) {
     let (mut detected, mut all) = (0, 0);
-    for seed in 0..60 {
+    for seed in 0..seeds {
         let choices = &mut Choices::seeded(seed);
-        let module = generate(choices, GeneratorOptions::default());
+        let module = generate(choices, options);
         let subject = Subject {
             words: &module.words,
             ticks: module.ticks,
         };
-        let broken = |words: &[u32], options: &Options| {
-            instrument(words, options).map(|outcome| match outcome {
-                Outcome::Instrumented(out) => Outcome::Instrumented(Instrumented {
-                    words: rebuild(&out.words, change),
-                    ..out
-                }),
-                unchanged => unchanged,
-            })
-        };
         all += 1;
-        detected += u32::from(check_rewriter(subject, choices, &broken).is_err());
+        detected += u32::from(check_rewriter(subject, choices, broken).is_err());
     }
     (detected, all)
+}
+
+/// [`detected_by`] for a rewriter that breaks instructions.
+fn detected(change: Break<'_>) -> (u32, u32) {
+    let rewriter = |words: &[u32], options: &Options, place: &mut Place<'_>| {
+        let hooks = Hooks {
+            after_pass: None,
+            place: Some(place),
+        };
+        instrument_with(words, options, hooks).map(|outcome| match outcome {
+            Outcome::Instrumented(out) => Outcome::Instrumented(Instrumented {
+                words: rebuild(&out.words, change),
+                ..out
+            }),
+            unchanged => unchanged,
+        })
+    };
+    // Tables would take the place of the code that is broken here.
+    let options = GeneratorOptions {
+        tables: false,
+        ..GeneratorOptions::default()
+    };
+    detected_by(&rewriter, options, 60)
 }
 
 fn assert_detected(change: Break<'_>, at_least: u32) {
@@ -117,6 +131,21 @@ fn a_missing_key_is_detected() {
 #[test]
 fn values_shifted_to_the_wrong_byte_are_detected() {
     assert_distinguished(op::ShiftLeftLogical, op::ShiftRightLogical, 20);
+}
+
+#[test]
+fn wrong_constant_data_in_memory_is_detected() {
+    let broken = |words: &[u32], options: &Options, place: &mut Place<'_>| {
+        let mut inverted = |data: &[u32]| place(&data.iter().map(|word| !word).collect::<Vec<_>>());
+        let hooks = Hooks {
+            after_pass: None,
+            place: Some(&mut inverted),
+        };
+        instrument_with(words, options, hooks)
+    };
+    let (detected, all) = detected_by(&broken, GeneratorOptions::default(), 240);
+    println!("{detected} of {all}");
+    assert!(detected >= 5, "only {detected} of {all} are detected");
 }
 
 #[test]

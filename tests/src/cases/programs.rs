@@ -100,6 +100,8 @@ fn generated(context: &Context) -> Result<()> {
             widths,
             encodings: false,
             empty: false,
+            // Without these widths few modules run, and fewer of those with tables.
+            tables: widths,
             workgroup: 1,
             ..GeneratorOptions::default()
         };

@@ -6,11 +6,13 @@ use super::run::{self, Run, Schedule};
 use super::{records, static_checks};
 use crate::choices::Choices;
 use crate::generate::{SPEC_LENGTH, SPEC_LENGTH_ID};
-use crate::interpret::{InterpretError, InvocationEnd};
+use crate::interpret::{InterpretError, InvocationEnd, Physical, Region};
 use crate::module::{Entry, Module};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use vkabort_instrument::{Arena, ErrorKind, Hooks, Instrumented, LoopPoll, Options, Outcome, Trap, instrument_with};
+use vkabort_instrument::{
+    Arena, ErrorKind, Hooks, Instrumented, LoopPoll, Options, Outcome, Place, Trap, instrument_with,
+};
 use vkabort_record::layout::{CONTROL_BYTES, UNIT_BYTES, record_units};
 
 /// Address of the arena in the interpreter. High bits are set, so that swapped halves are detected.
@@ -19,8 +21,12 @@ const ADDRESS: u64 = 0x0123_4567_89A0_0000;
 const CONTROL_ADDRESS: u64 = 0x0FED_CBA9_0000_0040;
 /// Capacity in units of an arena that holds all records.
 const ROOMY: u32 = 4096;
-/// A rewriter with the signature of [`vkabort_instrument::instrument`].
-pub type Rewriter<'a> = &'a dyn Fn(&[u32], &Options) -> vkabort_instrument::Result<Outcome>;
+/// Address of constant data that the rewrite reads from memory.
+const CONSTANTS_ADDRESS: u64 = 0x0246_8ACE_13F0_0000;
+/// Bytes from one place for constant data to the next: more than the largest data, so that reads beyond its end are found.
+const CONSTANTS_STRIDE: u64 = 1 << 20;
+/// A rewriter like [`instrument_with`], with the hook that places constant data.
+pub type Rewriter<'a> = &'a dyn Fn(&[u32], &Options, &mut Place<'_>) -> vkabort_instrument::Result<Outcome>;
 
 /// Checks a generated module, with or without planted aborts, also between passes.
 ///
@@ -31,7 +37,7 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary
     let module = Module::parse(subject.words).ok_or("the module cannot be parsed")?;
     let aborts = static_checks::count_aborts(&module);
     let first_error = RefCell::new(None);
-    let rewriter = |words: &[u32], options: &Options| {
+    let rewriter = |words: &[u32], options: &Options, place: &mut Place<'_>| {
         let mut after_pass = |pass, words: &[u32]| {
             if let Err(error) = static_checks::check_form(words, aborts) {
                 first_error.borrow_mut().get_or_insert(format!("after {pass}: {error}"));
@@ -39,7 +45,7 @@ pub fn check(subject: Subject<'_>, choices: &mut Choices) -> Result<CheckSummary
         };
         let hooks = Hooks {
             after_pass: Some(&mut after_pass),
-            place: None,
+            place: Some(place),
         };
         instrument_with(words, options, hooks)
     };
@@ -79,7 +85,7 @@ pub fn check_rewriter(
         loop_poll: choices.pick(&polls).unwrap_or_default(),
         ..Options::default()
     };
-    let Some(rewritten) = rewrite(rewriter, subject.words, &options)? else {
+    let Some((rewritten, constants)) = rewrite(rewriter, subject.words, &options)? else {
         summary.refused += 1;
         return Ok(summary);
     };
@@ -98,6 +104,7 @@ pub fn check_rewriter(
     }
     let mut options = CheckOptions {
         rewrite: options,
+        constants,
         specialization,
     };
     run_all(
@@ -129,6 +136,8 @@ pub fn check_rewriter(
         }
         let rewritten = rewrite(rewriter, subject.words, &options.rewrite)?
             .ok_or("the rewriter refuses an array that it accepted with other options")?;
+        let (rewritten, constants) = rewritten;
+        options.constants = constants;
         let result = Module::parse(&rewritten.words).ok_or("the rewrite is malformed")?;
         run_all(subject, &module, &rewritten, &result, &options, None, &mut summary)
             .map_err(|e| failure(&rewritten, e))?;
@@ -165,10 +174,23 @@ fn run_all(
     Ok(())
 }
 
-/// `None` if a message has an array of specialised length that was loaded in another block: its elements are not accessible.
-fn rewrite(rewriter: Rewriter<'_>, words: &[u32], options: &Options) -> Result<Option<Instrumented>, String> {
-    match rewriter(words, options) {
-        Ok(Outcome::Instrumented(rewritten)) => Ok(Some(rewritten)),
+/// Returns the rewrite and its constant data in memory. `None` if a message has an array of specialised length that was loaded in
+/// another block: its elements are not accessible.
+fn rewrite(
+    rewriter: Rewriter<'_>,
+    words: &[u32],
+    options: &Options,
+) -> Result<Option<(Instrumented, Vec<Physical>)>, String> {
+    let mut constants = Vec::new();
+    let mut place = |data: &[u32]| {
+        let address = CONSTANTS_ADDRESS + constants.len() as u64 * CONSTANTS_STRIDE;
+        let bytes = data.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let region = Region::new(bytes);
+        constants.push(Physical { address, region });
+        Some(address)
+    };
+    match rewriter(words, options, &mut place) {
+        Ok(Outcome::Instrumented(rewritten)) => Ok(Some((rewritten, constants))),
         Err(error) if error.kind == ErrorKind::UnsupportedArray => Ok(None),
         Ok(Outcome::Unchanged) => Err("the module was not rewritten".into()),
         Err(error) => Err(format!("the rewriter refuses it: {error}")),

@@ -55,6 +55,7 @@ pub fn interpret_compute(subject: Subject<'_>, due: &[u32]) -> Result<Option<Com
         .ok_or("there is no compute shader")?;
     let options = CheckOptions {
         rewrite: Options::default(),
+        constants: Vec::new(),
         specialization: HashMap::new(),
     };
     let schedule = Schedule::new(entry, due.to_vec());

@@ -1,5 +1,6 @@
 //! Inputs of a check.
 
+use crate::interpret::Physical;
 use crate::module::Id;
 use std::collections::HashMap;
 use vkabort_instrument::Options;
@@ -16,8 +17,9 @@ pub struct Subject<'a> {
     pub ticks: Id,
 }
 
-/// Options of the rewrite, and specialisation of the run.
+/// Options of the rewrite, its constant data in memory, and specialisation of the run.
 pub(crate) struct CheckOptions {
     pub(crate) rewrite: Options,
+    pub(crate) constants: Vec<Physical>,
     pub(crate) specialization: HashMap<u32, u32>,
 }

@@ -108,6 +108,7 @@ fn run(
         if arena.before_records() != arena.control {
             physical.push(zeroed(arena.before_records(), CONTROL_BYTES));
         }
+        physical.extend(options.constants.iter().cloned());
     }
     let mut machine = Machine::new(
         module,
@@ -125,7 +126,8 @@ fn run(
         outputs.push(machine.outputs());
         counted.extend(ticks.and_then(|id| machine.word(id)));
         let mut read = Vec::new();
-        for control in machine.physical_mut().iter_mut().filter(|p| p.address != arena.records) {
+        let is_control = |p: &&mut Physical| [arena.control, arena.before_records()].contains(&p.address);
+        for control in machine.physical_mut().iter_mut().filter(is_control) {
             // Reset the flag, so that a loop of the next invocation that watches for aborts does not end.
             let flag = control.region.read(u64::from(ABORTED_OFFSET), 4);
             read.push(flag.map_or(0, |f| f.bits as u32));

@@ -15,6 +15,7 @@ mod scalar;
 mod selection;
 mod signature;
 mod straight_line;
+mod table;
 mod variables;
 
 use crate::choices::Choices;

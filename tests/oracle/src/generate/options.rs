@@ -13,6 +13,8 @@ pub struct GeneratorOptions {
     pub encodings: bool,
     /// Uses messages without members. Mesa cannot construct such values.
     pub empty: bool,
+    /// Uses constant data outside messages.
+    pub tables: bool,
     /// Workgroup size. Invocations of one workgroup write to the same words.
     pub workgroup: u32,
 }
@@ -25,6 +27,7 @@ impl Default for GeneratorOptions {
             widths: true,
             encodings: true,
             empty: true,
+            tables: true,
             workgroup: 4,
         }
     }

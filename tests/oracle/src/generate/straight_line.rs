@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::signature::{Parameter, Returns};
+use super::table;
 use crate::module::Id;
 use crate::op::{self, decoration, storage_class as class};
 
@@ -105,7 +106,8 @@ impl Body<'_> {
     fn compute(&mut self) {
         let uint = self.uint();
         let (a, b) = (self.any_uint(), self.any_uint());
-        let value = match self.choices.below(12) {
+        let kinds = if self.options.tables { 13 } else { 12 };
+        let value = match self.choices.below(kinds) {
             0..=3 => {
                 let opcodes = [
                     op::IAdd,
@@ -151,6 +153,7 @@ impl Body<'_> {
                 self.emit(op::CompositeExtract, uint, &[sum, 2])
             }
             10 if self.globals.poison => self.poison(a, b),
+            12 if self.can_afford(table::COST) => self.table(),
             _ => {
                 let float = self.float(32);
                 let mask = self.constant(0xFFF);
