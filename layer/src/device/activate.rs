@@ -16,7 +16,8 @@ use vkabort_record::layout::CONTROL_BYTES;
 
 /// Pipelines of devices with this extension can be created from binaries.
 const PIPELINE_BINARY: &CStr = c"VK_KHR_pipeline_binary";
-/// Memory for constant data in bytes: eight arrays of the largest size.
+/// Memory for constant data in bytes: eight arrays of the largest size. It is part of the buffer of records, which is created with
+/// the device: a buffer that is created with the first table may find its address of an earlier run taken by the application.
 const CONSTANT_BYTES: u32 = 1 << 21;
 /// The same on CPU drivers, where pages without data take no memory.
 const CPU_CONSTANT_BYTES: u32 = 1 << 24;
