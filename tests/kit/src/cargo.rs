@@ -63,6 +63,15 @@ pub fn build_command() -> Result<PathBuf> {
     release("vkabort-cli", "vkabort")
 }
 
+/// Builds the C library in the profile of the tests. Returns the shared or the static library, which are in one folder.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_decoder() -> Result<PathBuf> {
+    built(&["--package", "vkabort-decode"], "vkabort_decode")
+}
+
 /// Builds the command `glslang`. Returns its path. Not in release: the tests have built its library already.
 ///
 /// # Errors

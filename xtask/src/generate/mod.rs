@@ -1,6 +1,7 @@
-//! `cargo xtask generate` writes the files that are derived from the Vulkan registry, the layer's manifest and the command's
-//! arguments; `--check` compares them.
+//! `cargo xtask generate` writes the files that are derived from the Vulkan registry, the layer's manifest, the command's
+//! arguments and the C interface; `--check` compares them.
 
+mod c_header;
 mod chain_sizes;
 mod device_lost_commands;
 mod registry;
@@ -31,6 +32,7 @@ pub fn generate(check: bool) -> Result<()> {
             device_lost_commands::generate(&registry)?,
         ),
         ("docs/src/settings.md", settings::generate()?),
+        ("decode/include/vkabort_decode.h", c_header::generate()?),
     ];
     let mut stale = Vec::new();
     for (name, new) in files {

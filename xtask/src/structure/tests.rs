@@ -44,6 +44,7 @@ fn every_identifier_names_its_thing() -> Result<()> {
         "layer",
         "manifest",
         "cli",
+        "decode",
         "conform",
         "examples",
         "tests",

@@ -1,0 +1,131 @@
+//! The decoder behind the interface, without pointers.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use vkabort_instrument::{Options, sites};
+use vkabort_record::framing::split;
+use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
+use vkabort_record::site::SiteTable;
+use vkabort_record::site_json;
+
+/// The shaders that can have sent messages. Shared by threads.
+#[derive(Default)]
+pub struct Decoder {
+    modules: Mutex<Vec<ModuleInfo>>,
+}
+
+/// Form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Text,
+    ColoredText,
+    JsonLines,
+}
+
+/// A report.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Decoded {
+    pub report: String,
+    /// The data ends inside a message, which is left out.
+    pub is_cut: bool,
+}
+
+impl Decoder {
+    /// Adds the aborts of a SPIR-V module as it is passed to Vulkan. A module without aborts is left out.
+    ///
+    /// # Errors
+    /// The words are not a valid module.
+    pub fn add_shader(&self, words: &[u32], name: Option<String>) -> Result<(), String> {
+        let options = Options {
+            // Drivers have their own limits.
+            max_message_bytes: u32::MAX,
+            ..Options::default()
+        };
+        let table = sites(words, &options).map_err(|error| error.to_string())?;
+        self.add(table, name);
+        Ok(())
+    }
+
+    /// Adds the site tables that `vkabort sites --json` writes.
+    ///
+    /// # Errors
+    /// The text is not a site table or a list of them.
+    pub fn add_site_tables(&self, json: &[u8], name: Option<&str>) -> Result<(), String> {
+        let tables = site_json::read(json)?;
+        self.add(tables, name.map(str::to_owned));
+        Ok(())
+    }
+
+    fn add(&self, tables: impl IntoIterator<Item = SiteTable>, name: Option<String>) {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        for table in tables {
+            let is_same = |module: &ModuleInfo| module.sites.as_deref() == Some(&table) && module.name == name;
+            // Engines load a shader more than once. Two equal sites would be ambiguous.
+            if !modules.iter().any(is_same) {
+                modules.push(ModuleInfo {
+                    sites: Some(Arc::new(table)),
+                    name: name.clone(),
+                    ..ModuleInfo::default()
+                });
+            }
+        }
+    }
+
+    /// Decodes `VkDeviceFaultShaderAbortMessageInfoKHR::pMessageData`.
+    ///
+    /// # Errors
+    /// The bytes are not message data.
+    pub fn decode(&self, data: &[u8], format: Format) -> Result<Decoded, String> {
+        let messages = split(data);
+        if messages.payloads.is_empty() && !data.is_empty() {
+            return Err(format!(
+                "not abort message data: the first 8 of {} bytes are not the size of a message in them",
+                data.len()
+            ));
+        }
+        let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_cut = !messages.rest.is_empty();
+        let report = Report::from_payloads(messages.payloads, &modules, &ReportOptions::default());
+        let report = match format {
+            Format::Text => report.text(false),
+            Format::ColoredText => report.text(true),
+            Format::JsonLines => report.json_lines(),
+        };
+        Ok(Decoded { report, is_cut })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vkabort_record::framing::message_data;
+
+    #[test]
+    fn message_data_is_decoded_or_refused() {
+        let decoder = Decoder::default();
+        let mut data = message_data([&b"bad %u\0\0\x07\0\0\0"[..], b"again\0\0\0"]);
+        let decoded = decoder.decode(&data, Format::Text).expect("message data");
+        assert!(
+            !decoded.is_cut && decoded.report.contains("shader aborted: bad 7"),
+            "{decoded:?}"
+        );
+        data.truncate(data.len() - 1);
+        let decoded = decoder.decode(&data, Format::JsonLines).expect("one message is whole");
+        assert!(
+            decoded.is_cut && decoded.report.starts_with("{\"type\":\"abort\""),
+            "{decoded:?}"
+        );
+        assert_eq!(
+            decoder.decode(b"not messages", Format::Text),
+            Err("not abort message data: the first 8 of 12 bytes are not the size of a message in them".to_owned())
+        );
+        assert!(decoder.decode(b"", Format::ColoredText).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_a_shader_or_a_site_table_is_refused() {
+        let decoder = Decoder::default();
+        assert!(decoder.add_shader(&[1, 2, 3], None).is_err());
+        assert!(decoder.add_site_tables(b"{}", None).is_err());
+        assert!(decoder.add_site_tables(b"[]", None).is_ok());
+    }
+}

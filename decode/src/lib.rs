@@ -1,0 +1,264 @@
+//! The C interface of [`vkabort_record`]: decodes the messages of a lost device to text or JSON.
+//!
+//! `include/vkabort_decode.h` is generated from this file by `cargo xtask generate`. `examples/crash-handler` uses it.
+//!
+//! No panic crosses the interface: it becomes [`VkabortResult::Internal`], or a null pointer.
+
+mod decoder;
+
+use decoder::{Decoder, Format};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{ptr, slice};
+
+/// Version of this interface: major * 65536 + minor. The minor version grows when a function, format or result is added, the
+/// major version when a program would have to be compiled again.
+pub const VKABORT_DECODE_VERSION: u32 = 1 << 16;
+
+/// Plain text, as `vkabort decode` prints it.
+pub const VKABORT_FORMAT_TEXT: u32 = 0;
+/// The same text with ANSI colours.
+pub const VKABORT_FORMAT_COLORED_TEXT: u32 = 1;
+/// JSON lines, as `vkabort schema` describes them.
+pub const VKABORT_FORMAT_JSON_LINES: u32 = 2;
+
+/// Result of a function. Negative results are errors, and `vkabort_error_message` describes them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VkabortResult {
+    /// The function has done what it is for.
+    Success = 0,
+    /// The report is complete but for a last message, in which the data ends: the buffer was too small (VK_INCOMPLETE).
+    Incomplete = 1,
+    /// A pointer is null, a format is unknown, or a name is not UTF-8.
+    InvalidArgument = -1,
+    /// The words are not a valid SPIR-V module.
+    InvalidShader = -2,
+    /// The text is not a site table.
+    InvalidSiteTable = -3,
+    /// The bytes are not message data.
+    InvalidMessages = -4,
+    /// A fault of the library. Please report it.
+    Internal = -5,
+}
+
+/// The shaders that can have sent messages. All functions but `vkabort_decoder_free` may use a decoder on several threads at the
+/// same time.
+pub struct VkabortDecoder(Decoder);
+
+thread_local! {
+    static ERROR: RefCell<CString> = RefCell::new(CString::default());
+}
+
+/// An error and its description.
+type Failure = (VkabortResult, String);
+
+/// Runs the body of a function. Keeps the description of its error for the thread.
+fn guarded(body: impl FnOnce() -> Result<VkabortResult, Failure>) -> VkabortResult {
+    let (result, message) = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(result)) => (result, String::new()),
+        Ok(Err(failure)) => failure,
+        Err(panic) => {
+            // Dropping the payload may panic again.
+            std::mem::forget(panic);
+            (VkabortResult::Internal, "a fault of vkabort_decode".to_owned())
+        }
+    };
+    let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+    // The thread may be ending.
+    let _ = ERROR.try_with(|error| error.replace(message));
+    result
+}
+
+fn invalid(problem: &str) -> Failure {
+    (VkabortResult::InvalidArgument, problem.to_owned())
+}
+
+/// # Safety
+/// `decoder` must be null or come from [`vkabort_decoder_create`] and not be freed.
+unsafe fn decoder_of<'a>(decoder: *const VkabortDecoder) -> Result<&'a Decoder, Failure> {
+    // SAFETY: the caller's contract.
+    let decoder = unsafe { decoder.as_ref() };
+    decoder
+        .map(|decoder| &decoder.0)
+        .ok_or_else(|| invalid("the decoder is null"))
+}
+
+/// # Safety
+/// `data` must be null or have `count` elements, which outlive the result.
+unsafe fn elements<'a, T>(data: *const T, count: usize, name: &str) -> Result<&'a [T], Failure> {
+    match (data.is_null(), count) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(invalid(&format!("{name} is null"))),
+        (false, _) if !data.is_aligned() => Err(invalid(&format!("{name} is not aligned"))),
+        // SAFETY: `count` elements (the caller's contract), aligned.
+        _ => Ok(unsafe { slice::from_raw_parts(data, count) }),
+    }
+}
+
+/// # Safety
+/// `name` must be null or null-terminated.
+unsafe fn name_of(name: *const c_char) -> Result<Option<String>, Failure> {
+    if name.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: null-terminated (the caller's contract).
+    let name = unsafe { CStr::from_ptr(name) }.to_str();
+    name.map(|name| Some(name.to_owned()))
+        .map_err(|_| invalid("the name is not UTF-8"))
+}
+
+/// The version of the library. A program that was compiled with a header of the same major version, and of this or a smaller
+/// minor version, can use it.
+#[unsafe(no_mangle)]
+pub extern "C" fn vkabort_decode_version() -> u32 {
+    VKABORT_DECODE_VERSION
+}
+
+/// Creates a decoder, which `vkabort_decoder_free` frees. Null if there is no memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn vkabort_decoder_create() -> *mut VkabortDecoder {
+    let create = || Box::into_raw(Box::new(VkabortDecoder(Decoder::default())));
+    catch_unwind(create).unwrap_or(ptr::null_mut())
+}
+
+/// Frees a decoder. Null is ignored. Reports that it made stay valid.
+///
+/// # Safety
+/// `decoder` must be null or come from `vkabort_decoder_create`, and no thread may use it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vkabort_decoder_free(decoder: *mut VkabortDecoder) {
+    if !decoder.is_null() {
+        guarded(|| {
+            // SAFETY: from `Box::into_raw`, and not used any more (the caller's contract).
+            drop(unsafe { Box::from_raw(decoder) });
+            Ok(VkabortResult::Success)
+        });
+    }
+}
+
+/// Adds a shader: the SPIR-V that the program passes to Vulkan. Its aborts get their types, names and source lines. The words are
+/// not needed after the call. A shader without aborts takes no memory.
+///
+/// `name`: the shader's name in reports, or null.
+///
+/// # Safety
+/// `decoder` must be live, `words` have `word_count` elements, and `name` be null or null-terminated.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vkabort_decoder_add_shader(
+    decoder: *const VkabortDecoder,
+    words: *const u32,
+    word_count: usize,
+    name: *const c_char,
+) -> VkabortResult {
+    guarded(|| {
+        // SAFETY: the caller's contract.
+        let (decoder, words, name) = unsafe {
+            (
+                decoder_of(decoder)?,
+                elements(words, word_count, "the SPIR-V")?,
+                name_of(name)?,
+            )
+        };
+        let added = decoder.add_shader(words, name);
+        added.map_err(|error| (VkabortResult::InvalidShader, error))?;
+        Ok(VkabortResult::Success)
+    })
+}
+
+/// Adds site tables in JSON: the output of `vkabort sites --json`, or a file `*.sites.json` of a dump. The text is not needed after
+/// the call.
+///
+/// `name`: the shader's name in reports, or null.
+///
+/// # Safety
+/// `decoder` must be live, `json` have `size` bytes, and `name` be null or null-terminated.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vkabort_decoder_add_site_tables(
+    decoder: *const VkabortDecoder,
+    json: *const c_char,
+    size: usize,
+    name: *const c_char,
+) -> VkabortResult {
+    guarded(|| {
+        // SAFETY: the caller's contract.
+        let (decoder, json, name) = unsafe {
+            (
+                decoder_of(decoder)?,
+                elements(json.cast::<u8>(), size, "the JSON")?,
+                name_of(name)?,
+            )
+        };
+        let added = decoder.add_site_tables(json, name.as_deref());
+        added.map_err(|error| (VkabortResult::InvalidSiteTable, error))?;
+        Ok(VkabortResult::Success)
+    })
+}
+
+/// Decodes the messages of a lost device: `messageDataSize` bytes at `pMessageData` of
+/// `VkDeviceFaultShaderAbortMessageInfoKHR`, from any driver. Messages of unknown shaders are decoded by the conventions of GLSL
+/// and Slang.
+///
+/// `format`: one of `VKABORT_FORMAT_*`. `report`: gets a null-terminated UTF-8 string, which `vkabort_report_free` frees, or null
+/// after an error.
+///
+/// # Safety
+/// `decoder` must be live, `messages` have `size` bytes, and `report` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vkabort_decoder_decode(
+    decoder: *const VkabortDecoder,
+    messages: *const c_void,
+    size: usize,
+    format: u32,
+    report: *mut *mut c_char,
+) -> VkabortResult {
+    guarded(|| {
+        if report.is_null() {
+            return Err(invalid("the pointer to the report is null"));
+        }
+        // SAFETY: writable (the caller's contract).
+        unsafe { report.write(ptr::null_mut()) };
+        let format = match format {
+            VKABORT_FORMAT_TEXT => Format::Text,
+            VKABORT_FORMAT_COLORED_TEXT => Format::ColoredText,
+            VKABORT_FORMAT_JSON_LINES => Format::JsonLines,
+            _ => return Err(invalid(&format!("{format} is not a format"))),
+        };
+        // SAFETY: the caller's contract.
+        let (decoder, messages) = unsafe {
+            (
+                decoder_of(decoder)?,
+                elements(messages.cast::<u8>(), size, "the message data")?,
+            )
+        };
+        let decoded = decoder.decode(messages, format);
+        let decoded = decoded.map_err(|error| (VkabortResult::InvalidMessages, error))?;
+        let text = CString::new(decoded.report).map_err(|error| (VkabortResult::Internal, error.to_string()))?;
+        // SAFETY: as above.
+        unsafe { report.write(text.into_raw()) };
+        Ok(match decoded.is_cut {
+            true => VkabortResult::Incomplete,
+            false => VkabortResult::Success,
+        })
+    })
+}
+
+/// Frees a report. Null is ignored.
+///
+/// # Safety
+/// `report` must be null or come from `vkabort_decoder_decode` and not be freed or changed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn vkabort_report_free(report: *mut c_char) {
+    if !report.is_null() {
+        // SAFETY: from `CString::into_raw`, unchanged (the caller's contract).
+        drop(unsafe { CString::from_raw(report) });
+    }
+}
+
+/// Describes the error of this thread's last call that returns a `VkabortResult`. Empty if it was successful. Valid until the
+/// thread's next call.
+#[unsafe(no_mangle)]
+pub extern "C" fn vkabort_error_message() -> *const c_char {
+    ERROR.try_with(|error| error.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
