@@ -1,6 +1,7 @@
 //! Finds the layer's library and the manifests that the loader finds.
 
 use crate::failure::{Failure, Result};
+use crate::system;
 use serde_json::Value as Json;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -30,9 +31,7 @@ pub fn library(path: Option<&str>) -> Result<PathBuf> {
         } else {
             path.to_path_buf()
         };
-        return path
-            .canonicalize()
-            .map_err(|error| Failure::path(&path, "found", &error));
+        return dunce::canonicalize(&path).map_err(|error| Failure::path(&path, "found", &error));
     }
     let beside = env::current_exe()
         .ok()
@@ -43,7 +42,7 @@ pub fn library(path: Option<&str>) -> Result<PathBuf> {
     let registered = registered().into_iter().map(|found| found.library);
     beside
         .chain(registered)
-        .find_map(|path| path.canonicalize().ok().filter(|path| path.is_file()))
+        .find_map(|path| dunce::canonicalize(path).ok().filter(|path| path.is_file()))
         .ok_or_else(|| {
             Failure::input(format!(
                 "the layer's library {LIBRARY} is neither beside this program nor registered: \
@@ -52,103 +51,28 @@ pub fn library(path: Option<&str>) -> Result<PathBuf> {
         })
 }
 
-/// All manifests of the layer in the folders that the loader searches, in its order.
+/// All manifests of the layer that the loader finds, in its order.
 pub fn registered() -> Vec<Registered> {
-    let mut found: Vec<Registered> = Vec::new();
-    for root in roots(&variable) {
-        for kind in [Kind::Implicit, Kind::Explicit] {
-            found.extend(manifests_in(&root.join("vulkan").join(kind.folder()), kind));
-        }
-    }
-    found
+    let found = system::manifests().into_iter();
+    found.filter_map(|(manifest, kind)| parse(&manifest, kind)).collect()
 }
 
-fn manifests_in(folder: &Path, kind: Kind) -> Vec<Registered> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut found: Vec<Registered> = entries
-        .filter_map(|entry| {
-            let manifest = entry.ok()?.path();
-            let json: Json = serde_json::from_slice(&std::fs::read(&manifest).ok()?).ok()?;
-            let layer = json.get("layer")?;
-            let library = layer.get("library_path").and_then(Json::as_str)?;
-            (layer.get("name").and_then(Json::as_str) == Some(LAYER)).then(|| Registered {
-                // A path with a separator is relative to the manifest.
-                library: folder.join(library),
-                manifest,
-                kind,
-            })
-        })
-        .collect();
-    found.sort_by(|a, b| a.manifest.cmp(&b.manifest));
-    found
-}
-
-/// Value of an environment variable that is set and not empty.
-fn variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-/// Roots of the loader's search on Linux, in its order.
-///
-/// Source: Vulkan-Loader, LoaderLayerInterface.md, "Linux Layer Discovery".
-fn roots(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
-    let home = |below: &str| variable("HOME").map(|home| home.join(below));
-    let list = |name: &str, default: &str| -> Vec<PathBuf> {
-        let value = variable(name).unwrap_or_else(|| PathBuf::from(default));
-        env::split_paths(&value).collect()
-    };
-    let mut roots: Vec<PathBuf> = Vec::new();
-    roots.extend(variable("XDG_CONFIG_HOME").or_else(|| home(".config")));
-    roots.extend(list("XDG_CONFIG_DIRS", "/etc/xdg"));
-    roots.push(PathBuf::from("/etc"));
-    roots.extend(data_home(variable));
-    roots.extend(list("XDG_DATA_DIRS", "/usr/local/share:/usr/share"));
-    let mut seen = std::collections::HashSet::new();
-    roots.retain(|root| seen.insert(root.clone()));
-    roots
-}
-
-fn data_home(variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    variable("XDG_DATA_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/share")))
-}
-
-/// The user's data folder, in which `install` registers the layer.
-///
-/// # Errors
-///
-/// Neither `XDG_DATA_HOME` nor `HOME` is set.
-pub fn user_data_home() -> Result<PathBuf> {
-    data_home(&variable).ok_or_else(|| {
-        Failure::input("neither XDG_DATA_HOME nor HOME is set: set one, or install for all users with --system")
+/// Reads a manifest. `None` if it is not one of this layer.
+fn parse(manifest: &Path, kind: Kind) -> Option<Registered> {
+    let json: Json = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
+    let layer = json.get("layer")?;
+    let library = layer.get("library_path").and_then(Json::as_str)?;
+    (layer.get("name").and_then(Json::as_str) == Some(LAYER)).then(|| Registered {
+        // A path with a separator is relative to the manifest.
+        library: manifest.parent().unwrap_or(Path::new("")).join(library),
+        manifest: manifest.to_path_buf(),
+        kind,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn roots_are_in_the_order_of_the_loader() {
-        let variable = |name: &str| match name {
-            "HOME" => Some(PathBuf::from("/home/u")),
-            "XDG_DATA_DIRS" => Some(PathBuf::from("/a:/b:/a")),
-            _ => None,
-        };
-        let roots: Vec<String> = roots(&variable).iter().map(|p| p.display().to_string()).collect();
-        assert_eq!(
-            roots,
-            [
-                "/home/u/.config",
-                "/etc/xdg",
-                "/etc",
-                "/home/u/.local/share",
-                "/a",
-                "/b"
-            ]
-        );
-    }
 
     #[test]
     fn relative_libraries_are_relative_to_their_manifest() {
@@ -161,9 +85,12 @@ mod tests {
         write("b.json", &manifest("VK_LAYER_other", "./x.so"));
         write("c.json", "not JSON");
         write("d.json", &manifest(LAYER, "/abs/y.so"));
-        let found = manifests_in(folder, Kind::Explicit);
+        let names = ["a.json", "b.json", "c.json", "d.json"];
+        let found = names
+            .iter()
+            .filter_map(|name| parse(&folder.join(name), Kind::Explicit));
         assert_eq!(
-            found.iter().map(|f| f.library.clone()).collect::<Vec<_>>(),
+            found.map(|found| found.library).collect::<Vec<_>>(),
             [folder.join("./x.so"), PathBuf::from("/abs/y.so")]
         );
     }

@@ -16,9 +16,9 @@ mod parse;
 #[cfg(test)]
 mod reference;
 mod settings;
-mod signals;
 mod site_tables;
 mod stage;
+mod system;
 
 use args::{Args, Command};
 use clap::{CommandFactory, Parser};

@@ -5,9 +5,8 @@
 //! program's own debug messenger.
 
 use crate::failure::{Failure, Result};
+use crate::system;
 use std::env;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -27,9 +26,7 @@ impl Stage {
     pub fn new(library: &Path) -> Result<Self> {
         let base = env::temp_dir();
         // For this user only: the layer's log in it may contain private data.
-        let folder = tempfile::Builder::new()
-            .prefix("vkabort-")
-            .permissions(Permissions::from_mode(0o700))
+        let folder = system::set_access(tempfile::Builder::new().prefix("vkabort-"), false)
             .tempdir_in(&base)
             .map_err(|error| Failure::path(&base, "written", &error))?;
         let manifests = folder.path().join("vulkan").join(Kind::Implicit.folder());
@@ -45,22 +42,15 @@ impl Stage {
 
     /// Makes the loader of `command` find the layer and switch it on.
     pub fn prepare(&self, command: &mut Command) {
-        // Every loader searches XDG_CONFIG_DIRS, before the places where another version of the layer may be installed,
-        // and few programs use it.
-        let others = env::var_os("XDG_CONFIG_DIRS").filter(|list| !list.is_empty());
-        let mut list = self.folder.path().as_os_str().to_owned();
-        list.push(":");
-        list.push(others.unwrap_or_else(|| "/etc/xdg".into()));
-        command
-            .env("XDG_CONFIG_DIRS", list)
-            .env(ENABLE, "1")
-            .env_remove(DISABLE);
+        let (name, list) = system::search_variable(self.folder.path());
+        command.env(name, list).env(ENABLE, "1").env_remove(DISABLE);
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn the_folder_is_for_this_user_only() {

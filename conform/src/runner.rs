@@ -3,9 +3,7 @@
 use crate::check::Check;
 use crate::verdict::{Outcome, Verdict};
 use serde_json::Value as Json;
-use signal_hook::low_level::signal_name;
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -143,15 +141,25 @@ fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
+#[cfg(unix)]
 fn describe(status: ExitStatus) -> String {
-    match (
-        status.code(),
-        status.signal().map(|signal| (signal, signal_name(signal))),
-    ) {
-        (Some(code), _) => format!("the process ended with code {code}"),
-        (None, Some((_, Some(name)))) => format!("the process crashed ({name})"),
-        (None, Some((signal, None))) => format!("the process was ended by signal {signal}"),
-        (None, None) => "the process ended".into(),
+    use std::os::unix::process::ExitStatusExt as _;
+    let signal = status.signal();
+    let name = signal.and_then(signal_hook::low_level::signal_name);
+    match (status.code(), signal, name) {
+        (Some(code), ..) => format!("the process ended with code {code}"),
+        (None, _, Some(name)) => format!("the process crashed ({name})"),
+        (None, Some(signal), None) => format!("the process was ended by signal {signal}"),
+        (None, None, None) => "the process ended".into(),
+    }
+}
+
+/// The code of a crash is an `NTSTATUS` of severity error, for example 0xC0000005 for an invalid access.
+#[cfg(windows)]
+fn describe(status: ExitStatus) -> String {
+    match status.code().unwrap_or_default() {
+        code if code.cast_unsigned() >> 30 == 3 => format!("the process crashed ({code:#x})"),
+        code => format!("the process ended with code {code}"),
     }
 }
 
@@ -177,14 +185,17 @@ pub(crate) fn one_of_each() -> Vec<CheckResult> {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn shell(script: &str, limit: Duration) -> Verdict {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         run_child(&mut command, limit).expect("sh starts").0
     }
 
+    #[cfg(unix)]
     const SECONDS: Duration = Duration::from_secs(20);
 
+    #[cfg(unix)]
     #[test]
     fn a_child_without_a_verdict_has_crashed() {
         let verdict = shell("echo some reason >&2; kill -SEGV $$", SECONDS);
@@ -193,6 +204,7 @@ mod tests {
         assert_eq!(shell("exit 3", SECONDS).detail, "the process ended with code 3");
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_child_that_does_not_end_hangs() {
         let start = Instant::now();
@@ -201,6 +213,7 @@ mod tests {
         assert!(start.elapsed() < Duration::from_secs(30));
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_verdict_counts_however_the_child_ends() {
         let line = Verdict::new(Ok("observed".into())).line(None);

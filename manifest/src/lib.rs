@@ -16,7 +16,11 @@ use std::path::{Path, PathBuf};
 /// The layer's name.
 pub const LAYER: &str = "VK_LAYER_vkabort_shader_abort";
 /// File name of the layer's library.
-pub const LIBRARY: &str = "libVkLayer_vkabort_shader_abort.so";
+pub const LIBRARY: &str = if cfg!(windows) {
+    "VkLayer_vkabort_shader_abort.dll"
+} else {
+    "libVkLayer_vkabort_shader_abort.so"
+};
 /// Environment variable that switches the implicit layer on.
 pub const ENABLE: &str = "VKABORT_ENABLE";
 /// Environment variable that switches the implicit layer off, regardless of [`ENABLE`].
@@ -42,6 +46,14 @@ impl Kind {
         match self {
             Self::Implicit => "implicit_layer.d",
             Self::Explicit => "explicit_layer.d",
+        }
+    }
+
+    /// The loader's list of manifests of this kind in the registry of Windows.
+    pub fn registry_key(self) -> &'static str {
+        match self {
+            Self::Implicit => "SOFTWARE\\Khronos\\Vulkan\\ImplicitLayers",
+            Self::Explicit => "SOFTWARE\\Khronos\\Vulkan\\ExplicitLayers",
         }
     }
 

@@ -8,7 +8,6 @@ use windows_sys::Win32::System::Console::SetConsoleCtrlHandler;
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
-    TerminateJobObject,
 };
 
 /// A job whose processes end when it is dropped, also if this process is killed.
@@ -29,18 +28,31 @@ impl Job {
             }
             Self(OwnedHandle::from_raw_handle(job))
         };
+        job.set_limits(JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)?;
+        Ok(job)
+    }
+
+    /// Lets the processes that still run outlive the job.
+    ///
+    /// # Errors
+    ///
+    /// Windows refuses.
+    pub fn release(self) -> Result<()> {
+        self.set_limits(0)
+    }
+
+    fn set_limits(&self, flags: u32) -> Result<()> {
         let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
-        limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+        limits.BasicLimitInformation.LimitFlags = flags;
         // SAFETY: the structure has the type and size that are passed.
         check(unsafe {
             SetInformationJobObject(
-                job.0.as_raw_handle(),
+                self.0.as_raw_handle(),
                 JobObjectExtendedLimitInformation,
                 (&raw const limits).cast(),
                 size_of_val(&limits) as u32,
             )
-        })?;
-        Ok(job)
+        })
     }
 
     /// Adds a process. Those that it starts afterwards belong to the job too.
@@ -51,16 +63,6 @@ impl Job {
     pub fn add(&self, child: &Child) -> Result<()> {
         // SAFETY: both handles are open.
         check(unsafe { AssignProcessToJobObject(self.0.as_raw_handle(), child.as_raw_handle()) })
-    }
-
-    /// Ends all processes of the job with an exit code.
-    ///
-    /// # Errors
-    ///
-    /// Windows refuses.
-    pub fn end(&self, code: u32) -> Result<()> {
-        // SAFETY: the handle is open.
-        check(unsafe { TerminateJobObject(self.0.as_raw_handle(), code) })
     }
 }
 

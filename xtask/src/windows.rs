@@ -8,8 +8,10 @@ use vkabort_test_kit::process;
 const TARGET: &str = "x86_64-pc-windows-gnu";
 
 /// The crates that are part of a Windows release or of its tests.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 7] = [
     "vkabort-layer",
+    "vkabort-cli",
+    "vkabort-conform",
     "vkabort-windows",
     "vkabort-driver",
     "vkabort-demo",

@@ -1,12 +1,11 @@
 //! `vkabort install` and `vkabort uninstall`: register the layer with the Vulkan loader.
 
 use crate::failure::{Failure, Result};
+use crate::system::{self, Folders, Users};
 use crate::{io, locate};
 use clap::Args;
 use serde_json::json;
-use std::fs::Permissions;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use vkabort_manifest::{ENABLE, Kind, LAYER, LIBRARY};
@@ -49,42 +48,38 @@ struct Place {
     /// For all users of the machine
     #[arg(long)]
     system: bool,
-    /// With --system: the folder whose share/vulkan the loader searches
-    #[arg(long, value_name = "FOLDER", default_value = "/usr/local", requires = "system")]
+    /// With --system: the folder below which files are installed; on Linux the loader searches its share/vulkan
+    #[arg(long, value_name = "FOLDER", default_value = system::PREFIX, requires = "system")]
     prefix: String,
 }
 
-/// Folders of an installation.
+/// An installation.
 struct Target {
-    /// The folder whose `vulkan/*_layer.d` the loader searches.
-    share: PathBuf,
-    /// The folder of the library, for this layer alone.
-    lib: PathBuf,
+    users: Users,
+    folders: Folders,
 }
 
 impl Target {
     fn new(place: &Place) -> Result<Self> {
-        if place.system {
-            let prefix = Path::new(&place.prefix);
-            return Ok(Self {
-                share: prefix.join("share"),
-                lib: prefix.join("lib/vkabort"),
-            });
-        }
-        let share = locate::user_data_home()?;
-        Ok(Self {
-            lib: share.join("vkabort"),
-            share,
-        })
+        let users = if place.system { Users::All } else { Users::This };
+        let folders = system::folders(users, &place.prefix)?;
+        Ok(Self { users, folders })
     }
 
     fn manifest(&self, kind: Kind) -> PathBuf {
-        let folder = self.share.join("vulkan").join(kind.folder());
+        let folder = self.folders.manifests.join(kind.folder());
         folder.join(vkabort_manifest::file_name(LAYER))
     }
 
     fn library(&self) -> PathBuf {
-        self.lib.join(LIBRARY)
+        self.folders.library.join(LIBRARY)
+    }
+
+    /// Removes a manifest. Returns whether it existed.
+    fn remove_manifest(&self, kind: Kind) -> Result<bool> {
+        let manifest = self.manifest(kind);
+        system::unregister(self.users, kind, &manifest)?;
+        remove(&manifest)
     }
 }
 
@@ -106,7 +101,8 @@ pub fn install(args: &InstallArgs) -> Result<ExitCode> {
         vkabort_manifest::text(kind, LAYER, &library).map_err(|error| Failure::path(&manifest, "written", &error))?;
     replace(&manifest, text.as_bytes())?;
     // Of two manifests with the same layer name the loader takes one, and not always the same one.
-    remove(&target.manifest(other))?;
+    target.remove_manifest(other)?;
+    system::register(target.users, kind, &manifest)?;
     let switch = match kind {
         Kind::Implicit => format!("{ENABLE}=1"),
         Kind::Explicit => format!("VK_INSTANCE_LAYERS={LAYER}"),
@@ -134,17 +130,20 @@ pub fn install(args: &InstallArgs) -> Result<ExitCode> {
 pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
     let target = Target::new(&args.place)?;
     let mut removed = Vec::new();
-    for path in [
-        target.manifest(Kind::Implicit),
-        target.manifest(Kind::Explicit),
-        target.library(),
-    ] {
-        if remove(&path)? {
-            removed.push(path);
+    for kind in [Kind::Implicit, Kind::Explicit] {
+        if target.remove_manifest(kind)? {
+            removed.push(target.manifest(kind));
+        }
+        if cfg!(windows) {
+            // Fails, as it should, if the folder has other files.
+            let _ = std::fs::remove_dir(target.folders.manifests.join(kind.folder()));
         }
     }
+    if remove(&target.library())? {
+        removed.push(target.library());
+    }
     // Fails, as it should, if the folder has other files.
-    let _ = std::fs::remove_dir(&target.lib);
+    let _ = std::fs::remove_dir(&target.folders.library);
     if args.json {
         io::print(&format!("{}\n", json!({"removed": removed})))?;
     } else if removed.is_empty() {
@@ -163,7 +162,7 @@ pub fn uninstall(args: &UninstallArgs) -> Result<ExitCode> {
 fn copy(source: &Path, target: &Target) -> Result<PathBuf> {
     let library =
         std::path::absolute(target.library()).map_err(|error| Failure::path(&target.library(), "found", &error))?;
-    if library.canonicalize().is_ok_and(|installed| installed == source) {
+    if dunce::canonicalize(&library).is_ok_and(|installed| installed == source) {
         return Ok(library);
     }
     let bytes = std::fs::read(source).map_err(|error| Failure::path(source, "read", &error))?;
@@ -171,16 +170,22 @@ fn copy(source: &Path, target: &Target) -> Result<PathBuf> {
     Ok(library)
 }
 
+/// Why a file cannot be written.
+const DENIED: &str = if cfg!(windows) {
+    "end the programs that use the layer; installing for all users requires administrator rights"
+} else {
+    "installing for all users requires root"
+};
+
 /// Replaces a file by renaming a new one: programs keep the old library mapped, and the loader never reads half a manifest.
 fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::PermissionDenied => Failure::path(path, "written (installing for all users requires root)", &error),
+        ErrorKind::PermissionDenied => Failure::path(path, &format!("written ({DENIED})"), &error),
         _ => Failure::path(path, "written", &error),
     };
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let new = tempfile::Builder::new()
-        .permissions(Permissions::from_mode(0o644))
+    let new = system::set_access(&mut tempfile::Builder::new(), true)
         .tempfile_in(folder)
         .map_err(failed)?;
     new.as_file().write_all(bytes).map_err(failed)?;

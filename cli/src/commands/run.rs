@@ -4,13 +4,12 @@
 
 use crate::failure::{Failure, Result, code};
 use crate::log_follower::LogFollower;
-use crate::signals::Signals;
 use crate::stage::Stage;
+use crate::system::{self, Supervisor};
 use crate::{io, junit, locate, settings};
 use clap::Args;
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use vkabort_record::report::{Filter, Totals};
 
@@ -78,10 +77,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let level = set_settings(args, &mut command)?;
     command.env(settings::variable("log_file")?, &log);
     let started = Instant::now();
-    let mut signals = Signals::catch().map_err(|error| Failure::file("signals", "caught", &error))?;
+    let mut supervisor = Supervisor::new().map_err(|error| Failure::file("signals", "caught", &error))?;
     let mut child = command
         .spawn()
         .map_err(|error| Failure::file(&name, "started", &error))?;
+    supervisor.start(&child);
     let mut follower = LogFollower::new(&log, args.filter.as_ref(), args.json, level.as_deref());
     let mut followed = Ok(());
     let status = loop {
@@ -89,13 +89,14 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         if followed.is_ok() {
             followed = follower.follow();
         }
-        signals.forward(&child);
+        supervisor.forward(&child);
         match child.try_wait() {
             Ok(Some(status)) => break status,
             Ok(None) => std::thread::sleep(POLL_INTERVAL),
             Err(error) => return Err(Failure::file(&name, "waited for", &error)),
         }
     };
+    supervisor.finish();
     followed?;
     let log = follower.finish()?;
     if let Some(path) = &args.junit {
@@ -118,9 +119,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         return Ok(ExitCode::from(code::ABORTED));
     }
     if log.is_empty {
-        io::note(&format!(
-            "{name}: the layer was not used: the program did not query a Vulkan device"
-        ));
+        let reason = system::elevation_problem().unwrap_or("the program did not query a Vulkan device");
+        io::note(&format!("{name}: the layer was not used: {reason}"));
     }
     if log.unused_modules > 0 {
         let (subject, verb) = match log.unused_modules {
@@ -132,7 +132,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
              VK_KHR_shader_abort with the feature shaderAbort. Enable them in the program, or use `vkabort run --enable`"
         ));
     }
-    Ok(exit_code(status))
+    // Before a call that may not return.
+    drop(stage);
+    Ok(system::exit_code(status))
 }
 
 /// Sets the environment variables of the layer's settings. Returns the log level that `--set` requests, in lower case.
@@ -163,14 +165,4 @@ fn set_settings(args: &RunArgs, command: &mut Command) -> Result<Option<String>>
         .env(settings::variable("log_format")?, "json")
         .env(settings::variable("log_level")?, logged);
     Ok(level)
-}
-
-/// The program's exit code, as a shell reports it.
-fn exit_code(status: ExitStatus) -> ExitCode {
-    let code = match (status.code(), status.signal()) {
-        (Some(code), _) => u8::try_from(code & 0xff).unwrap_or(1),
-        (None, Some(signal)) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
-        _ => 1,
-    };
-    ExitCode::from(code)
 }

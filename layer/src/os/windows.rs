@@ -6,6 +6,7 @@ use std::io::{Error, Result};
 use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _};
 use std::path::Path;
 use std::ptr::{NonNull, null_mut};
+pub use vkabort_windows::is_elevated as has_elevated_privileges;
 use vkabort_windows::wide;
 use windows_sys::Win32::Foundation::{
     ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, GENERIC_READ, GENERIC_WRITE, GetLastError, HANDLE, HMODULE,
@@ -33,12 +34,6 @@ use windows_sys::Win32::System::Threading::GetCurrentProcess;
 /// Full access for the owner, the system and administrators, and for nobody else; not inherited from the parent folder, and
 /// inherited by what a folder will contain.
 const PRIVATE: &str = "D:P(A;OICI;FA;;;OW)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
-
-/// Whether the process has more privileges than a program that its user starts. All of Wine's processes count as elevated, so
-/// tests under Wine use a layer that is built with `--cfg wine`.
-pub fn has_elevated_privileges() -> bool {
-    !cfg!(wine) && vkabort_windows::is_elevated()
-}
 
 /// Maps zeroed pages at an address. `None` if the address is in use.
 pub fn map_at(address: usize, bytes: usize) -> Option<NonNull<u8>> {

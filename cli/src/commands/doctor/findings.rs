@@ -19,16 +19,14 @@ pub fn probe(library: Option<&PathBuf>) -> Result<Json> {
     let failed = |error: std::io::Error| Failure::file("vkabort doctor", "started", &error);
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
     command.args(["doctor", "--probe"]).env_remove(ENABLE);
-    let layers = std::env::var("VK_INSTANCE_LAYERS").unwrap_or_default();
-    let others: Vec<&str> = layers
-        .split(':')
-        .filter(|name| !name.is_empty() && *name != LAYER)
+    let layers = std::env::var_os("VK_INSTANCE_LAYERS").unwrap_or_default();
+    let others: Vec<PathBuf> = std::env::split_paths(&layers)
+        .filter(|name| !name.as_os_str().is_empty() && name.as_os_str() != LAYER)
         .collect();
-    if others.is_empty() {
-        command.env_remove("VK_INSTANCE_LAYERS");
-    } else {
-        command.env("VK_INSTANCE_LAYERS", others.join(":"));
-    }
+    match std::env::join_paths(others) {
+        Ok(others) if !others.is_empty() => command.env("VK_INSTANCE_LAYERS", others),
+        _ => command.env_remove("VK_INSTANCE_LAYERS"),
+    };
     let stage = library.map(|library| Stage::new(library)).transpose()?;
     if let Some(stage) = &stage {
         stage.prepare(&mut command);

@@ -8,7 +8,7 @@ mod findings;
 
 use crate::commands::settings::{sources, switch_problem};
 use crate::failure::{Result, code};
-use crate::{io, locate, settings};
+use crate::{io, locate, settings, system};
 use clap::Args;
 use std::process::ExitCode;
 use vkabort_conform::probe;
@@ -53,6 +53,9 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode> {
     io::print(&text)?;
     if let Some(problem) = switch_problem(&sources()) {
         io::note(&problem);
+    }
+    if let Some(problem) = system::elevation_problem() {
+        io::note(problem);
     }
     Ok(if findings::any_device_works(&found) {
         ExitCode::SUCCESS

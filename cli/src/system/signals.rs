@@ -14,20 +14,26 @@ use std::process::Child;
 const FORWARDED: [c_int; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// The signals that arrived for the program.
-pub struct Signals(SignalsInfo<WithOrigin>);
+pub struct Supervisor(SignalsInfo<WithOrigin>);
 
-impl Signals {
+impl Supervisor {
     /// Catches the signals, so that this process outlives its program. Signals that this process inherited as ignored
     /// stay ignored, by both.
     ///
     /// # Errors
     ///
     /// The operating system refuses a signal handler.
-    pub fn catch() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         let ignored = ignored();
         let caught = FORWARDED.iter().filter(|&&signal| ignored & (1 << (signal - 1)) == 0);
         SignalsInfo::new(caught).map(Self)
     }
+
+    /// Nothing: the child needs no preparation.
+    pub fn start(&self, _: &Child) {}
+
+    /// Nothing: processes that the program has left behind live on.
+    pub fn finish(self) {}
 
     /// Forwards the signals that have arrived. `child` must not have been waited for: its process id is still its own.
     pub fn forward(&mut self, child: &Child) {
