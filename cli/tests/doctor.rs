@@ -1,4 +1,6 @@
 //! `vkabort doctor` without drivers. The end-to-end tests run it on real drivers.
+// Shell scripts and the folders of Linux.
+#![cfg(unix)]
 
 mod common;
 

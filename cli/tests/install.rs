@@ -1,4 +1,6 @@
 //! `vkabort install` and `vkabort uninstall`, in folders of the test.
+// Shell scripts and the folders of Linux.
+#![cfg(unix)]
 
 mod common;
 

@@ -1,5 +1,7 @@
 //! `vkabort run` with a shell script instead of a Vulkan program; the script writes the log like the layer.
 //! The end-to-end tests run the command with the layer on real drivers.
+// Shell scripts and the folders of Linux.
+#![cfg(unix)]
 
 mod common;
 

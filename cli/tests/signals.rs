@@ -1,4 +1,6 @@
 //! `vkabort run` with signals and on a terminal.
+// Shell scripts and the folders of Linux.
+#![cfg(unix)]
 
 mod common;
 

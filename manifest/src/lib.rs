@@ -17,10 +17,12 @@ use std::path::{Path, PathBuf};
 pub const LAYER: &str = "VK_LAYER_vkabort_shader_abort";
 /// File name of the layer's library.
 pub const LIBRARY: &str = if cfg!(windows) {
-    "VkLayer_vkabort_shader_abort.dll"
+    LIBRARY_WINDOWS
 } else {
     "libVkLayer_vkabort_shader_abort.so"
 };
+/// [`LIBRARY`] on Windows.
+pub const LIBRARY_WINDOWS: &str = "VkLayer_vkabort_shader_abort.dll";
 /// Environment variable that switches the implicit layer on.
 pub const ENABLE: &str = "VKABORT_ENABLE";
 /// Environment variable that switches the implicit layer off, regardless of [`ENABLE`].

@@ -1,6 +1,9 @@
 //! The conversions against the C library's, on many random cases. Combinations that C leaves undefined (`#` with decimal
 //! integers, `0` with text) are left out.
 
+// The conversions follow C99 as glibc has it; the C library of MinGW formats some differently.
+#![cfg(unix)]
+
 use std::ffi::{CStr, CString};
 use vkabort_record::format::apply;
 use vkabort_record::scalar::Scalar;

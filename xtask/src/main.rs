@@ -19,6 +19,7 @@ mod sanitize;
 #[cfg(test)]
 mod structure;
 mod test;
+mod times;
 mod toolchain;
 mod wheel;
 mod windows;
@@ -60,7 +61,7 @@ enum Task {
     },
     /// Install what is missing and run every check: format, lints, unit, golden and end-to-end tests.
     Test {
-        /// The checks of the Windows code instead, on Linux.
+        /// Instead lint the Windows code and test it in Wine, on Linux.
         #[arg(long)]
         windows: bool,
     },
@@ -69,6 +70,12 @@ enum Task {
         /// Arguments of the program: `--only PART`, `--gpu NAME`. `-- --help` lists them.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
+    },
+    /// Build the layer and the command for Windows and pack them into `target/packages/`.
+    Dist {
+        /// For Windows, on Linux.
+        #[arg(long, required = true)]
+        windows: bool,
     },
     /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
@@ -148,6 +155,7 @@ fn main() -> ExitCode {
         Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
         Task::Guide => guide::guide().map(|()| ExitCode::SUCCESS),
         Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
+        Task::Dist { .. } => windows::dist().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => provision::provision(newest).map(|()| {
             provision::report();

@@ -61,7 +61,11 @@ pub fn bring(driver: TestDriver, archive: &mut Option<Archive>) -> Result<()> {
 }
 
 /// Opens the package lists when they are first needed.
-fn opened(archive: &mut Option<Archive>) -> Result<&Archive> {
+///
+/// # Errors
+///
+/// As [`Archive::open`].
+pub fn opened(archive: &mut Option<Archive>) -> Result<&Archive> {
     if archive.is_none() {
         *archive = Some(Archive::open(&store().join("apt"))?);
     }

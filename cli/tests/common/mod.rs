@@ -137,6 +137,7 @@ pub fn report(text: &[u8]) -> String {
 }
 
 /// A folder with a program and an empty file as library, which nothing loads.
+#[cfg(unix)]
 pub fn with_program(name: &str, script: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder(name);

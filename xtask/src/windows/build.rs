@@ -1,0 +1,37 @@
+//! Builds for Windows.
+
+use crate::{debian, toolchain};
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::Command;
+use vkabort_test_kit::{process, target};
+
+/// The target of all Windows builds: its linker is free software that runs on Linux.
+pub const TARGET: &str = "x86_64-pc-windows-gnu";
+
+/// Installs what building for Windows needs.
+///
+/// # Errors
+///
+/// The standard library or the linker cannot be installed.
+pub fn install_linker() -> Result<()> {
+    toolchain::add_target(TARGET)?;
+    if !process::is_on_path("x86_64-w64-mingw32-gcc") {
+        debian::install(&["gcc-mingw-w64-x86-64-win32"], "building for Windows")?;
+    }
+    Ok(())
+}
+
+/// A task of Cargo for the target, on these crates.
+pub fn cargo(task: &str, crates: &[&str]) -> Command {
+    let mut command = toolchain::cargo(&[task, "--target", TARGET]);
+    for name in crates {
+        command.arg("--package").arg(format!("vkabort-{name}"));
+    }
+    command
+}
+
+/// A file that a release build has produced.
+pub fn built(name: &str) -> PathBuf {
+    target().join(TARGET).join("release").join(name)
+}
