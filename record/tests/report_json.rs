@@ -4,6 +4,7 @@ mod json_schema;
 
 use json_schema::check;
 use serde_json::Value as Json;
+use std::collections::HashSet;
 use std::sync::Arc;
 use vkabort_record::invocation::Invocation;
 use vkabort_record::message_type::{Length, Member, Type};
@@ -240,6 +241,72 @@ fn every_line_fits_the_schema_and_reads_back_unchanged() {
     assert_eq!(Report::read_json_lines(&log).expect("reads back"), reports());
 }
 
+/// Reports of earlier versions, by version.
+const OLD: [(&str, &str); 1] = [("1.0.0", include_str!("reports/1.0.0.jsonl"))];
+
+#[test]
+fn reports_of_earlier_versions_fit_the_schema_and_are_read() {
+    let schema = schema();
+    for (version, text) in OLD {
+        for line in text.lines() {
+            let json: Json = serde_json::from_str(line).expect("a line is JSON");
+            check(&schema, &json, &schema).unwrap_or_else(|e| panic!("{version}: {line}\n{e}"));
+        }
+        let reports = Report::read_json_lines(text).unwrap_or_else(|e| panic!("{version}: {e}"));
+        assert!(reports.iter().all(|report| !report.sites.is_empty()), "{version}");
+    }
+}
+
+/// One line per version: the version and the hash of its schema. A change of the schema needs a new version.
+#[test]
+fn the_schema_changes_only_with_its_version() {
+    let schema = schema();
+    assert_eq!(schema["$id"], format!("urn:vkabort:report:{SCHEMA_VERSION}"));
+    let hash = xxhash_rust::xxh3::xxh3_64(without_descriptions(&schema).as_bytes());
+    let lines: Vec<&str> = include_str!("../schema/versions.txt").lines().collect();
+    let number = |line: &&str| -> Vec<u32> {
+        let version = line.split(' ').next().unwrap_or_default();
+        version.split('.').map(|part| part.parse().expect("a number")).collect()
+    };
+    assert!(lines.is_sorted_by_key(number), "versions grow");
+    let versions: HashSet<_> = lines.iter().map(number).collect();
+    assert_eq!(versions.len(), lines.len(), "a version has one schema");
+    let current = format!("{SCHEMA_VERSION} {hash:016x}");
+    assert_eq!(
+        lines.last().copied(),
+        Some(current.as_str()),
+        "the schema has changed: raise SCHEMA_VERSION and the schema's $id, add a line to record/schema/versions.txt, and keep a \
+         report of the version before in record/tests/reports"
+    );
+    let kept: HashSet<_> = OLD.iter().map(|(version, _)| number(version)).collect();
+    let older = lines.iter().rev().skip(1).map(number);
+    assert!(
+        older.into_iter().all(|version| kept.contains(&version)),
+        "a report of every version is kept"
+    );
+}
+
+/// The schema as text, whatever the order of its keys.
+fn without_descriptions(schema: &Json) -> String {
+    match schema {
+        Json::Object(keys) => {
+            let keys = keys
+                .iter()
+                .filter(|(key, value)| *key != "description" || !value.is_string());
+            let mut keys: Vec<String> = keys
+                .map(|(key, value)| format!("{key}:{}", without_descriptions(value)))
+                .collect();
+            keys.sort();
+            format!("{{{}}}", keys.join(","))
+        }
+        Json::Array(items) => {
+            let items: Vec<String> = items.iter().map(without_descriptions).collect();
+            format!("[{}]", items.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
 #[test]
 fn every_kind_of_value_and_invocation_occurs() {
     let text: String = reports().iter().map(Report::json_lines).collect();
@@ -282,7 +349,7 @@ fn schema_and_reader_refuse_wrong_lines() {
     };
     assert!(!broken(&|_| {}));
     assert!(broken(&|j| j["extra"] = Json::Null));
-    assert!(broken(&|j| j["version"] = (SCHEMA_VERSION + 1).into()));
+    assert!(broken(&|j| j["version"] = "2.0.0".into()));
     assert!(broken(&|j| j["type"] = "other".into()));
     assert!(broken(&|j| j["type"] = "log".into()));
     assert!(broken(&|j| j["module_hash"] = "xyz".into()));

@@ -1,16 +1,17 @@
 //! Reports as JSON lines, written and read.
 //!
 //! One object per line: an `abort` for every site, then one `summary`. A log has `log` lines between the reports.
-//! `record/schema/report.schema.json` describes the lines; [`SCHEMA_VERSION`] grows when a key changes its meaning or is
-//! removed. The reader refuses unknown keys.
+//! `record/schema/report.schema.json` describes the lines. Its version is semantic: a key that changes its meaning or is removed
+//! raises the major version, a new key or value the minor version; so programs should ignore keys that they do not know. The
+//! reader here accepts older versions and refuses unknown keys.
 
 use crate::escape::json_text;
 use crate::report::data::{Report, SiteReport, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-/// The `version` of every line.
-pub const SCHEMA_VERSION: u32 = 1;
+/// The `version` of every line. Lines of version 1.0.0 have the number 1.
+pub const SCHEMA_VERSION: &str = "1.1.0";
 
 /// The JSON Schema of a line.
 pub const SCHEMA: &str = include_str!("../../schema/report.schema.json");
@@ -93,7 +94,9 @@ fn line(ty: &str, content: &impl Serialize) -> String {
     // Plain structures with string keys: serialising them cannot fail.
     let body = serde_json::to_string(content).unwrap_or_else(|_| "{}".to_owned());
     let keys = body.strip_prefix('{').unwrap_or(&body);
-    json_text(&format!("{{\"type\":\"{ty}\",\"version\":{SCHEMA_VERSION},{keys}\n"))
+    json_text(&format!(
+        "{{\"type\":\"{ty}\",\"version\":\"{SCHEMA_VERSION}\",{keys}\n"
+    ))
 }
 
 fn read_line(line: &str) -> Result<Line, String> {
@@ -103,14 +106,15 @@ fn read_line(line: &str) -> Result<Line, String> {
         let log: Result<LogLine, _> = serde_json::from_value(Json::Object(object));
         return log.map(|_| Line::Log).map_err(|e| e.to_string());
     }
-    match object.remove("version").as_ref().and_then(Json::as_u64) {
-        Some(version) if version == u64::from(SCHEMA_VERSION) => {}
-        Some(version) => {
-            return Err(format!(
-                "format version {version} is not supported, only version {SCHEMA_VERSION}"
-            ));
-        }
-        None => return Err("an object without `version`".to_owned()),
+    let version = match object.remove("version") {
+        Some(Json::Number(major)) => format!("{major}.0.0"),
+        Some(Json::String(version)) => version,
+        _ => return Err("an object without `version`".to_owned()),
+    };
+    if major(&version) != major(SCHEMA_VERSION) {
+        return Err(format!(
+            "format version {version} is not supported, only {SCHEMA_VERSION} and older ones with the same first number"
+        ));
     }
     let content = Json::Object(object);
     match ty.as_str() {
@@ -118,5 +122,12 @@ fn read_line(line: &str) -> Result<Line, String> {
         Some("summary") => serde_json::from_value(content).map(Line::Summary),
         _ => return Err(format!("unknown type {ty}")),
     }
-    .map_err(|e| e.to_string())
+    .map_err(|e| match version == SCHEMA_VERSION {
+        true => e.to_string(),
+        false => format!("{e}; its format version is {version}, that of this program {SCHEMA_VERSION}"),
+    })
+}
+
+fn major(version: &str) -> Option<&str> {
+    version.split('.').next()
 }

@@ -22,7 +22,7 @@ fn check_keyword(keyword: &str, rule: &Json, all: &Map<String, Json>, value: &Js
     let fail = |reason: &str| Err(format!("{value} {reason} {rule}"));
     let list = || rule.as_array().cloned().unwrap_or_default();
     match keyword {
-        "$schema" | "title" | "description" | "$defs" => Ok(()),
+        "$schema" | "$id" | "title" | "description" | "$defs" => Ok(()),
         "$ref" => {
             let path = rule
                 .as_str()
@@ -72,6 +72,11 @@ fn check_keyword(keyword: &str, rule: &Json, all: &Map<String, Json>, value: &Js
             let fits = match rule.as_str() {
                 Some("^[0-9a-f]{16}$") => text.len() == 16 && hex,
                 Some("^([0-9a-f][0-9a-f])*$") => text.len() % 2 == 0 && hex,
+                Some(r"^1\.[0-9]+\.[0-9]+$") => text.strip_prefix("1.").is_some_and(|rest| {
+                    let numbers: Vec<&str> = rest.split('.').collect();
+                    let is_number = |n: &&str| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit());
+                    numbers.len() == 2 && numbers.iter().all(is_number)
+                }),
                 Some("^0x[0-9a-f]{16}$") => text.len() == 18 && text.starts_with("0x"),
                 _ => panic!("pattern {rule}"),
             };
