@@ -1,5 +1,6 @@
 //! Edits of a module, keyed by word offset.
 
+pub(crate) mod abort_flag;
 pub(crate) mod annotations;
 pub(crate) mod globals;
 mod ids;

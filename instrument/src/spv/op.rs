@@ -141,7 +141,6 @@ pub(crate) mod image_operands {
 
 /// Bits of memory semantics.
 pub(crate) mod memory_semantics {
-    pub(crate) const RELEASE: u32 = 0x4;
     pub(crate) const ACQUIRE_RELEASE: u32 = 0x8;
     pub(crate) const UNIFORM_MEMORY: u32 = 0x40;
     pub(crate) const MAKE_AVAILABLE: u32 = 0x2000;

@@ -4,7 +4,7 @@
 //! EntryPoint %main                  becomes   EntryPoint %main
 //! %main: code, Return                         %body: code, Return
 //!                                             %main: FunctionCall %body
-//!                                                    %a = Load %aborted
+//!                                                    %a = Load %aborted, or whether the key is not 0
 //!                                                    SelectionMerge %end, BranchConditional %a %left %end
 //!                                             %left: FunctionCall %write_record STAGE %identity
 //!                                                    Branch %end, or Kill or TerminateRay by stage
@@ -117,13 +117,13 @@ fn write_entry(
     runtime: &mut Runtime,
     globals: &mut Globals,
 ) {
-    let (void, bool, uint) = (globals.void(), globals.bool(), globals.uint());
+    let (void, uint) = (globals.void(), globals.uint());
     let writer = (!entry.records.is_empty()).then(|| runtime.record_writer(globals, &entry.records, deferred));
     let flag = runtime.flag(globals);
     let mut code = runtime.begin_function_as(globals, entry.interface.entry.function, void);
-    let [done, aborted, left, exit, written] = [(); 5].map(|()| globals.fresh());
+    let [done, left, exit, written] = [(); 4].map(|()| globals.fresh());
     code.op(op::FunctionCall, (function.result_type, done, body));
-    code.op(op::Load, (bool, aborted, flag));
+    let aborted = flag.load(&mut code, globals);
     code.branch_if(aborted, left, exit, exit);
     code.label(left);
     if let Some(writer) = writer {

@@ -32,6 +32,7 @@ use super::strip;
 use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::typed::FunctionIndex;
 use crate::analysis::index::{Function, Index};
+use crate::edit::abort_flag::AbortFlag;
 use crate::edit::globals::Globals;
 use crate::edit::physical_addressing::declare_physical_addressing;
 use crate::edit::placeholder::Placeholders;
@@ -60,7 +61,7 @@ pub(crate) struct Lowered {
     pub(crate) uses_constant_data: bool,
     /// If any loop polls: the blocks that leave functions because of an abort, and the flag that is set there.
     pub(crate) exits: Vec<ExitBlock>,
-    pub(crate) flag: Option<Id>,
+    pub(crate) flag: Option<AbortFlag>,
 }
 
 /// Lowers every abort of a module, lets invocations unwind, and strips what only aborts used. `site_operand` says how the
@@ -82,9 +83,9 @@ pub(crate) fn lower(
     let polls = |function: &Function| plan.has_polled_loop(function);
     let polled = plan.touched(index).filter(|(_, function)| polls(function));
     let polling = entry_points_of(index, plan, polled.map(|(number, _)| number));
-    let has_silent_sites = options.max_sites.is_some_and(|max| max as usize <= sites.sites.len());
-    let may_leave_silently = has_silent_sites || polling.contains(&true);
-    let mut runtime = Runtime::new(index, options, sites.module_hash, may_leave_silently);
+    let is_recorded = |site: u32| options.max_sites.is_none_or(|max| site < max);
+    let has_single_way_out = sites.sites.len() == 1 && is_recorded(0) && !polling.contains(&true);
+    let mut runtime = Runtime::new(index, options, sites.module_hash, has_single_way_out);
     // Phase 1.
     let mut lowered = 0;
     let mut lost_use = Vec::new();
@@ -127,10 +128,13 @@ pub(crate) fn lower(
             };
             lowered += 1;
             lost_use.extend([abort.message(), abort.message_type()]);
-            let is_recorded = options.max_sites.is_none_or(|max| site < max);
             let mut code = Code::default();
-            match sites.site(SiteId(site)).filter(|_| is_recorded) {
-                None => of_function.silent = true,
+            let mut flag_state = FlagState::Set;
+            match sites.site(SiteId(site)).filter(|_| is_recorded(site)) {
+                None => {
+                    of_function.silent = true;
+                    flag_state = FlagState::Unset;
+                }
                 Some(site) => {
                     let mut lowered = write_site(unwinder, options, site, block, announces)?;
                     code = lowered.code;
@@ -144,7 +148,7 @@ pub(crate) fn lower(
                     }
                 }
             }
-            unwinder.write_recorded_exit(&mut code, FlagState::Unset, block.label, ExitKind::Abort);
+            unwinder.write_recorded_exit(&mut code, flag_state, block.label, ExitKind::Abort);
             unwinder.edits.replace_inst(&abort, &code);
         }
         unwinder.run(first_exit);

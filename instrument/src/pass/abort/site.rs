@@ -10,11 +10,11 @@
 //!
 //! ```text
 //! %unit = FunctionCall %reserve %units
-//! %key = BitwiseOr %unit IN_PLACE, Store %vkabort_key %key
+//! %key = BitwiseOr %unit IN_PLACE
 //! %room = INotEqual %unit NO_RECORD
 //! SelectionMerge %end, BranchConditional %room %write %end
 //! %write: stores of size, site and payload, Branch %end
-//! %end:
+//! %end: Store %vkabort_key %key
 //! ```
 //!
 //! Where an invocation of the same subgroup may wait for this one in a loop that polls ABORTED, the site sets it: the end of
@@ -108,8 +108,7 @@ fn defer(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Site, block:
         let variable = runtime.value(globals, slot);
         code.op(op::Store, (variable, id));
     }
-    let (variable, value) = (runtime.key(globals), globals.constant(key));
-    code.op(op::Store, (variable, value));
+    runtime.store_deferred_key(&mut code, globals, key);
     let deferred = DeferredRecord {
         key,
         site: site.id.0,
@@ -129,7 +128,7 @@ fn write_in_place(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Sit
     let (runtime, globals) = (&mut *unwinder.runtime, &mut *unwinder.globals);
     let (uint, bool) = (globals.uint(), globals.bool());
     let [site_id, none, in_place] = [site.id.0, NO_RECORD, record_key::IN_PLACE].map(|value| globals.constant(value));
-    let (reserve, variable) = (runtime.reserve(globals), runtime.key(globals));
+    let reserve = runtime.reserve(globals);
     let [unit, key, has_room, write, end] = [(); 5].map(|()| globals.fresh());
     let mut writer = message_writer(unwinder, options, site, block, write);
     let size = writer.message_size(&site.message, ty);
@@ -137,7 +136,6 @@ fn write_in_place(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Sit
     let code = &mut writer.code;
     code.op(op::FunctionCall, (uint, unit, reserve, units));
     code.op(op::BitwiseOr, (uint, key, unit, in_place));
-    code.op(op::Store, (variable, key));
     code.op(op::INotEqual, (bool, has_room, unit, none));
     code.branch_if(has_room, write, end, end);
     code.label(write);
@@ -147,12 +145,13 @@ fn write_in_place(unwinder: &mut Unwinder<'_, '_>, options: &Options, site: &Sit
         site: site_id,
     };
     writer.write_message(unit, extent, &site.message, ty, message)?;
-    let code = &mut writer.code;
+    let (mut code, variables) = (writer.code, writer.variables);
     code.branch(end);
     code.label(end);
+    unwinder.runtime.store_key(&mut code, unwinder.globals, key);
     Ok(SiteCode {
-        code: writer.code,
-        variables: writer.variables,
+        code,
+        variables,
         deferred: None,
     })
 }

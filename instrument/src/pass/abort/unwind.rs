@@ -23,7 +23,7 @@
 //! code of their own (`loop_normalize`). Both run before.
 
 use super::rematerialize_handles::{Split, rematerialize_handles};
-use super::runtime::{Runtime, bool_constant};
+use super::runtime::{Runtime, bool_constant, record_key};
 use crate::analysis::exit_plan::{ExitBlock, ExitKind, ExitPlan};
 use crate::analysis::index::debug::Position;
 use crate::analysis::index::typed::{CallIndex, FunctionIndex};
@@ -61,7 +61,7 @@ struct LoopTest {
 /// Whether the flag is set where an invocation leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FlagState {
-    /// The abort begins here: the exit has to set the flag.
+    /// The invocation leaves without a record: the exit has to set the flag.
     Unset,
     /// The flag is set already.
     Set,
@@ -80,9 +80,8 @@ impl Unwinder<'_, '_> {
     /// Ends a block with the way out of the function.
     fn write_exit(&mut self, code: &mut Code, flag_state: FlagState) {
         if flag_state == FlagState::Unset {
-            let flag = self.runtime.flag(self.globals);
-            let yes = bool_constant(self.globals, true);
-            code.op(op::Store, (flag, yes));
+            let none = self.globals.constant(record_key::NONE);
+            self.runtime.store_key(code, self.globals, none);
         }
         let ty = self.function.result_type;
         if self.index.opcode(ty) == op::TypeVoid {
@@ -147,11 +146,10 @@ impl Unwinder<'_, '_> {
             return;
         }
         let bool = self.globals.bool();
-        let flag = self.runtime.flag(self.globals);
         let to_header = bool_constant(self.globals, branch.true_label() == header);
-        let (aborted, condition) = (self.globals.fresh(), self.globals.fresh());
+        let condition = self.globals.fresh();
         let mut code = Code::default();
-        code.op(op::Load, (bool, aborted, flag));
+        let aborted = self.runtime.flag(self.globals).load(&mut code, self.globals);
         // OpSelect, not OpLogicalOr: the condition may be undefined, since it may come from the call's placeholder.
         code.op(op::Select, (bool, condition, aborted, to_header, branch.condition()));
         code.op(op::BranchConditional, (condition, Words(branch.from(2))));
@@ -171,30 +169,31 @@ impl Unwinder<'_, '_> {
         let mut code = Code::default();
         code.branch(top);
         code.label(top);
-        let mut aborted = Id::NONE;
-        if test.flag {
-            aborted = self.globals.fresh();
-            let flag = self.runtime.flag(self.globals);
-            code.op(op::Load, (bool, aborted, flag));
-        }
+        let own = test
+            .flag
+            .then(|| self.runtime.flag(self.globals).load(&mut code, self.globals));
+        let mut leaves = own.unwrap_or(Id::NONE);
         if test.poll {
             // An abort that leaves no record sets the flag and not ABORTED, so both are tested.
             let [other, either] = [(); 2].map(|()| self.globals.fresh());
             let poll = self.runtime.poll(self.globals);
             code.op(op::FunctionCall, (bool, other, poll));
             if test.flag {
-                code.op(op::LogicalOr, (bool, either, aborted, other));
+                code.op(op::LogicalOr, (bool, either, leaves, other));
             }
-            aborted = if test.flag { either } else { other };
+            leaves = if test.flag { either } else { other };
         }
-        code.branch_if(aborted, leave, go, go);
+        code.branch_if(leaves, leave, go, go);
         code.label(leave);
-        let flag_state = if test.poll { FlagState::Unset } else { FlagState::Set };
-        if test.flag {
-            self.write_recorded_exit(&mut code, flag_state, leave, ExitKind::Test);
-        } else {
+        match own {
+            Some(own) => {
+                if test.poll {
+                    self.keep_key(&mut code, own);
+                }
+                self.write_recorded_exit(&mut code, FlagState::Set, leave, ExitKind::Test);
+            }
             // ABORTED is set already, so that no loop waits for this invocation.
-            self.write_exit(&mut code, flag_state);
+            None => self.write_exit(&mut code, FlagState::Unset),
         }
         code.label(go);
         code.branch(body);
@@ -202,18 +201,26 @@ impl Unwinder<'_, '_> {
         renames.edge(body, header.label, go);
     }
 
+    /// Sets the flag of an invocation that leaves because of another's abort, unless it has aborted: `own`.
+    fn keep_key(&mut self, code: &mut Code, own: Id) {
+        let (uint, variable) = (self.globals.uint(), self.runtime.key(self.globals));
+        let none = self.globals.constant(record_key::NONE);
+        let [key, new] = [(); 2].map(|()| self.globals.fresh());
+        code.op(op::Load, (uint, key, variable));
+        code.op(op::Select, (uint, new, own, key, none));
+        self.runtime.store_key(code, self.globals, new);
+    }
+
     /// Splits a block after each of `calls` with a test of the flag. Returns the label of the last piece.
     fn split_after_calls(&mut self, block: &Block, calls: &[CallIndex], renames: &mut PhiRenames) -> Id {
-        let bool = self.globals.bool();
-        let flag = self.runtime.flag(self.globals);
         let mut last = block.label;
         let mut splits = Vec::new();
         let (mut position, mut at) = (Position::default(), block.offset);
         for call in calls.iter().filter_map(|c| self.index.calls.get(*c)) {
             let after = self.index.inst(call.offset).end();
-            let [aborted, leave, go] = [(); 3].map(|()| self.globals.fresh());
+            let [leave, go] = [(); 2].map(|()| self.globals.fresh());
             let mut code = Code::default();
-            code.op(op::Load, (bool, aborted, flag));
+            let aborted = self.runtime.flag(self.globals).load(&mut code, self.globals);
             code.branch_if(aborted, leave, go, go);
             code.label(leave);
             self.write_recorded_exit(&mut code, FlagState::Set, leave, ExitKind::Test);

@@ -33,6 +33,7 @@ use crate::analysis::exit_plan::{ExitBlock, ExitKind};
 use crate::analysis::index::Index;
 use crate::analysis::index::typed::{FunctionIndex, Node};
 use crate::edit::Edits;
+use crate::edit::abort_flag::AbortFlag;
 use crate::edit::globals::Globals;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::Id;
@@ -43,9 +44,9 @@ use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeMap;
 use waits::Waits;
 
-/// Lets the exits in `blocks`, in which the variable `flag` is true, reach merge blocks. `headers` are the labels of waiting
+/// Lets the exits in `blocks`, in which `flag` is set, reach merge blocks. `headers` are the labels of waiting
 /// loops.
-pub(crate) fn reconverge(index: &Index<'_>, flag: Id, blocks: &[ExitBlock], headers: &HashSet<Id>) -> Edits {
+pub(crate) fn reconverge(index: &Index<'_>, flag: AbortFlag, blocks: &[ExitBlock], headers: &HashSet<Id>) -> Edits {
     let mut edits = Edits::default();
     let waits = Waits::new(index, headers);
     let mut globals: Option<Globals> = None;

@@ -7,6 +7,7 @@ use crate::analysis::dominators::Dominators;
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::{Node, Table};
 use crate::edit::Edits;
+use crate::edit::abort_flag::AbortFlag;
 use crate::edit::globals::Globals;
 use crate::edit::placeholder::Placeholders;
 use crate::spv::{Code, Id, Inst, Words, op, operands};
@@ -35,7 +36,7 @@ pub(super) struct Rewriter<'a, 'w> {
     pub(super) repairs: &'a Repairs,
     /// By merge block.
     pub(super) tests: BTreeMap<Node, Test>,
-    pub(super) flag: Id,
+    pub(super) flag: AbortFlag,
     pub(super) globals: &'a mut Globals,
     pub(super) placeholders: &'a mut Placeholders,
     /// By offset: changed instructions.
@@ -51,7 +52,7 @@ pub(super) struct Rewriter<'a, 'w> {
 pub(super) fn rewrite(
     flow: &Flow<'_, '_>,
     detours: &Detours,
-    flag: Id,
+    flag: AbortFlag,
     globals: &mut Globals,
     placeholders: &mut Placeholders,
     edits: &mut Edits,
@@ -221,9 +222,7 @@ impl<'w> Rewriter<'_, 'w> {
             .map_or(block.offset + 2, |inst| inst.end());
         let mut code = Code::default();
         if self.flow.dominators.is_reachable(merge) {
-            let bool = self.globals.bool();
-            let aborted = self.globals.fresh();
-            code.op(op::Load, (bool, aborted, self.flag));
+            let aborted = self.flag.load(&mut code, self.globals);
             code.branch_if(aborted, leave, go, go);
         } else {
             // All others have left in another way.

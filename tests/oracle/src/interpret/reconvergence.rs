@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// What a rewrite is known by.
 #[derive(Debug, Default)]
 pub(super) struct Rewritten {
-    /// The flag of an invocation that has aborted.
+    /// The flag of an invocation that has aborted: a `bool`, or the key of its record, which is not 0 then.
     pub(super) flag: Option<Id>,
     /// The function that reads whether any invocation has aborted.
     poll: Option<Id>,
@@ -36,7 +36,7 @@ impl Rewritten {
             }
         }
         Self {
-            flag: module.named("vkabort_aborted"),
+            flag: module.named("vkabort_aborted").or_else(|| module.named("vkabort_key")),
             poll,
             polling,
         }

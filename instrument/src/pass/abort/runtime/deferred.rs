@@ -5,6 +5,7 @@
 //! key:  bit 31 = 0   deferred: site (bits 0-13), bytes of payload (bits 14-30)
 //!       bit 31 = 1   reserved and filled at the site: its unit (bits 0-30)
 //!       NONE         no record: the arena is full, the site sends none, or another invocation has aborted
+//!       RUNNING      the invocation has not aborted
 //! ```
 //!
 //! An invocation that has left waits until the others of its subgroup have finished, and its variables occupy registers
@@ -20,15 +21,17 @@ pub(crate) const MAX_VALUES: usize = 8;
 pub(crate) mod record_key {
     /// No record.
     pub(crate) const NONE: u32 = u32::MAX;
+    /// The invocation has not aborted.
+    pub(crate) const RUNNING: u32 = 0;
     /// Set in the keys of records that their sites have reserved.
     pub(crate) const IN_PLACE: u32 = 1 << 31;
     /// Bits of the site.
     pub(crate) const SITE_BITS: u32 = 14;
 
-    /// The key of a deferred record. `None` if the site or the size in bytes is too large.
+    /// The key of a deferred record. `None` if the site or the size in bytes is too large, or both are 0.
     pub(crate) fn deferred(site: u32, size: u32) -> Option<u32> {
         let fits = site < 1 << SITE_BITS && size < 1 << (31 - SITE_BITS);
-        fits.then_some(size << SITE_BITS | site)
+        fits.then_some(size << SITE_BITS | site).filter(|key| *key != RUNNING)
     }
 }
 

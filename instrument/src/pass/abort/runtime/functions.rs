@@ -10,7 +10,7 @@ use super::open_function::OpenFunction;
 use super::state::{ABORTED, Runtime};
 use super::trap;
 use crate::edit::globals::Globals;
-use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, RELEASE, UNIFORM_MEMORY};
+use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, UNIFORM_MEMORY};
 use crate::spv::{Code, Id, op};
 use vkabort_record::layout::{COMMIT_MAGIC, header};
 
@@ -28,43 +28,33 @@ impl Runtime {
             block,
         } = self.begin_function(globals, "vkabort_commit", void, [uint]);
         self.commit = Some(function);
-        let scope = globals.constant(self.scope);
-        let release = match self.memory_barriers {
-            true => self.available(RELEASE),
-            false => 0,
-        };
-        let release = globals.constant(release);
-        let [magic, one] = [COMMIT_MAGIC, 1].map(|value| globals.constant(value));
+        let [scope, relaxed, magic, one] = [self.scope, 0, COMMIT_MAGIC, 1].map(|value| globals.constant(value));
         let value = globals.fresh();
         let base = self.record(&mut code, globals, record);
         let pointer = self.record_word(&mut code, globals, base, header::COMMIT);
+        // One barrier for all three words: with release semantics, each would have its own.
         if self.memory_barriers {
             self.barrier(&mut code, globals);
         }
         code.op(op::IAdd, (uint, value, record, magic));
-        code.op(op::AtomicStore, (pointer, scope, release, value));
-        self.set_aborted(&mut code, globals, [scope, release, one]);
+        code.op(op::AtomicStore, (pointer, scope, relaxed, value));
+        self.set_aborted(&mut code, globals, [scope, relaxed, one]);
         trap::write_trap(self, &mut code, globals, block);
         code.op(op::Return, ());
         self.end_function(code);
         function
     }
 
-    /// Makes the invocation's earlier writes available before its later ones.
+    /// Makes the invocation's earlier writes to the arena available before its later ones.
     pub(super) fn barrier(&self, code: &mut Code, globals: &mut Globals) {
-        let scope = globals.constant(self.scope);
-        let semantics = globals.constant(self.available(ACQUIRE_RELEASE));
-        code.op(op::MemoryBarrier, (scope, semantics));
-    }
-
-    /// Memory semantics that order and make available accesses to the arena.
-    fn available(&self, order: u32) -> u32 {
         let make_available = if self.uses_vulkan_memory_model {
             MAKE_AVAILABLE
         } else {
             0
         };
-        order | UNIFORM_MEMORY | make_available
+        let semantics = ACQUIRE_RELEASE | UNIFORM_MEMORY | make_available;
+        let [scope, semantics] = [self.scope, semantics].map(|value| globals.constant(value));
+        code.op(op::MemoryBarrier, (scope, semantics));
     }
 
     /// The function `put_bytes`: writes the bytes of `value` that `mask` covers at byte `at` of the record area. It reads

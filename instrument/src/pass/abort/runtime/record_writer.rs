@@ -4,7 +4,7 @@
 //! void vkabort_write_record(uint stage, uvec4 identity)
 //!     if (key == NONE) return                                                   phase 1, if there may be no record
 //!     unit = key has IN_PLACE ? key & ~IN_PLACE : reserve(units of key)         phase 2
-//!     if (unit == NO_RECORD) return
+//!     if (nothing is reserved) return
 //!     if deferred: store size and site; payload                                 phase 3
 //!     store hash, stage and identity; commit(unit)                              phase 4
 //! ```
@@ -45,6 +45,8 @@ struct Writer<'a> {
     /// Merge blocks of the open selections, outermost first.
     merges: Vec<Id>,
     key: Id,
+    /// The open block of phase 2.
+    block: Id,
 }
 
 impl Runtime {
@@ -62,14 +64,17 @@ impl Runtime {
         let mut records: Vec<&DeferredRecord> = positions.filter_map(|at| deferred.get(*at as usize)).collect();
         records.sort_by_key(|record| u32::MAX - record.payload_units());
         // Only one function can be open.
-        let (reserve, commit) = (self.reserve(globals), self.commit(globals));
+        let capacity = self.arena.capacity;
+        let is_inline = !of_entry.in_place && records.iter().all(|record| record.units() <= capacity);
+        let reserve = (!is_inline).then(|| self.reserve(globals));
+        let commit = self.commit(globals);
         let (uint, void) = (globals.uint(), globals.void());
         let uvec4 = globals.vector(uint, 4);
         let OpenFunction {
             code,
             function,
             parameters: [stage, identity],
-            ..
+            block,
         } = self.begin_function(globals, "vkabort_write_record", void, [uint, uvec4]);
         self.record_writers.push((of_entry.clone(), function));
         let mut writer = Writer {
@@ -78,8 +83,9 @@ impl Runtime {
             code,
             merges: Vec::new(),
             key: Id::NONE,
+            block,
         };
-        writer.write(of_entry, &records, [reserve, commit], [stage, identity]);
+        writer.write(of_entry, &records, reserve, commit, [stage, identity]);
         let code = writer.code;
         self.end_function(code);
         function
@@ -91,7 +97,8 @@ impl Writer<'_> {
         &mut self,
         of_entry: &EntryRecords,
         records: &[&DeferredRecord],
-        [reserve, commit]: [Id; 2],
+        reserve: Option<Id>,
+        commit: Id,
         [stage, identity]: [Id; 2],
     ) {
         let void = self.globals.void();
@@ -110,10 +117,10 @@ impl Writer<'_> {
         // Phase 2.
         let extent = self.extent(records);
         let mut is_in_place = None;
-        let unit = match (of_entry.in_place, records) {
-            (true, []) => self.unit_in_place(),
-            (false, _) => self.calculate(op::FunctionCall, (reserve, extent.units)),
-            (true, _) => {
+        let unit = match (reserve, records) {
+            (_, []) => self.unit_in_place(),
+            (None, _) => self.reserve(extent.units),
+            (Some(reserve), _) => {
                 let [here, there, merge, unit] = [(); 4].map(|()| self.globals.fresh());
                 let (bool, in_place) = (self.globals.bool(), self.globals.constant(record_key::IN_PLACE));
                 let test = self.emit(op::UGreaterThanEqual, bool, (self.key, in_place));
@@ -128,12 +135,10 @@ impl Writer<'_> {
                 self.code.label(merge);
                 let uint = self.globals.uint();
                 phi(&mut self.code, uint, unit, &[(reserved, there), (new, here)]);
+                self.open_if(op::INotEqual, unit, NO_RECORD);
                 unit
             }
         };
-        if !records.is_empty() {
-            self.open_if(op::INotEqual, unit, NO_RECORD);
-        }
         // Phase 3.
         let record = self.runtime.record(&mut self.code, self.globals, unit);
         if !records.is_empty() {
@@ -193,6 +198,20 @@ impl Writer<'_> {
             }
         };
         Extent { units, size, site }
+    }
+
+    /// Reserves a record, and opens a selection for it.
+    fn reserve(&mut self, units: Id) -> Id {
+        let code = &mut self.code;
+        let [unit, fits] = self.runtime.try_reserve(code, self.globals, units, None, self.block);
+        let [inside, full, merge] = [(); 3].map(|()| self.globals.fresh());
+        code.branch_if(fits, inside, full, merge);
+        code.label(full);
+        self.runtime.count_dropped(code, self.globals);
+        code.branch(merge);
+        code.label(inside);
+        self.merges.push(merge);
+        unit
     }
 
     fn unit_in_place(&mut self) -> Id {
@@ -291,6 +310,7 @@ impl Writer<'_> {
         self.code.branch_if(condition, inside, merge, merge);
         self.code.label(inside);
         self.merges.push(merge);
+        self.block = inside;
     }
 
     fn calculate(&mut self, opcode: u16, operands: impl Operands) -> Id {

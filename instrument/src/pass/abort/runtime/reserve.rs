@@ -1,12 +1,14 @@
-//! Writes the function `reserve`.
+//! Reserves records: in the function `reserve` for messages that are written at their sites, and in `record_writer`.
 //!
 //! ```text
 //! uint vkabort_reserve(uint units)                           -> unit offset of the record, or NO_RECORD
-//!     if (atomicLoad(cursor) < capacity) {                                                 phase 1: test
-//!         unit = atomicAdd(cursor, units <= capacity ? units : 0)                          phase 2: reserve
-//!         if (units <= capacity && unit <= capacity - units) return unit
-//!         if (units > capacity) aborted = 1                                                phase 3: too large
+//!     fits = false
+//!     if (atomicLoad(cursor) < capacity && units <= capacity) {                            phase 1: test
+//!         unit = atomicAdd(cursor, units)                                                  phase 2: reserve
+//!         fits = unit <= capacity - units
 //!     }
+//!     if (fits) return unit
+//!     if (units > capacity) aborted = 1                                                    phase 3: too large
 //!     atomicAdd(dropped, 1); return NO_RECORD                                              phase 4: count
 //! ```
 //!
@@ -17,8 +19,9 @@
 
 use super::deferred::record_key;
 use super::open_function::OpenFunction;
-use super::state::{ABORTED, DROPPED, Runtime};
+use super::state::{ABORTED, DROPPED, Runtime, bool_constant};
 use crate::edit::globals::Globals;
+use crate::edit::phi::phi;
 use crate::spv::{Code, Id, op};
 use vkabort_record::layout::CURSOR_OFFSET;
 
@@ -33,56 +36,80 @@ impl Runtime {
             return function;
         }
         let (uint, bool) = (globals.uint(), globals.bool());
-        let types = self.types(globals);
         let OpenFunction {
             mut code,
             function,
             parameters: [units],
-            ..
+            block,
         } = self.begin_function(globals, "vkabort_reserve", uint, [uint]);
         self.reserve = Some(function);
         let [scope, zero, one, capacity, none] =
             [self.scope, 0, 1, self.arena.capacity, NO_RECORD].map(|value| globals.constant(value));
-        let address = self.arena.control + u64::from(CURSOR_OFFSET);
-        let cursor = self.pointer_to(&mut code, globals, types.uint_pointer, address);
-        let [now, has_room, attempt, count, unit, fits_arena] = [(); 6].map(|()| globals.fresh());
-        let [added, is_low, last, fits, found, old] = [(); 6].map(|()| globals.fresh());
-        let [full, too_large, counted] = [(); 3].map(|()| globals.fresh());
-
-        // Phase 1: test whether the arena is full already. Relaxed semantics are 0.
-        code.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
-        code.op(op::ULessThan, (bool, has_room, now, capacity));
-        code.branch_if(has_room, attempt, count, count);
-
-        // Phase 2: reserve the units, none for a record larger than the arena.
-        code.label(attempt);
+        let [fits_arena, found, full, too_large, counted] = [(); 5].map(|()| globals.fresh());
+        // Phases 1 and 2. Compilers remove the comparison for records of constant length.
         code.op(op::ULessThanEqual, (bool, fits_arena, units, capacity));
-        code.op(op::Select, (uint, added, fits_arena, units, zero));
-        code.op(op::AtomicIAdd, (uint, unit, cursor, scope, zero, added));
-        code.op(op::ISub, (uint, last, capacity, units));
-        code.op(op::ULessThanEqual, (bool, is_low, unit, last));
-        code.op(op::LogicalAnd, (bool, fits, fits_arena, is_low));
+        let [unit, fits] = self.try_reserve(&mut code, globals, units, Some(fits_arena), block);
         code.branch_if(fits, found, full, full);
         code.label(found);
         code.op(op::ReturnValue, unit);
-
-        // Phase 3: without a message, the device is lost all the same. Where others have filled the arena, they set ABORTED.
-        // Compilers remove this phase for records of constant length.
+        // Phase 3: without a message, the device is lost all the same.
         code.label(full);
         code.branch_if(fits_arena, counted, too_large, counted);
         code.label(too_large);
         self.set_aborted(&mut code, globals, [scope, zero, one]);
         code.branch(counted);
         code.label(counted);
-        code.branch(count);
-
-        // Phase 4: count the abort.
-        code.label(count);
-        let dropped = self.control(&mut code, globals, DROPPED);
-        code.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
+        // Phase 4.
+        self.count_dropped(&mut code, globals);
         code.op(op::ReturnValue, none);
         self.end_function(code);
         function
+    }
+
+    /// Tries to reserve `units` units, unless `condition` is false. Returns the unit offset, and whether they are reserved.
+    /// `block` is the open block.
+    pub(super) fn try_reserve(
+        &mut self,
+        code: &mut Code,
+        globals: &mut Globals,
+        units: Id,
+        condition: Option<Id>,
+        block: Id,
+    ) -> [Id; 2] {
+        let (uint, bool) = (globals.uint(), globals.bool());
+        let ty = self.types(globals).uint_pointer;
+        let [scope, zero, capacity] = [self.scope, 0, self.arena.capacity].map(|value| globals.constant(value));
+        let no = bool_constant(globals, false);
+        let address = self.arena.control + u64::from(CURSOR_OFFSET);
+        let cursor = self.pointer_to(code, globals, ty, address);
+        let [now, mut has_room, attempt, added, last, is_low, merge] = [(); 7].map(|()| globals.fresh());
+        // Relaxed semantics are 0.
+        code.op(op::AtomicLoad, (uint, now, cursor, scope, zero));
+        code.op(op::ULessThan, (bool, has_room, now, capacity));
+        if let Some(condition) = condition {
+            let both = globals.fresh();
+            code.op(op::LogicalAnd, (bool, both, has_room, condition));
+            has_room = both;
+        }
+        code.branch_if(has_room, attempt, merge, merge);
+        code.label(attempt);
+        code.op(op::AtomicIAdd, (uint, added, cursor, scope, zero, units));
+        code.op(op::ISub, (uint, last, capacity, units));
+        code.op(op::ULessThanEqual, (bool, is_low, added, last));
+        code.branch(merge);
+        code.label(merge);
+        let [unit, fits] = [(); 2].map(|()| globals.fresh());
+        phi(code, uint, unit, &[(zero, block), (added, attempt)]);
+        phi(code, bool, fits, &[(no, block), (is_low, attempt)]);
+        [unit, fits]
+    }
+
+    /// Counts an abort without a record.
+    pub(super) fn count_dropped(&mut self, code: &mut Code, globals: &mut Globals) {
+        let [scope, zero, one] = [self.scope, 0, 1].map(|value| globals.constant(value));
+        let dropped = self.control(code, globals, DROPPED);
+        let (uint, old) = (globals.uint(), globals.fresh());
+        code.op(op::AtomicIAdd, (uint, old, dropped, scope, zero, one));
     }
 
     /// Sets ABORTED where waiting loops watch it: they end although the record is not complete yet.

@@ -6,8 +6,8 @@
 //! hang     a barrier, then for (i = 0; i < hang_iterations; ++i) { if (atomicLoad(ABORTED) == 0) break; }
 //! ```
 //!
-//! The stores of COMMIT and ABORTED have release semantics, which order earlier accesses before them but not later ones
-//! after them: without the barrier the faulting store could overtake them, and no cache is written back after a fault.
+//! Nothing orders later accesses after the stores of COMMIT and ABORTED: without the barrier the faulting store could
+//! overtake them, and no cache is written back after a fault.
 //! `Device` is the widest scope of Vulkan; the host sees the stores too, since the arena is in memory that the device does
 //! not cache.
 //!
