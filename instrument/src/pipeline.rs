@@ -160,7 +160,7 @@ impl Pipeline<'_, '_> {
             let words = index.words;
             // An index is about as large as its module: none outlives its use.
             drop((index, plan));
-            return self.leave(lowered, &headers, words);
+            return self.leave(lowered, &headers, words, &mut sites.warnings);
         }
         edits.append(&site_numbering::mark(&index));
         let waiting_loops = plan.waiting_loops(&index);
@@ -185,7 +185,7 @@ impl Pipeline<'_, '_> {
             let lowered = abort::lower(&index, &plan, options, sites, SiteOperand::Marked)?;
             let headers = plan.polled_headers(&index);
             drop((index, plan));
-            return self.leave(lowered, &headers, &words);
+            return self.leave(lowered, &headers, &words, &mut sites.warnings);
         }
         Err(Error::new(
             ErrorKind::Limit,
@@ -197,7 +197,13 @@ impl Pipeline<'_, '_> {
 
     /// Applies the lowering, then lets invocations that leave meet the others in front of waiting loops, whose headers have
     /// the labels `headers`.
-    fn leave(&mut self, lowered: abort::Lowered, headers: &HashSet<Id>, words: &[u32]) -> Result<(Vec<u32>, bool)> {
+    fn leave(
+        &mut self,
+        lowered: abort::Lowered,
+        headers: &HashSet<Id>,
+        words: &[u32],
+        warnings: &mut Vec<String>,
+    ) -> Result<(Vec<u32>, bool)> {
         let abort::Lowered {
             edits,
             uses_constant_data,
@@ -206,7 +212,8 @@ impl Pipeline<'_, '_> {
         } = lowered;
         let mut words = self.apply("abort", edits, words)?;
         if let Some(flag) = flag {
-            let edits = reconverge::reconverge(&Index::new(&words)?, flag, &exits, headers);
+            let (edits, warning) = reconverge::reconverge(&Index::new(&words)?, flag, &exits, headers);
+            warnings.extend(warning);
             if !edits.is_empty() {
                 words = self.apply("reconverge", edits, &words)?;
             }

@@ -19,7 +19,7 @@
 //! blocks, with `phis` and `switches`.
 //!
 //! Not handled: functions with unknown instructions, and pointers or handles that would have to be selected by a phi: their
-//! exits stay as they are. A selection that breaks out of a switch around it cannot become a switch: its exits go further out.
+//! exits stay as they are, with a warning. A selection that breaks out of a switch around it cannot become a switch: its exits go further out.
 
 mod detours;
 mod flow;
@@ -31,6 +31,7 @@ mod waits;
 
 use crate::analysis::exit_plan::{ExitBlock, ExitKind};
 use crate::analysis::index::Index;
+use crate::analysis::index::names::Names;
 use crate::analysis::index::typed::{FunctionIndex, Node};
 use crate::edit::Edits;
 use crate::edit::abort_flag::AbortFlag;
@@ -42,12 +43,19 @@ use flow::Flow;
 use rewrite::rewrite;
 use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeMap;
+use values::Obstacle;
 use waits::Waits;
 
 /// Lets the exits in `blocks`, in which `flag` is set, reach merge blocks. `headers` are the labels of waiting
-/// loops.
-pub(crate) fn reconverge(index: &Index<'_>, flag: AbortFlag, blocks: &[ExitBlock], headers: &HashSet<Id>) -> Edits {
+/// loops. Returns a warning besides, if a function keeps its exits.
+pub(crate) fn reconverge(
+    index: &Index<'_>,
+    flag: AbortFlag,
+    blocks: &[ExitBlock],
+    headers: &HashSet<Id>,
+) -> (Edits, Option<String>) {
     let mut edits = Edits::default();
+    let mut unprotected: Vec<(Id, Obstacle)> = Vec::new();
     let waits = Waits::new(index, headers);
     let mut globals: Option<Globals> = None;
     let mut placeholders = Placeholders::default();
@@ -67,13 +75,47 @@ pub(crate) fn reconverge(index: &Index<'_>, flag: AbortFlag, blocks: &[ExitBlock
         let detours = Detours::new(&flow, &waits.nodes_and_returns(number, &flow, &is_exit), &exits);
         if !detours.exits.is_empty() {
             let globals = globals.get_or_insert_with(|| Globals::new(index));
-            rewrite(&flow, &detours, flag, globals, &mut placeholders, &mut edits);
+            if let Err(obstacle) = rewrite(&flow, &detours, flag, globals, &mut placeholders, &mut edits) {
+                unprotected.push((function.id, obstacle));
+            }
         }
     }
     if let Some(globals) = globals.filter(|_| !edits.is_empty()) {
         globals.finish(index, &mut edits);
     }
-    edits
+    (edits, warning(index, &unprotected))
+}
+
+/// Describes the functions that keep their exits, and the first obstacle.
+fn warning(index: &Index<'_>, unprotected: &[(Id, Obstacle)]) -> Option<String> {
+    let &(function, obstacle) = unprotected.first()?;
+    // The function of an entry point is called by a new one that has its id.
+    let callers = index.calls.values().iter().filter(|call| call.callee == function);
+    let mut callers = callers.filter_map(|call| Some(index.functions.get(call.caller)?.id));
+    let entry = callers.find(|caller| index.entry_points.iter().any(|entry| entry.function == *caller));
+    let name = Names::new(index).function(index, entry.unwrap_or(function));
+    let functions = match unprotected.len() {
+        1 => String::new(),
+        count => format!(" and {} other functions", count - 1),
+    };
+    let cause = match obstacle {
+        Obstacle::UnknownInstruction(opcode) => {
+            format!(
+                "the function contains an unknown instruction (opcode {opcode}); move it into a function without aborts"
+            )
+        }
+        Obstacle::Value(id) => {
+            let definition = index.opcode(id);
+            format!(
+                "a pointer or handle from before the merge block is used behind it (opcode {definition}); compute it behind \
+                 the selection with the abort"
+            )
+        }
+    };
+    Some(format!(
+        "in `{name}`{functions}, an invocation that aborts inside a selection leaves there although a loop that waits for it \
+         follows, so that some drivers never end the loop: {cause}"
+    ))
 }
 
 /// The exits of each function.

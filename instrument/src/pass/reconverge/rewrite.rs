@@ -2,7 +2,7 @@
 
 use super::detours::Detours;
 use super::flow::{Flow, is_loop};
-use super::values::{Repairer, Repairs};
+use super::values::{Obstacle, Repairer, Repairs};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::index::Block;
 use crate::analysis::index::typed::{Node, Table};
@@ -48,7 +48,11 @@ pub(super) struct Rewriter<'a, 'w> {
     pub(super) edits: &'a mut Edits,
 }
 
-/// Adds the edits, or none if a value cannot be repaired.
+/// Adds the edits.
+///
+/// # Errors
+///
+/// A value cannot be repaired; nothing is edited.
 pub(super) fn rewrite(
     flow: &Flow<'_, '_>,
     detours: &Detours,
@@ -56,14 +60,12 @@ pub(super) fn rewrite(
     globals: &mut Globals,
     placeholders: &mut Placeholders,
     edits: &mut Edits,
-) {
+) -> Result<(), Obstacle> {
     let test_nodes = test_nodes(flow, detours);
     let dominators = Dominators::new(&with_detours(flow, detours, &test_nodes));
     let predecessors = flow.predecessors();
     let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, globals, placeholders);
-    let Some(repairs) = repairer.run(|node| detours.exits.contains_key(&node)) else {
-        return;
-    };
+    let repairs = repairer.run(|node| detours.exits.contains_key(&node))?;
     let mut tests = BTreeMap::new();
     for (header, next) in &detours.tests {
         if let Some(construct) = flow.construct(*header) {
@@ -94,6 +96,7 @@ pub(super) fn rewrite(
         edits,
     };
     rewriter.run();
+    Ok(())
 }
 
 /// Nodes for the tests, behind those of the blocks, by merge block: the phis and the test of that block.

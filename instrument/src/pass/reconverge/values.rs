@@ -29,6 +29,15 @@ pub(super) struct NewPhi {
     pub(super) values: Vec<(Option<Id>, Node)>,
 }
 
+/// Why the values of a function cannot be repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// An instruction with this opcode, which may use any value.
+    UnknownInstruction(u16),
+    /// A pointer or handle that can be neither selected nor computed again, by the instruction that defines it.
+    Value(Id),
+}
+
 /// Changes to the values of a function.
 #[derive(Default)]
 pub(super) struct Repairs {
@@ -79,9 +88,12 @@ impl<'a, 'w> Repairer<'a, 'w> {
         }
     }
 
-    /// `None` if a value can be neither selected nor computed again, or an instruction is unknown. `is_replaced` says which
-    /// terminators are.
-    pub(super) fn run(mut self, is_replaced: impl Fn(Node) -> bool) -> Option<Repairs> {
+    /// `is_replaced` says which terminators are.
+    ///
+    /// # Errors
+    ///
+    /// A value can be neither selected nor computed again, or an instruction is unknown.
+    pub(super) fn run(mut self, is_replaced: impl Fn(Node) -> bool) -> Result<Repairs, Obstacle> {
         let index = self.flow.index;
         let mut repairs = Repairs::default();
         for (position, block) in index.blocks_of(self.flow.function).iter().enumerate() {
@@ -97,7 +109,8 @@ impl<'a, 'w> Repairer<'a, 'w> {
             }
         }
         while let Some((node, value)) = self.worklist.pop() {
-            let result = self.results.get(&(node, value)).copied()?;
+            let result = self.results.get(&(node, value)).copied();
+            let result = result.ok_or(Obstacle::Value(value))?;
             let mut values = Vec::new();
             for before in self.predecessors.get(node).into_iter().flatten() {
                 let is_reachable = self.flow.dominators.is_reachable(*before);
@@ -111,10 +124,10 @@ impl<'a, 'w> Repairer<'a, 'w> {
                 .or_default()
                 .push(NewPhi { ty, result, values });
         }
-        Some(repairs)
+        Ok(repairs)
     }
 
-    fn repair_inst(&mut self, node: Node, inst: &Inst<'_>, repairs: &mut Repairs) -> Option<()> {
+    fn repair_inst(&mut self, node: Node, inst: &Inst<'_>, repairs: &mut Repairs) -> Result<(), Obstacle> {
         let index = self.flow.index;
         let mut broken = Vec::new();
         let is_visited = operands::visit_ids(inst, index.selector_words(inst), |word| {
@@ -133,21 +146,22 @@ impl<'a, 'w> Repairer<'a, 'w> {
             }
         });
         if !is_visited {
-            return None;
+            return Err(Obstacle::UnknownInstruction(inst.opcode()));
         }
         for (word, id, at) in broken {
             let new = match self.is_selectable(id) {
-                true => self.value_at(id, at)?,
-                false if inst.opcode() == op::Phi => return None,
+                true => self.value_at(id, at),
+                false if inst.opcode() == op::Phi => None,
                 false => {
                     let code = repairs.copies.entry(inst.offset).or_default();
                     let mut copied = 0;
-                    self.compute_again(id, at, code, &mut copied)?
+                    self.compute_again(id, at, code, &mut copied)
                 }
             };
+            let new = new.ok_or(Obstacle::Value(id))?;
             repairs.uses.entry(inst.offset).or_default().push((word, new));
         }
-        Some(())
+        Ok(())
     }
 
     /// The block that defines a value. `None` for labels, parameters and what other functions or no function defines.
