@@ -6,7 +6,7 @@ use crate::compile::Progress;
 use crate::glsl;
 use crate::golden_case::{GoldenCase, files, input};
 use crate::interface::Interface;
-use crate::pipeline::{Code, Pipeline};
+use crate::pipeline::{Code, Pipeline, Specialization};
 use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result};
 use ash::vk::{self, ShaderStageFlags as Stage};
@@ -14,14 +14,17 @@ use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use vkabort_instrument::{LoopPoll, Options, Trap};
+use vkabort_instrument::{DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
 
 /// Argument that makes the program create pipelines of the modules in the folder behind it.
 pub const GOLDENS: &str = "--goldens";
 
-/// Beginnings of the names of golden cases that cannot form a pipeline: the layer refuses the module, or Vulkan does not
-/// allow its instruction set, at which Mesa's compilers end the process.
-const EXCLUDED: [&str; 2] = ["error-", "site_numbering-opencl_debug_info"];
+/// Beginnings of the names of golden cases that cannot form a pipeline: the layer refuses the module, or Mesa's compilers end
+/// the process, at an instruction set that Vulkan does not allow and at an image that a function returns.
+const EXCLUDED: [&str; 3] = ["error-", "reconverge-unprotected", "site_numbering-opencl_debug_info"];
+
+/// Extension of files with the specialisation of a module, as JSON.
+const SPECIALIZATION: &str = "specialization";
 
 /// The layer's settings of a golden case: names without prefix, and values.
 pub type Settings = Vec<(&'static str, String)>;
@@ -49,13 +52,19 @@ pub fn prepare(folder: &Path) -> Result<BTreeMap<String, Settings>> {
         let set = parts.collect::<Vec<_>>().join(",");
         fs::create_dir_all(folder.join(&set))?;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        fs::write(folder.join(&set).join(name), bytes)?;
+        let file = folder.join(&set).join(name);
+        if !case.options.specialization.is_empty() {
+            let json = serde_json::to_string(&case.options.specialization)?;
+            fs::write(file.with_extension(SPECIALIZATION), json)?;
+        }
+        fs::write(file, bytes)?;
         all.insert(set, settings);
     }
     Ok(all)
 }
 
-/// The settings that lead to these options. Without its option, a golden case has no polling, as its output is shorter.
+/// The settings that lead to these options; those without a setting depend on the device. Without its option, a golden case has
+/// no polling, as its output is shorter.
 fn settings(options: &Options) -> Settings {
     let poll = match options.loop_poll {
         LoopPoll::Auto => "auto",
@@ -68,6 +77,9 @@ fn settings(options: &Options) -> Settings {
         Trap::Hang => "hang",
     };
     let mut settings = vec![("LOOP_POLL", poll.to_owned()), ("TRAP", trap.to_owned())];
+    if options.hang_iterations != DEFAULT_HANG_ITERATIONS {
+        settings.push(("HANG_ITERATIONS", options.hang_iterations.to_string()));
+    }
     settings.extend(options.max_sites.map(|sites| ("MAX_SITES", sites.to_string())));
     settings
 }
@@ -91,13 +103,30 @@ pub fn create(folder: &Path, mut each: impl FnMut(&str, &Progress)) -> Result<()
     let mut files = fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
     files.sort_by_key(fs::DirEntry::file_name);
     for file in files {
+        if file
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == SPECIALIZATION)
+        {
+            continue;
+        }
+        let specialization: Option<Specialization> = fs::read(file.path().with_extension(SPECIALIZATION))
+            .ok()
+            .map(|json| serde_json::from_slice(&json))
+            .transpose()?;
         let bytes = fs::read(file.path())?;
         let (words, _) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
         let interface = Interface::of(&words)?;
         for (entry, (stage, name)) in interface.entries.iter().enumerate() {
-            let created = require(&gpu, &interface, has_mesh, *stage)
-                .and_then(|stage| create_one(&device, Code { words: &words, entry }, stage));
+            let created = require(&gpu, &interface, has_mesh, *stage).and_then(|stage| {
+                let code = Code {
+                    words: &words,
+                    entry,
+                    specialization: specialization.as_ref(),
+                };
+                create_one(&device, code, stage)
+            });
             let progress = match created {
                 Ok(()) => Progress::Ended,
                 Err(error) => match error.downcast_ref::<Skip>() {
@@ -186,9 +215,13 @@ fn create_one(device: &Device<'_>, code: Code<'_>, stage: Stage) -> Result<()> {
         stages.iter().map(compile).collect::<Result<Vec<_>>>()
     };
     let (before, after) = (compile(before)?, compile(after)?);
-    let stages = before.iter().map(|words| Code { words, entry: 0 });
-    let stages = stages
-        .chain([code])
-        .chain(after.iter().map(|words| Code { words, entry: 0 }));
+    let stages = before.iter().map(|words| Code {
+        words,
+        ..Code::default()
+    });
+    let stages = stages.chain([code]).chain(after.iter().map(|words| Code {
+        words,
+        ..Code::default()
+    }));
     Pipeline::new(device, &stages.collect::<Vec<_>>(), vk::PipelineCreateFlags::empty()).map(drop)
 }

@@ -24,13 +24,34 @@ pub struct Pipeline<'device> {
     pub time: Duration,
 }
 
+/// Specialisation data by `SpecId`.
+pub type Specialization = BTreeMap<u32, Vec<u8>>;
+
 /// An entry point of a module.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Code<'a> {
     /// The module.
     pub words: &'a [u32],
     /// The entry point's index.
     pub entry: usize,
+    /// Its specialisation.
+    pub specialization: Option<&'a Specialization>,
+}
+
+impl Code<'_> {
+    /// The map and the data of the specialisation.
+    fn specialization_data(&self) -> (Vec<vk::SpecializationMapEntry>, Vec<u8>) {
+        let (mut map, mut all) = (Vec::new(), Vec::new());
+        for (id, data) in self.specialization.into_iter().flatten() {
+            map.push(vk::SpecializationMapEntry {
+                constant_id: *id,
+                offset: all.len() as u32,
+                size: data.len(),
+            });
+            all.extend_from_slice(data);
+        }
+        (map, all)
+    }
 }
 
 impl<'device> Pipeline<'device> {
@@ -64,7 +85,7 @@ impl<'device> Pipeline<'device> {
             let module = unsafe { device.raw.create_shader_module(&info, None) };
             pipeline.modules.push(module.context("vkCreateShaderModule")?);
         }
-        pipeline.raw = pipeline.create(&entries, flags)?;
+        pipeline.raw = pipeline.create(&entries, stages, flags)?;
         pipeline.time = processor_time().saturating_sub(start);
         Ok(pipeline)
     }
@@ -103,14 +124,25 @@ impl<'device> Pipeline<'device> {
     fn create(
         &self,
         entries: &[(vk::ShaderStageFlags, CString)],
+        codes: &[Code<'_>],
         flags: vk::PipelineCreateFlags,
     ) -> Result<vk::Pipeline> {
+        let data: Vec<_> = codes.iter().map(Code::specialization_data).collect();
+        let infos: Vec<_> = data
+            .iter()
+            .map(|(map, data)| vk::SpecializationInfo::default().map_entries(map).data(data))
+            .collect();
         let stages: Vec<_> = entries
             .iter()
             .zip(&self.modules)
-            .map(|((stage, name), module)| {
+            .zip(&infos)
+            .map(|(((stage, name), module), specialization)| {
                 let info = vk::PipelineShaderStageCreateInfo::default();
-                info.stage(*stage).name(name).module(*module)
+                let info = info.stage(*stage).name(name).module(*module);
+                match specialization.map_entry_count {
+                    0 => info,
+                    _ => info.specialization_info(specialization),
+                }
             })
             .collect();
         let is_compute = entries.iter().any(|(stage, _)| *stage == vk::ShaderStageFlags::COMPUTE);

@@ -74,7 +74,13 @@ fn statistics(device: &Device<'_>, modules: &[Vec<u32>]) -> Result<Vec<(&'static
     let mut create = |flags| {
         sample += 1;
         let modules: Vec<Vec<u32>> = modules.iter().map(|words| distinct(words, sample)).collect();
-        let modules: Vec<Code<'_>> = modules.iter().map(|words| Code { words, entry: 0 }).collect();
+        let modules: Vec<Code<'_>> = modules
+            .iter()
+            .map(|words| Code {
+                words,
+                ..Code::default()
+            })
+            .collect();
         Pipeline::new(device, &modules, flags)
     };
     let time = super::median(SAMPLES, || Ok(create(vk::PipelineCreateFlags::empty())?.time))?;
