@@ -204,7 +204,8 @@ pub fn timeout_message(limit: Duration, end: End, folder: &Path) -> Result<Strin
     Ok(format!("killed after {limit:?}{survived}\n{output}"))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 
