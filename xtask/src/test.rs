@@ -1,7 +1,7 @@
 //! `cargo xtask test` installs what is missing and runs every check; `cargo xtask bench` runs the benchmarks.
 
 use crate::times::Times;
-use crate::{debian, generate, provision, toolchain};
+use crate::{debian, deny, generate, provision, toolchain};
 use anyhow::Result;
 use std::path::Path;
 use std::process::Command;
@@ -49,6 +49,7 @@ pub fn picture() -> Result<()> {
 fn run_all(times: &mut Times) -> Result<()> {
     times.measure("set-up", set_up)?;
     times.measure("generated sources", || generate::generate(true))?;
+    times.measure("dependencies", deny::deny)?;
     times.measure("format", || process::run(&mut cargo(&["fmt", "--all", "--check"])))?;
     times.measure("clippy", || {
         process::run(&mut cargo(&[
