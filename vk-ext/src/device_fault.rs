@@ -111,7 +111,8 @@ impl FaultInfo {
         let bytes: Vec<u8> = self
             .description
             .iter()
-            .map(|&c| c.cast_unsigned())
+            // Signed on x86, unsigned on ARM.
+            .flat_map(|c| c.to_ne_bytes())
             .take_while(|&c| c != 0)
             .collect();
         String::from_utf8_lossy(&bytes).into_owned()

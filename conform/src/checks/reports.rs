@@ -154,7 +154,7 @@ fn description(gpu: &'static Gpu) -> CheckOutput {
     let (_, reports) = fault.reports(0, count);
     let mut last = String::new();
     for report in &reports {
-        let bytes: Vec<u8> = report.description.iter().map(|c| c.cast_unsigned()).collect();
+        let bytes: Vec<u8> = report.description.iter().flat_map(|c| c.to_ne_bytes()).collect();
         let Some(end) = bytes.iter().position(|&byte| byte == 0) else {
             hold!(false, "the description has no terminating NUL");
             continue;

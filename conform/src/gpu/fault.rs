@@ -3,6 +3,7 @@
 use super::result::show;
 use crate::verdict::{CheckOutput, Stop, hold};
 use ash::vk;
+use std::ffi::c_char;
 use std::ops::Deref;
 use std::ptr;
 use vk_ext::{FaultCommands, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo};
@@ -46,7 +47,7 @@ impl Fault {
         for info in &mut infos {
             info.flags = u32::from_ne_bytes([UNTOUCHED; 4]);
             info.group_id = u64::from_ne_bytes([UNTOUCHED; 8]);
-            info.description.fill(UNTOUCHED.cast_signed());
+            info.description.fill(c_char::from_ne_bytes([UNTOUCHED]));
         }
         let mut count = room;
         // SAFETY: the array has more than `count` structures, all initialised.
@@ -54,7 +55,7 @@ impl Fault {
         let untouched = infos.iter().skip(count as usize).all(|info| {
             info.flags == u32::from_ne_bytes([UNTOUCHED; 4])
                 && info.group_id == u64::from_ne_bytes([UNTOUCHED; 8])
-                && info.description.iter().all(|&c| c == UNTOUCHED.cast_signed())
+                && info.description.iter().all(|&c| c == c_char::from_ne_bytes([UNTOUCHED]))
         });
         (result, count, untouched)
     }

@@ -95,6 +95,6 @@ pub fn extension(name: &CStr, version: u32) -> vk::ExtensionProperties {
 /// Copies a C string into a fixed-size array.
 pub fn copy_text(to: &mut [c_char], text: &CStr) {
     for (to, from) in to.iter_mut().zip(text.to_bytes_with_nul()) {
-        *to = from.cast_signed();
+        *to = c_char::from_ne_bytes([*from]);
     }
 }

@@ -33,7 +33,7 @@ fn text(bytes: &[u8]) -> [std::ffi::c_char; vk::MAX_DESCRIPTION_SIZE] {
     let mut out = [0; vk::MAX_DESCRIPTION_SIZE];
     out.iter_mut()
         .zip(bytes)
-        .for_each(|(to, from)| *to = from.cast_signed());
+        .for_each(|(to, from)| *to = std::ffi::c_char::from_ne_bytes([*from]));
     out
 }
 
