@@ -1,16 +1,20 @@
 //! `cargo xtask bundle`: the end-to-end suite and the benchmarks as one program for machines without toolchain, network or
 //! repository.
 
-use crate::debian;
+use crate::{debian, toolchain};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_test_kit::bundle::{Files, files};
+use vkabort_test_kit::portability::Version;
 use vkabort_test_kit::{archive, cargo, portability, process, target};
 
 /// Largest size of the program, in bytes.
 const MAX_SIZE: u64 = 40 << 20;
+
+/// The newest glibc that it may need: RHEL 9's version. Ubuntu 22.04 and Debian 12 have newer ones.
+const GLIBC: Version = Version(2, 34);
 
 /// Builds the program, checks it, and prints how to run it.
 ///
@@ -18,7 +22,7 @@ const MAX_SIZE: u64 = 40 << 20;
 ///
 /// A build fails, or the program is too large or needs a newer glibc than it may.
 pub fn bundle() -> Result<()> {
-    for (program, package) in [("c++", "g++"), ("objdump", "binutils"), ("strip", "binutils")] {
+    for (program, package) in [("c++", "g++"), ("objdump", "binutils")] {
         if !process::is_on_path(program) {
             debian::install(&[package], "building the bundle")?;
         }
@@ -30,8 +34,8 @@ pub fn bundle() -> Result<()> {
     fs::create_dir_all(&stripped)?;
     let strip = |file: &Path| -> Result<PathBuf> {
         let to = stripped.join(file.file_name().context("a file without a name")?);
-        process::run(Command::new("strip").arg("-o").args([&to, file]))?;
-        let newest = portability::required_glibc(&to)?;
+        process::run(toolchain::objcopy()?.arg("--strip-all").args([file, to.as_path()]))?;
+        let newest = portability::required_glibc(&to, GLIBC)?;
         println!("{} needs glibc {newest}", to.display());
         Ok(to)
     };

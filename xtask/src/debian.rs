@@ -37,6 +37,18 @@ pub fn install(packages: &[&str], purpose: &str) -> Result<()> {
     Ok(())
 }
 
+/// The name of the running release.
+///
+/// # Errors
+///
+/// The system does not say.
+pub fn codename() -> Result<String> {
+    let release = fs::read_to_string("/etc/os-release").context("cannot read /etc/os-release")?;
+    let name = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
+    let name = name.context("/etc/os-release has no VERSION_CODENAME")?;
+    Ok(name.trim_matches('"').to_owned())
+}
+
 /// Private package lists: those of the running Debian release, with its security updates and backports, or those of
 /// another release.
 pub struct Archive {
@@ -56,12 +68,7 @@ impl Archive {
         if !process::is_on_path("apt-get") || !process::is_on_path("dpkg-deb") {
             bail!("drivers are unpacked from Debian packages, which needs apt-get and dpkg-deb");
         }
-        let release = fs::read_to_string("/etc/os-release").context("cannot read /etc/os-release")?;
-        let codename = release
-            .lines()
-            .find_map(|line| line.strip_prefix("VERSION_CODENAME="))
-            .map(|name| name.trim_matches('"').to_owned())
-            .context("/etc/os-release has no VERSION_CODENAME")?;
+        let codename = codename()?;
         let sources = Source::configured()?;
         let find = |suite: &str| sources.iter().find(|source| source.suite == suite);
         let main = find(&codename).with_context(|| format!("apt has no source of packages for {codename}"))?;
@@ -85,6 +92,24 @@ impl Archive {
         let line = self.main.line(codename);
         let list = format!("{line}deb-src{}", line.trim_start_matches("deb"));
         Self::with_lists(&state, codename.to_owned(), self.main.clone(), &list)
+    }
+
+    /// The same release for another architecture, as [`Self::other_release`].
+    ///
+    /// # Errors
+    ///
+    /// The mirror does not have the architecture.
+    pub fn other_architecture(&self, architecture: &str) -> Result<Self> {
+        let state = self.state.with_file_name(format!("apt-{architecture}"));
+        fs::create_dir_all(&state)?;
+        fs::write(state.join("status"), "")?;
+        fs::write(state.join("architecture"), architecture)?;
+        Self::with_lists(
+            &state,
+            self.codename.clone(),
+            self.main.clone(),
+            &self.main.line(&self.codename),
+        )
     }
 
     fn with_lists(state: &Path, codename: String, main: Source, list: &str) -> Result<Self> {
@@ -117,6 +142,10 @@ impl Archive {
         let status = self.state.join("status");
         if status.is_file() {
             command.args(["-o", &format!("Dir::State::status={}", status.display())]);
+        }
+        if let Ok(architecture) = fs::read_to_string(self.state.join("architecture")) {
+            command.args(["-o", &format!("APT::Architecture={architecture}")]);
+            command.args(["-o", &format!("APT::Architectures={architecture}")]);
         }
         command
     }

@@ -5,10 +5,12 @@
     reason = "commands talk to the person who runs them"
 )]
 
+mod arm64;
 mod bundle;
 mod debian;
 mod demo;
 mod deny;
+mod dist;
 mod fuzz;
 mod generate;
 mod gpu_drivers;
@@ -16,6 +18,7 @@ mod guide;
 mod manifests;
 mod provision;
 mod pypi;
+mod qemu;
 mod sanitize;
 #[cfg(test)]
 mod structure;
@@ -24,6 +27,7 @@ mod times;
 mod toolchain;
 mod wheel;
 mod windows;
+mod zig;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -65,6 +69,9 @@ enum Task {
         /// Instead lint the Windows code and test it in Wine, on Linux.
         #[arg(long)]
         windows: bool,
+        /// The unit tests and the demo for ARM64, under qemu.
+        #[arg(long, conflicts_with = "windows")]
+        arm64: bool,
     },
     /// Install what is missing and run the benchmarks. Each measures both sides of a comparison in one run.
     Bench {
@@ -72,14 +79,20 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Build the layer and the command for Windows and pack them into `target/packages/`.
-    Dist {
-        /// For Windows, on Linux.
-        #[arg(long, required = true)]
-        windows: bool,
-    },
     /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
+    /// Build a Debian package and a relocatable archive of the layer and the command into `target/packages`.
+    Dist {
+        /// Instead, an archive for Windows.
+        #[arg(long, conflicts_with_all = ["target", "check"])]
+        windows: bool,
+        /// x86_64-unknown-linux-gnu or aarch64-unknown-linux-gnu; by default this machine's.
+        #[arg(long)]
+        target: Option<String>,
+        /// Build them a second time and compare; install, use and remove them in a fresh Debian, which needs root.
+        #[arg(long)]
+        check: bool,
+    },
     /// Check licences, sources, duplicates and known vulnerabilities of the dependencies, as `test` does.
     Deny,
     /// Render the pictures of reports in README and the guide from the output of the C example.
@@ -151,14 +164,16 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }),
         Task::Generate { check } => generate::generate(check).map(|()| ExitCode::SUCCESS),
-        Task::Test { windows: false } => test::test().map(|()| ExitCode::SUCCESS),
-        Task::Test { windows: true } => windows::test().map(|()| ExitCode::SUCCESS),
+        Task::Test { arm64: true, .. } => arm64::test().map(|()| ExitCode::SUCCESS),
+        Task::Test { windows: false, .. } => test::test().map(|()| ExitCode::SUCCESS),
+        Task::Test { windows: true, .. } => windows::test().map(|()| ExitCode::SUCCESS),
         Task::Bench { arguments } => test::bench(&arguments).map(|()| ExitCode::SUCCESS),
         Task::Fuzz { minutes } => fuzz::fuzz(minutes).map(|()| ExitCode::SUCCESS),
         Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
         Task::Guide => guide::guide().map(|()| ExitCode::SUCCESS),
         Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
-        Task::Dist { .. } => windows::dist().map(|()| ExitCode::SUCCESS),
+        Task::Dist { windows: true, .. } => windows::dist().map(|()| ExitCode::SUCCESS),
+        Task::Dist { target, check, .. } => dist::dist(target.as_deref(), check).map(|()| ExitCode::SUCCESS),
         Task::Deny => deny::deny().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => provision::provision(newest).map(|()| {

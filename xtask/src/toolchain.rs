@@ -85,9 +85,64 @@ pub fn add_target(target: &str) -> Result<()> {
 ///
 /// The compiler cannot be started.
 pub fn host() -> Result<String> {
+    version_field("host")
+}
+
+/// A field of `rustc --version --verbose`.
+fn version_field(name: &str) -> Result<String> {
     let version = process::output(&mut rustc(&["--version", "--verbose"]))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host.context("`rustc --version --verbose` names no host")?.to_owned())
+    let prefix = format!("{name}: ");
+    let field = version.lines().find_map(|line| line.strip_prefix(&prefix));
+    let field = field.with_context(|| format!("`rustc --version --verbose` has no {name}"))?;
+    Ok(field.to_owned())
+}
+
+fn sysroot() -> Result<PathBuf> {
+    let sysroot = process::output(&mut rustc(&["--print", "sysroot"]))?;
+    Ok(sysroot.trim().into())
+}
+
+/// The folder of the standard library's source, if the component is installed, and the path that it has in debug information
+/// otherwise.
+///
+/// # Errors
+///
+/// The compiler cannot be started.
+pub fn library_source() -> Result<(PathBuf, String)> {
+    let commit = version_field("commit-hash")?;
+    Ok((
+        sysroot()?.join("lib/rustlib/src/rust/library"),
+        format!("/rustc/{commit}/library"),
+    ))
+}
+
+/// The toolchain's LLVM objcopy, which reads every architecture.
+///
+/// # Errors
+///
+/// The toolchain has none.
+pub fn objcopy() -> Result<Command> {
+    let libraries = sysroot()?.join("lib");
+    let path = libraries.join("rustlib").join(host()?).join("bin/rust-objcopy");
+    if !path.is_file() {
+        bail!("the Rust toolchain has no {}; use that of rustup", path.display());
+    }
+    let mut command = Command::new(path);
+    command.env("LD_LIBRARY_PATH", libraries);
+    Ok(command)
+}
+
+/// The licences of the standard library and of its dependencies.
+///
+/// # Errors
+///
+/// The toolchain has none.
+pub fn library_licenses() -> Result<PathBuf> {
+    let path = sysroot()?.join("share/doc/rust/COPYRIGHT-library.html");
+    if !path.is_file() {
+        bail!("the Rust toolchain has no {}; use that of rustup", path.display());
+    }
+    Ok(path)
 }
 
 /// The environment variable of one of Cargo's settings of a target, for example `RUNNER`.
@@ -101,8 +156,7 @@ pub fn target_variable(target: &str, setting: &str) -> String {
 ///
 /// As [`add_component`].
 pub fn add_library_source() -> Result<()> {
-    let sysroot = process::output(&mut rustc(&["--print", "sysroot"]))?;
-    let library: PathBuf = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library");
+    let (library, _) = library_source()?;
     if library.join("Cargo.lock").is_file() {
         return Ok(());
     }

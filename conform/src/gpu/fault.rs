@@ -55,7 +55,10 @@ impl Fault {
         let untouched = infos.iter().skip(count as usize).all(|info| {
             info.flags == u32::from_ne_bytes([UNTOUCHED; 4])
                 && info.group_id == u64::from_ne_bytes([UNTOUCHED; 8])
-                && info.description.iter().all(|&c| c == c_char::from_ne_bytes([UNTOUCHED]))
+                && info
+                    .description
+                    .iter()
+                    .all(|&c| c == c_char::from_ne_bytes([UNTOUCHED]))
         });
         (result, count, untouched)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Libraries that every distribution with glibc has.
-const EVERYWHERE: [&str; 7] = [
+const EVERYWHERE: [&str; 8] = [
     "libc.so.6",
     "libm.so.6",
     "libdl.so.2",
@@ -14,14 +14,12 @@ const EVERYWHERE: [&str; 7] = [
     "librt.so.1",
     "libgcc_s.so.1",
     "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
 ];
 
-/// Newest glibc that a program may need: RHEL 9's version. Ubuntu 22.04 and Debian 12 have newer ones.
-const GLIBC: Version = Version(2, 34);
-
 /// A glibc version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version(u32, u32);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32);
 
 impl std::fmt::Display for Version {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -33,14 +31,15 @@ impl std::fmt::Display for Version {
 ///
 /// # Errors
 ///
-/// It needs a library that other distributions lack, or a newer glibc than they have.
-pub fn required_glibc(file: &Path) -> Result<Version> {
+/// It needs a library that other distributions lack, or a newer glibc than `newest`.
+pub fn required_glibc(file: &Path, newest: Version) -> Result<Version> {
     let dump = process::output(Command::new("objdump").arg("-p").arg(file))?;
-    parse(&dump).map_err(|reason| anyhow::anyhow!("{} does not run on other distributions: {reason}", file.display()))
+    parse(&dump, newest)
+        .map_err(|reason| anyhow::anyhow!("{} does not run on other distributions: {reason}", file.display()))
 }
 
 /// Reads the output of `objdump -p`.
-fn parse(dump: &str) -> Result<Version> {
+fn parse(dump: &str, newest: Version) -> Result<Version> {
     let lines = || dump.lines().map(str::split_whitespace);
     let needed = lines().filter_map(|mut words| words.next().filter(|word| *word == "NEEDED").and(words.next()));
     let others: Vec<&str> = needed.filter(|name| !EVERYWHERE.contains(name)).collect();
@@ -48,13 +47,13 @@ fn parse(dump: &str) -> Result<Version> {
         bail!("it needs {}", others.join(", "));
     }
     let versions = lines().filter_map(|words| version(words.last()?));
-    let Some(newest) = versions.max() else {
+    let Some(required) = versions.max() else {
         bail!("it names no glibc version");
     };
-    if newest > GLIBC {
-        bail!("it needs glibc {newest}, and {GLIBC} is the newest allowed");
+    if required > newest {
+        bail!("it needs glibc {required}, and {newest} is the newest allowed");
     }
-    Ok(newest)
+    Ok(required)
 }
 
 /// `GLIBC_2.34`
@@ -73,8 +72,9 @@ mod tests {
 
     #[test]
     fn reads_libraries_and_versions() {
-        assert_eq!(parse(DUMP).ok(), Some(Version(2, 34)));
-        let error = |dump: &str| parse(dump).err().map(|error| error.to_string());
+        let newest = Version(2, 34);
+        assert_eq!(parse(DUMP, newest).ok(), Some(newest));
+        let error = |dump: &str| parse(dump, newest).err().map(|error| error.to_string());
         assert_eq!(
             error(&DUMP.replace("libgcc_s.so.1", "libstdc++.so.6")),
             Some("it needs libstdc++.so.6".into())

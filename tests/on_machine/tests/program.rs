@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use vkabort_test_kit::portability::{Version, required_glibc};
 
 /// Whether the process is alive.
 fn lives(process: &str) -> bool {
@@ -177,8 +178,7 @@ fn only_libraries_of_every_distribution_are_needed() -> Result<()> {
         &vkabort_test_kit::cargo::build_test_driver_library()?,
         &vkabort_test_kit::cargo::build_command()?,
     ] {
-        let error = vkabort_test_kit::portability::required_glibc(file)
-            .map_or_else(|cause| cause.to_string(), |_| String::new());
+        let error = required_glibc(file, Version(2, 34)).map_or_else(|cause| cause.to_string(), |_| String::new());
         ensure!(error.is_empty() || error.contains("it needs glibc"), "{error}");
     }
     Ok(())

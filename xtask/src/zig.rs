@@ -1,0 +1,50 @@
+//! Cargo with zig as its linker: links for other architectures, and with older glibc versions than that of this machine.
+
+use crate::{pypi, toolchain};
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::Command;
+use vkabort_test_kit::portability::Version;
+use vkabort_test_kit::{root, store};
+
+/// The glibc that programs are linked with: the version of Debian 11 and Ubuntu 20.04.
+pub const GLIBC: Version = Version(2, 31);
+
+const CARGO_ZIGBUILD: &str = "cargo-zigbuild==0.24.0";
+const ZIG: &str = "ziglang==0.17.1";
+const PURPOSE: &str = "linking for other systems";
+
+/// `cargo SUBCOMMAND --target TARGET` (build or test), in the root of the repository. Installs zig and the target's standard
+/// library if they are missing.
+///
+/// # Errors
+///
+/// A download fails.
+pub fn cargo(subcommand: &str, target: &str) -> Result<Command> {
+    let cargo_zigbuild = pypi::install(CARGO_ZIGBUILD, PURPOSE)?.join("bin/cargo-zigbuild");
+    let zig = zig()?.join("zig");
+    toolchain::add_target(target)?;
+    let subcommand = if subcommand == "build" { "zigbuild" } else { subcommand };
+    let mut command = Command::new(cargo_zigbuild);
+    command
+        .args([subcommand, "--target", &format!("{target}.{GLIBC}")])
+        .current_dir(root())
+        .env("CARGO_ZIGBUILD_ZIG_PATH", zig)
+        .env("CARGO_ZIGBUILD_CACHE_DIR", store().join("zig"))
+        .env("ZIG_GLOBAL_CACHE_DIR", store().join("zig/cache"))
+        .env("ZIG_LOCAL_CACHE_DIR", store().join("zig/cache"));
+    Ok(command)
+}
+
+/// The licence of libunwind, which zig links statically in place of libgcc_s.
+///
+/// # Errors
+///
+/// As [`cargo`].
+pub fn libunwind_license() -> Result<PathBuf> {
+    Ok(zig()?.join("lib/libunwind/LICENSE.TXT"))
+}
+
+fn zig() -> Result<PathBuf> {
+    Ok(pypi::install(ZIG, PURPOSE)?.join("ziglang"))
+}
