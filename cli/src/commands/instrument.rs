@@ -224,6 +224,7 @@ fn options(args: &InstrumentArgs) -> Result<Options> {
         max_message_bytes: args.max_message_size,
         max_sites: args.max_sites,
         memory_barriers: default.memory_barriers,
+        scalar_stores: default.scalar_stores,
         specialization: args.specialize.iter().cloned().collect(),
     })
 }

@@ -196,6 +196,9 @@ fn families(instance: &Instance, physical: vk::PhysicalDevice) -> Vec<vk::QueueF
     list.iter().map(|family| family.queue_flags).collect()
 }
 
+/// `VkPhysicalDeviceProperties::vendorID` of Qualcomm (Adreno).
+const QUALCOMM: u32 = 0x5143;
+
 /// The options for rewriting modules.
 fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) -> Options {
     let refused = if physical.cpu {
@@ -221,6 +224,7 @@ fn options(instance: &Instance, settings: &Settings, physical: &PhysicalDevice) 
         max_message_bytes: settings.max_message_size,
         max_sites: settings.max_sites,
         memory_barriers: !physical.cpu,
+        scalar_stores: physical.vendor == QUALCOMM,
         ..Options::default()
     }
 }

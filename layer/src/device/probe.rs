@@ -108,6 +108,7 @@ impl Prober<'_> {
             extensions: extensions(next, self.handle).unwrap_or_default(),
             api_version: self.instance.api_version.min(properties.api_version),
             cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
+            vendor: properties.vendor_id,
             discrete: properties.device_type == vk::PhysicalDeviceType::DISCRETE_GPU,
             device_coherent: false,
             imports: false,

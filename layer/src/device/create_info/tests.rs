@@ -18,6 +18,7 @@ fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
             .collect(),
         api_version: version,
         cpu: false,
+        vendor: 0,
         discrete: true,
         device_coherent: true,
         imports: false,

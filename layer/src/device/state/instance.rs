@@ -100,6 +100,8 @@ pub struct PhysicalDevice {
     pub api_version: u32,
     /// The driver runs on the CPU.
     pub cpu: bool,
+    /// `vendorID`.
+    pub vendor: u32,
     /// The GPU has memory of its own across a bus.
     pub discrete: bool,
     /// `deviceCoherentMemory` of `VK_AMD_device_coherent_memory`.

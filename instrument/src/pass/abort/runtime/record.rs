@@ -12,7 +12,8 @@
 
 use super::state::Runtime;
 use crate::edit::globals::Globals;
-use crate::spv::{Code, Id, op};
+use crate::spv::op::memory_operands::VOLATILE;
+use crate::spv::{Code, Id, Literal, op};
 use vkabort_record::layout::{UNIT_BYTES, UNIT_WORDS, header};
 
 /// Header fields that the code which reserves a record knows.
@@ -52,6 +53,14 @@ impl Runtime {
 
     /// Stores unit `number` of a record; `record` is from [`Runtime::record`].
     pub(crate) fn store_unit(&mut self, code: &mut Code, globals: &mut Globals, record: Id, number: u32, value: Id) {
+        if self.scalar_stores {
+            let uint = globals.uint();
+            let words = [(); UNIT_WORDS as usize].map(|()| globals.fresh());
+            for (index, word) in (0..).zip(words) {
+                code.op(op::CompositeExtract, (uint, word, value, Literal(index)));
+            }
+            return self.store_words(code, globals, record, number, words);
+        }
         let ty = self.types(globals).unit_pointer;
         let [zero, number] = [0, number].map(|value| globals.constant(value));
         let pointer = globals.fresh();
@@ -96,6 +105,15 @@ impl Runtime {
         number: u32,
         words: [Id; UNIT_WORDS as usize],
     ) {
+        if self.scalar_stores {
+            let [memory, alignment] = self.access(4);
+            let memory = Literal(memory.0 | VOLATILE);
+            for (index, word) in (0..).zip(words) {
+                let pointer = self.record_word(code, globals, record, number * UNIT_WORDS + index);
+                code.op(op::Store, (pointer, word, [memory, alignment]));
+            }
+            return;
+        }
         let unit = self.types(globals).unit;
         let value = globals.fresh();
         code.op(op::CompositeConstruct, (unit, value, words));

@@ -24,6 +24,7 @@ pub(crate) struct Runtime {
     pub(super) trap: Trap,
     pub(super) hang_iterations: u32,
     pub(super) memory_barriers: bool,
+    pub(super) scalar_stores: bool,
     pub(super) hash: ModuleHash,
     pub(super) uses_vulkan_memory_model: bool,
     /// The scope at which records are made available: the widest one that the module may use.
@@ -82,6 +83,7 @@ impl Runtime {
             trap: options.trap,
             hang_iterations: options.hang_iterations,
             memory_barriers: options.memory_barriers,
+            scalar_stores: options.scalar_stores,
             hash,
             uses_vulkan_memory_model,
             scope: if has_device_scope {
