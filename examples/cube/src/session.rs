@@ -146,6 +146,8 @@ impl Session {
         }
         let start = Instant::now();
         let lost = self.renderer.take().context("there is no device")?;
+        // It returns VK_ERROR_DEVICE_LOST again. The validation layer does not notice a loss that a command of the swapchain reports.
+        let _ = lost.device().wait();
         let report = messages::read(lost.device()).unwrap_or_else(|error| format!("no message: {error:#}"));
         // The surface can have one swapchain only.
         drop(lost);
