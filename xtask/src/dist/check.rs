@@ -1,7 +1,8 @@
 //! `cargo xtask dist --check`: the packages do not depend on the folder that they are built in; installed in a fresh Debian,
 //! they show the abort of the C example; removed, they leave nothing behind.
 
-use super::{Platform, build, pack};
+use super::build;
+use super::package::{Platform, pack};
 use crate::{debian, toolchain};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! The files of the packages.
 
 use super::build::Built;
+use super::licenses;
 use super::tree::Tree;
-use super::{VERSION, licenses};
 use crate::toolchain;
 use anyhow::{Context, Result};
 use std::fs;
@@ -10,6 +10,8 @@ use std::process::Command;
 use vkabort_manifest::{Kind, LAYER, LIBRARY, file_name};
 use vkabort_test_kit::{process, root};
 
+/// Version of the packages.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The library, seen from the folders of both manifests: the tree works at every prefix.
 const LIBRARY_FROM_MANIFEST: &str = "../../../lib/vkabort/";
 /// Folder of the documentation.

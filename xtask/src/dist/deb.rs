@@ -1,11 +1,14 @@
 //! Debian packages.
 
+use super::contents::VERSION;
 use super::tree::Tree;
-use super::{MAINTAINER, VERSION};
 use anyhow::Result;
 use std::path::Path;
 use std::process::Command;
 use vkabort_test_kit::process;
+
+/// Required in packages; the project has no mail address.
+pub const MAINTAINER: &str = "vkabort authors <authors@vkabort.invalid>";
 
 /// The text of a control file.
 pub struct Control<'a> {
