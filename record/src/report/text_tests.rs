@@ -7,8 +7,13 @@ use crate::scalar::Scalar;
 use crate::scalar_type::ScalarType;
 use crate::site::{EntryPoint, Frame, Location, ModuleHash, Site, SiteId, SiteTable, Snippet, Span};
 use crate::snapshot::{Record, Records};
-use crate::specialization::{LocalSize, PipelineStage, SpecConstant, Specialization};
+use crate::specialization::{LocalSize, PipelineStage};
 use std::sync::Arc;
+
+#[path = "text_specialization_tests.rs"]
+mod specialization;
+#[path = "text_statement_tests.rs"]
+mod statement;
 
 const HASH: ModuleHash = ModuleHash(0x5a6b_0000_0000_0001);
 
@@ -139,108 +144,6 @@ fn many_aborts_at_one_site() {
     );
 }
 
-fn specialized_text(keys: &[u32], values: bool) -> String {
-    let side = LocalSize::Specialized {
-        spec_id: Some(0),
-        default: 8,
-    };
-    let constant = |id, name: Option<&str>, default| SpecConstant {
-        id,
-        name: name.map(str::to_owned),
-        default,
-    };
-    let uint = |value| Scalar::from_bits(ScalarType::U32, value);
-    let half = Scalar::from_bits(ScalarType::F32, 0.5f32.to_bits().into());
-    let mut table = table();
-    table.constants = vec![constant(0, Some("BLOCK"), uint(8)), constant(3, None, half)];
-    for entry in &mut table.entry_points {
-        entry.local_size = Some([side, LocalSize::Fixed(1), LocalSize::Fixed(1)]);
-    }
-    let table = Arc::new(table);
-    let stage = |object, name: &str, key| PipelineStage {
-        object: Some(object),
-        name: name.into(),
-        execution_model: 5,
-        entry_point: "main".into(),
-        specialization: Specialization {
-            key,
-            values: match (key, values) {
-                (0, _) | (_, false) => vec![],
-                _ => vec![uint(key.into()), half],
-            },
-        },
-    };
-    let stages = vec![
-        stage(0, "plain", 0),
-        stage(1, "four", 4),
-        stage(2, "", 4),
-        stage(3, "two", 2),
-        PipelineStage {
-            entry_point: "other".into(),
-            ..stage(4, "another entry point", 4)
-        },
-    ];
-    let info = move |_| ModuleInfo {
-        sites: Some(table.clone()),
-        name: None,
-        stages: stages.clone(),
-    };
-    let records = keys.iter().zip(15..).map(|(key, global)| {
-        let size = if let 2 | 4 = key { *key } else { 8 };
-        Record {
-            specialization: *key,
-            invocation: Invocation::from_words(5, [global, 0, 0, global % size]),
-            ..record(global, 7)
-        }
-    });
-    let records = Records {
-        records: records.collect(),
-        ..Records::default()
-    };
-    let text = Report::build(&records, &info, &ReportOptions::default()).text(false);
-    let facts = text.lines().skip_while(|line| !line.starts_with("   = "));
-    facts.skip(1).map(|line| format!("{line}\n")).collect()
-}
-
-#[test]
-fn only_the_pipelines_that_fit_are_named_with_their_values() {
-    assert_eq!(
-        specialized_text(&[4], true),
-        r#"   = pipeline "four" or 1 pipeline without a name
-   = invocation global (15, 0, 0), local (3, 0, 0) in workgroup (3, 0, 0)
-   = specialization: BLOCK = 4, constant 3 = 0.5
-"#
-    );
-    assert_eq!(
-        specialized_text(&[0], true),
-        r#"   = pipeline "plain"
-   = invocation global (15, 0, 0), local (7, 0, 0) in workgroup (1, 0, 0)
-   = specialization: BLOCK = 8, constant 3 = 0.5
-"#
-    );
-    assert_eq!(
-        specialized_text(&[77], true),
-        r#"   = invocation global (15, 0, 0), local index 7
-   = specialization: unknown values (key 0000004d)
-"#
-    );
-    assert!(specialized_text(&[4], false).contains("specialization: unknown values (key 00000004)"));
-}
-
-#[test]
-fn aborts_of_several_specializations_are_told_apart() {
-    assert_eq!(
-        specialized_text(&[4, 2, 4], true),
-        r#"   = pipelines "four", "two" or 1 pipeline without a name
-   = invocation global (15, 0, 0), local (3, 0, 0) in workgroup (3, 0, 0)
-   = 2 specializations:
-     BLOCK = 2, constant 3 = 0.5: 1 invocation (workgroup size 2 x 1 x 1, pipeline "two")
-     BLOCK = 4, constant 3 = 0.5: 2 invocations (workgroup size 4 x 1 x 1, pipeline "four" or 1 pipeline without a name)
-   = 3 invocations aborted here, ids (15, 0, 0) to (17, 0, 0)
-"#
-    );
-}
-
 #[test]
 fn an_abort_of_an_unknown_module() {
     assert_eq!(
@@ -314,84 +217,6 @@ fn text_of(site: SiteReport) -> String {
         ..Report::default()
     };
     report.text(false)
-}
-
-#[test]
-fn a_statement_is_shown_whole_with_the_lines_around_it() {
-    assert_eq!(
-        text_of(over_three_lines(3)),
-        "vkabort: shader aborted: (empty message)
-  --> shaders/cull.comp:31:3
-   |
-30 |       if (i > 6) {
-31 | /         abortEXT(\"bad index %u\",
-32 | |             i
-33 | |         );
-   | |__________^
-34 |       }
-   |
-"
-    );
-}
-
-#[test]
-fn a_line_without_a_column_has_no_caret() {
-    let text = text_of(over_three_lines(0));
-    assert!(text.contains("--> shaders/cull.comp:31\n"), "{text}");
-    assert!(text.contains("31 |         abortEXT(\"bad index %u\","), "{text}");
-    assert!(!text.contains('^') && !text.contains("30 |"), "{text}");
-}
-
-#[test]
-fn help_is_given_only_where_the_source_is_missing() {
-    assert!(!text_of(over_three_lines(3)).contains("help"));
-    let file_only = SiteReport {
-        snippet: None,
-        location: Some(location(31, 9, None)),
-        ..over_three_lines(0)
-    };
-    let text = text_of(file_only.clone());
-    assert!(
-        text.contains("\n--> shaders/cull.comp:31:9\n = help: compile with -gVS"),
-        "{text}"
-    );
-    // A site that is not known cannot have been compiled differently.
-    let unknown = SiteReport {
-        word_offset: None,
-        location: None,
-        ..file_only
-    };
-    assert!(!text_of(unknown).contains("help"));
-}
-
-/// The renderer panics on ranges outside its text: none may reach it, whatever a module or a file of reports contains.
-#[test]
-fn wrong_positions_are_not_marked() {
-    let values = [0, 1, 2, 29, 30, 31, 34, 35, u32::MAX];
-    for (line, column) in values.iter().flat_map(|line| values.map(|column| (*line, column))) {
-        let mut site = over_three_lines(column);
-        site.location = Some(location(line, column, Some("x")));
-        text_of(site.clone());
-        for end in values {
-            site.snippet = Some(Snippet {
-                first_line: 30,
-                lines: vec![String::new(), "\u{1f980}\u{301}\r\n\u{1b}".into(), "  ".into()],
-                statement: Some(Span {
-                    start: [line, column],
-                    end: [end, line],
-                }),
-            });
-            text_of(site.clone());
-        }
-        site.snippet = Some(Snippet {
-            first_line: u32::MAX,
-            lines: vec![],
-            statement: None,
-        });
-        text_of(site.clone());
-        site.snippet = None;
-        text_of(site);
-    }
 }
 
 #[test]
