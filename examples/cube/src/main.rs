@@ -29,6 +29,7 @@ mod surface;
 mod swapchain;
 mod target;
 mod text;
+mod vertex_input;
 
 use anyhow::Result;
 use clap::Parser;

@@ -1,5 +1,6 @@
 //! The vertices and indices of the cube.
 
+use crate::vertex_input::attribute;
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
@@ -20,12 +21,6 @@ pub struct Vertex {
 impl Vertex {
     /// The inputs of `cube.vert`.
     pub fn attributes() -> [vk::VertexInputAttributeDescription; 3] {
-        let attribute = |location, format, offset: usize| {
-            vk::VertexInputAttributeDescription::default()
-                .location(location)
-                .format(format)
-                .offset(offset as u32)
-        };
         [
             attribute(0, vk::Format::R32G32B32_SFLOAT, offset_of!(Self, position)),
             attribute(1, vk::Format::R32G32B32_SFLOAT, offset_of!(Self, normal)),

@@ -1,5 +1,6 @@
 //! Text over the cube: panels of characters of a bitmap font, one instance of `text.vert` for each character.
 
+use crate::vertex_input::attribute;
 use anyhow::{Context, Result};
 use ash::vk;
 use bytemuck::{Pod, Zeroable};
@@ -38,12 +39,6 @@ pub struct Glyph {
 impl Glyph {
     /// The inputs of `text.vert`.
     pub fn attributes() -> [vk::VertexInputAttributeDescription; 3] {
-        let attribute = |location, format, offset: usize| {
-            vk::VertexInputAttributeDescription::default()
-                .location(location)
-                .format(format)
-                .offset(offset as u32)
-        };
         [
             attribute(0, vk::Format::R32G32_SFLOAT, offset_of!(Self, corner)),
             attribute(1, vk::Format::R32_UINT, offset_of!(Self, glyph)),
