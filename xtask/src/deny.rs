@@ -42,13 +42,7 @@ fn cargo_deny(program: &Path) -> Command {
 /// Checks that no dependency, direct or indirect, needs a newer Rust than the package of the workspace that it serves.
 /// That the project's own code needs no newer one is checked by `clippy::incompatible_msrv`.
 fn rust_versions() -> Result<()> {
-    let metadata = process::output(&mut toolchain::cargo(&[
-        "metadata",
-        "--locked",
-        "--format-version",
-        "1",
-    ]))?;
-    let metadata: Value = serde_json::from_str(&metadata)?;
+    let metadata = toolchain::metadata()?;
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let packages: BTreeMap<String, Value> = list(&metadata["packages"])
         .into_iter()

@@ -1,6 +1,7 @@
 //! The Rust toolchain, and what is added to it.
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -201,4 +202,14 @@ pub fn miri() -> Command {
         // Tests read files and the clock. Stacked Borrows refuses chains whose links are older than the move of a node's owner.
         .env("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-tree-borrows");
     command
+}
+
+/// What `cargo metadata` prints about the workspace and its dependencies.
+///
+/// # Errors
+///
+/// Cargo fails, or `Cargo.lock` is not up to date.
+pub fn metadata() -> Result<Value> {
+    let text = process::output(&mut cargo(&["metadata", "--locked", "--format-version", "1"]))?;
+    Ok(serde_json::from_str(&text)?)
 }

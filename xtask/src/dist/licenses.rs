@@ -2,7 +2,6 @@
 
 use crate::{toolchain, zig};
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,13 +73,7 @@ fn crates(target: &str) -> Result<Vec<(String, String, PathBuf)>> {
         })
         .map(|(name, version)| format!("{name} {version}"))
         .collect();
-    let metadata = process::output(&mut toolchain::cargo(&[
-        "metadata",
-        "--locked",
-        "--format-version",
-        "1",
-    ]))?;
-    let metadata: Value = serde_json::from_str(&metadata)?;
+    let metadata = toolchain::metadata()?;
     let packages = metadata["packages"]
         .as_array()
         .context("`cargo metadata` lists no packages")?;
