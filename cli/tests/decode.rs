@@ -274,3 +274,34 @@ fn reports_and_dump_folders_are_decoded_again() {
     run_in(&folder, &["decode", "empty"], b"").fails(3, "no report.jsonl");
     run_in(&folder, &["decode", "-"], b"{\"type\":\"abort\"}\n").fails(3, "not a report: line 1");
 }
+
+#[test]
+fn samples_limit_the_messages_of_reports_too() {
+    let folder = with_table("samples");
+    let payloads = [7, 8, 9].map(|value| payload(b"bad %u\0\0", value));
+    let data = message_data(payloads.iter().map(Vec::as_slice));
+    let decode = |more: &[&str], input: &[u8]| run_in(&folder, &[&["decode", "-"], more].concat(), input);
+    let sites = ["--sites", "sites.json"];
+    let json = decode(&[&sites[..], &["--json"]].concat(), &data).ok();
+    let shown = |samples: &str| {
+        let limit = ["--samples", samples];
+        let text = decode(&limit, &json.stdout).ok();
+        assert_eq!(text.text(), decode(&[sites, limit].concat(), &data).ok().text());
+        ["bad 7", "bad 8", "bad 9", "..."].map(|words| text.text().contains(words))
+    };
+    assert_eq!(shown("1"), [true, false, false, true]);
+    assert_eq!(shown("2"), [true, true, false, true]);
+    assert_eq!(shown("9"), [true, true, true, false]);
+}
+
+#[test]
+fn options_without_an_effect_are_refused() {
+    let folder = with_table("no_effect");
+    let report = common::report(b"x");
+    run_in(&folder, &["decode", "-", "--sites", "sites.json"], report.as_bytes())
+        .fails(2, "--sites has no effect on standard input, a report in JSON lines");
+    let data = message_data([&payload(b"bad %u\0\0", 7)[..]]);
+    for input in [&data[..], report.as_bytes()] {
+        run_in(&folder, &["decode", "-", "--arena-size", "16M"], input).fails(2, "not a dump of an arena");
+    }
+}

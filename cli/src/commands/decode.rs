@@ -33,7 +33,7 @@ pub struct DecodeArgs {
     /// report is shown, or one dump in it
     #[arg(value_name = "FILE")]
     input: String,
-    /// Site table, or the module before it was rewritten; may be repeated
+    /// Site table, or the module before it was rewritten; may be repeated. A report in JSON lines has its sites already
     #[arg(long, value_name = "SITES.json|IN.spv")]
     sites: Vec<String>,
     /// Format of the file
@@ -45,16 +45,16 @@ pub struct DecodeArgs {
     /// Leave out the aborts that these rules ignore: `ignore function=check_*; report file=cull.comp:31`
     #[arg(long, value_name = "RULES")]
     filter: Option<Filter>,
-    /// Number of messages shown per site
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    samples: usize,
+    /// Maximum number of messages shown per site: by default 4, or as many as a report in JSON lines has
+    #[arg(long, value_name = "N")]
+    samples: Option<usize>,
     /// Print JSON lines, as `vkabort schema` describes them
     #[arg(long)]
     json: bool,
 }
 
 /// Value of `--input-format`.
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum InputFormat {
     /// A report or an arena if the file starts like one, else messages
     #[default]
@@ -82,14 +82,20 @@ pub fn run(args: &DecodeArgs) -> Result<ExitCode> {
     };
     let bytes = io::read(&path)?;
     let name = io::input_name(&path);
+    let default = ReportOptions::default();
     let options = ReportOptions {
-        samples: args.samples,
-        ..ReportOptions::default()
+        samples: args.samples.unwrap_or(default.samples),
+        ..default
     };
-    let mut reports = match args.input_format {
-        InputFormat::Auto if is_report(&bytes) => read_report(&name, &bytes)?,
-        InputFormat::Report => read_report(&name, &bytes)?,
-        InputFormat::Auto if is_arena(&bytes) => vec![arena(&bytes, args, &modules, options)],
+    let format = match args.input_format {
+        InputFormat::Auto if is_report(&bytes) => InputFormat::Report,
+        InputFormat::Auto if is_arena(&bytes) => InputFormat::Arena,
+        InputFormat::Auto => InputFormat::Messages,
+        named => named,
+    };
+    refuse_unused(&name, format, args)?;
+    let mut reports = match format {
+        InputFormat::Report => read_report(&name, &bytes, args.samples)?,
         InputFormat::Arena => vec![arena(&bytes, args, &modules, options)],
         InputFormat::Payload => vec![Report::from_payloads([bytes.as_slice()], &modules, &options)],
         InputFormat::Auto | InputFormat::Messages => {
@@ -142,9 +148,27 @@ fn is_report(bytes: &[u8]) -> bool {
     bytes.starts_with(b"{\"type\":\"")
 }
 
-fn read_report(name: &str, bytes: &[u8]) -> Result<Vec<Report>> {
-    Report::read_json_lines(&String::from_utf8_lossy(bytes))
-        .map_err(|error| Failure::input(format!("{name}: not a report: {error}")))
+/// Refuses options that have no effect on the format.
+fn refuse_unused(name: &str, format: InputFormat, args: &DecodeArgs) -> Result<()> {
+    let refused = |option, why| Err(Failure::usage(format!("{option} has no effect on {name}, {why}")));
+    if format == InputFormat::Report && !args.sites.is_empty() {
+        return refused("--sites", "a report in JSON lines, which has its sites already");
+    }
+    if format != InputFormat::Arena && args.arena_size.is_some() {
+        return refused("--arena-size", "which is not a dump of an arena");
+    }
+    Ok(())
+}
+
+/// Reads the reports, with at most `samples` messages of each site.
+fn read_report(name: &str, bytes: &[u8], samples: Option<usize>) -> Result<Vec<Report>> {
+    let mut reports = Report::read_json_lines(&String::from_utf8_lossy(bytes))
+        .map_err(|error| Failure::input(format!("{name}: not a report: {error}")))?;
+    let samples = samples.map_or(usize::MAX, |samples| samples.max(1));
+    for site in reports.iter_mut().flat_map(|report| &mut report.sites) {
+        site.samples.truncate(samples);
+    }
+    Ok(reports)
 }
 
 /// Whether the bytes are an arena after an abort: ABORTED is set, and the first record is committed.
