@@ -106,8 +106,10 @@ pub extern "system" fn query_results(
             };
         }
     }
-    match available() {
-        true => vk::Result::SUCCESS,
-        false => vk::Result::NOT_READY,
+    if available() {
+        return vk::Result::SUCCESS;
     }
+    // The layer waits by repeated queries.
+    device.note_wait(&mut device.lock());
+    vk::Result::NOT_READY
 }

@@ -54,6 +54,8 @@ pub struct Submission {
     pub fence: u64,
     /// Earliest time of completion.
     pub due: Option<Instant>,
+    /// Number of waits of the device that do not start its execution yet.
+    pub earlier_waits: Option<u64>,
 }
 
 /// One element of the array of batches.
@@ -111,7 +113,7 @@ impl Queue {
         if device.shows_loss(&state) {
             return vk::Result::ERROR_DEVICE_LOST;
         }
-        let slow = !settings.delay.is_zero() && submission.number > 0;
+        let slow = (!settings.delay.is_zero() || settings.delay_until_wait) && submission.number > 0;
         let waits = settings.hang.is(submission.number) || submission.may_wait(settings);
         let at_once = !slow && !waits && submission.is_ready() && self.is_idle();
         if at_once {
@@ -124,6 +126,7 @@ impl Queue {
         }
         if slow {
             submission.due = Some(Instant::now() + settings.delay);
+            submission.earlier_waits = settings.delay_until_wait.then_some(state.waits);
         }
         self.pending.fetch_add(1, Ordering::AcqRel);
         self.waiting.lock().push_back(submission);
@@ -153,6 +156,7 @@ impl Queue {
             let mut waiting = self.waiting.lock();
             let until = match waiting.front() {
                 Some(first) if !first.is_ready() || device.shows_loss(&state) => None,
+                Some(first) if first.earlier_waits == Some(state.waits) => None,
                 Some(first) => first.due.filter(|due| *due > now).map(Some).unwrap_or_else(|| {
                     let effect = *executed.get_or_insert_with(|| {
                         device.changed.notify_all();

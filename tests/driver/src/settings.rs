@@ -29,6 +29,7 @@
 //! | `watchdog=MS` | a submission that hangs for longer loses the device |
 //! | `no_faults` | accesses to unmapped addresses have no effect; otherwise they lose the device |
 //! | `delay=MS` | duration of every submission |
+//! | `delay=wait` | a submission is not executed until a command that is called after it waits in the driver |
 //! | `refuse=CALL:N` | the Nth call fails, or each with `*`: `buffer`, `memory`, `import`, `map`, `fence`, `device` |
 //! | `bad=counts` | native fault queries return counts beyond the buffers |
 //! | `bad=binary` | the fault query says that its binary has 16 TiB |
@@ -148,6 +149,7 @@ pub struct Settings {
     pub watchdog: Option<Duration>,
     pub no_faults: bool,
     pub delay: Duration,
+    pub delay_until_wait: bool,
     pub refuse: Vec<(Refused, Nth)>,
     pub bad_counts: bool,
     pub bad_binary: bool,
@@ -234,6 +236,7 @@ impl Settings {
                     Some(milliseconds(time)?)
                 };
             }
+            "delay" if value == "wait" => self.delay_until_wait = true,
             "delay" => self.delay = milliseconds(value)?,
             "refuse" => {
                 let (call, number) = value.split_once(':')?;

@@ -44,6 +44,8 @@ pub struct State {
     pub faults: Faults,
     /// Device-local allocations by handle.
     pub local_memory: HashMap<u64, LocalMemory>,
+    /// Number of commands that found no result and waited for it.
+    pub waits: u64,
 }
 
 /// Host memory behind a device-local allocation.
@@ -126,6 +128,7 @@ impl Device {
     pub fn wait(&self, timeout: u64, done: impl Fn() -> bool) -> vk::Result {
         let number = WAITS.fetch_add(1, Ordering::Relaxed) + 1;
         let deadline = deadline(timeout);
+        let mut is_noted = false;
         let mut state = self.lock();
         if self.settings.lose_wait.is(number) {
             self.lose(&mut state);
@@ -140,8 +143,17 @@ impl Device {
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return vk::Result::TIMEOUT;
             }
+            if !std::mem::replace(&mut is_noted, true) {
+                self.note_wait(&mut state);
+            }
             self.wait_for_change(&mut state, deadline);
         }
+    }
+
+    /// Counts a command that waits, for submissions under `delay=wait`.
+    pub fn note_wait(&self, state: &mut State) {
+        state.waits += 1;
+        self.changed.notify_all();
     }
 
     /// Waits for a notification, at most until `deadline`.

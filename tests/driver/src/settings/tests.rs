@@ -2,7 +2,8 @@ use super::*;
 
 #[test]
 fn parses_words_one_by_one() {
-    let text = "kind=cpu, native=abort+data,lose=execute:3,hang=2:500,refuse=memory:*,memory=bar+amd,ext_fault";
+    let text =
+        "kind=cpu, native=abort+data,lose=execute:3,hang=2:500,refuse=memory:*,memory=bar+amd,ext_fault,delay=wait";
     let settings = Settings::parse(text).expect("valid words");
     assert!(
         settings.cpu && settings.native_abort && settings.native_data && !settings.native_fault && settings.ext_fault
@@ -14,6 +15,7 @@ fn parses_words_one_by_one() {
     );
     assert_eq!(settings.refuse, [(Refused::Memory, Nth::Every)]);
     assert_eq!(settings.memory, ["bar", "amd"]);
+    assert!(settings.delay_until_wait && settings.delay.is_zero());
 }
 
 #[test]
