@@ -4,7 +4,7 @@ use super::ray;
 use super::support::{expect_lost, expect_success};
 use crate::case::{Case, Skip, cases};
 use crate::payload::Payload;
-use crate::vk::{Device, Gpu, RAY_STAGES, Rays, groups};
+use crate::vk::{Device, Gpu, RAY_STAGES, Rays, groups, specialization};
 use anyhow::{Result, ensure};
 use ash::vk::{self, Handle};
 
@@ -69,10 +69,17 @@ fn inline_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
     })
 }
 
-/// Links a pipeline from one library with the general groups and one with the hit groups.
 fn linked_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
-    let compiled = ray::compiled()?;
-    let stages = rays.stages(&ray::stages(&compiled))?;
+    link(rays, &ray::compiled()?, &[])
+}
+
+/// Links a pipeline from one library with the general groups and one with the hit groups, whose closest-hit shader is
+/// specialised.
+pub(super) fn link(rays: &mut Rays<'_>, compiled: &[Vec<u32>], special: &[(u32, Vec<u8>)]) -> Result<()> {
+    let (entries, data) = specialization(special);
+    let special = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+    let mut stages = rays.stages(&ray::stages(compiled))?;
+    stages[3] = stages[3].specialization_info(&special);
     let (general, hit) = stages.split_at(3);
     let mut groups = groups();
     for group in &mut groups[3..] {
@@ -89,6 +96,7 @@ fn linked_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
     let interface = vk::RayTracingPipelineInterfaceCreateInfoKHR::default()
         .max_pipeline_ray_payload_size(16)
         .max_pipeline_ray_hit_attribute_size(8);
+    let first = rays.pipelines.len();
     for (stages, groups) in [(general, &groups[..3]), (hit, &groups[3..])] {
         let info = vk::RayTracingPipelineCreateInfoKHR::default()
             .flags(vk::PipelineCreateFlags::LIBRARY_KHR)
@@ -97,7 +105,7 @@ fn linked_rays(_: &Device<'_>, rays: &mut Rays<'_>) -> Result<()> {
             .library_interface(&interface);
         rays.create(info)?;
     }
-    let libraries = rays.pipelines.clone();
+    let libraries = rays.pipelines[first..].to_vec();
     let libraries = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
     let info = vk::RayTracingPipelineCreateInfoKHR::default()
         .library_info(&libraries)

@@ -2,6 +2,7 @@
 
 use super::shader_binary::{aligned, compute_info, destroy, objects, open};
 use super::support::{bytes, expect_lost, expect_success, marked};
+use super::{ray, ray_pipeline_creation};
 use crate::case::{Case, cases};
 use crate::glsl_debug::{self, Form};
 use crate::vk::{Buffer, Device, Gpu, Image, Kernel, Pass, Stage, Way, specialization};
@@ -18,9 +19,9 @@ pub(super) const CASES: &[Case] = cases! {
     "specialization::of_values_equal_to_the_defaults" => compute(device, Values::ExplicitDefault),
         alone(), reports("specialized_defaults");
     "specialization::of_pipelines_with_the_same_values" => same_values(device),
-        logs(&["pipelines \"first\", \"second\" or 1 pipeline without a name", "specialization: LIMIT = 8, IS_STRICT = true, constant 2 = 16, SCALE = 0.25"]);
+        logs(&["pipelines \"first\", \"second\" or 1 pipeline without a name", SMALL]);
     "specialization::of_a_shader_chained_to_its_stage" => chained(gpu),
-        logs(&["pipeline \"chained\",", "specialization: LIMIT = 8, IS_STRICT = true, constant 2 = 16, SCALE = 0.25"]);
+        logs(&["pipeline \"chained\",", SMALL]);
     "specialization::of_two_submissions" => two_submissions(device), alone(), reports("specialized_twice"),
         set(&[("on_abort", "continue")]);
     "specialization::of_a_pipeline_that_does_not_abort" => compute(device, Values::Lenient), silent();
@@ -28,13 +29,18 @@ pub(super) const CASES: &[Case] = cases! {
         logs(&["pipeline \"linked 8\",", "specialization: LIMIT = 8"]);
     "specialization::of_a_graphics_pipeline" => graphics(gpu, Way::Inline),
         logs(&["pipeline \"linked 8\",", "specialization: LIMIT = 8"]);
+    "specialization::of_ray_tracing_libraries" => rays(gpu),
+        logs(&["pipeline \"linked 8\",", "specialization: LIMIT = 8"]);
     "specialization::of_a_shader_object" => shader_object(gpu, vk::ShaderCodeTypeEXT::SPIRV),
-        logs(&["pipeline \"shader 8\",", "specialization: LIMIT = 8, IS_STRICT = true, constant 2 = 16, SCALE = 0.25"]);
+        logs(&["pipeline \"shader 8\",", SMALL]);
     "specialization::of_a_binary_of_a_shader_object" => shader_object(gpu, vk::ShaderCodeTypeEXT::BINARY),
-        logs(&["workgroup size 16 x 1 x 1", "specialization: LIMIT = 8, IS_STRICT = true, constant 2 = 16, SCALE = 0.25"]);
+        logs(&["workgroup size 16 x 1 x 1", SMALL]);
     "specialization::of_messages_that_a_native_driver_recorded" => native(gpu),
-        on_native(), logs(&["pipeline \"limit 8\",", "specialization: LIMIT = 8, IS_STRICT = true, constant 2 = 16, SCALE = 0.25"]);
+        on_native(), logs(&["pipeline \"limit 8\",", SMALL]);
 };
+
+/// The values of [`Values::Small`] in reports.
+const SMALL: &str = "specialization: LIMIT = 8, IS_STRICT = true, constant 2 = 16, SCALE = 0.25";
 
 #[derive(Clone, Copy)]
 enum Values {
@@ -141,6 +147,23 @@ fn graphics(gpu: &Gpu, way: Way) -> Result<()> {
         device.name(small.pipeline(), c"linked 8")?;
         let image = Image::new(device)?;
         expect_lost(small.record(&image, [17, 42])?.run())
+    })
+}
+
+/// Ray tracing pipelines that are linked from libraries of one closest-hit shader. Only the specialised one runs.
+fn rays(gpu: &Gpu) -> Result<()> {
+    ray::on_device(gpu, |device| {
+        let mut compiled = ray::compiled()?;
+        compiled[3] = crate::glsl::compile("report/specialized.rchit")?;
+        let limit = [(0, 8u32.to_le_bytes().to_vec())];
+        let (result, ..) = ray::trace(device, [0, 0], |rays| {
+            for (special, name) in [(&[][..], c"linked 64"), (&limit, c"linked 8")] {
+                ray_pipeline_creation::link(rays, &compiled, special)?;
+                device.name(rays.pipelines.last().copied().unwrap_or_default(), name)?;
+            }
+            Ok(())
+        })?;
+        expect_lost(result)
     })
 }
 
