@@ -6,7 +6,7 @@ use crate::compile::Progress;
 use crate::glsl;
 use crate::golden_case::{GoldenCase, files, input};
 use crate::interface::Interface;
-use crate::pipeline::{Code, Pipeline, Specialization};
+use crate::pipeline::{Code, Pipeline};
 use crate::vk::{Device, Gpu};
 use anyhow::{Context as _, Result};
 use ash::vk::{self, ShaderStageFlags as Stage};
@@ -54,8 +54,8 @@ pub fn prepare(folder: &Path) -> Result<BTreeMap<String, Settings>> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let file = folder.join(&set).join(name);
         if !case.options.specialization.is_empty() {
-            let json = serde_json::to_string(&case.options.specialization)?;
-            fs::write(file.with_extension(SPECIALIZATION), json)?;
+            let special: Vec<_> = case.options.specialization.iter().collect();
+            fs::write(file.with_extension(SPECIALIZATION), serde_json::to_string(&special)?)?;
         }
         fs::write(file, bytes)?;
         all.insert(set, settings);
@@ -110,10 +110,10 @@ pub fn create(folder: &Path, mut each: impl FnMut(&str, &Progress)) -> Result<()
         {
             continue;
         }
-        let specialization: Option<Specialization> = fs::read(file.path().with_extension(SPECIALIZATION))
-            .ok()
-            .map(|json| serde_json::from_slice(&json))
-            .transpose()?;
+        let special = match fs::read(file.path().with_extension(SPECIALIZATION)) {
+            Ok(json) => serde_json::from_slice(&json)?,
+            Err(_) => Vec::new(),
+        };
         let bytes = fs::read(file.path())?;
         let (words, _) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
@@ -123,7 +123,7 @@ pub fn create(folder: &Path, mut each: impl FnMut(&str, &Progress)) -> Result<()
                 let code = Code {
                     words: &words,
                     entry,
-                    specialization: specialization.as_ref(),
+                    special: &special,
                 };
                 create_one(&device, code, stage)
             });

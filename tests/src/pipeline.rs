@@ -1,7 +1,7 @@
 //! A pipeline of any shaders. Its layout follows from their [`Interface`]; nothing is bound or drawn.
 
 use crate::interface::Interface;
-use crate::vk::{Device, GraphicsState};
+use crate::vk::{Device, GraphicsState, specialization};
 use anyhow::{Context, Result, ensure};
 use ash::vk;
 use std::collections::BTreeMap;
@@ -24,9 +24,6 @@ pub struct Pipeline<'device> {
     pub time: Duration,
 }
 
-/// Specialisation data by `SpecId`.
-pub type Specialization = BTreeMap<u32, Vec<u8>>;
-
 /// An entry point of a module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Code<'a> {
@@ -34,24 +31,8 @@ pub struct Code<'a> {
     pub words: &'a [u32],
     /// The entry point's index.
     pub entry: usize,
-    /// Its specialisation.
-    pub specialization: Option<&'a Specialization>,
-}
-
-impl Code<'_> {
-    /// The map and the data of the specialisation.
-    fn specialization_data(&self) -> (Vec<vk::SpecializationMapEntry>, Vec<u8>) {
-        let (mut map, mut all) = (Vec::new(), Vec::new());
-        for (id, data) in self.specialization.into_iter().flatten() {
-            map.push(vk::SpecializationMapEntry {
-                constant_id: *id,
-                offset: all.len() as u32,
-                size: data.len(),
-            });
-            all.extend_from_slice(data);
-        }
-        (map, all)
-    }
+    /// Data of specialisation constants, by `SpecId`.
+    pub special: &'a [(u32, Vec<u8>)],
 }
 
 impl<'device> Pipeline<'device> {
@@ -127,7 +108,7 @@ impl<'device> Pipeline<'device> {
         codes: &[Code<'_>],
         flags: vk::PipelineCreateFlags,
     ) -> Result<vk::Pipeline> {
-        let data: Vec<_> = codes.iter().map(Code::specialization_data).collect();
+        let data: Vec<_> = codes.iter().map(|code| specialization(code.special)).collect();
         let infos: Vec<_> = data
             .iter()
             .map(|(map, data)| vk::SpecializationInfo::default().map_entries(map).data(data))
