@@ -2,11 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Environment variable with the folder that contains [`FOLDERS`], on machines without the repository.
+/// Environment variable with the folder that contains `shaders` and `reports`, on machines without the repository.
 pub const VARIABLE: &str = "VKABORT_TEST_FILES";
-
-/// Names of the folders.
-pub const FOLDERS: [&str; 2] = ["shaders", "reports"];
 
 /// Whether the on-machine runner unpacked the files.
 pub fn are_unpacked() -> bool {
