@@ -35,6 +35,7 @@ mod narrow;
 mod pipeline_creation;
 mod poison;
 mod present;
+mod program_runner;
 mod programs;
 mod queries;
 mod ray;

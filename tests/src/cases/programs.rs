@@ -3,20 +3,20 @@
 //!
 //! Each driver runs its share. `VKABORT_PROGRAM_SEEDS=10000` runs more programs, `VKABORT_PROGRAM_SEED=17` a single one.
 
+use super::program_runner::{Outcome, Runner};
 use crate::case::{Case, Context, SECONDS, SHARE, cases};
 use crate::program::{Language, Program, is_valid};
 use crate::slang::Slang;
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::Gpu;
 use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk;
 use std::ffi::CString;
 use std::time::{Duration, Instant};
 use vkabort_instrument::{ErrorKind, Options, Outcome as Instrumentation, instrument};
 use vkabort_oracle::check::Subject;
-use vkabort_oracle::check::compute_run::{ComputeRun, INVOCATIONS, initial_buffers, interpret_compute};
+use vkabort_oracle::check::compute_run::INVOCATIONS;
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
-use vkabort_oracle::interpret::Region;
 use vkabort_oracle::module::Module;
 use vkabort_oracle::op::{capability, execution_model};
 use vkabort_oracle::plant::{Density, Trigger, plant_except};
@@ -154,16 +154,6 @@ fn can_run(words: &[u32], missing: &[u32]) -> Result<bool> {
     Ok(!missing.iter().any(|capability| rewritten.has_capability(*capability)))
 }
 
-/// Result of one program.
-enum Outcome {
-    /// All messages were as expected.
-    Passed { messages: usize },
-    /// It takes too many steps to interpret, has no compute shader, needs a missing capability, or is miscompiled.
-    NotApplicable,
-    /// The compiler emitted an invalid module.
-    Invalid,
-}
-
 fn each_seed(run: impl Fn(u64, &mut Choices) -> Result<Outcome>) -> Result<()> {
     let (mut passed, mut messages, mut invalid, mut failures) = (0, 0, 0, Vec::new());
     let (start, limit) = (Instant::now(), std::env::var(SECONDS).ok());
@@ -194,114 +184,4 @@ fn each_seed(run: impl Fn(u64, &mut Choices) -> Result<Outcome>) -> Result<()> {
         "too few programs ran: {passed} of {all}, with {messages} messages"
     );
     Ok(())
-}
-
-/// Runs programs on a driver.
-struct Runner {
-    gpu: Gpu,
-}
-
-impl Runner {
-    fn new(context: &Context) -> Result<Self> {
-        Ok(Self {
-            gpu: Gpu::open(context)?,
-        })
-    }
-
-    /// Runs a program without aborts, then with each invocation aborting at a random tick or not at all.
-    fn check(
-        &self,
-        subject: Subject<'_>,
-        entry: CString,
-        invocations: usize,
-        original: Option<&[u32]>,
-        choices: &mut Choices,
-    ) -> Result<Outcome> {
-        let interpreted = |due: &[u32]| interpret_compute(subject, due).map_err(anyhow::Error::msg);
-        let never = vec![0; invocations];
-        let Some(undisturbed) = interpreted(&never)? else {
-            return Ok(Outcome::NotApplicable);
-        };
-        if let Some(original) = original {
-            let found = self.run(original, &entry, &never).context("the original")?;
-            found.compare(&undisturbed).context("the original, on the driver")?;
-        }
-        let found = self.run(subject.words, &entry, &never)?;
-        found.compare(&undisturbed).context("without a taken abort")?;
-        // With several invocations, some may run to their end.
-        let first = u32::from(invocations == 1);
-        let moment = |last: &u32| choices.between(first.min(*last), *last);
-        let due: Vec<u32> = undisturbed.ticks.iter().map(moment).collect();
-        let Some(expected) = interpreted(&due)? else {
-            return Ok(Outcome::NotApplicable);
-        };
-        let found = self.run(subject.words, &entry, &due)?;
-        found
-            .compare(&expected)
-            .with_context(|| format!("invocations abort at {due:?}"))?;
-        Ok(Outcome::Passed {
-            messages: undisturbed.messages.len() + expected.messages.len(),
-        })
-    }
-
-    fn run(&self, words: &[u32], entry: &CString, due: &[u32]) -> Result<Observed> {
-        let device = Device::new(&self.gpu)?;
-        let mut buffers = Vec::new();
-        for (number, (binding, words)) in (0..).zip(initial_buffers(due)) {
-            ensure!(number == binding, "bindings are not consecutive");
-            buffers.push(Buffer::storage(&device, &words)?);
-        }
-        let bound: Vec<&Buffer<'_>> = buffers.iter().collect();
-        let kernel = Kernel::with_entry(&device, words, entry, &bound)?;
-        let (_submission, result) = kernel.run(1)?;
-        let payloads = match result {
-            vk::Result::SUCCESS => Vec::new(),
-            vk::Result::ERROR_DEVICE_LOST => device.payloads()?,
-            other => bail!("the dispatch ended with {other:?}"),
-        };
-        Ok(Observed {
-            lost: result == vk::Result::ERROR_DEVICE_LOST,
-            buffers: buffers.iter().map(Buffer::read).collect(),
-            payloads,
-        })
-    }
-}
-
-/// Observable results of a run.
-struct Observed {
-    lost: bool,
-    buffers: Vec<Vec<u32>>,
-    payloads: Vec<Vec<u8>>,
-}
-
-impl Observed {
-    fn compare(&self, expected: &ComputeRun) -> Result<()> {
-        ensure!(
-            self.lost != expected.messages.is_empty(),
-            "the device is {}lost, and there are {} messages",
-            if self.lost { "" } else { "not " },
-            expected.messages.len()
-        );
-        for (binding, words) in &expected.buffers {
-            let found = self.buffers.get(*binding as usize).context("unexpected binding")?;
-            super::support::same_words(found, words).with_context(|| format!("buffer {binding}"))?;
-        }
-        // The order of messages is undefined.
-        let mut left = self.payloads.clone();
-        for message in &expected.messages {
-            match left.iter().position(|payload| matches(payload, message)) {
-                Some(at) => drop(left.swap_remove(at)),
-                None => bail!("no message is {:02x?}; the rest are {left:02x?}", message.bytes()),
-            }
-        }
-        ensure!(left.is_empty(), "{} extra messages: {left:02x?}", left.len());
-        Ok(())
-    }
-}
-
-/// Whether a payload equals a message, ignoring undefined bits.
-fn matches(payload: &[u8], message: &Region) -> bool {
-    let undef = message.shadow().iter().chain(std::iter::repeat(&0));
-    let mut bytes = payload.iter().zip(message.bytes()).zip(undef);
-    payload.len() == message.bytes().len() && bytes.all(|((found, expected), undef)| (found ^ expected) & !undef == 0)
 }
