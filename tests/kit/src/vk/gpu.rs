@@ -1,5 +1,6 @@
 //! An instance, and the physical device that the cases run on.
 
+use super::instance_owner::{InstanceOwner, Messenger};
 use crate::context::{Context, Skip};
 use crate::device_choice::{Candidate, choose};
 use crate::messages::Messages;
@@ -37,47 +38,6 @@ pub struct Chained<'a> {
     pub settings: &'a [vk::LayerSettingEXT<'a>],
     /// Extensions besides `VK_EXT_debug_utils`.
     pub extensions: &'a [&'a CStr],
-}
-
-/// A debug-utils messenger. Must not outlive its instance.
-pub struct Messenger(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT);
-
-impl Messenger {
-    fn new(
-        entry: &ash::Entry,
-        instance: &ash::Instance,
-        info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>,
-    ) -> Result<Self> {
-        let commands = ash::ext::debug_utils::Instance::new(entry, instance);
-        // SAFETY: the callback's data outlives the instance.
-        let messenger = unsafe { commands.create_debug_utils_messenger(info, None) }?;
-        Ok(Self(commands, messenger))
-    }
-}
-
-impl Drop for Messenger {
-    fn drop(&mut self) {
-        // SAFETY: the messenger is destroyed only here, and its instance is alive.
-        unsafe { self.0.destroy_debug_utils_messenger(self.1, None) };
-    }
-}
-
-/// Destroys the instance of one or more [`Gpu`]s.
-struct InstanceOwner {
-    /// Keeps the loader in memory until the instance is destroyed.
-    _entry: ash::Entry,
-    instance: ash::Instance,
-    messenger: Option<Messenger>,
-    /// The messenger has a pointer to them.
-    messages: Arc<Messages>,
-}
-
-impl Drop for InstanceOwner {
-    fn drop(&mut self) {
-        self.messenger = None;
-        // SAFETY: devices borrow a `Gpu`, so none exists, and the messenger is destroyed.
-        unsafe { self.instance.destroy_instance(None) };
-    }
 }
 
 impl Gpu {
@@ -170,18 +130,9 @@ impl Gpu {
     ) -> Result<Vec<Self>> {
         // SAFETY: `info` and the data that it points to are valid for the call.
         let instance = unsafe { entry.create_instance(info, None) }.context("vkCreateInstance")?;
-        let mut owner = InstanceOwner {
-            _entry: entry.clone(),
-            instance: instance.clone(),
-            messenger: None,
-            messages: messages.cloned().unwrap_or_default(),
-        };
-        owner.messenger = messages
-            .map(|all| Messenger::new(&entry, &instance, &all.messenger()))
-            .transpose()?;
+        let owner = Arc::new(InstanceOwner::new(&entry, &instance, messages)?);
         // SAFETY: the instance is alive.
         let devices = unsafe { instance.enumerate_physical_devices() }.context("vkEnumeratePhysicalDevices")?;
-        let owner = Arc::new(owner);
         // SAFETY: `info` and the data that it points to are valid for the call.
         let application = unsafe { info.p_application_info.as_ref() };
         let api_version = application.map_or(vk::API_VERSION_1_0, |application| application.api_version);
