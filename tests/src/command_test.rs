@@ -1,7 +1,7 @@
 //! Tests of the command `vkabort` around programs, with the real layer on real drivers.
 
 use crate::harness::{Placement, environment};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -72,9 +72,18 @@ impl CommandTest {
 }
 
 /// Installed drivers that use the system's C library.
-pub fn drivers() -> Vec<Driver> {
+///
+/// # Errors
+///
+/// There is none: a test that runs on each of them would check nothing.
+pub fn drivers() -> Result<Vec<Driver>> {
     let all = TestDriver::ALL.into_iter().filter_map(|driver| driver.find().ok());
-    all.filter(|driver| driver.interpreter.is_none()).collect()
+    let found: Vec<_> = all.filter(|driver| driver.interpreter.is_none()).collect();
+    ensure!(
+        !found.is_empty(),
+        "no driver is installed: `cargo xtask drivers` installs them"
+    );
+    Ok(found)
 }
 
 /// The exit code of a process.

@@ -19,7 +19,7 @@ fn text_of_case() -> Result<String> {
 #[test]
 fn an_aborting_program_is_reported_and_fails() -> Result<()> {
     let test = CommandTest::new()?;
-    for driver in drivers() {
+    for driver in drivers()? {
         let mut command = test.run(
             &driver,
             &["--report", "kept.jsonl", "--junit", "result.xml"],
@@ -51,7 +51,7 @@ fn an_aborting_program_is_reported_and_fails() -> Result<()> {
 #[test]
 fn json_settings_and_filters_reach_the_layer() -> Result<()> {
     let test = CommandTest::new()?;
-    for driver in drivers() {
+    for driver in drivers()? {
         let ended = test.finish(&mut test.run(&driver, &["--json"], &[E2E, CASE])?)?;
         ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
         let expected = fs::read_to_string(report_files::file("glsl_lines", "jsonl"))?;
@@ -77,7 +77,7 @@ fn json_settings_and_filters_reach_the_layer() -> Result<()> {
 #[test]
 fn a_program_that_does_not_enable_the_extension() -> Result<()> {
     let test = CommandTest::new()?;
-    for driver in drivers() {
+    for driver in drivers()? {
         let case = "enable::a_module_on_a_device_without_the_extension_is_reported_once";
         let ended = test.finish(&mut test.run(&driver, &[], &[E2E, case])?)?;
         ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
@@ -113,7 +113,7 @@ fn a_program_that_does_not_enable_the_extension() -> Result<()> {
 #[test]
 fn a_moved_dump_is_decoded() -> Result<()> {
     let test = CommandTest::new()?;
-    let driver = drivers().into_iter().next().context("no driver found")?;
+    let driver = drivers()?.remove(0);
     let ended = test.finish(&mut test.run(&driver, &["--set", "dump_dir=dumps"], &[E2E, CASE])?)?;
     ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
     let dump = fs::read_dir(test.home().join("dumps"))?
@@ -162,7 +162,7 @@ fn a_moved_dump_is_decoded() -> Result<()> {
 #[test]
 fn a_log_on_a_terminal_has_colours() -> Result<()> {
     let test = CommandTest::new()?;
-    let driver = drivers().into_iter().next().context("no driver found")?;
+    let driver = drivers()?.remove(0);
     for (variable, coloured) in [("NONE", true), ("NO_COLOR", false)] {
         let mut command =
             environment(&driver, &test.layer, Placement::Alone, test.scratch.path())?.command(Path::new("script"))?;

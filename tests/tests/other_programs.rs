@@ -49,7 +49,7 @@ fn vulkaninfo_differs_only_in_the_extensions() -> Result<()> {
     };
     let program = program.to_string_lossy();
     let test = CommandTest::new()?;
-    for driver in drivers() {
+    for driver in drivers()? {
         let without = test.finish(&mut test.program(&driver, Path::new(&*program))?)?;
         let with = test.finish(&mut test.run(&driver, &[], &[&program])?)?;
         ensure!(
@@ -90,7 +90,7 @@ fn vkcube_draws_its_frames() -> Result<()> {
     let program = program.to_string_lossy();
     let test = CommandTest::new()?;
     let arguments = ["--c", "5", "--suppress_popups"];
-    for driver in drivers() {
+    for driver in drivers()? {
         let mut command = test.program(&driver, Path::new(&*program))?;
         let without = test.finish(command.args(arguments).env("DISPLAY", display.name()))?;
         ensure!(exit_code(&without)? == 0, "{}: {}", driver.name, without.output_tail());

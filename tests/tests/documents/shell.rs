@@ -61,7 +61,7 @@ impl Shell {
         if let Some(arguments) = line.strip_prefix("spirv-as --target-env vulkan1.2 ") {
             return self.assemble(arguments).with_context(|| line.to_owned());
         }
-        let driver = drivers().into_iter().next().context("no driver found")?;
+        let driver = drivers()?.remove(0);
         let mut command = self.test.program(&driver, Path::new("sh"))?;
         // In one stream, in the order of a terminal.
         command
