@@ -164,6 +164,10 @@ int main(int count, char **arguments) {
     }
     size_t size = fread(code, 1, sizeof code, file);
     fclose(file);
+    if (size == sizeof code) {
+        fprintf(stderr, "%s: larger than %zu bytes\n", arguments[1], sizeof code - 1);
+        return 2;
+    }
 
     VkInstance instance;
     CHECK(vkCreateInstance(&(VkInstanceCreateInfo){.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -174,6 +178,10 @@ int main(int count, char **arguments) {
     uint32_t devices = 1;
     VkPhysicalDevice physical;
     CHECK(vkEnumeratePhysicalDevices(instance, &devices, &physical));
+    if (devices == 0) {
+        fprintf(stderr, "No Vulkan device was found: `vkabort doctor` lists the drivers\n");
+        return 2;
+    }
 
     uint32_t words[WORDS];
     for (uint32_t i = 0; i < WORDS; i++)
