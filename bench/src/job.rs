@@ -4,6 +4,7 @@ use anyhow::{Result, ensure};
 use std::time::Duration;
 use vkabort_test_kit::drivers::{self, Driver};
 use vkabort_test_kit::environment::{Environment, Validation};
+use vkabort_test_kit::gpu_drivers::Family;
 use vkabort_test_kit::layer::{Layer, VARIABLE_PREFIX};
 use vkabort_test_kit::scratch;
 use vkabort_test_kit::supervise::run_with_limit;
@@ -70,7 +71,12 @@ impl Job {
         match self.layers {
             // The process activates the layer by name where it measures with and without it.
             Layers::None => drop(command.env("VK_LAYER_PATH", &layer.explicit)),
-            Layers::Ours => drop(command.env(format!("{VARIABLE_PREFIX}EMULATION"), "force")),
+            Layers::Ours => {
+                // Apple's vertex shaders cannot store; those of the benchmarks need not.
+                let is_partial = self.driver.name.starts_with(Family::Honeykrisp.name());
+                let emulation = if is_partial { "partial" } else { "force" };
+                command.env(format!("{VARIABLE_PREFIX}EMULATION"), emulation);
+            }
             Layers::Validation => {}
         }
         let finished = run_with_limit(&mut command, self.limit, output.path());

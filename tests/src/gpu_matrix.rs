@@ -107,6 +107,9 @@ pub const DEVICES: &[Device] = &[
     qualcomm("730").all_cases(),
     qualcomm("740"),
     qualcomm("750"),
+    apple("13G").all_cases(),
+    apple("13C"),
+    apple("14G"),
 ];
 
 /// An integrated GPU.
@@ -163,4 +166,9 @@ const fn rdna4(id: &'static str) -> Device {
 
 const fn qualcomm(id: &'static str) -> Device {
     device(Family::Turnip, id, SHARED).newest().at(0xffff_ffd0_0000)
+}
+
+/// Apple, whose vertex shaders cannot store.
+const fn apple(id: &'static str) -> Device {
+    device(Family::Honeykrisp, id, SHARED).newest().at(0x2f_ffc9_0000)
 }

@@ -14,6 +14,9 @@ use vkabort_test_kit::{process, root};
 /// their own dynamic linker.
 const RELEASE: &str = "trixie";
 
+/// The release with the newest drivers.
+pub const UNSTABLE: &str = "sid";
+
 /// What the shims need of Mesa's source.
 const SOURCES: [&str; 13] = [
     "*/include/*",
@@ -55,11 +58,14 @@ pub fn install(archive: &Archive) -> Result<()> {
     )?;
     let build = fresh.join("build");
     release.unpack(&["libdrm-dev", "python3-mako", "python3-markupsafe"], false, &build)?;
+    // The kernel's interface to Apple's GPUs is newer than the other packages.
+    let unstable = archive.other_release(UNSTABLE)?;
+    unstable.unpack(&["linux-libc-dev"], false, &build.join("kernel"))?;
     let source = build.join("mesa");
     release.unpack_source("mesa", &SOURCES, &source)?;
     fs::create_dir_all(fresh.join("shim"))?;
     generate_intel_sources(&build)?;
-    for shim in ["amdgpu", "intel", "nouveau", "msm"] {
+    for shim in ["amdgpu", "intel", "nouveau", "msm", "asahi"] {
         compile(shim, &build, &fresh.join(shim_file(shim))).with_context(|| format!("building the {shim} shim"))?;
     }
     fs::remove_dir_all(&build)?;
@@ -139,6 +145,7 @@ fn compile(shim: &str, build: &Path, library: &Path) -> Result<()> {
                 .arg("src/amd/drm-shim/amdgpu_devices.c");
         }
         _ => {
+            command.arg("-idirafter").arg(build.join("kernel/usr/include"));
             command.arg(own.join(format!("{shim}.c")));
         }
     }

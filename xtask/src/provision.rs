@@ -108,7 +108,7 @@ fn unpack_swiftshader(archive: &Archive, fresh: &Path, folder: &Path) -> Result<
 /// Unpacks Debian unstable's drivers, their dependencies and SPIRV-Tools. Programs run with these libraries through their dynamic
 /// linker.
 fn unpack_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<String> {
-    let unstable = archive.other_release("sid")?;
+    let unstable = archive.other_release(gpu_drivers::UNSTABLE)?;
     let version = unstable.version("mesa-vulkan-drivers", false)?;
     let packages = [
         "mesa-vulkan-drivers",
@@ -120,7 +120,7 @@ fn unpack_newest(archive: &Archive, fresh: &Path, folder: &Path) -> Result<Strin
     let libraries = folder.join(LIBRARIES);
     write_driver_manifest(fresh, &libraries.join("libvulkan_lvp.so"), "1.4.0")?;
     write_validation_manifest(fresh, &libraries.join("libVkLayer_khronos_validation.so"))?;
-    Ok(format!("sid's mesa-vulkan-drivers {version}"))
+    Ok(format!("{}'s mesa-vulkan-drivers {version}", gpu_drivers::UNSTABLE))
 }
 
 /// Prints which drivers and tools are installed.

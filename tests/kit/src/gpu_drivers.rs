@@ -22,11 +22,20 @@ pub enum Family {
     Nvk,
     /// Qualcomm.
     Turnip,
+    /// Apple.
+    Honeykrisp,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: [Self; 5] = [Self::Radv, Self::Anv, Self::HasVk, Self::Nvk, Self::Turnip];
+    pub const ALL: [Self; 6] = [
+        Self::Radv,
+        Self::Anv,
+        Self::HasVk,
+        Self::Nvk,
+        Self::Turnip,
+        Self::Honeykrisp,
+    ];
 
     /// Its name in test names.
     pub fn name(self) -> &'static str {
@@ -36,6 +45,7 @@ impl Family {
             Self::HasVk => "hasvk",
             Self::Nvk => "nvk",
             Self::Turnip => "turnip",
+            Self::Honeykrisp => "honeykrisp",
         }
     }
 
@@ -46,6 +56,7 @@ impl Family {
             Self::HasVk => "libvulkan_intel_hasvk.so",
             Self::Nvk => "libvulkan_nouveau.so",
             Self::Turnip => "libvulkan_freedreno.so",
+            Self::Honeykrisp => "libvulkan_asahi.so",
         }
     }
 
@@ -56,6 +67,7 @@ impl Family {
             Self::Anv | Self::HasVk => "intel",
             Self::Nvk => "nouveau",
             Self::Turnip => "msm",
+            Self::Honeykrisp => "asahi",
         }
     }
 
@@ -66,6 +78,7 @@ impl Family {
             Self::Anv | Self::HasVk => "INTEL_STUB_GPU_PLATFORM",
             Self::Nvk => "NOUVEAU_CHIPSET",
             Self::Turnip => "FD_GPU_ID",
+            Self::Honeykrisp => "ASAHI_GPU",
         }
     }
 }
@@ -104,7 +117,7 @@ impl Release {
 pub struct Gpu {
     /// Its driver.
     pub family: Family,
-    /// Its name for the shim: the ASIC, the platform, the chipset in hexadecimal, or the model.
+    /// Its name for the shim: the ASIC, the platform, the chipset in hexadecimal, the model, or generation and variant.
     pub id: &'static str,
     /// Its driver's release.
     pub release: Release,
