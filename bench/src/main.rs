@@ -21,7 +21,7 @@ use parts::Part;
 use results::{Results, machine_facts};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use vkabort_test_kit::cargo;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::layer::Layer;
 use vkabort_tests::measure::measurement::Measurement;
 use vkabort_tests::measure::shaders::Variant;
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    let layer = cargo::build_layer()?;
+    let layer = cargo::build_layer(Profile::OWN)?;
     let deadline = Instant::now() + Duration::from_secs(arguments.minutes * 60);
     let selected = |part: &&Part| arguments.only.is_empty() || arguments.only.contains(part);
     for part in Part::value_variants().iter().filter(selected) {

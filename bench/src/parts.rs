@@ -5,6 +5,7 @@ use crate::rewriting;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use std::time::Duration;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_tests::gpu_matrix::DEVICES;
 use vkabort_tests::measure::calls::{self, SETUPS};
@@ -125,7 +126,7 @@ impl Part {
                 jobs.push(job(&driver, Layers::None, "all", 90));
             }
             Self::Calls => {
-                let test_driver = vkabort_test_kit::cargo::build_test_driver()?;
+                let test_driver = cargo::build_test_driver(Profile::OWN)?;
                 for driver in cpu()?.iter().chain([&test_driver]) {
                     for setup in 0..SETUPS.len() {
                         jobs.push(job(driver, Layers::None, &setup.to_string(), 30));

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use vkabort_test_kit::cargo;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_test_kit::layer::Layer;
 use vkabort_test_kit::scratch::{self, TempDir};
@@ -29,8 +29,8 @@ impl CommandTest {
     /// A build fails.
     pub fn new() -> Result<Self> {
         Ok(Self {
-            layer: cargo::build_layer()?,
-            command: cargo::build_command()?,
+            layer: cargo::build_layer(Profile::OWN)?,
+            command: cargo::build_command(Profile::OWN)?,
             scratch: scratch::folder()?,
         })
     }

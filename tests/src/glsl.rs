@@ -1,4 +1,4 @@
-//! Compiles the shaders of `shaders/` at run time. Processes of one test run share the results.
+//! Compiles the shaders of `shaders/` at run time. The processes of all test runs share the results.
 
 use crate::files;
 use anyhow::{Context, Result, bail};
@@ -9,9 +9,30 @@ use glslang::{
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use vkabort_test_kit::{root, target};
 
 /// Environment variable with the folder of compiled shaders. Without it, every call compiles.
 pub const CACHE: &str = "VKABORT_SHADER_CACHE";
+
+/// The folder of compiled shaders in Cargo's target folder: another one for other versions of glslang or of this file.
+///
+/// # Errors
+///
+/// `Cargo.lock` cannot be read, or the folder cannot be created.
+pub fn cache() -> Result<PathBuf> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    let folder = target()
+        .join("shader_cache")
+        .join(hash(&[&lock, include_str!("glsl.rs")]));
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    Ok(folder)
+}
+
+fn hash(texts: &[&str]) -> String {
+    let mut hasher = DefaultHasher::new();
+    texts.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
 
 /// Folder of the tests' shaders.
 pub fn folder() -> PathBuf {
@@ -84,9 +105,8 @@ pub fn compile_text(
     spirv_version: SpirvVersion,
 ) -> Result<Vec<u32>> {
     let cache = std::env::var_os(CACHE).map(|folder| {
-        let mut hasher = DefaultHasher::new();
-        format!("{stage:?} {version:?} {spirv_version:?} {text}").hash(&mut hasher);
-        Path::new(&folder).join(format!("{:016x}.spv", hasher.finish()))
+        let options = format!("{stage:?} {version:?} {spirv_version:?}");
+        Path::new(&folder).join(hash(&[&options, text])).with_extension("spv")
     });
     if let Some(bytes) = cache.as_ref().and_then(|path| fs::read(path).ok()) {
         let (words, _) = bytes.as_chunks::<4>();

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
-use vkabort_test_kit::cargo;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::scratch;
 use vkabort_test_kit::supervise::{Finished, run_with_limit};
@@ -10,8 +10,8 @@ use vkabort_tests::harness::{Placement, environment};
 
 /// Runs the demo on each installed driver.
 fn on_every_driver(placement: Placement, check: fn(&Finished) -> Result<()>) -> Result<()> {
-    let layer = cargo::build_layer()?;
-    let program = cargo::build_demo()?;
+    let layer = cargo::build_layer(Profile::OWN)?;
+    let program = cargo::build_demo(Profile::OWN)?;
     for driver in TestDriver::ALL {
         let Ok(driver) = driver.find() else { continue };
         let scratch = scratch::folder()?;

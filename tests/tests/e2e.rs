@@ -5,10 +5,10 @@ use anyhow::{Context, Result};
 use libtest_mimic::Arguments;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use vkabort_test_kit::{cargo, scratch};
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_tests::case::{RUNNER, slowdown};
-use vkabort_tests::cases;
 use vkabort_tests::harness::{self, Target};
+use vkabort_tests::{cases, glsl};
 
 fn main() -> ExitCode {
     run().unwrap_or_else(|error| {
@@ -30,19 +30,18 @@ fn run() -> Result<ExitCode> {
         );
         cases.iter_mut().for_each(|case| case.limit *= slowdown());
     }
-    let shader_cache = scratch::folder()?;
     let target = Target {
         driver: None,
         device: None,
-        layer: cargo::build_layer()?,
+        layer: cargo::build_layer(Profile::OWN)?,
         program,
         folder: None,
-        shader_cache: Some(shader_cache.path().to_path_buf()),
+        shader_cache: Some(glsl::cache()?),
         settings: Vec::new(),
         share: (0, 1),
         seconds: None,
     };
-    let trials = harness::trials(&cases, &cargo::build_test_driver()?, &target);
+    let trials = harness::trials(&cases, &cargo::build_test_driver(Profile::OWN)?, &target);
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         harness::finish()?;

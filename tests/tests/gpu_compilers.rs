@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
-use vkabort_test_kit::cargo;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::gpu_drivers::Family;
 use vkabort_test_kit::layer::{Layer, VARIABLE_PREFIX};
 use vkabort_test_kit::scratch::{self, TempDir};
@@ -33,7 +33,7 @@ fn main() {
 
 fn check(device: &Device) -> Result<()> {
     let layer = match device.gpu.driver() {
-        Ok(_) => cargo::build_layer()?,
+        Ok(_) => cargo::build_layer(Profile::OWN)?,
         Err(reason) if drivers_are_required() => anyhow::bail!(reason),
         Err(reason) => {
             eprintln!("skipped: {reason}");

@@ -25,7 +25,9 @@ impl Home {
     fn new() -> Result<Self> {
         Ok(Self {
             folder: scratch::folder()?,
-            process: CaseProcess::new(env!("CARGO_BIN_EXE_vkabort-e2e"))?,
+            process: CaseProcess {
+                program: env!("CARGO_BIN_EXE_vkabort-e2e"),
+            },
         })
     }
 

@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use vkabort_manifest::Kind;
+use vkabort_test_kit::cargo::{self, Profile};
+use vkabort_test_kit::drivers;
 use vkabort_test_kit::layer::{ENABLE_VARIABLE, NAME, VARIABLE_PREFIX};
 use vkabort_test_kit::scratch::{self, TempDir};
 use vkabort_test_kit::supervise::{Finished, run_with_limit};
-use vkabort_test_kit::{cargo, drivers};
 use vkabort_tests::harness::{DRIVER_SETTINGS, drivers_are_required};
 
 const CASE: &str = "test_driver_secure_execution::only_the_application_configures_it";
@@ -49,7 +50,10 @@ impl Root {
             return Ok(None);
         }
         let root = Self(scratch::folder()?);
-        let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver_library()?);
+        let (layer, driver) = (
+            cargo::build_layer(Profile::OWN)?,
+            cargo::build_test_driver_library(Profile::OWN)?,
+        );
         let loader = drivers::loader().context("the Vulkan loader is not installed")?;
         let program = Path::new(env!("CARGO_BIN_EXE_vkabort-e2e"));
         for (from, to) in [

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
-use vkabort_test_kit::cargo;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::scratch;
 use vkabort_test_kit::supervise::run_with_limit;
 use vkabort_tests::case_process::CaseProcess;
@@ -15,7 +15,9 @@ const CACHE_DATA: &str = "test_driver_binaries::pipeline_cache_data";
 
 /// Data of a pipeline cache from a new process with a new home.
 fn cache_data(settings: &str) -> Result<String> {
-    let process = CaseProcess::new(env!("CARGO_BIN_EXE_vkabort-e2e"))?;
+    let process = CaseProcess {
+        program: env!("CARGO_BIN_EXE_vkabort-e2e"),
+    };
     Ok(process.run(CACHE_DATA, settings, &scratch::folder()?, |_| {})?.stdout)
 }
 
@@ -30,7 +32,7 @@ fn cpu_drivers_have_a_fixed_address() -> Result<()> {
 
 /// Path of the layer's library in its manifest.
 fn library() -> Result<PathBuf> {
-    let folder = cargo::build_layer()?.explicit;
+    let folder = cargo::build_layer(Profile::OWN)?.explicit;
     let manifest = fs::read_to_string(folder.join(format!("{}.json", vkabort_test_kit::layer::NAME)))?;
     let after = manifest.split("\"library_path\": \"").nth(1).context("no library")?;
     Ok(after.split('"').next().context("no library")?.into())
@@ -44,9 +46,12 @@ fn doctor(settings: &str) -> Result<String> {
 /// [`doctor`] with environment variables.
 fn doctor_with(settings: &str, variables: &[(&str, &str)]) -> Result<String> {
     let scratch = scratch::folder()?;
-    let (layer, driver) = (cargo::build_layer()?, cargo::build_test_driver()?);
+    let (layer, driver) = (
+        cargo::build_layer(Profile::OWN)?,
+        cargo::build_test_driver(Profile::OWN)?,
+    );
     let environment = environment(&driver, &layer, Placement::WithoutLayer, scratch.path())?;
-    let mut command = environment.command(&cargo::build_command()?)?;
+    let mut command = environment.command(&cargo::build_command(Profile::OWN)?)?;
     command
         .args(["doctor", "--layer"])
         .arg(library()?)

@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_test_kit::bundle::{Files, files};
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::portability::Version;
-use vkabort_test_kit::{archive, cargo, portability, process, target};
+use vkabort_test_kit::{archive, portability, process, target};
 
 /// Largest size of the program, in bytes.
 const MAX_SIZE: u64 = 40 << 20;
@@ -28,7 +29,10 @@ pub fn bundle() -> Result<()> {
         }
     }
     // The dev profile reuses the C++ of the tests. The benchmarks measure the layer, which is a release build.
-    let built = cargo::build_target(&["--workspace", "--bin", "vkabort-bundle"], "vkabort-bundle")?;
+    let built = cargo::build(&["--workspace", "--bin", "vkabort-bundle"])?;
+    let built = built
+        .get("vkabort-bundle")
+        .context("cargo did not build vkabort-bundle")?;
     let folder = target().join("bundle");
     let stripped = folder.join("stripped");
     fs::create_dir_all(&stripped)?;
@@ -39,14 +43,14 @@ pub fn bundle() -> Result<()> {
         println!("{} needs glibc {newest}", to.display());
         Ok(to)
     };
-    let files = files()?;
+    let files = files(Profile::Release)?;
     let files = Files {
         layer: strip(&files.layer)?,
         driver: strip(&files.driver)?,
         command: strip(&files.command)?,
     };
     let out = folder.join("vkabort-bundle");
-    archive::pack(&strip(&built)?, &files.carried()?, &out)?;
+    archive::pack(&strip(built)?, &files.carried()?, &out)?;
     fs::remove_dir_all(&stripped)?;
     let size = fs::metadata(&out)?.len();
     ensure!(

@@ -4,9 +4,10 @@ use crate::{debian, provision};
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::ExitStatus;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::{self, Driver, TestDriver};
 use vkabort_test_kit::environment::{Environment, Validation};
-use vkabort_test_kit::{cargo, process, target};
+use vkabort_test_kit::{process, target};
 
 /// The demo's exit code when there is no Vulkan device.
 const NO_DEVICE: i32 = 3;
@@ -23,7 +24,7 @@ pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result
         layer: if without_layer {
             None
         } else {
-            Some(cargo::build_layer()?)
+            Some(cargo::build_layer(Profile::Dev)?)
         },
         validation: match validation {
             Validation::Off => None,
@@ -32,7 +33,7 @@ pub fn demo(driver: &str, validation: Validation, without_layer: bool) -> Result
         driver: chosen,
         scratch: target().join("vkabort/demo"),
     };
-    let program = cargo::build_demo()?;
+    let program = cargo::build_demo(Profile::Dev)?;
     let status = start(&environment, &program)?;
     if driver != "auto" || status.code() != Some(NO_DEVICE) {
         return Ok(status);

@@ -31,7 +31,8 @@ mod zig;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
-use vkabort_test_kit::{cargo, environment, layer};
+use vkabort_test_kit::cargo::{self, Profile};
+use vkabort_test_kit::{environment, layer};
 
 /// The commands of the vkabort repository.
 #[derive(Parser)]
@@ -148,7 +149,7 @@ fn main() -> ExitCode {
                 ExitCode::from(code.unwrap_or(1))
             })
         }
-        Task::Layer => cargo::build_layer().map(|layer| {
+        Task::Layer => cargo::build_layer(Profile::Release).map(|layer| {
             println!("# As an explicit layer, which the program's environment names:");
             println!(
                 "VK_ADD_LAYER_PATH={} VK_INSTANCE_LAYERS={} PROGRAM",

@@ -140,7 +140,8 @@ fn memcheck() -> Result<()> {
     if !process::is_on_path("valgrind") {
         debian::install(&["valgrind"], "memcheck")?;
     }
-    let mut command = toolchain::cargo(&["test", "--package", "vkabort-tests", "--test", "e2e", "--", CASES]);
+    let mut command = toolchain::cargo(&["test", "--release", "--package", "vkabort-tests", "--test", "e2e"]);
+    command.args(["--", CASES]);
     command.env(
         "VKABORT_RUNNER",
         "valgrind --quiet --error-exitcode=99 --trace-children=yes",

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use vkabort_test_kit::cargo;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::display::Display;
 use vkabort_test_kit::drivers::{self, Driver, TestDriver};
 use vkabort_test_kit::environment::{Environment, Validation};
@@ -28,7 +28,7 @@ struct Test {
 impl Test {
     fn new() -> Result<Self> {
         Ok(Self {
-            layer: cargo::build_layer()?,
+            layer: cargo::build_layer(Profile::OWN)?,
             scratch: scratch::folder()?,
         })
     }
@@ -247,7 +247,7 @@ fn it_runs_under_vkabort_run() -> Result<()> {
         validation: None,
         scratch: test.scratch.path().to_path_buf(),
     };
-    let mut command = environment.command(&cargo::build_command()?)?;
+    let mut command = environment.command(&cargo::build_command(Profile::OWN)?)?;
     command.args(["run", "--layer"]).arg(&test.layer.library);
     command.arg(env!("CARGO_BIN_EXE_vkabort-cube"));
     command.args(["--headless", "--frames", "8", "--abort-vertex", "--abort-frame", "2"]);

@@ -1,8 +1,9 @@
 //! The files that `vkabort-bundle` carries.
 
 use crate::archive::CarriedFile;
+use crate::cargo::{self, Profile};
 use crate::layer::LIBRARY_FILE;
-use crate::{cargo, process, root, spirv_tools};
+use crate::{process, root, spirv_tools};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,11 +31,11 @@ pub struct Files {
 /// # Errors
 ///
 /// A build fails.
-pub fn files() -> Result<Files> {
+pub fn files(profile: Profile) -> Result<Files> {
     Ok(Files {
-        layer: cargo::build_layer()?.library,
-        driver: cargo::build_test_driver_library()?,
-        command: cargo::build_command()?,
+        layer: cargo::build_layer(profile)?.library,
+        driver: cargo::build_test_driver_library(profile)?,
+        command: cargo::build_command(profile)?,
     })
 }
 

@@ -10,69 +10,114 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// Targets that this process has built, by name. `cargo build` takes a quarter of a second even if nothing changed, and
-/// some tests need the layer a hundred times.
-static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+/// The targets of each `cargo build` of this process, by name. It takes half a second even if nothing changed, and some tests
+/// need the layer a hundred times.
+static BUILT: Mutex<BTreeMap<Vec<&'static str>, BTreeMap<String, PathBuf>>> = Mutex::new(BTreeMap::new());
 
-/// Builds the layer in release and writes its manifests into the target folder.
+/// The profile that packages are built in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Profile {
+    /// With debug assertions and overflow checks. The tests have compiled most of it.
+    Dev,
+    /// As released.
+    Release,
+}
+
+impl Profile {
+    /// The profile of this program: tests use the packages as they are themselves, benchmarks measure them as released.
+    /// `cargo xtask sanitize` builds all in release, with debug assertions.
+    pub const OWN: Self = if cfg!(debug_assertions) && !cfg!(sanitized) {
+        Self::Dev
+    } else {
+        Self::Release
+    };
+
+    /// Folder of the manifests of what is built in this profile.
+    fn manifests(self) -> PathBuf {
+        target().join(match self {
+            Self::Dev => "vkabort/dev",
+            Self::Release => "vkabort",
+        })
+    }
+
+    fn build(self, package: &'static str, name: &str) -> Result<PathBuf> {
+        match self {
+            Self::Dev => built(&DEV, name),
+            Self::Release => built(&["--release", "--package", package], name),
+        }
+    }
+}
+
+/// Arguments that build the default members. One selection for all of them, and almost that of the tests: with other
+/// packages, dependencies would have other features and be compiled again.
+const DEV: [&str; 5] = ["--lib", "--bin", "vkabort", "--bin", "vkabort-demo"];
+
+/// Builds the layer and writes its manifests into the target folder.
 ///
 /// # Errors
 ///
 /// The build fails, or a file cannot be written.
-pub fn build_layer() -> Result<Layer> {
-    let library = release("vkabort-layer", "VkLayer_vkabort_shader_abort")?;
-    layer::write_manifests(&library, &target().join("vkabort"))
+pub fn build_layer(profile: Profile) -> Result<Layer> {
+    static LAYERS: Mutex<BTreeMap<Profile, Layer>> = Mutex::new(BTreeMap::new());
+    let mut layers = LAYERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(layer) = layers.get(&profile) {
+        return Ok(layer.clone());
+    }
+    let library = profile.build("vkabort-layer", "VkLayer_vkabort_shader_abort")?;
+    let layer = layer::write_manifests(&library, &profile.manifests())?;
+    layers.insert(profile, layer.clone());
+    Ok(layer)
 }
 
-/// Builds the demo in release. Returns its path.
+/// Builds the demo. Returns its path.
 ///
 /// # Errors
 ///
 /// The build fails.
-pub fn build_demo() -> Result<PathBuf> {
-    release("vkabort-demo", "vkabort-demo")
+pub fn build_demo(profile: Profile) -> Result<PathBuf> {
+    profile.build("vkabort-demo", "vkabort-demo")
 }
 
-/// Builds the test driver in release and writes its manifest into the target folder.
+/// Builds the test driver and writes its manifest into the target folder.
 ///
 /// # Errors
 ///
 /// The build fails.
-pub fn build_test_driver() -> Result<Driver> {
+pub fn build_test_driver(profile: Profile) -> Result<Driver> {
     drivers::write_manifest(
-        &build_test_driver_library()?,
-        &target().join("vkabort/test-driver.json"),
+        &build_test_driver_library(profile)?,
+        &profile.manifests().join("test-driver.json"),
     )
 }
 
-/// Builds the test driver in release. Returns its library.
+/// Builds the test driver. Returns its library.
 ///
 /// # Errors
 ///
 /// The build fails.
-pub fn build_test_driver_library() -> Result<PathBuf> {
-    release("vkabort-driver", "vkabort_driver")
+pub fn build_test_driver_library(profile: Profile) -> Result<PathBuf> {
+    profile.build("vkabort-driver", "vkabort_driver")
 }
 
-/// Builds the command `vkabort` in release. Returns its path.
+/// Builds the command `vkabort`. Returns its path.
 ///
 /// # Errors
 ///
 /// The build fails.
-pub fn build_command() -> Result<PathBuf> {
-    release("vkabort-cli", "vkabort")
+pub fn build_command(profile: Profile) -> Result<PathBuf> {
+    profile.build("vkabort-cli", "vkabort")
 }
 
-/// Builds the C library in the profile of the tests. Returns the shared or the static library, which are in one folder.
+/// Builds the C library. Returns the shared or the static library, which are in one folder.
 ///
 /// # Errors
 ///
 /// The build fails.
 pub fn build_decoder() -> Result<PathBuf> {
-    built(&["--package", "vkabort-decode"], "vkabort_decode")
+    built(&DEV, "vkabort_decode")
 }
 
-/// Builds the command `glslang`. Returns its path. Not in release: the tests have built its library already.
+/// Builds the command `glslang`. Returns its path. Always in the dev profile: the tests have built its library already.
 ///
 /// # Errors
 ///
@@ -81,27 +126,23 @@ pub fn build_glslang() -> Result<PathBuf> {
     built(&["--package", "vkabort-glslang"], "glslang")
 }
 
-fn release(package: &str, name: &str) -> Result<PathBuf> {
-    built(&["--release", "--package", package], name)
-}
-
-/// [`build_target`], once in this process.
-fn built(arguments: &[&str], name: &str) -> Result<PathBuf> {
+/// A target of [`build`], which runs once in this process.
+fn built(arguments: &[&'static str], name: &str) -> Result<PathBuf> {
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(path) = built.get(name) {
-        return Ok(path.clone());
+    if !built.contains_key(arguments) {
+        built.insert(arguments.to_vec(), build(arguments)?);
     }
-    let path = build_target(arguments, name)?;
-    built.insert(name.to_owned(), path.clone());
-    Ok(path)
+    let path = built.get(arguments).and_then(|targets| targets.get(name));
+    path.cloned()
+        .with_context(|| format!("cargo did not build a target {name}"))
 }
 
-/// Runs `cargo build` with `arguments`. Returns the library or program of the target `name`.
+/// Runs `cargo build` with `arguments`. Returns its programs and its libraries for other languages, by target.
 ///
 /// # Errors
 ///
-/// The build fails, or does not produce the target.
-pub fn build_target(arguments: &[&str], name: &str) -> Result<PathBuf> {
+/// The build fails.
+pub fn build(arguments: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
@@ -116,16 +157,20 @@ pub fn build_target(arguments: &[&str], name: &str) -> Result<PathBuf> {
     if !output.status.success() {
         bail!("`{}` failed ({})", process::command_line(&command), output.status);
     }
-    String::from_utf8_lossy(&output.stdout)
+    let output = String::from_utf8_lossy(&output.stdout);
+    let messages = output
         .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["reason"] == "compiler-artifact" && message["target"]["name"] == name)
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let artifacts = messages.filter(|message| message["reason"] == "compiler-artifact");
+    Ok(artifacts
         .filter_map(|message| {
+            let name = message["target"]["name"].as_str()?.to_owned();
             let executable = message["executable"].as_str();
-            executable
-                .or_else(|| message["filenames"][0].as_str())
-                .map(PathBuf::from)
+            let path = PathBuf::from(executable.or_else(|| message["filenames"][0].as_str())?);
+            let is_for_rust = path
+                .extension()
+                .is_some_and(|extension| extension == "rlib" || extension == "rmeta");
+            (!is_for_rust).then_some((name, path))
         })
-        .find(|path| path.extension().is_none_or(|extension| extension != "rlib"))
-        .with_context(|| format!("cargo did not build a target {name}"))
+        .collect())
 }

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::portability::{Version, required_glibc};
 
 /// Whether the process is alive.
@@ -174,9 +175,9 @@ fn an_unusable_tmpdir_falls_back_to_another_folder() -> Result<()> {
 fn only_libraries_of_every_distribution_are_needed() -> Result<()> {
     for file in [
         Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")),
-        &vkabort_test_kit::cargo::build_layer()?.library,
-        &vkabort_test_kit::cargo::build_test_driver_library()?,
-        &vkabort_test_kit::cargo::build_command()?,
+        &cargo::build_layer(Profile::OWN)?.library,
+        &cargo::build_test_driver_library(Profile::OWN)?,
+        &cargo::build_command(Profile::OWN)?,
     ] {
         let error = required_glibc(file, Version(2, 34)).map_or_else(|cause| cause.to_string(), |_| String::new());
         ensure!(error.is_empty() || error.contains("it needs glibc"), "{error}");

@@ -7,6 +7,7 @@ use common::{Machine, Run, with_damage};
 use serde_json::Value as Json;
 use std::fs;
 use std::process::Command;
+use vkabort_test_kit::cargo::{self, Profile};
 
 #[test]
 fn the_suite_runs_on_lavapipe() -> Result<()> {
@@ -59,7 +60,7 @@ fn the_suite_runs_on_lavapipe() -> Result<()> {
 fn every_check_of_conform_is_in_a_part() -> Result<()> {
     let machine = Machine::with_driver("")?;
     let ran = machine.run(&["--parts"])?;
-    let command = vkabort_test_kit::cargo::build_command()?;
+    let command = cargo::build_command(Profile::OWN)?;
     let list = Command::new(command).args(["conform", "--list", "--json"]).output()?;
     let list: Vec<Json> = serde_json::from_slice(&list.stdout)?;
     for name in list.iter().filter_map(|check| check["name"].as_str()) {

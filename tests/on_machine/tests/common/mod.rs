@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use vkabort_test_kit::cargo;
+use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::scratch;
 use vkabort_test_kit::scratch::TempDir;
@@ -18,7 +18,7 @@ pub fn bundle() -> Result<&'static Path> {
     let packed = PACKED.get_or_init(|| {
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("vkabort-bundle");
         let pack = |out: &Path| -> Result<()> {
-            let files = vkabort_test_kit::bundle::files()?.carried()?;
+            let files = vkabort_test_kit::bundle::files(Profile::OWN)?.carried()?;
             vkabort_test_kit::archive::pack(Path::new(env!("CARGO_BIN_EXE_vkabort-bundle")), &files, out)
         };
         pack(&out).map(|()| out).map_err(|error| format!("{error:#}"))
@@ -28,7 +28,7 @@ pub fn bundle() -> Result<&'static Path> {
 
 /// Packs the program with these files overwritten.
 pub fn with_damage(paths: &[&str], out: &Path) -> Result<()> {
-    let mut carried = vkabort_test_kit::bundle::files()?.carried()?;
+    let mut carried = vkabort_test_kit::bundle::files(Profile::OWN)?.carried()?;
     for path in paths {
         let file = carried.iter_mut().find(|file| file.path == *path);
         file.context("no such file")?.bytes = b"something else".to_vec();
@@ -50,7 +50,7 @@ impl Machine {
     pub fn with_driver(settings: &'static str) -> Result<Self> {
         let machine = Self {
             scratch: scratch::folder()?,
-            drivers: vec![cargo::build_test_driver()?.manifest],
+            drivers: vec![cargo::build_test_driver(Profile::OWN)?.manifest],
             driver_settings: settings,
         };
         fs::create_dir_all(machine.temporary())?;
