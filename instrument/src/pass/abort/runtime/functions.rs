@@ -6,8 +6,9 @@
 //! bool vkabort_poll()                                         whether any invocation has aborted
 //! ```
 
+use super::arena::ABORTED;
 use super::open_function::OpenFunction;
-use super::state::{ABORTED, Runtime};
+use super::state::Runtime;
 use super::trap;
 use crate::edit::globals::Globals;
 use crate::spv::op::memory_semantics::{ACQUIRE_RELEASE, MAKE_AVAILABLE, UNIFORM_MEMORY};

@@ -1,11 +1,13 @@
 //! What instrumented modules share: functions that reserve, write and commit records and poll ABORTED, the variables of
 //! deferred records, and pointers into the arena. Each is written on first use.
 
+mod arena;
 mod deferred;
 mod functions;
 mod identity;
 mod open_function;
 mod record;
+mod record_payload;
 mod record_writer;
 mod reserve;
 mod state;

@@ -17,9 +17,10 @@
 //! and that is too large for the arena reserves nothing, so it displaces no other record. Every invocation adds to
 //! exactly one of CURSOR's records and DROPPED, so that the two together are the number of aborts.
 
+use super::arena::{ABORTED, DROPPED};
 use super::deferred::record_key;
 use super::open_function::OpenFunction;
-use super::state::{ABORTED, DROPPED, Runtime, bool_constant};
+use super::state::{Runtime, bool_constant};
 use crate::edit::globals::Globals;
 use crate::edit::phi::phi;
 use crate::spv::{Code, Id, op};

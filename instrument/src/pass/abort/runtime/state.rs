@@ -1,5 +1,4 @@
-//! Ids that an instrumented module shares: the flag, the variables of deferred records, pointers into the arena. Each is
-//! declared on first use.
+//! Ids that an instrumented module shares: the flag and the variables of deferred records. Each is declared on first use.
 
 use super::deferred::{EntryRecords, record_key};
 use crate::analysis::index::Index;
@@ -7,15 +6,9 @@ use crate::analysis::spec_constants;
 use crate::edit::abort_flag::AbortFlag;
 use crate::edit::globals::Globals;
 use crate::options::{Arena, Options, Trap};
-use crate::spv::op::memory_operands::{ALIGNED, NON_PRIVATE_POINTER};
-use crate::spv::op::{capability, decoration, memory_model, scope, storage_class};
-use crate::spv::{Code, Id, Literal, op};
-use vkabort_record::layout::{ABORTED_OFFSET, DROPPED_OFFSET, UNIT_BYTES, UNIT_WORDS};
+use crate::spv::op::{capability, memory_model, scope, storage_class};
+use crate::spv::{Code, Id, op};
 use vkabort_record::site::ModuleHash;
-
-/// Members of the control block behind [`ArenaTypes::control_pointer`].
-pub(super) const ABORTED: u32 = 0;
-pub(super) const DROPPED: u32 = 1;
 
 /// What the shared functions depend on, and their ids so far.
 #[derive(Debug)]
@@ -39,11 +32,11 @@ pub(crate) struct Runtime {
     /// Variables for the values of messages.
     values: Vec<Id>,
     task_groups: Option<Id>,
-    types: Option<ArenaTypes>,
+    pub(super) types: Option<ArenaTypes>,
     /// Type of pointers to a block with a runtime array of words.
-    words_pointer: Option<Id>,
+    pub(super) words_pointer: Option<Id>,
     /// Addresses as `uvec2` constants.
-    addresses: Vec<(u64, Id)>,
+    pub(super) addresses: Vec<(u64, Id)>,
     pub(super) reserve: Option<Id>,
     pub(super) commit: Option<Id>,
     pub(super) put_bytes: Option<Id>,
@@ -54,9 +47,6 @@ pub(crate) struct Runtime {
     pub(crate) functions: Code,
 }
 
-/// Storage class of the arena.
-const CLASS: u32 = storage_class::PhysicalStorageBuffer;
-
 /// Types of the arena's contents, and of pointers to them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ArenaTypes {
@@ -65,7 +55,7 @@ pub(crate) struct ArenaTypes {
     pub(crate) unit_pointer: Id,
     pub(crate) uint_pointer: Id,
     /// To a block of ABORTED and DROPPED.
-    control_pointer: Id,
+    pub(super) control_pointer: Id,
     /// To a block with a runtime array of units.
     pub(super) units_pointer: Id,
 }
@@ -199,114 +189,12 @@ impl Runtime {
             private_zero(globals, uvec3, "vkabort_task_groups")
         })
     }
-
-    /// The types, declared on first use.
-    pub(crate) fn types(&mut self, globals: &mut Globals) -> ArenaTypes {
-        *self.types.get_or_insert_with(|| {
-            let uint = globals.uint();
-            let unit = globals.vector(uint, UNIT_WORDS);
-            let control_pointer = block_pointer(globals, &[uint; 2], &[ABORTED_OFFSET, DROPPED_OFFSET]);
-            let units = globals.runtime_array(unit, UNIT_BYTES);
-            let units_pointer = block_pointer(globals, &[units], &[0]);
-            ArenaTypes {
-                unit,
-                uint_pointer: globals.pointer(CLASS, uint),
-                unit_pointer: globals.pointer(CLASS, unit),
-                control_pointer,
-                units_pointer,
-            }
-        })
-    }
-
-    /// Memory operands of a load or store in the arena; `alignment` in bytes
-    /// (VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708).
-    pub(crate) fn access(&self, alignment: u32) -> [Literal; 2] {
-        let non_private = if self.uses_vulkan_memory_model {
-            NON_PRIVATE_POINTER
-        } else {
-            0
-        };
-        [Literal(ALIGNED | non_private), Literal(alignment)]
-    }
-
-    /// A pointer of type `ty` to a device address.
-    pub(super) fn pointer_to(&mut self, code: &mut Code, globals: &mut Globals, ty: Id, address: u64) -> Id {
-        let declared = self.addresses.iter().find(|(declared, _)| *declared == address);
-        let words = declared.map(|(_, words)| *words).unwrap_or_else(|| {
-            let uint = globals.uint();
-            let uvec2 = globals.vector(uint, 2);
-            let (low, high) = (
-                globals.constant(address as u32),
-                globals.constant((address >> 32) as u32),
-            );
-            let words = globals.value(op::ConstantComposite, uvec2, (low, high));
-            self.addresses.push((address, words));
-            words
-        });
-        let pointer = globals.fresh();
-        code.op(op::Bitcast, (ty, pointer, words));
-        pointer
-    }
-
-    /// Pointer to the record area as an array of words.
-    pub(crate) fn words(&mut self, code: &mut Code, globals: &mut Globals) -> Id {
-        let ty = *self.words_pointer.get_or_insert_with(|| {
-            let uint = globals.uint();
-            let words = globals.runtime_array(uint, 4);
-            block_pointer(globals, &[words], &[0])
-        });
-        self.pointer_to(code, globals, ty, self.arena.records)
-    }
-
-    /// Pointer to [`ABORTED`] or [`DROPPED`] in the control block in use.
-    pub(super) fn control(&mut self, code: &mut Code, globals: &mut Globals, member: u32) -> Id {
-        self.control_at(code, globals, self.arena.control, member)
-    }
-
-    fn control_at(&mut self, code: &mut Code, globals: &mut Globals, address: u64, member: u32) -> Id {
-        let types = self.types(globals);
-        let block = self.pointer_to(code, globals, types.control_pointer, address);
-        let member = globals.constant(member);
-        let pointer = globals.fresh();
-        code.op(op::AccessChain, (types.uint_pointer, pointer, block, member));
-        pointer
-    }
-
-    /// Sets ABORTED in the control block in use, which other invocations watch, and in the one before the records, which
-    /// the host watches. They differ where the device has memory of its own: the host cannot poll that without crossing
-    /// the bus at every call, and a reset may discard it. Takes the constants of scope, semantics and 1.
-    pub(super) fn set_aborted(&mut self, code: &mut Code, globals: &mut Globals, [scope, semantics, one]: [Id; 3]) {
-        let mut addresses = vec![self.arena.control, self.arena.before_records()];
-        addresses.dedup();
-        for address in addresses {
-            let aborted = self.control_at(code, globals, address, ABORTED);
-            code.op(op::AtomicStore, (aborted, scope, semantics, one));
-        }
-    }
-
-    /// Pointer to word `at` of the record area; `base` is from [`Runtime::words`].
-    pub(crate) fn word_pointer(&mut self, code: &mut Code, globals: &mut Globals, base: Id, at: Id) -> Id {
-        let types = self.types(globals);
-        let (pointer, zero) = (globals.fresh(), globals.constant(0));
-        code.op(op::AccessChain, (types.uint_pointer, pointer, base, zero, at));
-        pointer
-    }
 }
 
 /// The Boolean constant `value`.
 pub(crate) fn bool_constant(globals: &mut Globals, value: bool) -> Id {
     let bool = globals.bool();
     globals.value(if value { op::ConstantTrue } else { op::ConstantFalse }, bool, ())
-}
-
-/// Type of pointers to a new block with members of these types at these byte offsets.
-fn block_pointer(globals: &mut Globals, types: &[Id], offsets: &[u32]) -> Id {
-    let block = globals.structure(types);
-    globals.decorate(block, decoration::Block, &[]);
-    for (member, offset) in (0..).zip(offsets) {
-        globals.decorate_member(block, member, decoration::Offset, &[*offset]);
-    }
-    globals.pointer(CLASS, block)
 }
 
 /// A Private variable with the initial value zero.

@@ -15,7 +15,8 @@
 //! process, would run it forever. No compiler can decide its condition, and neither outcome is undefined, so the code after
 //! it, by which the invocation leaves, stays.
 
-use super::state::{ABORTED, Runtime};
+use super::arena::ABORTED;
+use super::state::Runtime;
 use crate::edit::globals::Globals;
 use crate::edit::phi::phi;
 use crate::options::Trap;
