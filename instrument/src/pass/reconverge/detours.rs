@@ -4,7 +4,7 @@
 //! An exit goes to the merge block of the nearest stop, loop or switch around it, as long as a waiting loop can be reached
 //! behind that merge block or one further out. The test there is an exit itself.
 
-use super::flow::Flow;
+use super::flow::{Flow, is_loop};
 use super::waits::reaching;
 use crate::analysis::exit_plan::ExitKind;
 use crate::analysis::index::typed::{Node, Table};
@@ -57,6 +57,38 @@ impl Detours {
             }
         }
         detours
+    }
+
+    /// Nodes for the tests, behind those of the blocks, by merge block: the phis and the test of that block.
+    pub(super) fn test_nodes(&self, flow: &Flow<'_, '_>) -> BTreeMap<Node, Node> {
+        let merges = self.tests.keys().filter_map(|header| flow.construct(*header));
+        let first = flow.successors.len();
+        merges
+            .enumerate()
+            .map(|(number, construct)| (construct.merge, Node::from_usize(first + number)))
+            .collect()
+    }
+
+    /// The successors of all blocks and `tests`. Edges into a tested merge block lead to its test, except for back edges, and
+    /// so do those by which invocations leave.
+    pub(super) fn successors(&self, flow: &Flow<'_, '_>, tests: &BTreeMap<Node, Node>) -> Table<Node, Vec<Node>> {
+        let test_of = |header: Node| tests.get(&flow.construct(header)?.merge).copied();
+        let mut all: Vec<Vec<Node>> = Vec::with_capacity(flow.successors.len() + tests.len());
+        for (node, next) in flow.successors.iter() {
+            let enter = |to: &Node| {
+                let is_back_edge = is_loop(flow, *to) && flow.dominators.dominates(*to, node);
+                tests.get(to).copied().filter(|_| !is_back_edge).unwrap_or(*to)
+            };
+            let exit = self.exits.get(&node).and_then(|header| test_of(*header));
+            all.push(next.iter().map(enter).chain(exit).collect());
+        }
+        for (header, next) in &self.tests {
+            if let Some(construct) = flow.construct(*header) {
+                let next = next.and_then(test_of);
+                all.push([construct.merge].into_iter().chain(next).collect());
+            }
+        }
+        all.into()
     }
 }
 

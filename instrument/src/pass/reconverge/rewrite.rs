@@ -61,8 +61,8 @@ pub(super) fn rewrite(
     placeholders: &mut Placeholders,
     edits: &mut Edits,
 ) -> Result<(), Obstacle> {
-    let test_nodes = test_nodes(flow, detours);
-    let dominators = Dominators::new(&with_detours(flow, detours, &test_nodes));
+    let test_nodes = detours.test_nodes(flow);
+    let dominators = Dominators::new(&detours.successors(flow, &test_nodes));
     let predecessors = flow.predecessors();
     let repairer = Repairer::new(flow, &dominators, &predecessors, &test_nodes, globals, placeholders);
     let repairs = repairer.run(|node| detours.exits.contains_key(&node))?;
@@ -97,36 +97,6 @@ pub(super) fn rewrite(
     };
     rewriter.run();
     Ok(())
-}
-
-/// Nodes for the tests, behind those of the blocks, by merge block: the phis and the test of that block.
-fn test_nodes(flow: &Flow<'_, '_>, detours: &Detours) -> BTreeMap<Node, Node> {
-    let merges = detours.tests.keys().filter_map(|header| flow.construct(*header));
-    let first = flow.successors.len();
-    merges
-        .enumerate()
-        .map(|(number, construct)| (construct.merge, Node::from_usize(first + number)))
-        .collect()
-}
-
-/// The successors of all blocks and tests. Edges into a tested merge block lead to its test, except for back edges, and so
-/// do those by which invocations leave.
-fn with_detours(flow: &Flow<'_, '_>, detours: &Detours, tests: &BTreeMap<Node, Node>) -> Table<Node, Vec<Node>> {
-    let test_of = |header: Node| tests.get(&flow.construct(header)?.merge).copied();
-    let mut all: Vec<Vec<Node>> = Vec::with_capacity(flow.successors.len() + tests.len());
-    for (node, next) in flow.successors.iter() {
-        let enter = |to: &Node| {
-            let is_back_edge = is_loop(flow, *to) && flow.dominators.dominates(*to, node);
-            tests.get(to).copied().filter(|_| !is_back_edge).unwrap_or(*to)
-        };
-        let exit = detours.exits.get(&node).and_then(|header| test_of(*header));
-        all.push(next.iter().map(enter).chain(exit).collect());
-    }
-    for (header, next) in &detours.tests {
-        let merge = flow.construct(*header).map(|construct| construct.merge);
-        all.push(merge.into_iter().chain(next.and_then(test_of)).collect());
-    }
-    all.into()
 }
 
 impl<'w> Rewriter<'_, 'w> {
