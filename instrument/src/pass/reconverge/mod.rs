@@ -19,7 +19,8 @@
 //! blocks, with `phis` and `switches`.
 //!
 //! Not handled: functions with unknown instructions, and pointers or handles that would have to be selected by a phi: their
-//! exits stay as they are, with a warning. A selection that breaks out of a switch around it cannot become a switch: its exits go further out.
+//! exits stay as they are, with a warning. A selection that breaks out of a switch around it cannot become a switch: its
+//! exits go further out.
 
 mod detours;
 mod flow;
@@ -96,6 +97,7 @@ fn warning(index: &Index<'_>, unprotected: &[(Id, Obstacle)]) -> Option<String> 
     let name = Names::new(index).function(index, entry.unwrap_or(function));
     let functions = match unprotected.len() {
         1 => String::new(),
+        2 => " and another function".to_owned(),
         count => format!(" and {} other functions", count - 1),
     };
     let cause = match obstacle {

@@ -63,6 +63,8 @@ pub(super) struct Repairer<'a, 'w> {
     pub(super) placeholders: &'a mut Placeholders,
     /// Results of the new phis, by block and value.
     results: BTreeMap<(Node, Id), Id>,
+    /// Values and the new ids that derive from them. They are decorated at the end: an obstacle leaves the ids undefined.
+    derived: Vec<(Id, Id)>,
     worklist: Vec<(Node, Id)>,
 }
 
@@ -84,6 +86,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
             globals,
             placeholders,
             results: BTreeMap::new(),
+            derived: Vec::new(),
             worklist: Vec::new(),
         }
     }
@@ -123,6 +126,9 @@ impl<'a, 'w> Repairer<'a, 'w> {
                 .entry(node)
                 .or_default()
                 .push(NewPhi { ty, result, values });
+        }
+        for (from, to) in self.derived {
+            self.globals.inherit_non_uniform(index, from, &[to]);
         }
         Ok(repairs)
     }
@@ -213,7 +219,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
             return Some(*result);
         }
         let result = self.globals.fresh();
-        self.globals.inherit_non_uniform(self.flow.index, id, &[result]);
+        self.derived.push((id, result));
         self.results.insert((at, id), result);
         self.worklist.push((at, id));
         Some(result)
@@ -249,7 +255,7 @@ impl<'a, 'w> Repairer<'a, 'w> {
             *copy.get_mut(word)? = new.word();
         }
         let result = self.globals.fresh();
-        self.globals.inherit_non_uniform(index, id, &[result]);
+        self.derived.push((id, result));
         *copy.get_mut(operands::result_index(inst.opcode())?)? = result.word();
         code.words.extend(copy);
         Some(result)
