@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod misspelt;
+mod settings_file;
 pub mod sources;
 pub mod value;
 

@@ -2,20 +2,17 @@
 //! `VK_EXT_layer_settings`. Each setting is read from the first source that has it, as in the Khronos settings library.
 
 use crate::misspelt;
+use crate::settings_file::SettingsFile;
 use crate::value::nearest;
 use crate::{ENV_PREFIXES, FILE_PREFIX};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Name of the settings file.
 pub const FILE_NAME: &str = "vk_layer_settings.txt";
 /// Environment variable with the path of the settings file, or of its folder.
 pub const FILE_VARIABLE: &str = "VK_LAYER_SETTINGS_PATH";
-/// Size limit of a settings file in bytes: the working directory may belong to another user.
-const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The application, as the name of a source.
 const APPLICATION: &str = "VK_EXT_layer_settings";
 
@@ -34,26 +31,10 @@ pub struct Sources {
     environment: Vec<(String, String)>,
     file: SettingsFile,
     application: Vec<(String, String)>,
-    /// Environment and file are not read: they are those of a user whom the application does not trust.
+    /// Environment and file are not read: they belong to a user whom the application does not trust.
     pub only_application: bool,
     /// Why a part of a source was not read.
     unread: Vec<String>,
-}
-
-/// A settings file.
-#[derive(Debug, Default)]
-struct SettingsFile {
-    path: PathBuf,
-    lines: Vec<Line>,
-}
-
-/// A line of a settings file that is neither empty nor a comment.
-#[derive(Debug, PartialEq, Eq)]
-struct Line {
-    number: usize,
-    key: String,
-    /// `None`: the line has no `=`.
-    value: Option<String>,
 }
 
 /// The settings files in the registry of Windows, in the order of the Khronos settings library. Other systems have none.
@@ -70,8 +51,8 @@ pub fn registered_files() -> Vec<PathBuf> {
 }
 
 impl Sources {
-    /// The variables of a process, the settings file, and the application's keys and values. Of the
-    /// `registered` files, the first that exists precedes all others.
+    /// The variables of a process, the settings file, and the application's keys and values. The first of the `registered`
+    /// files that exists precedes all others.
     pub fn of_process(
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         registered: Vec<PathBuf>,
@@ -94,10 +75,9 @@ impl Sources {
             }
         }
         sources.environment.sort_unstable();
-        let found = sources.settings_file(registered);
-        if let Some(path) = found {
-            match read_file(&path) {
-                Ok(text) => sources.file = SettingsFile::parse(path, &text),
+        if let Some(path) = sources.settings_file(registered) {
+            match SettingsFile::read(&path) {
+                Ok(file) => sources.file = file,
                 Err(error) => sources
                     .unread
                     .push(format!("cannot read the settings file {}: {error}", path.display())),
@@ -110,7 +90,7 @@ impl Sources {
     pub fn from_parts(environment: Vec<(String, String)>, file: &str, application: Vec<(String, String)>) -> Self {
         Self {
             environment,
-            file: SettingsFile::parse(PathBuf::from(FILE_NAME), file),
+            file: SettingsFile::parse(Path::new(FILE_NAME), file),
             application,
             ..Self::default()
         }
@@ -210,33 +190,6 @@ impl Sources {
     }
 }
 
-impl SettingsFile {
-    /// `#` starts a comment, and the first `=` of a line ends its key.
-    fn parse(path: PathBuf, text: &str) -> Self {
-        let lines = text.lines().zip(1..).filter_map(|(line, number)| {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            let (key, value) = match line.split_once('=') {
-                Some((key, value)) => (key.trim(), Some(value.trim().to_owned())),
-                // Without `=`, the first word is what comes closest to a key.
-                None => (line.split_whitespace().next()?, None),
-            };
-            Some(Line {
-                number,
-                key: key.to_owned(),
-                value,
-            })
-        });
-        Self {
-            lines: lines.collect(),
-            path,
-        }
-    }
-
-    fn origin(&self, line: &Line) -> String {
-        format!("{}, line {}", self.path.display(), line.number)
-    }
-}
-
 fn unknown_key(key: &str, keys: &[&str]) -> String {
     let hint = match nearest(key, keys.iter().copied()) {
         Some(key) => format!("Did you mean `{key}`?"),
@@ -254,13 +207,6 @@ fn file_at(path: PathBuf) -> PathBuf {
 fn missing_file(value: &str) -> Option<String> {
     let path = file_at(PathBuf::from(value));
     (!path.is_file()).then(|| format!("{FILE_VARIABLE} = {value}: there is no file {}", path.display()))
-}
-
-/// Reads at most [`MAX_FILE_BYTES`].
-fn read_file(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
