@@ -5,7 +5,7 @@ pub use crate::os::Access;
 
 use crate::os;
 use std::fs::{File, Metadata};
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, Result};
 use std::path::Path;
 
 /// Opens a file.
@@ -38,13 +38,12 @@ pub fn create_folders(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
+    if let Some(parent) = path.parent() {
+        create_folders(parent)?;
+    }
     match create_folder(path) {
         // Another process may have created it meanwhile.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            create_folders(path.parent().ok_or(error)?)?;
-            create_folders(path)
-        }
+        Err(_) if path.is_dir() => Ok(()),
         result => result,
     }
 }
@@ -74,5 +73,30 @@ fn check_owner(metadata: &Metadata) -> Result<()> {
     match os::is_own(metadata) {
         true => Ok(()),
         false => Err(Error::other("it belongs to another user")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_folders_are_created_with_their_parents() {
+        let top = std::env::temp_dir().join(format!("vkabort-folders-{}", std::process::id()));
+        let folder = top.join("a/b");
+        assert!(create_folders(&folder).is_ok() && folder.is_dir());
+        assert!(create_folders(&folder).is_ok(), "it exists");
+        std::fs::write(top.join("file"), "").expect("a file");
+        assert!(create_folders(&top.join("file")).is_err());
+        assert!(create_folders(&top.join("file/c")).is_err());
+        std::fs::remove_dir_all(&top).expect("removed");
+    }
+
+    /// A new folder in `/proc` fails as if `/proc` did not exist.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_that_cannot_be_created_in_an_existing_one_is_an_error() {
+        let error = create_folders(Path::new("/proc/vkabort/a")).expect_err("refused");
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
     }
 }
