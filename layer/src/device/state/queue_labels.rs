@@ -3,6 +3,9 @@
 use crate::locks::lock;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 
+/// Most entries of [`Labels::submissions`]: on a queue that is never waited for, no submission counts as completed.
+const MAX_SUBMISSIONS: usize = 64;
+
 /// Labels of a queue. While it never had one, a submission costs one atomic load.
 #[derive(Default)]
 pub struct QueueLabels {
@@ -16,7 +19,8 @@ struct Labels {
     open: Vec<String>,
     /// Inserted since the last begin or end.
     inserted: Option<String>,
-    /// Numbers of submissions, each with the labels of it and those up to the next number. Ascending.
+    /// Numbers of submissions, each with the labels of it and those up to the next number. Ascending. Without entries for the
+    /// first submissions, their labels are unknown.
     submissions: Vec<(u64, Vec<String>)>,
 }
 
@@ -71,11 +75,14 @@ impl QueueLabels {
         let is_new = labels.submissions.last().is_none_or(|(_, last)| path.clone().ne(last));
         if is_new {
             let path = path.cloned().collect();
+            if labels.submissions.len() == MAX_SUBMISSIONS {
+                labels.submissions.remove(0);
+            }
             labels.submissions.push((number, path));
         }
     }
 
-    /// The labels of all submissions after the first `completed`, outermost first. Empty if they differ.
+    /// The labels of all submissions after the first `completed`, outermost first. Empty if they differ or are unknown.
     pub fn common(&self, completed: u64) -> Vec<String> {
         let labels = &mut *lock(&self.labels);
         labels.forget(completed);
@@ -110,5 +117,19 @@ mod tests {
         labels.end();
         labels.note_submission(4, 4);
         assert!(labels.common(4).is_empty());
+    }
+
+    #[test]
+    fn labels_of_a_queue_that_is_never_waited_for_take_bounded_memory() {
+        let labels = QueueLabels::default();
+        for number in 0..1000 {
+            labels.begin(format!("pass {number}"));
+            labels.note_submission(number, 0);
+            labels.end();
+        }
+        assert!(lock(&labels.labels).submissions.len() <= MAX_SUBMISSIONS);
+        assert!(labels.common(0).is_empty());
+        assert!(labels.common(900).is_empty(), "some are forgotten");
+        assert_eq!(labels.common(999), ["pass 999"]);
     }
 }
