@@ -1,15 +1,13 @@
 //! Builds a [`Report`] from records, or from messages without records.
 
 use crate::invocation::Invocation;
-use crate::message::Message;
 use crate::report::data::{
-    Extent, ModuleInfo, Report, ReportOptions, Sample, SiteReport, SpecializationReport, StageReport, Summary,
+    Extent, ModuleInfo, Report, ReportOptions, Sample, SiteReport, SpecializationReport, Summary,
 };
-use crate::report::pipelines::Pipelines;
+use crate::report::site_context::SiteContext;
 use crate::report::site_match::{Origin, match_payload};
-use crate::site::{EntryPoint, ModuleHash, Site, SiteId, SiteTable};
+use crate::site::{ModuleHash, SiteId};
 use crate::snapshot::{Record, Records};
-use crate::stage::stage_name;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
@@ -86,74 +84,6 @@ fn group<K: Clone + Eq + Hash, T>(items: impl Iterator<Item = (K, T)>) -> Vec<(K
     groups
 }
 
-/// A site and the table of its module. Decoding works without either.
-#[derive(Clone, Copy)]
-struct SiteContext<'a> {
-    table: Option<&'a SiteTable>,
-    site: Option<&'a Site>,
-}
-
-impl<'a> SiteContext<'a> {
-    /// The entry points that can reach the site.
-    fn entry_points(self) -> impl Iterator<Item = &'a EntryPoint> {
-        let all = self
-            .table
-            .zip(self.site)
-            .map(|(table, site)| table.entry_points_of(site));
-        all.into_iter().flatten()
-    }
-
-    fn pipelines(self, module: &'a ModuleInfo) -> Pipelines<'a> {
-        Pipelines {
-            table: self.table,
-            site: self.site,
-            stages: &module.stages,
-        }
-    }
-
-    fn stage(self, execution_model: u32, invocations: u64) -> StageReport {
-        StageReport {
-            execution_model,
-            stage: stage_name(execution_model).to_owned(),
-            entry_points: self
-                .entry_points()
-                .filter(|e| e.execution_model == execution_model)
-                .map(|e| e.name.clone())
-                .collect(),
-            workgroup_size: None,
-            invocations,
-        }
-    }
-
-    /// The stages that can reach the site.
-    fn stages(self) -> Vec<StageReport> {
-        let models = group(self.entry_points().map(|e| (e.execution_model, ())));
-        models.into_iter().map(|(model, _)| self.stage(model, 0)).collect()
-    }
-
-    fn message(self, payload: &[u8]) -> Message {
-        match self.site {
-            Some(site) => Message::of_site(site, payload),
-            None => Message::untyped(payload),
-        }
-    }
-
-    /// A report without aborts.
-    fn site_report(self, module: &ModuleInfo) -> SiteReport {
-        let site = self.site;
-        SiteReport {
-            module_name: module.name.clone(),
-            word_offset: site.map(|s| s.word_offset),
-            function: site.map(|s| s.function.clone()),
-            callers: site.map(|s| s.callers.clone()).unwrap_or_default(),
-            location: site.and_then(|s| s.location.clone()),
-            snippet: site.and_then(|s| s.snippet.clone()),
-            stages: self.stages(),
-            ..SiteReport::default()
-        }
-    }
-}
-
 impl SiteReport {
     fn of_records(
         hash: ModuleHash,
@@ -166,6 +96,7 @@ impl SiteReport {
         let context = SiteContext {
             table,
             site: table.and_then(|t| t.site(site)),
+            pipelines: &module.stages,
         };
         let mut report = context.site_report(module);
         report.module_hash = Some(hash);
@@ -179,11 +110,10 @@ impl SiteReport {
         // GPUs run invocations in any order; a report should not differ from run to run.
         let mut records = records.to_vec();
         records.sort_by_key(|r| (r.execution_model, r.invocation.order(), r.specialization));
-        let pipelines = context.pipelines(module);
         let mut specializations: Vec<SpecializationReport> =
             group(records.iter().map(|r| ((r.execution_model, r.specialization), ())))
                 .into_iter()
-                .map(|((model, key), records)| pipelines.specialization(model, Some(key), records.len() as u64))
+                .map(|((model, key), records)| context.specialization(model, Some(key), records.len() as u64))
                 .collect();
         specializations.sort_by_key(|s| (s.execution_model, s.key));
         report.add_samples(
@@ -201,7 +131,7 @@ impl SiteReport {
                 }
             },
         );
-        report.add_pipelines(pipelines, specializations, true);
+        report.add_pipelines(context, specializations, true);
         report
     }
 
@@ -209,6 +139,10 @@ impl SiteReport {
         let context = SiteContext {
             table: origins.first().map(|o| o.table),
             site: origins.first().map(|o| o.site),
+            pipelines: match origins {
+                [origin] => &origin.module.stages,
+                _ => &[],
+            },
         };
         let mut report = match origins {
             [origin] => Self {
@@ -231,12 +165,9 @@ impl SiteReport {
                 message: context.message(payload),
             },
         );
-        if let [origin] = origins {
-            let pipelines = context.pipelines(origin.module);
-            let models = report.stages.iter().map(|stage| stage.execution_model);
-            let specializations = models.map(|model| pipelines.specialization(model, None, 0)).collect();
-            report.add_pipelines(pipelines, specializations, false);
-        }
+        let models = report.stages.iter().map(|stage| stage.execution_model);
+        let specializations = models.map(|model| context.specialization(model, None, 0)).collect();
+        report.add_pipelines(context, specializations, false);
         report
     }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::message_type::{Member, Type};
 use crate::scalar_type::ScalarType;
+use crate::site::{EntryPoint, Site, SiteTable};
 use crate::specialization::LocalSize;
 use std::sync::Arc;
 

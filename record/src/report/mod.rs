@@ -11,6 +11,7 @@ mod filter;
 pub mod json;
 mod phrases;
 mod pipelines;
+mod site_context;
 mod site_match;
 mod source_view;
 mod text;

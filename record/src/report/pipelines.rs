@@ -1,37 +1,17 @@
 //! The pipelines in which a site can have been reached, and the values of their specialisation constants.
 
 use crate::report::data::{ConstantValue, SiteReport, SpecializationReport};
+use crate::report::site_context::SiteContext;
 use crate::scalar::Scalar;
-use crate::site::{EntryPoint, Site, SiteTable};
+use crate::site::EntryPoint;
 use crate::specialization::{LocalSize, PipelineStage, Specialization};
 use std::collections::HashSet;
 
-/// The stages of pipelines that run a module, for one of its sites.
-#[derive(Clone, Copy)]
-pub(crate) struct Pipelines<'a> {
-    /// `None` if it is not known.
-    pub(crate) table: Option<&'a SiteTable>,
-    /// `None` if it is not known.
-    pub(crate) site: Option<&'a Site>,
-    pub(crate) stages: &'a [PipelineStage],
-}
-
-impl<'a> Pipelines<'a> {
-    /// The entry points of a stage that reach the site.
-    fn entry_points(self, execution_model: u32) -> impl Iterator<Item = &'a EntryPoint> {
-        let all = self
-            .table
-            .zip(self.site)
-            .map(|(table, site)| table.entry_points_of(site));
-        all.into_iter()
-            .flatten()
-            .filter(move |entry| entry.execution_model == execution_model)
-    }
-
+impl<'a> SiteContext<'a> {
     /// The stages that reach the site with a specialisation; without a `key` with any.
     fn fitting(self, execution_model: u32, key: Option<u32>) -> Vec<&'a PipelineStage> {
         let names: HashSet<&str> = self
-            .entry_points(execution_model)
+            .entry_points_of(execution_model)
             .map(|entry| entry.name.as_str())
             .collect();
         let fits = |stage: &&PipelineStage| {
@@ -39,7 +19,7 @@ impl<'a> Pipelines<'a> {
                 && key.is_none_or(|key| stage.specialization.key == key)
                 && (self.site.is_none() || names.contains(stage.entry_point.as_str()))
         };
-        self.stages.iter().filter(fits).collect()
+        self.pipelines.iter().filter(fits).collect()
     }
 
     /// The aborts of `invocations` invocations of a stage with a specialisation. Without a `key`, the specialisation is known if
@@ -80,8 +60,7 @@ impl<'a> Pipelines<'a> {
             .collect()
     }
 
-    /// The workgroup size, if all entry points agree. An entry point of which no pipeline is known does not matter where one is
-    /// of another.
+    /// The workgroup size, if all entry points agree: those that pipelines run, or all if no pipeline is known.
     fn workgroup_size(
         self,
         execution_model: u32,
@@ -99,14 +78,14 @@ impl<'a> Pipelines<'a> {
             let [x, y, z] = size.map(|side| side.value(constants, specialization));
             Some([x?, y?, z?])
         };
-        let entries = self.entry_points(execution_model).filter(is_used);
+        let entries = self.entry_points_of(execution_model).filter(is_used);
         let mut sizes = entries.map(|entry| entry.local_size.and_then(size_of));
         let first = sizes.next()??;
         sizes.all(|size| size == Some(first)).then_some(first)
     }
 }
 
-/// The specialisation of all stages. Its values are unknown if they differ, which keys hardly ever allow.
+/// The specialisation of all stages. Its values are unknown if they differ: with a `key`, two sets of values have the same.
 fn common_specialization(stages: &[&PipelineStage], key: Option<u32>) -> Specialization {
     let unknown = Specialization {
         key: key.unwrap_or(u32::MAX),
@@ -138,7 +117,7 @@ impl SiteReport {
     /// aborts carry their keys.
     pub(crate) fn add_pipelines(
         &mut self,
-        pipelines: Pipelines<'_>,
+        context: SiteContext<'_>,
         specializations: Vec<SpecializationReport>,
         is_identified: bool,
     ) {
@@ -162,10 +141,10 @@ impl SiteReport {
             .collect();
         let stages: Vec<&PipelineStage> = models
             .into_iter()
-            .flat_map(|(model, key)| pipelines.fitting(model, key))
+            .flat_map(|(model, key)| context.fitting(model, key))
             .collect();
         self.unnamed_pipelines = names(&stages).1;
-        let has_constants = pipelines.table.is_some_and(|table| !table.constants.is_empty());
+        let has_constants = context.table.is_some_and(|table| !table.constants.is_empty());
         let is_shown = match is_identified {
             true => has_constants || specializations.iter().any(|s| s.key != 0),
             false => specializations.iter().all(|s| !s.constants.is_empty()),
