@@ -9,7 +9,7 @@ use crate::stage::stage_name;
 /// Specialisation constants that are written out; the others are counted. The JSON report has all of them.
 const SHOWN_CONSTANTS: usize = 16;
 
-/// Specialisations that are written out.
+/// Specialisations that are written out; the others are counted.
 const SHOWN_SPECIALIZATIONS: usize = 8;
 
 /// `compute entry point `main`, workgroup size 64 x 1 x 1, module "cull" (hash), function `check` called from `main` (file:line)`
@@ -123,10 +123,8 @@ pub(crate) fn specializations(site: &SiteReport) -> Option<String> {
                 format!("\n{stage}{}: {invocations}{facts}", constants(specialization))
             });
             let mut text = format!("{} specializations:", several.len());
-            text.extend(shown);
-            if several.len() > SHOWN_SPECIALIZATIONS {
-                text.push_str("\n...");
-            }
+            let more = several.len().saturating_sub(SHOWN_SPECIALIZATIONS);
+            text.extend(shown.chain((more > 0).then(|| format!("\n... {more} more"))));
             Some(text)
         }
     }

@@ -104,3 +104,12 @@ fn aborts_of_several_specializations_are_told_apart() {
 "#
     );
 }
+
+#[test]
+fn specializations_that_are_not_shown_are_counted() {
+    let text = specialized_text(&[10, 11, 12, 13, 14, 15, 16, 17, 18, 19], true);
+    assert!(
+        text.contains("(key 00000011): 1 invocation\n     ... 2 more\n"),
+        "{text}"
+    );
+}
