@@ -1,18 +1,10 @@
 //! `emulation = partial`: refuses aborts in shader stages in which the driver lacks stores.
 
-use crate::device::state::{AbortState, Device, Module, Stores};
+use crate::device::state::{AbortState, Device, Module, STAGES, Stores};
 use crate::report::log::Level;
 use ash::vk;
 use std::ffi::CStr;
-
-/// The stages that can lack stores.
-const STAGES: [(vk::ShaderStageFlags, &str); 5] = [
-    (vk::ShaderStageFlags::VERTEX, "vertex"),
-    (vk::ShaderStageFlags::TESSELLATION_CONTROL, "tessellation control"),
-    (vk::ShaderStageFlags::TESSELLATION_EVALUATION, "tessellation evaluation"),
-    (vk::ShaderStageFlags::GEOMETRY, "geometry"),
-    (vk::ShaderStageFlags::FRAGMENT, "fragment"),
-];
+use vkabort_record::stage::stage_name;
 
 impl Device {
     /// Checks that a stage, which runs the entry point `entry` of a module, does not abort where it could not write the
@@ -30,19 +22,23 @@ impl Device {
         if !state.refused_stages.intersects(stage) || !module.is_rewritten {
             return Ok(());
         }
-        let aborts = aborts_of(module, stage, entry);
+        let Some((index, model)) = module.entry_point(stage, entry.to_bytes()) else {
+            return Ok(());
+        };
+        let sites = module.sites.sites.iter();
+        let aborts = sites.filter(|site| site.entry_points.contains(&(index as u32))).count();
         if aborts == 0 {
             return Ok(());
         }
-        let name = STAGES.iter().find(|row| row.0 == stage).map_or("", |row| row.1);
         let feature = match stage {
             vk::ShaderStageFlags::FRAGMENT => "fragmentStoresAndAtomics",
             _ => "vertexPipelineStoresAndAtomics",
         };
         let plural = if aborts == 1 { "" } else { "s" };
         let text = format!(
-            "the {name} shader `{}` of module {} contains {aborts} abort{plural}, which cannot be emulated: the driver lacks \
+            "the {} shader `{}` of module {} contains {aborts} abort{plural}, which cannot be emulated: the driver lacks \
              {feature}. Under emulation = partial only the other stages can abort",
+            stage_name(model),
             entry.to_string_lossy(),
             module.sites.module_hash,
         );
@@ -51,21 +47,12 @@ impl Device {
     }
 }
 
-/// Number of abort sites that an entry point of a stage reaches.
-fn aborts_of(module: &Module, stage: vk::ShaderStageFlags, entry: &CStr) -> usize {
-    let Some((entry, _)) = module.entry_point(stage, entry.to_bytes()) else {
-        return 0;
-    };
-    let sites = module.sites.sites.iter();
-    sites.filter(|site| site.entry_points.contains(&(entry as u32))).count()
-}
-
 /// What a device with `stores` cannot do, for the log. None if it can do everything.
 pub fn restriction(stores: Stores) -> Option<String> {
     let stages: Vec<&str> = STAGES
         .iter()
-        .filter(|row| stores.refused_stages().contains(row.0))
-        .map(|row| row.1)
+        .filter(|(stage, _)| stores.refused_stages().contains(*stage))
+        .map(|(_, model)| stage_name(*model))
         .collect();
     let missing: Vec<&str> = stores.missing().collect();
     (!missing.is_empty()).then(|| {

@@ -23,7 +23,7 @@ pub use extensions::Extensions;
 pub use fault_queue::MAX_FAULT_COUNT;
 pub use instance::{Instance, Messenger, PhysicalDevice};
 pub use loss::{Outcome, Phase};
-pub use module::{Module, ModuleUse};
+pub use module::{Module, ModuleUse, STAGES};
 pub use objects::Objects;
 pub use queue::{Queue, QueueLocation, QueueWork};
 pub use queue_labels::QueueLabels;

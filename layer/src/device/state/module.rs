@@ -7,7 +7,7 @@ use vkabort_record::site::SiteTable;
 use vkabort_record::specialization::{PipelineStage, Specialization};
 
 /// Stages and their SPIR-V execution models.
-const STAGES: [(Stages, u32); 16] = [
+pub const STAGES: [(Stages, u32); 16] = [
     (Stages::VERTEX, 0),
     (Stages::TESSELLATION_CONTROL, 1),
     (Stages::TESSELLATION_EVALUATION, 2),
