@@ -36,8 +36,10 @@ struct Object {
 }
 
 impl Object {
-    fn has_module(&self, hash: ModuleHash) -> bool {
-        self.modules.iter().any(|used| used.module.sites.module_hash == hash)
+    fn uses_of(&self, hash: ModuleHash) -> impl Iterator<Item = &ModuleUse> {
+        self.modules
+            .iter()
+            .filter(move |used| used.module.sites.module_hash == hash)
     }
 }
 
@@ -57,7 +59,7 @@ struct Tables {
     modules: HashMap<ModuleHash, Reportable>,
     objects: HashMap<(ObjectType, u64), Object>,
     /// Destroyed while aborts were not reported, in order.
-    destroyed: Vec<(ObjectType, Object)>,
+    destroyed: Vec<Object>,
 }
 
 impl Tables {
@@ -188,7 +190,7 @@ impl Objects {
             }
             // A shader module runs only as a part of pipelines.
             if has_unreported_aborts && kind != ObjectType::SHADER_MODULE && !object.modules.is_empty() {
-                tables.destroyed.push((kind, object));
+                tables.destroyed.push(object);
             } else {
                 tables.release(&object);
             }
@@ -205,7 +207,7 @@ impl Objects {
         if count > 0 {
             self.write(|tables| {
                 let forgotten: Vec<_> = tables.destroyed.drain(..count.min(tables.destroyed.len())).collect();
-                forgotten.iter().for_each(|(_, object)| tables.release(object));
+                forgotten.iter().for_each(|object| tables.release(object));
             });
         }
     }
@@ -252,31 +254,30 @@ impl Objects {
         self.read(|tables| tables.modules.get(&hash).map(|r| Arc::clone(&r.module)))
     }
 
-    /// The name of a module: that of the shader module with the lowest handle, or of one that is destroyed.
+    /// The name of a module: that of the shader module with the lowest handle, or of one that is destroyed. O(objects).
     pub fn module_name(&self, hash: ModuleHash) -> Option<String> {
-        let named = self.names(hash, ObjectType::SHADER_MODULE).into_iter().next();
-        named
-            .or_else(|| self.read(|tables| tables.modules.get(&hash).map(|r| r.name.clone())))
-            .filter(|name| !name.is_empty())
+        self.read(|tables| {
+            let objects = tables.objects.iter();
+            let named = objects.filter(|((kind, _), object)| {
+                *kind == ObjectType::SHADER_MODULE && !object.name.is_empty() && object.uses_of(hash).next().is_some()
+            });
+            let lowest = named.min_by_key(|((_, handle), _)| *handle);
+            let name = lowest.map(|(_, object)| &object.name);
+            let name = name.or_else(|| Some(&tables.modules.get(&hash)?.name))?;
+            (!name.is_empty()).then(|| name.clone())
+        })
     }
 
     /// The stages of pipelines and shader objects that run a module, those of destroyed ones and of binaries included.
     /// O(objects).
     pub fn stages(&self, hash: ModuleHash) -> Vec<PipelineStage> {
         self.read(|tables| {
-            let live = tables.objects.iter().map(|((kind, _), object)| (kind, object));
-            let destroyed = tables.destroyed.iter().map(|(kind, object)| (kind, object));
-            let objects = live
-                .chain(destroyed)
-                .filter(|(kind, _)| matches!(**kind, ObjectType::PIPELINE | ObjectType::SHADER_EXT));
+            let objects = tables.objects.values().chain(&tables.destroyed);
             let mut stages = Vec::new();
-            for (number, (_, object)) in (0..).zip(objects) {
-                let used = object
-                    .modules
-                    .iter()
-                    .filter(|used| used.module.sites.module_hash == hash);
+            for (number, object) in (0..).zip(objects) {
+                let linked = object.uses_of(hash).filter(|used| !used.is_in_library);
                 stages.extend(
-                    used.filter(|used| !used.is_in_library)
+                    linked
                         .filter_map(|used| used.stage.as_ref())
                         .map(|stage| PipelineStage {
                             object: Some(number),
@@ -285,34 +286,10 @@ impl Objects {
                         }),
                 );
             }
-            let exported = tables
-                .modules
-                .get(&hash)
-                .and_then(|reportable| reportable.exported.as_ref());
+            let module = tables.modules.get(&hash);
+            let exported = module.and_then(|reportable| reportable.exported.as_ref());
             stages.extend(exported.into_iter().flatten().cloned());
             stages
-        })
-    }
-
-    /// Names of the objects of a type that were created from a module: by ascending handle, then of destroyed ones.
-    /// O(objects).
-    pub fn names(&self, hash: ModuleHash, kind: ObjectType) -> Vec<String> {
-        self.read(|tables| {
-            let live = tables.objects.iter().filter(|((k, _), _)| *k == kind);
-            let mut found: Vec<_> = live
-                .filter(|(_, object)| object.has_module(hash))
-                .map(|((_, handle), object)| (*handle, &object.name))
-                .collect();
-            found.sort_unstable();
-            let destroyed = tables
-                .destroyed
-                .iter()
-                .filter(|(k, object)| *k == kind && object.has_module(hash));
-            let names = found
-                .into_iter()
-                .map(|(_, name)| name)
-                .chain(destroyed.map(|(_, object)| &object.name));
-            names.filter(|name| !name.is_empty()).cloned().collect()
         })
     }
 }

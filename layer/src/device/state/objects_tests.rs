@@ -5,8 +5,18 @@ const PIPELINE: ObjectType = ObjectType::PIPELINE;
 const MODULE: ObjectType = ObjectType::SHADER_MODULE;
 
 fn named(kind: ObjectType, handle: u64, modules: Vec<Arc<Module>>, name: &str, objects: &Objects) {
-    objects.add(kind, handle, modules);
+    let uses = modules.into_iter().map(|module| ModuleUse {
+        stage: (kind != MODULE).then(PipelineStage::default),
+        ..module.into()
+    });
+    objects.add(kind, handle, uses.collect::<Vec<_>>());
     objects.set_name(kind, handle, name.to_owned());
+}
+
+/// The names of the pipelines that run module 1.
+fn pipelines(objects: &Objects) -> Vec<String> {
+    let stages = objects.stages(ModuleHash(1)).into_iter();
+    stages.map(|stage| stage.name).collect()
 }
 
 #[test]
@@ -34,7 +44,7 @@ fn a_module_is_kept_as_long_as_a_pipeline_can_report_it() {
     named(PIPELINE, 8, vec![Arc::clone(&shared), shared], "pipeline", &objects);
     objects.remove(MODULE, 7, false);
     assert_eq!(objects.module_name(ModuleHash(1)).as_deref(), Some("shader"));
-    assert_eq!(objects.names(ModuleHash(1), PIPELINE), ["pipeline"]);
+    assert_eq!(pipelines(&objects), ["pipeline"]);
     objects.remove(PIPELINE, 8, false);
     assert!(objects.find(ModuleHash(1)).is_none() && objects.module_name(ModuleHash(1)).is_none());
 }
@@ -58,10 +68,10 @@ fn a_pipeline_destroyed_before_its_abort_is_reported_is_named_until_then() {
     };
     // The handle is reused, and its pipeline destroyed while the report is being built.
     named(PIPELINE, 7, vec![module(1)], "later", &objects);
-    assert_eq!(objects.names(ModuleHash(1), PIPELINE), ["later", "aborted"]);
+    assert_eq!(pipelines(&objects), ["later", "aborted"]);
     objects.remove(PIPELINE, 7, true);
     objects.forget_destroyed(covered);
-    assert_eq!(objects.names(ModuleHash(1), PIPELINE), ["later"]);
+    assert_eq!(pipelines(&objects), ["later"]);
     objects.forget_destroyed(objects.destroyed());
     assert!(objects.find(ModuleHash(1)).is_none());
 }
