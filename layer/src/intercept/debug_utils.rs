@@ -2,7 +2,8 @@
 
 use super::{MISSING, command, guarded, next_of};
 use crate::device::state::{Device, Messenger, QueueLabels};
-use crate::loader::registry::{device_of, instance_of};
+use crate::loader::dispatch::DeviceTable;
+use crate::loader::registry::instance_of;
 use crate::locks::lock;
 use ash::vk;
 use std::ffi::{CStr, c_char};
@@ -81,57 +82,54 @@ unsafe fn text(text: *const c_char) -> String {
     }
 }
 
-/// Changes the labels of a queue after `next`, the driver's own command.
-fn change_labels(handle: vk::Queue, next: impl FnOnce(&Device), change: impl FnOnce(&QueueLabels)) {
+fn labels_of(device: &Device, handle: vk::Queue) -> Option<&QueueLabels> {
+    let queue = device.state.as_ref()?.queue(device, handle)?;
+    Some(&queue.labels)
+}
+
+/// Forwards, then adds a label to those of the queue.
+///
+/// # Safety
+/// `handle` must be a live queue, and `info` null or valid.
+unsafe fn add_label(
+    handle: vk::Queue,
+    info: *const vk::DebugUtilsLabelEXT<'_>,
+    pick: impl FnOnce(&DeviceTable) -> Option<vk::PFN_vkQueueBeginDebugUtilsLabelEXT>,
+    add: impl FnOnce(&QueueLabels, String),
+) {
     guarded((), || {
-        // SAFETY: valid usage: the queue is live.
-        let Some(device) = (unsafe { device_of(handle) }) else {
-            return;
-        };
-        next(device);
-        if let Some(state) = &device.state
-            && let Some(queue) = state.queue(device, handle)
-        {
-            change(&queue.labels);
+        // SAFETY: the queue is live, and `info` null or valid (the caller's contract).
+        unsafe {
+            let Some((device, next)) = next_of(handle, pick) else {
+                return;
+            };
+            next(handle, info);
+            if let (Some(labels), Some(info)) = (labels_of(device, handle), info.as_ref()) {
+                add(labels, text(info.p_label_name));
+            }
         }
     });
 }
 
-/// # Safety
-/// `info` must be null or valid, with a null-terminated name.
-unsafe fn label_name(info: *const vk::DebugUtilsLabelEXT<'_>) -> String {
-    // SAFETY: as above (the caller's contract).
-    unsafe { info.as_ref().map(|info| text(info.p_label_name)) }.unwrap_or_default()
-}
-
 pub unsafe extern "system" fn begin_queue_label(handle: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
-    let next = |device: &Device| {
-        if let Some(next) = device.next.vkQueueBeginDebugUtilsLabelEXT {
-            // SAFETY: the application's own arguments.
-            unsafe { next(handle, info) };
-        }
-    };
-    // SAFETY: valid usage: `info` is valid.
-    change_labels(handle, next, |labels| labels.begin(unsafe { label_name(info) }));
+    // SAFETY: valid usage: the queue is live, and `info` valid.
+    unsafe { add_label(handle, info, |t| t.vkQueueBeginDebugUtilsLabelEXT, QueueLabels::begin) };
 }
 
 pub unsafe extern "system" fn insert_queue_label(handle: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
-    let next = |device: &Device| {
-        if let Some(next) = device.next.vkQueueInsertDebugUtilsLabelEXT {
-            // SAFETY: the application's own arguments.
-            unsafe { next(handle, info) };
-        }
-    };
-    // SAFETY: valid usage: `info` is valid.
-    change_labels(handle, next, |labels| labels.insert(unsafe { label_name(info) }));
+    // SAFETY: valid usage: the queue is live, and `info` valid.
+    unsafe { add_label(handle, info, |t| t.vkQueueInsertDebugUtilsLabelEXT, QueueLabels::insert) };
 }
 
 pub unsafe extern "system" fn end_queue_label(handle: vk::Queue) {
-    let next = |device: &Device| {
-        if let Some(next) = device.next.vkQueueEndDebugUtilsLabelEXT {
+    guarded((), || {
+        // SAFETY: valid usage: the queue is live.
+        if let Some((device, next)) = unsafe { next_of(handle, |t| t.vkQueueEndDebugUtilsLabelEXT) } {
             // SAFETY: the application's own argument.
             unsafe { next(handle) };
+            if let Some(labels) = labels_of(device, handle) {
+                labels.end();
+            }
         }
-    };
-    change_labels(handle, next, QueueLabels::end);
+    });
 }
