@@ -63,9 +63,9 @@ pub fn values(constants: &[SpecConstant], data: &BTreeMap<u32, Vec<u8>>) -> Spec
     }
 }
 
-/// A specialization that fits a rewritten module, kept in `storage`: without the constants that only the original has, and with
-/// the key of the values. None if it can be passed as it is. Not every driver accepts a constant that the module lacks if its data
-/// has an unusual size.
+/// A specialization that fits a rewritten module, kept in `storage`: without the constants that only the original has, and
+/// with the key of the values. None if it can be passed as it is. Not every driver accepts a constant that the module lacks
+/// if its data has an unusual size.
 ///
 /// # Safety
 /// `info` must be null or valid, and outlive the result.

@@ -4,7 +4,7 @@ use super::pipeline_edit::{Editor, Stage};
 use super::queue::elements;
 use crate::device::state::ModuleUse;
 use crate::loader::chain;
-use ash::vk;
+use ash::vk::{self, Handle as _};
 use std::ffi::c_void;
 use std::ptr;
 use std::slice;
@@ -128,6 +128,44 @@ impl Editor<'_> {
             let binaries = chain::find::<PipelineBinaryInfo>(ptr::from_ref(info).cast());
             self.has_binaries = binaries.is_some_and(|binaries| binaries.binary_count > 0);
             info.edit(self, modules)
+        }
+    }
+
+    /// Edits a copy of an array of stages, and returns where the copy is kept.
+    ///
+    /// # Safety
+    /// `stages` must be null or have `count` elements, which are valid until the driver has read them.
+    unsafe fn stages(
+        &mut self,
+        stages: *const Stage,
+        count: u32,
+        modules: &mut Vec<ModuleUse>,
+    ) -> Result<*const Stage, vk::Result> {
+        if stages.is_null() || count == 0 {
+            return Ok(stages);
+        }
+        // SAFETY: an array of `count` elements (the caller's contract).
+        let mut copies = unsafe { slice::from_raw_parts(stages, count as usize) }.to_vec();
+        for copy in &mut copies {
+            // SAFETY: the stage is valid (the caller's contract).
+            unsafe { self.stage(copy, modules) }?;
+        }
+        Ok(self.storage.keep(copies))
+    }
+
+    /// Adds the modules of the libraries that a pipeline is linked from to `modules`.
+    ///
+    /// # Safety
+    /// `info` must be valid.
+    unsafe fn libraries(&self, info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>, modules: &mut Vec<ModuleUse>) {
+        let Some(info) = info else { return };
+        // SAFETY: an array of that many elements (the caller's contract).
+        for library in unsafe { elements(info.p_libraries, info.library_count) } {
+            modules.extend(
+                self.state
+                    .objects
+                    .modules_of(vk::ObjectType::PIPELINE, library.as_raw()),
+            );
         }
     }
 }

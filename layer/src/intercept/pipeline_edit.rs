@@ -12,11 +12,10 @@ use crate::device::shader::{Rewritten, words_of};
 use crate::device::specialization::{for_rewritten, specialization, values};
 use crate::device::state::{AbortState, Device, EditStorage, Module, ModuleUse, identifiers};
 use crate::loader::chain::{self, ChainCopy, Edit};
-use ash::vk::{self, Handle, TaggedStructure};
+use ash::vk::{self, TaggedStructure};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
 use std::ptr;
-use std::slice;
 use std::sync::Arc;
 
 pub(super) type Stage = vk::PipelineShaderStageCreateInfo<'static>;
@@ -30,7 +29,7 @@ type Specialized = (Vec<u32>, Arc<Module>);
 /// Edits the create-infos of one command.
 pub struct Editor<'a> {
     device: &'a Device,
-    state: &'a AbortState,
+    pub(super) state: &'a AbortState,
     /// The data that edited create-infos point to.
     pub storage: EditStorage,
     /// Whether the next layer needs the edited create-infos. If not, the application's own will do.
@@ -79,8 +78,8 @@ impl<'a> Editor<'a> {
         Ok(())
     }
 
-    /// Makes the stage run the rewritten module. Returns that with the stage's specialization data, and adds the module that it was
-    /// rewritten from, if there is one, to `modules`. None if the module has no aborts.
+    /// Makes the stage run the rewritten module. Returns that with the stage's specialization data, and adds the module that it
+    /// was rewritten from, if there is one, to `modules`. None if the module has no aborts.
     ///
     /// # Safety
     /// As [`Self::stage`].
@@ -267,47 +266,5 @@ impl<'a> Editor<'a> {
         self.storage.keep_module(self.device.handle, destroy, module);
         self.changed = true;
         Ok(module)
-    }
-
-    /// Edits a copy of an array of stages, and returns where the copy is kept.
-    ///
-    /// # Safety
-    /// `stages` must be null or have `count` elements, which are valid until the driver has read them.
-    pub(super) unsafe fn stages(
-        &mut self,
-        stages: *const Stage,
-        count: u32,
-        modules: &mut Vec<ModuleUse>,
-    ) -> Result<*const Stage, vk::Result> {
-        if stages.is_null() || count == 0 {
-            return Ok(stages);
-        }
-        // SAFETY: an array of `count` elements (the caller's contract).
-        let mut copies = unsafe { slice::from_raw_parts(stages, count as usize) }.to_vec();
-        for copy in &mut copies {
-            // SAFETY: the stage is valid (the caller's contract).
-            unsafe { self.stage(copy, modules) }?;
-        }
-        Ok(self.storage.keep(copies))
-    }
-
-    /// Adds the modules of the libraries that a pipeline is linked from to `modules`.
-    ///
-    /// # Safety
-    /// `info` must be valid.
-    pub(super) unsafe fn libraries(
-        &self,
-        info: Option<&vk::PipelineLibraryCreateInfoKHR<'_>>,
-        modules: &mut Vec<ModuleUse>,
-    ) {
-        let Some(info) = info else { return };
-        // SAFETY: an array of that many elements (the caller's contract).
-        for library in unsafe { elements(info.p_libraries, info.library_count) } {
-            modules.extend(
-                self.state
-                    .objects
-                    .modules_of(vk::ObjectType::PIPELINE, library.as_raw()),
-            );
-        }
     }
 }
