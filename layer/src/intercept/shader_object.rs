@@ -69,28 +69,25 @@ pub unsafe extern "system" fn create(
                 }
                 Ok(rewritten)
             });
-            match rewritten {
-                Ok(Rewritten::Unchanged) => {}
-                Ok(Rewritten::Native { module }) => {
-                    let values = values(&module.sites.constants, &data);
-                    modules.push((index, ModuleUse::of_stage(module, copy.stage, entry.to_bytes(), values)));
-                }
-                Ok(Rewritten::Changed { words, module }) => {
-                    copy.code_size = size_of_val(words.as_slice());
-                    copy.p_code = storage.keep(words).cast();
-                    let values = values(&module.sites.constants, &data);
-                    // SAFETY: valid usage: the specialization is valid.
-                    let edited =
-                        unsafe { for_rewritten(copy.p_specialization_info, &module, values.key, &mut storage) };
-                    copy.p_specialization_info = edited.unwrap_or(copy.p_specialization_info);
-                    changed = true;
-                    modules.push((index, ModuleUse::of_stage(module, copy.stage, entry.to_bytes(), values)));
-                }
+            let (words, module) = match rewritten {
+                Ok(Rewritten::Unchanged) => continue,
+                Ok(Rewritten::Native { module }) => (None, module),
+                Ok(Rewritten::Changed { words, module }) => (Some(words), module),
                 Err(error) => {
                     failed = Some((index, error));
                     break;
                 }
+            };
+            let values = values(&module.sites.constants, &data);
+            if let Some(words) = words {
+                copy.code_size = size_of_val(words.as_slice());
+                copy.p_code = storage.keep(words).cast();
+                // SAFETY: valid usage: the specialization is valid.
+                let edited = unsafe { for_rewritten(copy.p_specialization_info, &module, values.key, &mut storage) };
+                copy.p_specialization_info = edited.unwrap_or(copy.p_specialization_info);
+                changed = true;
             }
+            modules.push((index, ModuleUse::of_stage(module, copy.stage, entry.to_bytes(), values)));
         }
         let infos = if changed { copies.as_ptr() } else { infos };
         let created = failed.map_or(count as usize, |(index, _)| preceding(originals, index));
