@@ -7,7 +7,7 @@ use std::io::{Error, Result};
 use std::os::windows::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
-use windows_sys::Win32::Foundation::{ERROR_FILE_NOT_FOUND, ERROR_SUCCESS};
+use windows_sys::Win32::Foundation::{ERROR_FILE_NOT_FOUND, ERROR_MORE_DATA, ERROR_SUCCESS};
 use windows_sys::Win32::System::Registry::{
     HKEY, HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE, KEY_READ, KEY_WRITE, REG_DWORD, RegCloseKey, RegCreateKeyExW,
     RegDeleteValueW, RegEnumValueW, RegOpenKeyExW, RegSetValueExW,
@@ -80,7 +80,7 @@ impl Hive {
                     entries.push(OsString::from_wide(text).into());
                 }
                 // An inactive entry, or one with more data than a DWORD.
-                ERROR_SUCCESS | windows_sys::Win32::Foundation::ERROR_MORE_DATA => {}
+                ERROR_SUCCESS | ERROR_MORE_DATA => {}
                 _ => break,
             }
         }

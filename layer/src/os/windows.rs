@@ -31,8 +31,8 @@ use windows_sys::Win32::System::Memory::{
 use windows_sys::Win32::System::ProcessStatus::K32EnumProcessModules;
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
-/// Full access for the owner, the system and administrators, and for nobody else; not inherited from the parent folder, and
-/// inherited by what a folder will contain.
+/// Grants full access to the owner, the system and administrators only. The parent folder's entries do not apply (`P`); the
+/// contents of a folder inherit these (`OICI`).
 const PRIVATE: &str = "D:P(A;OICI;FA;;;OW)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)";
 
 /// Maps zeroed pages at an address. `None` if the address is in use.
@@ -144,7 +144,7 @@ pub fn open_private(path: &Path, access: Access, _nonblocking: bool) -> Result<F
         }
         File::from_raw_handle(handle)
     };
-    match path.symlink_metadata()?.is_symlink() {
+    match file.metadata()?.is_symlink() {
         true => Err(Error::other(super::SYMBOLIC_LINK)),
         false => Ok(file),
     }
@@ -173,8 +173,8 @@ pub fn is_writable_by_others(_: &Metadata) -> bool {
     false
 }
 
-/// The one byte that represents a file's lock. Windows keeps everybody, other handles of this process included, from reading and
-/// writing what is locked, so it is a byte that no file has.
+/// The byte range that represents a file's lock. Windows denies reads and writes of a locked range through every other handle,
+/// so it is one byte far beyond the end of any file.
 fn lock_byte() -> OVERLAPPED {
     let mut place = OVERLAPPED::default();
     place.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
