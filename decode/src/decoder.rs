@@ -49,9 +49,9 @@ impl Decoder {
     ///
     /// # Errors
     /// The text is not a site table or a list of them.
-    pub fn add_site_tables(&self, json: &[u8], name: Option<&str>) -> Result<(), String> {
+    pub fn add_site_tables(&self, json: &[u8], name: Option<String>) -> Result<(), String> {
         let tables = site_json::read(json)?;
-        self.add(tables, name.map(str::to_owned));
+        self.add(tables, name);
         Ok(())
     }
 

@@ -190,7 +190,7 @@ pub unsafe extern "C" fn vkabort_decoder_add_site_tables(
                 name_of(name)?,
             )
         };
-        let added = decoder.add_site_tables(json, name.as_deref());
+        let added = decoder.add_site_tables(json, name);
         added.map_err(|error| (VkabortResult::InvalidSiteTable, error))?;
         Ok(VkabortResult::Success)
     })
