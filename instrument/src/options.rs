@@ -30,9 +30,9 @@ pub struct Options {
     /// its own memory. Mesa 22.3 (llvmpipe) turns a memory barrier into a control barrier and drops the remaining work of
     /// diverged invocations.
     pub memory_barriers: bool,
-    /// Stores records word by word, volatile so that compilers do not join the stores. Adreno gathers the words of a vector store in
-    /// consecutive registers: Mesa 26.2's Turnip lost a quarter to a half of the waves of shaders with few registers. Other
-    /// compilers make more code of it (DG2 a third more instructions, navi31 a fifth more bytes).
+    /// Stores records word by word, volatile so that compilers do not join the stores. Adreno gathers the words of a vector
+    /// store in consecutive registers: Mesa 26.2's Turnip lost a quarter to a half of the waves of shaders with few
+    /// registers. Other compilers make more code of it (DG2 a third more instructions, navi31 a fifth more bytes).
     pub scalar_stores: bool,
     /// Specialisation data by `SpecId`, for modules in which `OpSpecConstantDataKHR` has one.
     pub specialization: BTreeMap<u32, Vec<u8>>,

@@ -1,9 +1,8 @@
 //! The process's environment, and whether it can be trusted.
 //!
-//! In secure execution a process has more privileges than the user who started it, as a setuid program or, on Windows, an
-//! elevated process has. Its environment,
-//! home and working folder are that user's, so the layer reads none of them and writes no file: only the application
-//! configures it. The Vulkan loader enables implicit layers in such processes too.
+//! In secure execution a process has more privileges than the user who started it: a setuid program or, on Windows, an
+//! elevated process. Its environment, home and working folder are that user's, so the layer reads none of them and writes no
+//! file: only the application configures it. The Vulkan loader enables implicit layers in such processes too.
 
 use crate::os;
 use std::ffi::OsString;

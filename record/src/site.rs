@@ -92,7 +92,8 @@ pub struct Site {
     pub id: SiteId,
     /// Word offset of the `OpAbortKHR` in the original module.
     pub word_offset: u32,
-    /// Debug name of the function that contains it, else the name of its only entry point, else `%id`. For inlined code the function in the source.
+    /// Debug name of the function that contains it, else the name of its only entry point, else `%id`. For inlined code the
+    /// function in the source.
     pub function: String,
     /// Indices into [`SiteTable::entry_points`] of the entry points that can reach it; empty for dead code.
     pub entry_points: Vec<u32>,

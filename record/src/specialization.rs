@@ -1,7 +1,7 @@
 //! Specialisation constants: those of a module, and the values that a pipeline gives them.
 //!
-//! A record does not carry the values. It carries the key of the pipeline's specialisation, which the layer gives the shader as
-//! one more specialisation constant; whoever creates the pipeline knows the values of the key.
+//! A record carries a key instead of the values. The layer computes it when a pipeline is created, passes it to the shader as an
+//! additional specialisation constant, and looks the values up by it when it builds a report.
 
 use crate::scalar::Scalar;
 use serde::{Deserialize, Serialize};

@@ -95,7 +95,7 @@ impl Layouts<'_, '_> {
             }
             op::TypeVector => {
                 let Type::Scalar(component) = self.lay_out(inst.element_type(), inherited, depth, parts)? else {
-                    return fail(ErrorKind::Invalid, format!("the components of {id} are no scalars"));
+                    return fail(ErrorKind::Invalid, format!("the components of {id} are not scalars"));
                 };
                 match inst.component_count() {
                     count @ 2..=16 => Type::Vector { count, component },

@@ -26,8 +26,8 @@ use crate::spv::{Id, Inst, op, operands};
 use std::ops::Range;
 
 /// Strips the module that `edits` make of `index`, adding to them. The ids in `lost_use` have lost a use; constant data may
-/// have. `declarations` are words to be inserted later, and `used` are ids that other words to be inserted use. Returns whether the
-/// module still uses constant data.
+/// have. `declarations` are words to be inserted later, and `used` are ids that other words to be inserted use. Returns
+/// whether the module still uses constant data.
 pub(crate) fn strip(index: &Index<'_>, lost_use: &[Id], edits: &mut Edits, declarations: &[u32], used: &[Id]) -> bool {
     strip_features(index, LoweredFeatures::ALL, lost_use, edits, (declarations, used))
 }

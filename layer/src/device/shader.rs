@@ -32,8 +32,8 @@ pub enum Rewritten {
 }
 
 impl Device {
-    /// Rewrites a module that uses something that the layer lowers on this device. `specialization`: data by `SpecId`. `memory`: its shaders
-    /// may read constant data from there.
+    /// Rewrites a module that uses something that the layer lowers on this device. `specialization`: data by `SpecId`.
+    /// `memory`: its shaders may read constant data from there.
     ///
     /// # Errors
     /// The result of the command that creates the module. The reason is logged.

@@ -1,5 +1,6 @@
-//! Policies of forwarded commands. Each is a macro that generates the command's entry point from its row in the table: `policy! { command [command alias] (parameters) }`. The first parameter, the device or queue,
-//! is left out. The alias is called where the next layer lacks the command.
+//! Policies of forwarded commands. Each is a macro that generates the command's entry point from its row in the table:
+//! `policy! { command [command alias] (parameters) }`. The first parameter, the device or queue, is left out. The alias is
+//! called where the next layer lacks the command.
 
 /// Selects a command, or else its alias, from the next layer's functions.
 macro_rules! pick {

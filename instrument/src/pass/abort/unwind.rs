@@ -11,9 +11,9 @@
 //! after every call to a function that an invocation may leave by aborting (see [`ExitPlan`]).
 //!
 //! Phases: (1) after checked calls, blocks outside continue constructs are split as above; in a continue construct, where
-//! no block can return, the back edge is taken instead (after `outline`, nothing behind such a call has a visible effect). (2) The top
-//! of a loop whose back edge was taken tests the flag; the top of a waiting loop also polls whether any invocation has
-//! aborted. (3) Phis follow the predecessors that moved.
+//! no block can return, the back edge is taken instead (after `outline`, nothing behind such a call has a visible effect).
+//! (2) The top of a loop whose back edge was taken tests the flag; the top of a waiting loop also polls whether any
+//! invocation has aborted. (3) Phis follow the predecessors that moved.
 //!
 //! Handles that a split block defines before the call are defined again after it: `rematerialize_handles`.
 //!

@@ -1,8 +1,8 @@
 //! Writes a message into its record, or finds the words that the record's writer stores.
 //!
 //! `source` follows the message value back to where its parts come from, `parts` walks the message type, `scalar` makes
-//! words of each scalar, `pending` assembles words from parts that share them, and `writer` stores them, `frame` by `frame`. `size` computes the
-//! size of the record, and `variable` makes array values indexable.
+//! words of each scalar, `pending` assembles words from parts that share them, and `writer` stores them, `frame` by
+//! `frame`. `size` computes the size of the record, and `variable` makes array values indexable.
 
 mod frame;
 mod parts;
