@@ -81,7 +81,7 @@ extern "C" {
 uint32_t vkabort_decode_version(void);
 
 /**
- * Creates a decoder, which `vkabort_decoder_free` frees. Null if there is no memory.
+ * Creates a decoder, which `vkabort_decoder_free` frees.
  */
 VkabortDecoder *vkabort_decoder_create(void);
 
@@ -148,7 +148,7 @@ void vkabort_report_free(char *report);
 
 /**
  * Describes the error of this thread's last call that returns a `VkabortResult`. Empty if it was successful. Valid until the
- * thread's next call.
+ * thread's next such call.
  */
 const char *vkabort_error_message(void);
 

@@ -2,7 +2,7 @@
 //!
 //! `include/vkabort_decode.h` is generated from this file by `cargo xtask generate`. `examples/crash-handler` uses it.
 //!
-//! No panic crosses the interface: it becomes [`VkabortResult::Internal`], or a null pointer.
+//! No panic crosses the interface: it becomes [`VkabortResult::Internal`].
 
 mod decoder;
 
@@ -116,11 +116,10 @@ pub extern "C" fn vkabort_decode_version() -> u32 {
     VKABORT_DECODE_VERSION
 }
 
-/// Creates a decoder, which `vkabort_decoder_free` frees. Null if there is no memory.
+/// Creates a decoder, which `vkabort_decoder_free` frees.
 #[unsafe(no_mangle)]
 pub extern "C" fn vkabort_decoder_create() -> *mut VkabortDecoder {
-    let create = || Box::into_raw(Box::new(VkabortDecoder(Decoder::default())));
-    catch_unwind(create).unwrap_or(ptr::null_mut())
+    Box::into_raw(Box::new(VkabortDecoder(Decoder::default())))
 }
 
 /// Frees a decoder. Null is ignored. Reports that it made stay valid.
@@ -130,11 +129,8 @@ pub extern "C" fn vkabort_decoder_create() -> *mut VkabortDecoder {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vkabort_decoder_free(decoder: *mut VkabortDecoder) {
     if !decoder.is_null() {
-        guarded(|| {
-            // SAFETY: from `Box::into_raw`, and not used any more (the caller's contract).
-            drop(unsafe { Box::from_raw(decoder) });
-            Ok(VkabortResult::Success)
-        });
+        // SAFETY: from `Box::into_raw`, and not used any more (the caller's contract).
+        drop(unsafe { Box::from_raw(decoder) });
     }
 }
 
@@ -257,8 +253,26 @@ pub unsafe extern "C" fn vkabort_report_free(report: *mut c_char) {
 }
 
 /// Describes the error of this thread's last call that returns a `VkabortResult`. Empty if it was successful. Valid until the
-/// thread's next call.
+/// thread's next such call.
 #[unsafe(no_mangle)]
 pub extern "C" fn vkabort_error_message() -> *const c_char {
     ERROR.try_with(|error| error.borrow().as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_of_a_call_outlives_the_decoder() {
+        let decoder = vkabort_decoder_create();
+        // SAFETY: the decoder is live until it is freed, and the text has one byte.
+        let message = unsafe {
+            let result = vkabort_decoder_add_site_tables(decoder, c"?".as_ptr(), 1, ptr::null());
+            assert_eq!(result, VkabortResult::InvalidSiteTable);
+            vkabort_decoder_free(decoder);
+            CStr::from_ptr(vkabort_error_message())
+        };
+        assert!(message.to_string_lossy().starts_with("not a site table"), "{message:?}");
+    }
 }
