@@ -117,10 +117,14 @@ pub fn with_hash(text: &str, hash: &str) -> String {
         .collect()
 }
 
-/// The lines without hashes and spaces at their ends.
+/// The lines without hashes, numbers of words and spaces at their ends. With the folder's length, the number of the words
+/// behind it differs, too.
 fn lines(text: &str) -> Vec<String> {
-    let text = with_hash(text, "HASH");
-    text.lines().map(|line| line.trim_end().to_owned()).collect()
+    let line = |line: &str| match line.trim_end().rsplit_once(", word ") {
+        Some((before, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("{before}, word N"),
+        _ => line.trim_end().to_owned(),
+    };
+    with_hash(text, "HASH").lines().map(line).collect()
 }
 
 /// Whether `output` is the expected text, in which a line `..` stands for any number of lines.
@@ -144,4 +148,6 @@ fn dots_are_any_lines_and_hashes_are_equal() {
     assert!(!matches("a\n..\nc", "a\nb\n"));
     assert!(matches("(04d25cb85928e4ce)", "(a4d25cb85928e4c0)  "));
     assert!(!matches("(04d25cb85928e4cg)", "(a4d25cb85928e4c0)"));
+    assert!(matches("in `main`, word 1200", "in `main`, word 1201"));
+    assert!(!matches("in `main`, word 1200", "in `main`, word x"));
 }
