@@ -100,6 +100,7 @@ fn every_link_leads_somewhere() -> Result<()> {
         "CONTRIBUTING.md",
         "SECURITY.md",
         "CHANGELOG.md",
+        "bench/RESULTS.md",
     ] {
         paths.push(root().join(name));
     }
