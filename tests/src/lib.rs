@@ -11,21 +11,28 @@
 
 pub mod assembly;
 pub mod case;
+#[cfg(unix)]
 pub mod case_process;
 pub mod cases;
+#[cfg(unix)]
 pub mod command_test;
 pub mod compile;
 pub mod files;
 pub mod glsl;
 pub mod glsl_debug;
 pub mod golden_case;
+#[cfg(unix)]
 pub mod golden_pipelines;
+#[cfg(unix)]
 pub mod gpu_matrix;
 pub mod harness;
 pub mod interface;
 pub mod large_shader;
+#[cfg(unix)]
 pub mod measure;
+pub mod memory;
 pub mod payload;
+#[cfg(unix)]
 pub mod pipeline;
 pub mod program;
 pub mod read_only_pages;

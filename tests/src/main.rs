@@ -11,6 +11,7 @@ mod sanitized;
 
 use std::process::ExitCode;
 use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE, compile, pipeline_cache};
+#[cfg(unix)]
 use vkabort_tests::golden_pipelines::{GOLDENS, create};
 use vkabort_tests::harness::{SERVE, serve};
 use vkabort_tests::{case, cases};
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         compile(&selected, |case, progress| println!("{}\t{progress}", case.name));
         return ExitCode::SUCCESS;
     }
+    #[cfg(unix)]
     if name == GOLDENS {
         let folder = std::env::args_os().nth(2).unwrap_or_default();
         return match create(folder.as_ref(), |name, progress| println!("{name}\t{progress}")) {

@@ -42,6 +42,9 @@ impl Slang {
         if files::are_unpacked() {
             return Err(Skip("the Slang compiler is not part of the bundle".into()).into());
         }
+        if cfg!(windows) {
+            return Err(Skip("the Slang compiler is a library for Linux".into()).into());
+        }
         let path = vkabort_test_kit::slang::find().map_err(anyhow::Error::msg)?;
         // SAFETY: the library's initialisers have no preconditions, and the signatures match its header `slang.h`.
         unsafe {

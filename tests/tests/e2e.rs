@@ -3,9 +3,13 @@
 
 use anyhow::{Context, Result};
 use libtest_mimic::Arguments;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use vkabort_manifest::LIBRARY_WINDOWS;
 use vkabort_test_kit::cargo::{self, Profile};
+use vkabort_test_kit::drivers::{Driver, write_manifest};
+use vkabort_test_kit::layer::{Layer, write_manifests};
+use vkabort_test_kit::wine;
 use vkabort_tests::case::{RUNNER, slowdown};
 use vkabort_tests::harness::{self, Target};
 use vkabort_tests::{cases, glsl};
@@ -17,10 +21,43 @@ fn main() -> ExitCode {
     })
 }
 
+/// What the cases are run with.
+struct Builds {
+    program: PathBuf,
+    layer: Layer,
+    test_driver: Driver,
+    wine: Option<PathBuf>,
+}
+
+impl Builds {
+    fn of_this_system() -> Result<Self> {
+        Ok(Self {
+            program: env!("CARGO_BIN_EXE_vkabort-e2e").into(),
+            layer: cargo::build_layer(Profile::OWN)?,
+            test_driver: cargo::build_test_driver(Profile::OWN)?,
+            wine: None,
+        })
+    }
+
+    fn for_windows(folder: &Path) -> Result<Self> {
+        let manifest = folder.join("test-driver.json");
+        Ok(Self {
+            program: folder.join("vkabort-e2e.exe"),
+            layer: write_manifests(&folder.join(LIBRARY_WINDOWS), folder)?,
+            test_driver: write_manifest(&folder.join("vkabort_driver.dll"), &manifest)?,
+            wine: Some(wine::program()?),
+        })
+    }
+}
+
 fn run() -> Result<ExitCode> {
     let arguments = Arguments::from_args();
+    let builds = match std::env::var_os(wine::PROGRAMS) {
+        Some(folder) => Builds::for_windows(Path::new(&folder))?,
+        None => Builds::of_this_system()?,
+    };
     let mut cases = cases::all();
-    let mut program = (PathBuf::from(env!("CARGO_BIN_EXE_vkabort-e2e")), Vec::new());
+    let mut program = (builds.program, Vec::new());
     if let Ok(runner) = std::env::var(RUNNER) {
         let mut words = runner.split_whitespace().map(str::to_owned);
         let own = program.0.display().to_string();
@@ -33,15 +70,16 @@ fn run() -> Result<ExitCode> {
     let target = Target {
         driver: None,
         device: None,
-        layer: cargo::build_layer(Profile::OWN)?,
+        layer: builds.layer,
         program,
+        wine: builds.wine,
         folder: None,
         shader_cache: Some(glsl::cache()?),
         settings: Vec::new(),
         share: (0, 1),
         seconds: None,
     };
-    let trials = harness::trials(&cases, &cargo::build_test_driver(Profile::OWN)?, &target);
+    let trials = harness::trials(&cases, &builds.test_driver, &target);
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         harness::finish()?;

@@ -12,10 +12,11 @@ use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken}
 const LABEL_BYTES: usize = size_of::<TOKEN_MANDATORY_LABEL>() + 72;
 
 /// Whether the process is elevated, by the rule of the Vulkan loader: its integrity level is above medium. In Wine every process
-/// is, so tests under Wine are built with `--cfg wine`.
+/// is, so tests in Wine are built with the variable `VKABORT_BUILD_FOR_WINE`.
 pub fn is_elevated() -> bool {
     // A process that may not query itself is restricted, not elevated.
-    !cfg!(wine) && integrity_level().is_some_and(|level| level > SECURITY_MANDATORY_MEDIUM_RID as u32)
+    option_env!("VKABORT_BUILD_FOR_WINE").is_none()
+        && integrity_level().is_some_and(|level| level > SECURITY_MANDATORY_MEDIUM_RID as u32)
 }
 
 fn integrity_level() -> Option<u32> {

@@ -3,9 +3,13 @@
 
 mod elevation;
 pub mod job;
+mod memory;
 pub mod registry;
+mod streams;
 
 pub use elevation::is_elevated;
+pub use memory::private_bytes;
+pub use streams::redirect_output;
 
 use std::os::windows::ffi::OsStrExt as _;
 use std::path::Path;

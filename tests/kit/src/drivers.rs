@@ -1,7 +1,7 @@
 //! The Vulkan drivers of the tests, and their paths on this machine.
 
 use crate::layer::write_if_changed;
-use crate::store;
+use crate::{store, wine};
 use anyhow::Result;
 use serde_json::json;
 use std::fs;
@@ -139,7 +139,7 @@ pub fn are_required() -> bool {
 pub fn write_manifest(library: &Path, manifest: &Path) -> Result<Driver> {
     let text = serde_json::to_string_pretty(&json!({
         "file_format_version": "1.0.0",
-        "ICD": { "library_path": library, "api_version": "1.3.0" },
+        "ICD": { "library_path": wine::named(library), "api_version": "1.3.0" },
     }))?;
     write_if_changed(manifest, &text)?;
     Ok(Driver::of_manifest(manifest))

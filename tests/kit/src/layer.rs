@@ -1,5 +1,6 @@
 //! The built layer, and its manifests with the absolute path of its library.
 
+use crate::wine;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,8 +40,9 @@ pub fn write_manifests(library: &Path, folder: &Path) -> Result<Layer> {
         native: folder.join("native"),
     };
     let implicit = layer.implicit.join("vulkan").join(Kind::Implicit.folder());
-    vkabort_manifest::write(Kind::Implicit, NAME, library, &implicit)?;
-    vkabort_manifest::write(Kind::Explicit, NAME, library, &layer.explicit)?;
+    let named = wine::named(library);
+    vkabort_manifest::write(Kind::Implicit, NAME, &named, &implicit)?;
+    vkabort_manifest::write(Kind::Explicit, NAME, &named, &layer.explicit)?;
     write_native(library, &layer.native)?;
     Ok(layer)
 }
@@ -49,7 +51,8 @@ pub fn write_manifests(library: &Path, folder: &Path) -> Result<Layer> {
 /// different names, so that tests can configure both.
 fn write_native(library: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
-    let copy = folder.join("libVkLayer_vkabort_native.so");
+    let extension = library.extension().unwrap_or_default();
+    let copy = folder.join("libVkLayer_vkabort_native").with_extension(extension);
     let mut bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
     let prefix = VARIABLE_PREFIX.as_bytes();
     // The first byte by itself, since without optimization a comparison of slices takes a second for all offsets.
@@ -68,7 +71,7 @@ fn write_native(library: &Path, folder: &Path) -> Result<()> {
         fs::write(&staged, bytes)?;
         staged.persist(&copy)?;
     }
-    vkabort_manifest::write(Kind::Explicit, NATIVE_NAME, &copy, folder)?;
+    vkabort_manifest::write(Kind::Explicit, NATIVE_NAME, &wine::named(&copy), folder)?;
     Ok(())
 }
 

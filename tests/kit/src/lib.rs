@@ -25,6 +25,7 @@ pub mod slang;
 pub mod spirv_tools;
 pub mod supervise;
 pub mod vk;
+pub mod wine;
 
 use std::path::{Path, PathBuf};
 

@@ -119,6 +119,7 @@ impl Unpacked {
     /// Target of cases: `device` of the machine's driver, or the test driver if None.
     pub fn target(&self, device: Option<&str>, settings: &[(&'static str, &'static str)]) -> Target {
         Target {
+            wine: None,
             driver: device.is_none().then(|| self.test_driver.clone()),
             device: device.map(str::to_owned),
             layer: self.layer.clone(),

@@ -6,8 +6,7 @@ use crate::case::{Case, cases};
 use crate::respawn;
 use crate::vk::Gpu;
 use anyhow::{Result, bail, ensure};
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 use vkabort_test_kit::message_data::split;
 
@@ -26,7 +25,10 @@ fn dumps_at_once(gpu: &Gpu) -> Result<()> {
     let mut children = Vec::new();
     if !is_child {
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-        DirBuilder::new().mode(0o700).create("dumps")?;
+        fs::create_dir("dumps")?;
+        // The layer refuses a folder to which others can write, as a umask may allow.
+        #[cfg(unix)]
+        fs::set_permissions("dumps", std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
         for second in now..now + 60 {
             fs::create_dir(format!("dumps/abort-{second}-{}-0", std::process::id()))?;
         }

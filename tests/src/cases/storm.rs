@@ -3,6 +3,7 @@
 use super::support::expect_lost;
 use crate::case::{Case, cases};
 use crate::glsl;
+use crate::memory::resident;
 use crate::vk::{Buffer, Device, Kernel, WordKernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -13,13 +14,6 @@ pub(super) const CASES: &[Case] = cases! {
     "storm::with_a_separate_control_block" => storm(device), set(&[("control_block", "device")]), alone(), within(120);
     "storm::a_million_aborts_that_continue" => continued(device), set(&[("on_abort", "continue")]), alone(), within(120);
 };
-
-/// Bytes of this process in memory.
-fn resident() -> Result<usize> {
-    let text = std::fs::read_to_string("/proc/self/statm")?;
-    let pages: usize = text.split_whitespace().nth(1).context("no second field")?.parse()?;
-    Ok(pages * 4096)
-}
 
 /// The device survives a million aborts, and memory does not grow with their number.
 fn continued(device: &Device<'_>) -> Result<()> {

@@ -15,6 +15,7 @@ use vkabort_test_kit::scratch;
 use vkabort_test_kit::spirv_tools;
 use vkabort_test_kit::supervise::run_with_limit;
 use vkabort_test_kit::vk::DEVICE_VARIABLE;
+use vkabort_test_kit::wine::{DriverSystem, translated};
 
 /// Driver, device and environment of cases.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ pub struct Target {
     pub layer: Layer,
     /// The program that runs a case, and its arguments before the case's name.
     pub program: (PathBuf, Vec<String>),
+    /// Wine's program, if the program and the layer are for Windows.
+    pub wine: Option<PathBuf>,
     /// Folder for the scratch folders of processes; by default in Cargo's target folder.
     pub folder: Option<PathBuf>,
     /// Folder in which processes share compiled shaders.
@@ -98,6 +101,13 @@ impl Job {
         for name in [case::RUNNER, STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
-        Ok(command)
+        let driver = match case.driver {
+            Some(_) => DriverSystem::Windows,
+            None => DriverSystem::Linux,
+        };
+        Ok(match &target.wine {
+            Some(wine) => translated(&command, wine, driver),
+            None => command,
+        })
     }
 }

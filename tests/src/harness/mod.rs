@@ -1,20 +1,32 @@
 //! Runs cases in child processes, with the layers that each case names, on a driver of this repository (`cargo test`) or
-//! on the machine's driver (`tests/on_machine`).
+//! on the machine's driver (`tests/on_machine`). The children may be programs for Windows in Wine: of this module, they contain
+//! [`serve`] only.
 
+#[cfg(unix)]
 mod job;
+#[cfg(unix)]
 mod outcome;
+#[cfg(unix)]
 mod placement;
 mod serve;
+mod streams;
+#[cfg(unix)]
 mod trials;
+#[cfg(unix)]
+mod wine;
+#[cfg(unix)]
 mod worker;
 
-pub use job::{Job, Target};
-pub use outcome::Outcome;
-pub use placement::{Placement, environment};
 pub use serve::{SERVE, serve};
-pub use trials::{finish, trials};
 pub use vkabort_test_kit::drivers::are_required as drivers_are_required;
-pub use worker::WorkerPool;
+#[cfg(unix)]
+pub use {
+    job::{Job, Target},
+    outcome::Outcome,
+    placement::{Placement, environment},
+    trials::{finish, trials},
+    worker::WorkerPool,
+};
 
 /// Environment variable with the settings of the test driver.
 pub const DRIVER_SETTINGS: &str = "VKABORT_TEST_DRIVER";

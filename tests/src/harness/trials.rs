@@ -1,6 +1,6 @@
 //! The tests of `cargo test`: each case on every driver of this repository, in each of its placements.
 
-use super::{Job, Outcome, Placement, Target, WorkerPool};
+use super::{Job, Outcome, Placement, Target, WorkerPool, wine};
 use crate::case::{Case, Schedule};
 use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,21 +18,30 @@ static WORKERS: WorkerPool = WorkerPool::new();
 /// depend on the driver.
 pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Trial> {
     let mut trials = Vec::new();
-    let required = TestDriver::ALL.iter().filter(|driver| driver.is_required()).count();
+    let is_in_wine = target.wine.is_some();
+    let drivers = if is_in_wine {
+        &wine::DRIVERS[..]
+    } else {
+        &TestDriver::ALL
+    };
+    let required = drivers.iter().filter(|driver| driver.is_required()).count();
     let mut add = |driver: &Driver, index: usize, selected: &dyn Fn(&Case) -> bool| {
         let mut jobs: Vec<_> = cases.iter().filter(|case| selected(case)).collect();
         let mut jobs: Vec<(Placement, &Case)> = jobs
             .drain(..)
             .flat_map(|case| {
-                Placement::all_for(case.layers)
-                    .iter()
-                    .map(move |placement| (*placement, case))
+                let placements = match is_in_wine {
+                    true => vec![wine::placement(case)],
+                    false => Placement::all_for(case.layers).to_vec(),
+                };
+                placements.into_iter().map(move |placement| (placement, case))
             })
             .collect();
         jobs.sort_by_key(|(placement, _)| placement.name());
         for (placement, case) in jobs {
+            let limit = case.limit * if is_in_wine { wine::SLOWDOWN } else { 1 };
             let job = Job {
-                case: *case,
+                case: Case { limit, ..*case },
                 placement,
                 target: Target {
                     driver: Some(driver.clone()),
@@ -46,7 +55,7 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
     };
     add(test_driver, 0, &|case| case.driver.is_some());
     let mut missing = Vec::new();
-    for (index, driver) in TestDriver::ALL.into_iter().enumerate() {
+    for (index, driver) in drivers.iter().enumerate() {
         match driver.find() {
             Ok(driver) => add(&driver, index, &|case| {
                 case.driver.is_none() && case.schedule == Schedule::Always
@@ -63,10 +72,11 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
 }
 
 fn run(job: &Job, name: &str) -> Result<(), Failed> {
-    let outcome = if job.case.can_share_process() {
-        WORKERS.run(job)
-    } else {
-        job.run(job.case.limit)
+    let exclusion = job.target.wine.as_ref().and_then(|_| wine::exclusion(&job.case));
+    let outcome = match exclusion {
+        Some(reason) => Ok(Outcome::Skipped(reason.to_owned())),
+        None if job.case.can_share_process() => WORKERS.run(job),
+        None => job.run(job.case.limit),
     };
     match outcome {
         Ok(Outcome::Passed(_)) => Ok(()),

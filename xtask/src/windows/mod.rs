@@ -2,19 +2,21 @@
 //! passes calls to Linux drivers.
 
 mod build;
+mod end_to_end;
 mod loader;
 mod package;
 mod wine;
 
 use crate::times::Times;
-use crate::{debian, provision, toolchain};
+use crate::{debian, provision};
 use anyhow::{Context, Result, ensure};
-use build::{TARGET, built, cargo, install_linker};
+use build::{built, cargo, install_linker};
 use std::path::Path;
 use std::process::Command;
 use vkabort_manifest::LIBRARY_WINDOWS;
 use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::process;
+use vkabort_test_kit::wine::{path, program};
 use wine::Wine;
 
 pub use package::dist;
@@ -35,6 +37,9 @@ const TESTED: &[&str] = &[
     "conform",
     "cli",
 ];
+
+/// Variable of builds whose processes are not elevated, as all of Wine's are.
+const FOR_WINE: &str = "VKABORT_BUILD_FOR_WINE";
 
 /// Exit code of `vkabort run` if a shader aborted.
 const ABORTED: i32 = 90;
@@ -63,30 +68,30 @@ fn run_all(times: &mut Times) -> Result<()> {
     times.measure("unit tests in Wine", || {
         let mut tests = cargo("test", TESTED);
         wine.prepare(&mut tests);
-        // Wine's processes are elevated, which `cfg(wine)` hides.
-        process::run(tests.env(toolchain::target_variable(TARGET, "RUSTFLAGS"), "--cfg wine"))
+        process::run(tests.env(FOR_WINE, "1"))
     })?;
     times.measure("building", || {
-        let flags = (toolchain::target_variable(TARGET, "RUSTFLAGS"), "--cfg wine");
         let mut build = cargo("build", &["layer", "cli", "demo", "driver"]);
-        process::run(build.arg("--release").env(flags.0, flags.1))?;
-        stage(&wine)
+        process::run(build.arg("--release").env(FOR_WINE, "1"))?;
+        stage(&wine)?;
+        end_to_end::build(&wine.folder)
     })?;
     times.measure("driver lavapipe", || check(&wine, TestDriver::Lavapipe))?;
     times.measure("driver swiftshader", || check(&wine, TestDriver::SwiftShader))?;
+    times.measure("end-to-end cases in Wine", || end_to_end::test(&wine))?;
     times.measure("registration", || check_registration(&wine))?;
     times.measure("elevated programs", || check_elevated(&wine))
 }
 
 fn set_up() -> Result<Wine> {
     install_linker()?;
-    for (program, package) in [
+    for (name, package) in [
         ("Xvfb", "xvfb"),
         ("wine64", "wine64"),
         ("cmake", "cmake"),
         ("ninja", "ninja-build"),
     ] {
-        let is_present = process::is_on_path(program) || program == "wine64" && wine::program().is_ok();
+        let is_present = process::is_on_path(name) || name == "wine64" && program().is_ok();
         if !is_present {
             debian::install(&[package], "testing the Windows code")?;
         }
@@ -155,14 +160,14 @@ fn check_elevated(wine: &Wine) -> Result<()> {
         &mut vkabort(
             wine,
             &driver,
-            &["install", "--system", "--layer", &wine::path(&built(LIBRARY_WINDOWS))],
+            &["install", "--system", "--layer", &path(&built(LIBRARY_WINDOWS))],
         ),
         0,
     )?;
     let log = wine.folder.join("elevated.log");
     let mut demo = wine.command("vkabort-demo.exe", &driver);
     demo.env("VKABORT_ENABLE", "1")
-        .env("VK_VKABORT_SHADER_ABORT_LOG_FILE", wine::path(&log));
+        .env("WINEVK_VKABORT_SHADER_ABORT_LOG_FILE", path(&log));
     expect(&mut demo, NO_EXTENSION)?;
     ensure!(!log.exists(), "the layer wrote a log in an elevated process");
     expect(&mut vkabort(wine, &driver, &["uninstall", "--system"]), 0)

@@ -3,11 +3,12 @@
 use super::build::TARGET;
 use super::loader;
 use crate::toolchain;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context as _, Result, bail};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use vkabort_test_kit::wine::program;
 use vkabort_test_kit::{process, target};
 
 /// A running display, and the prefix. Dropping it ends both.
@@ -94,24 +95,4 @@ impl Drop for Wine {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
-}
-
-/// Wine's program for 64-bit Windows programs, which Debian keeps off the path.
-///
-/// # Errors
-///
-/// Wine is not installed.
-pub fn program() -> Result<PathBuf> {
-    let debian = Path::new("/usr/lib/wine/wine64");
-    if debian.is_file() {
-        return Ok(debian.to_path_buf());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut files = std::env::split_paths(&path).flat_map(|folder| ["wine64", "wine"].map(|name| folder.join(name)));
-    files.find(|file| file.is_file()).context("Wine is not installed")
-}
-
-/// A path of this machine as Windows programs see it.
-pub fn path(path: &Path) -> String {
-    format!("Z:{}", path.display()).replace('/', "\\")
 }

@@ -15,6 +15,7 @@ mod pipeline_binaries;
 mod protected;
 mod refused;
 mod reports;
+#[cfg(unix)]
 mod secure_execution;
 mod stress;
 mod submissions;
@@ -43,6 +44,7 @@ pub(super) fn all() -> Vec<Case> {
         protected::CASES,
         refused::CASES,
         reports::CASES,
+        #[cfg(unix)]
         secure_execution::CASES,
         stress::CASES,
         submissions::CASES,

@@ -4,10 +4,10 @@ use super::support::{Extra, device_with, kernel, lose, payload};
 use crate::case::{Case, cases, slowdown};
 use crate::cases::support::{GROUPS, expect_payloads, reports};
 use crate::harness::STRESS_ROUNDS;
+use crate::memory::resident;
 use crate::vk::{Device, Gpu, Kernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
-use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub(super) const CASES: &[Case] = cases! {
@@ -29,18 +29,6 @@ fn rounds(default: u32) -> Result<u32> {
             .with_context(|| format!("{STRESS_ROUNDS} is not a number")),
         Err(_) => Ok(default),
     }
-}
-
-/// Anonymous and shared memory of the process, in KiB. Excludes file pages: those of libraries depend on what was called
-/// before and on memory pressure.
-fn resident() -> Result<u64> {
-    let text = fs::read_to_string("/proc/self/status").context("/proc/self/status")?;
-    let field = |name: &str| -> Result<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name));
-        let number = line.and_then(|line| line.split_whitespace().next());
-        Ok(number.with_context(|| format!("no {name}"))?.parse()?)
-    };
-    Ok(field("RssAnon:")? + field("RssShmem:")?)
 }
 
 fn abort_once(gpu: &Gpu) -> Result<Vec<Vec<u8>>> {
@@ -69,7 +57,7 @@ fn devices(gpu: &Gpu) -> Result<()> {
         test_driver::call_log(&witness)?.live == settled.1,
         "objects of the driver leaked"
     );
-    let grown = resident()?.saturating_sub(settled.0);
+    let grown = resident()?.saturating_sub(settled.0) >> 10;
     // A sanitizer's own memory grows: it keeps freed blocks, and the shadow of every page that was ever used. Valgrind keeps
     // 20 MB of freed blocks.
     let limit = if slowdown() > 1 { 64 << 10 } else { 1024 };

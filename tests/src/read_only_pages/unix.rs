@@ -1,4 +1,4 @@
-//! Memory that a program fills and then makes read-only: later writes raise SIGSEGV.
+//! The pages, mapped with `mmap`.
 
 use anyhow::{Result, ensure};
 use std::cell::Cell;
