@@ -113,7 +113,13 @@ fn set_up() -> Result<()> {
             debian::install(&[package], "running other programs under `vkabort run`")?;
         }
     }
-    // The libraries that winit loads for the window of the cube.
+    // A window manager, pointer and keys for the window of the cube.
+    for program in ["blackbox", "xdotool"] {
+        if !process::is_on_path(program) {
+            debian::install(&[program], "the window of the cube")?;
+        }
+    }
+    // The libraries that winit loads for it.
     for (library, package) in [
         ("libX11-xcb.so.1", "libx11-xcb1"),
         ("libXcursor.so.1", "libxcursor1"),

@@ -5,12 +5,16 @@ use crate::session::Session;
 use anyhow::{Context, Result};
 use ash::vk;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 use winit::application::ApplicationHandler;
 use winit::dpi::{PhysicalPosition, PhysicalSize};
 use winit::event::{ElementState, KeyEvent, MouseButton, WindowEvent};
-use winit::event_loop::{ActiveEventLoop, EventLoop};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::keyboard::{Key, NamedKey};
 use winit::window::{Window, WindowId};
+
+/// Time between two looks at a window that is not visible: not every window system announces that it is visible again.
+const REST: Duration = Duration::from_millis(100);
 
 /// Shows the cube in a window until it is closed or the last frame is drawn.
 ///
@@ -44,7 +48,9 @@ struct Running {
     session: Session,
     window: Rc<Window>,
     /// A minimised window may have no pixels.
-    is_visible: bool,
+    is_empty: bool,
+    /// Other windows cover it.
+    is_covered: bool,
 }
 
 impl Running {
@@ -57,28 +63,24 @@ impl Running {
         Ok(Self {
             session,
             window,
-            is_visible: true,
+            is_empty: false,
+            is_covered: false,
         })
     }
 
+    /// Whether frames would be seen. Asks the window system about minimised windows, which X11 neither resizes nor covers.
+    fn is_visible(&self) -> bool {
+        !self.is_empty && !self.is_covered && self.window.is_minimized() != Some(true)
+    }
+
     fn resize(&mut self, size: PhysicalSize<u32>) {
-        self.is_visible = size.width > 0 && size.height > 0;
-        if self.is_visible {
+        self.is_empty = size.width == 0 || size.height == 0;
+        if !self.is_empty {
             self.session.resize(vk::Extent2D {
                 width: size.width,
                 height: size.height,
             });
-            self.window.request_redraw();
         }
-    }
-
-    /// Draws a frame if the window is visible. Returns whether it was the last.
-    fn draw(&mut self) -> Result<bool> {
-        if !self.is_visible {
-            return Ok(false);
-        }
-        self.window.request_redraw();
-        self.session.advance()
     }
 }
 
@@ -103,7 +105,8 @@ impl ApplicationHandler for App {
         match event {
             WindowEvent::CloseRequested => self.end(event_loop, Ok(())),
             WindowEvent::Resized(size) => running.resize(size),
-            WindowEvent::RedrawRequested => match running.draw() {
+            WindowEvent::Occluded(is_covered) => running.is_covered = is_covered,
+            WindowEvent::RedrawRequested => match running.session.advance() {
                 Ok(false) => {}
                 Ok(true) => self.end(event_loop, Ok(())),
                 Err(error) => self.end(event_loop, Err(error)),
@@ -133,6 +136,17 @@ impl ApplicationHandler for App {
                 _ => {}
             },
             _ => {}
+        }
+    }
+
+    /// Draws frame after frame while they are seen, and rests otherwise.
+    fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(running) = &self.running else { return };
+        if running.is_visible() {
+            running.window.request_redraw();
+            event_loop.set_control_flow(ControlFlow::Wait);
+        } else {
+            event_loop.set_control_flow(ControlFlow::WaitUntil(Instant::now() + REST));
         }
     }
 

@@ -1,14 +1,17 @@
 //! A virtual X display for programs with windows.
 
 use crate::programs::installed;
+use crate::scratch::{self, TempDir};
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// A running Xvfb, which ends on drop.
 pub struct Display {
     server: Child,
     name: String,
+    folder: TempDir,
 }
 
 impl Display {
@@ -21,9 +24,11 @@ impl Display {
         let Some(program) = installed("Xvfb")? else {
             return Ok(None);
         };
+        let folder = scratch::folder()?;
         // Xvfb chooses a free display number and writes it to standard output when it is ready.
         let mut server = Command::new(program)
-            .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+            .args("-displayfd 1 -screen 0 1280x800x24 -nolisten tcp -fbdir".split(' '))
+            .arg(folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -35,7 +40,13 @@ impl Display {
         Ok(Some(Self {
             server,
             name: format!(":{}", number.trim()),
+            folder,
         }))
+    }
+
+    /// The pixels on the screen, as an XWD file that the server writes to while programs draw.
+    pub fn screen(&self) -> PathBuf {
+        self.folder.path().join("Xvfb_screen0")
     }
 
     /// Value of `DISPLAY` for its clients.
