@@ -32,6 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let messages = split(&messages);
+    if messages.payloads.is_empty() && !messages.rest.is_empty() {
+        return Err("not abort message data".into());
+    }
     if !messages.rest.is_empty() {
         writeln!(std::io::stderr(), "the data ends inside a message")?;
     }

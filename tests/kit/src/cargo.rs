@@ -117,6 +117,16 @@ pub fn build_decoder() -> Result<PathBuf> {
     built(&DEV, "vkabort_decode")
 }
 
+/// Builds the crash handler in Rust, an example of `vkabort-record`. Returns its path.
+///
+/// # Errors
+///
+/// The build fails.
+pub fn build_crash_handler() -> Result<PathBuf> {
+    let example = "crash_handler";
+    built(&["--example", example], example)
+}
+
 /// Builds the command `glslang`. Returns its path. Always in the dev profile: the tests have built its library already.
 ///
 /// # Errors

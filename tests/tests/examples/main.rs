@@ -1,16 +1,15 @@
 //! The programs and shaders of `examples/` are built as their users build them, abort and recover on every driver.
 
+mod crash_handlers;
+
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use vkabort_record::framing::message_data;
-use vkabort_record::report::Report;
 use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::supervise::Finished;
-use vkabort_test_kit::{cargo, process, root, scratch};
+use vkabort_test_kit::{cargo, process, root};
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
-use vkabort_tests::payload::Payload;
 use vkabort_tests::slang::Slang;
 
 /// Runs `glslang` on a file of a folder.
@@ -181,92 +180,4 @@ fn disabled_assertions_cost_nothing() -> Result<()> {
         ensure!(vkabort_instrument::scan(&words).is_empty());
     }
     Ok(())
-}
-
-/// Installs the C library into a new prefix, as packages do. Returns the folder of the built libraries.
-fn install_decoder(prefix: &Path) -> Result<PathBuf> {
-    let library = cargo::build_decoder()?;
-    let built = library.parent().context("the library is in no folder")?.to_owned();
-    let libraries = prefix.join("lib");
-    let cmake = libraries.join("cmake/vkabort-decode");
-    fs::create_dir_all(&cmake)?;
-    fs::create_dir_all(prefix.join("include"))?;
-    fs::copy(
-        built.join("libvkabort_decode.so"),
-        libraries.join("libvkabort_decode.so.1"),
-    )?;
-    std::os::unix::fs::symlink("libvkabort_decode.so.1", libraries.join("libvkabort_decode.so"))?;
-    let source = root().join("decode");
-    fs::copy(
-        source.join("include/vkabort_decode.h"),
-        prefix.join("include/vkabort_decode.h"),
-    )?;
-    let config = "vkabort-decode-config.cmake";
-    fs::copy(source.join(config), cmake.join(config))?;
-    Ok(built)
-}
-
-#[test]
-fn the_crash_handler_decodes_messages() -> Result<()> {
-    let scratch = scratch::folder()?;
-    let (prefix, build) = (scratch.path().join("prefix"), scratch.path().join("build"));
-    install_decoder(&prefix)?;
-    let source = root().join("examples/crash-handler");
-    let mut configure = Command::new("cmake");
-    configure.arg("-S").arg(source).arg("-B").arg(&build);
-    configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()));
-    process::output(&mut configure)?;
-    process::output(Command::new("cmake").arg("--build").arg(&build))?;
-    let at = |name: &str| scratch.path().join(name);
-    glslang(&root().join("examples/c"), &[], "sum.comp", &at("sum.spv"))?;
-    let text = Payload::text("index %u is beyond the %d words of the buffer");
-    let payload = text.scalar(4_000_000u32).scalar(64i32).bytes();
-    fs::write(at("messages.bin"), message_data([payload.as_slice()]))?;
-    let handler = |messages: &str| {
-        let mut handler = Command::new(build.join("crash_handler"));
-        handler
-            .current_dir(scratch.path())
-            .args([messages, "crash.jsonl", "sum.spv"]);
-        handler.output().context("the crash handler does not start")
-    };
-    let output = handler("messages.bin")?;
-    let shown = String::from_utf8_lossy(&output.stderr).into_owned();
-    ensure!(output.status.success(), "{shown}");
-    let first = "vkabort: shader aborted: index 4000000 is beyond the 64 words of the buffer\n  --> sum.comp:14";
-    ensure!(shown.starts_with(first), "{shown}");
-    let reports = Report::read_json_lines(&fs::read_to_string(at("crash.jsonl"))?)?;
-    let report = reports.first().context("the crash report is empty")?;
-    ensure!(shown == report.text(false));
-    // What is not message data is an error, not a crash.
-    let output = handler("sum.spv")?;
-    let shown = String::from_utf8_lossy(&output.stderr);
-    ensure!(
-        output.status.code() == Some(1) && shown.contains("not abort message data"),
-        "{shown}"
-    );
-    Ok(())
-}
-
-#[test]
-fn the_c_interface_reports_errors_and_can_be_used_by_threads() -> Result<()> {
-    let scratch = scratch::folder()?;
-    let built = install_decoder(scratch.path())?;
-    let (source, program) = (
-        root().join("decode/tests/interface.c"),
-        scratch.path().join("interface"),
-    );
-    let include = format!("-I{}", scratch.path().join("include").display());
-    let mut compile = Command::new("cc");
-    compile.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", &include]);
-    compile
-        .arg(&source)
-        .arg(built.join("libvkabort_decode.a"))
-        .arg("-o")
-        .arg(&program);
-    process::output(compile.args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]))?;
-    process::output(&mut Command::new(&program))?;
-    // Most engines are C++.
-    let mut compile = Command::new("c++");
-    compile.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", &include, "-x", "c++"]);
-    process::output(compile.arg(scratch.path().join("include/vkabort_decode.h"))).map(drop)
 }
