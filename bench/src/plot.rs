@@ -59,7 +59,7 @@ impl Plot<'_> {
         let range = |value: fn(&(f64, f64)) -> f64| {
             let low = points().map(value).fold(f64::INFINITY, f64::min);
             let high = points().map(value).fold(0.0, f64::max);
-            (low / 1.2..high * 1.2).log_scale()
+            labelled(low / 1.2, high * 1.2).log_scale()
         };
         if panels.is_empty() {
             return Ok(());
@@ -72,13 +72,17 @@ impl Plot<'_> {
         }
         variants.sort_by_key(|name| variant_order(name));
         let color = |variant: &str| {
-            let index = variants.iter().position(|other| *other == variant).unwrap_or(0);
+            // A variant has one colour in all plots.
+            let order = variant_order(variant);
+            let mut same = variants.iter().filter(|other| variant_order(other) == order);
+            let index = order + same.position(|other| *other == variant).unwrap_or(0);
             COLORS[index % COLORS.len()].stroke_width(2)
         };
         let columns = panels.len().min(2);
         let rows = panels.len().div_ceil(columns);
+        let legend: i32 = variants.iter().map(|variant| legend_width(variant)).sum();
         let size = (
-            PANEL.0 * u32::try_from(columns)?,
+            (PANEL.0 * u32::try_from(columns)?).max(u32::try_from(legend)?),
             HEADER.0 + HEADER.1 + PANEL.1 * u32::try_from(rows)?,
         );
         let failed = |error: &dyn std::fmt::Display| anyhow!("cannot draw {}: {error}", path.display());
@@ -94,12 +98,14 @@ impl Plot<'_> {
             legend.draw(&line).map_err(|error| failed(&error))?;
             let text = Text::new((*variant).to_owned(), (x + 28, 6), ("sans-serif", 14));
             legend.draw(&text).map_err(|error| failed(&error))?;
-            x += 56 + 8 * i32::try_from(variant.len())?;
+            x += legend_width(variant);
         }
         for (area, (driver, curves)) in root.split_evenly((rows, columns)).iter().zip(&panels) {
             let mut chart = ChartBuilder::on(area)
                 .caption(driver, ("sans-serif", 15))
                 .margin(10)
+                // Half of the last label.
+                .margin_right(26)
                 .x_label_area_size(38)
                 .y_label_area_size(64)
                 .build_cartesian_2d(range(|point| point.0), range(|point| point.1))
@@ -124,6 +130,21 @@ impl Plot<'_> {
     }
 }
 
+/// Width of a variant in the legend, in pixels.
+fn legend_width(variant: &str) -> i32 {
+    56 + 8 * i32::try_from(variant.len()).unwrap_or_default()
+}
+
+/// A range with two powers of ten at least: only they have labels.
+fn labelled(low: f64, high: f64) -> std::ops::Range<f64> {
+    let (first, last) = (low.log10().ceil(), high.log10().floor());
+    if last > first {
+        low..high
+    } else {
+        10f64.powf(low.log10().floor())..10f64.powf(high.log10().ceil())
+    }
+}
+
 /// Colours of the variants that are told apart with any colour vision (Okabe and Ito).
 const COLORS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
@@ -145,6 +166,13 @@ fn first_number(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_axis_has_two_labels() {
+        assert_eq!(labelled(1.2, 34.0), 1.0..100.0);
+        assert_eq!(labelled(0.5, 34.0), 0.5..34.0);
+        assert_eq!(labelled(1.2, 3.4), 1.0..10.0);
+    }
 
     #[test]
     fn the_first_number_of_a_subject_is_its_abscissa() {

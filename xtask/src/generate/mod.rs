@@ -1,8 +1,9 @@
 //! `cargo xtask generate` writes the files that are derived from the Vulkan registry, the layer's manifest, the command's
-//! arguments and the C interface; `--check` compares them.
+//! arguments, the C interface and the results of the benchmarks; `--check` compares them.
 
 mod c_header;
 mod chain_sizes;
+mod costs;
 mod device_lost_commands;
 mod registry;
 mod settings;
@@ -32,6 +33,7 @@ pub fn generate(check: bool) -> Result<()> {
             device_lost_commands::generate(&registry)?,
         ),
         ("docs/src/settings.md", settings::generate()?),
+        ("docs/src/costs.md", costs::generate()?),
         ("decode/include/vkabort_decode.h", c_header::generate()?),
     ];
     let mut stale = Vec::new();
