@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before the first shader. Returns 0 if there is no memory, or if the library does not fit the header. */
+/* Before the first shader. Returns 0 if the library does not fit the header. */
 int crash_handler_start(void);
 
 /* Wherever the engine calls vkCreateShaderModule, on any thread: keeps the types and source lines of the shader's aborts. */
