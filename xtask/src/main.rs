@@ -82,15 +82,15 @@ enum Task {
     },
     /// Build the end-to-end tests and the benchmarks as one program for other machines.
     Bundle,
-    /// Build a Debian package and a relocatable archive of the layer and the command into `target/packages`.
+    /// Build Debian packages and a relocatable archive of the layer, the command and the C library into `target/packages`.
     Dist {
         /// Instead, an archive for Windows.
-        #[arg(long, conflicts_with_all = ["target", "check"])]
+        #[arg(long, conflicts_with = "target")]
         windows: bool,
         /// x86_64-unknown-linux-gnu or aarch64-unknown-linux-gnu; by default this machine's.
         #[arg(long)]
         target: Option<String>,
-        /// Build them a second time and compare; install, use and remove them in a fresh Debian, which needs root.
+        /// Build them a second time and compare; install, use and remove them in a fresh Debian, which needs root, or in Wine.
         #[arg(long)]
         check: bool,
     },
@@ -173,7 +173,9 @@ fn main() -> ExitCode {
         Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
         Task::Guide => guide::guide().map(|()| ExitCode::SUCCESS),
         Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
-        Task::Dist { windows: true, .. } => windows::dist().map(|()| ExitCode::SUCCESS),
+        Task::Dist {
+            windows: true, check, ..
+        } => windows::dist(check).map(|()| ExitCode::SUCCESS),
         Task::Dist { target, check, .. } => dist::dist(target.as_deref(), check).map(|()| ExitCode::SUCCESS),
         Task::Deny => deny::deny().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),

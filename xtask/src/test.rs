@@ -96,9 +96,11 @@ fn set_up() -> Result<()> {
     if !process::is_on_path("c++") {
         debian::install(&["g++"], "building the tests")?;
     }
-    // The example in C.
-    if !process::is_on_path("cmake") {
-        debian::install(&["cmake"], "building the example in C")?;
+    // The examples in C.
+    for (program, package) in [("cmake", "cmake"), ("pkg-config", "pkg-config")] {
+        if !process::is_on_path(program) {
+            debian::install(&[package], "building the examples in C")?;
+        }
     }
     if !Path::new("/usr/include/vulkan/vulkan.h").is_file() {
         debian::install(&["libvulkan-dev"], "building the example in C")?;

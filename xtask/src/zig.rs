@@ -30,10 +30,28 @@ pub fn cargo(subcommand: &str, target: &str) -> Result<Command> {
         .args([subcommand, "--target", &format!("{target}.{GLIBC}")])
         .current_dir(root())
         .env("CARGO_ZIGBUILD_ZIG_PATH", zig)
-        .env("CARGO_ZIGBUILD_CACHE_DIR", store().join("zig"))
-        .env("ZIG_GLOBAL_CACHE_DIR", store().join("zig/cache"))
-        .env("ZIG_LOCAL_CACHE_DIR", store().join("zig/cache"));
+        .env("CARGO_ZIGBUILD_CACHE_DIR", store().join("zig"));
+    set_caches(&mut command);
     Ok(command)
+}
+
+/// The C compiler for a target with glibc, as in `x86_64-unknown-linux-gnu`. Installs zig if it is missing.
+///
+/// # Errors
+///
+/// The download fails.
+pub fn cc(target: &str) -> Result<Command> {
+    let mut command = Command::new(zig()?.join("zig"));
+    let target = target.replace("-unknown-", "-");
+    command.args(["cc", "-target", &format!("{target}.{GLIBC}")]);
+    set_caches(&mut command);
+    Ok(command)
+}
+
+fn set_caches(command: &mut Command) {
+    for variable in ["ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"] {
+        command.env(variable, store().join("zig/cache"));
+    }
 }
 
 /// The licence of libunwind, which zig links statically in place of libgcc_s.

@@ -8,6 +8,8 @@ pub mod bundle;
 pub mod call_log;
 pub mod cargo;
 pub mod context;
+#[cfg(unix)]
+pub mod decoder;
 pub mod device_choice;
 pub mod display;
 pub mod drivers;

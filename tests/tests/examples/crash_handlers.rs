@@ -8,6 +8,7 @@ use std::process::Command;
 use vkabort_record::framing::message_data;
 use vkabort_record::report::Report;
 use vkabort_test_kit::cargo::Profile;
+use vkabort_test_kit::decoder::{self, Layout};
 use vkabort_test_kit::scratch::TempDir;
 use vkabort_test_kit::{cargo, process, root, scratch};
 use vkabort_tests::payload::Payload;
@@ -50,27 +51,27 @@ fn expect_refusal(handler: &Path, folder: &Path, arguments: &[&str]) -> Result<(
     Ok(())
 }
 
-/// Installs the C library into a new prefix, as packages do. Returns the folder of the built libraries.
+/// Installs the C library into a new prefix, as packages do. Returns the static library.
 fn install_decoder(prefix: &Path) -> Result<PathBuf> {
-    let library = cargo::build_decoder()?;
-    let built = library.parent().context("the library is in no folder")?.to_owned();
-    let libraries = prefix.join("lib");
-    let cmake = libraries.join("cmake/vkabort-decode");
-    fs::create_dir_all(&cmake)?;
-    fs::create_dir_all(prefix.join("include"))?;
-    fs::copy(
-        built.join("libvkabort_decode.so"),
-        libraries.join("libvkabort_decode.so.1"),
-    )?;
-    std::os::unix::fs::symlink("libvkabort_decode.so.1", libraries.join("libvkabort_decode.so"))?;
-    let source = root().join("decode");
-    fs::copy(
-        source.join("include/vkabort_decode.h"),
-        prefix.join("include/vkabort_decode.h"),
-    )?;
-    let config = "vkabort-decode-config.cmake";
-    fs::copy(source.join(config), cmake.join(config))?;
-    Ok(built)
+    let shared = cargo::build_decoder()?.with_extension("so");
+    let archive = shared.with_extension("a");
+    decoder::install(&shared, &archive, Layout::RELOCATABLE, prefix)?;
+    Ok(archive)
+}
+
+/// Builds the crash handler with the flags of pkg-config.
+fn build_by_pkg_config(prefix: &Path, program: &Path) -> Result<()> {
+    let mut flags = Command::new("pkg-config");
+    flags.args(["--cflags", "--libs", "vkabort-decode >= 1.0"]);
+    flags.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
+    let flags = process::output(&mut flags).context("`cargo xtask test` installs pkg-config")?;
+    let mut compile = Command::new("cc");
+    compile
+        .args(["main.c", "crash_handler.c"])
+        .args(flags.split_whitespace());
+    let path = format!("-Wl,-rpath,{}", prefix.join("lib").display());
+    compile.arg(path).arg("-o").arg(program);
+    process::output(compile.current_dir(root().join("examples/crash-handler"))).map(drop)
 }
 
 #[test]
@@ -84,10 +85,14 @@ fn the_crash_handler_in_c_decodes_messages() -> Result<()> {
     configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display()));
     process::output(&mut configure)?;
     process::output(Command::new("cmake").arg("--build").arg(&build))?;
-    let handler = build.join("crash_handler");
-    let shown = handle(&handler, crash.path(), &["messages.bin", "crash.jsonl", "sum.spv"])?;
-    ensure!(shown.starts_with(REPORT), "{shown}");
-    expect_refusal(&handler, crash.path(), &["sum.spv", "crash.jsonl", "sum.spv"])
+    let by_pkg_config = scratch.path().join("by_pkg_config");
+    build_by_pkg_config(&prefix, &by_pkg_config)?;
+    for handler in [build.join("crash_handler"), by_pkg_config] {
+        let shown = handle(&handler, crash.path(), &["messages.bin", "crash.jsonl", "sum.spv"])?;
+        ensure!(shown.starts_with(REPORT), "{shown}");
+        expect_refusal(&handler, crash.path(), &["sum.spv", "crash.jsonl", "sum.spv"])?;
+    }
+    Ok(())
 }
 
 #[test]
@@ -108,7 +113,7 @@ fn the_crash_handler_in_rust_decodes_messages() -> Result<()> {
 #[test]
 fn the_c_interface_reports_errors_and_can_be_used_by_threads() -> Result<()> {
     let scratch = scratch::folder()?;
-    let built = install_decoder(scratch.path())?;
+    let archive = install_decoder(scratch.path())?;
     let (source, program) = (
         root().join("decode/tests/interface.c"),
         scratch.path().join("interface"),
@@ -116,11 +121,7 @@ fn the_c_interface_reports_errors_and_can_be_used_by_threads() -> Result<()> {
     let include = format!("-I{}", scratch.path().join("include").display());
     let mut compile = Command::new("cc");
     compile.args(["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", &include]);
-    compile
-        .arg(&source)
-        .arg(built.join("libvkabort_decode.a"))
-        .arg("-o")
-        .arg(&program);
+    compile.arg(&source).arg(archive).arg("-o").arg(&program);
     process::output(compile.args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]))?;
     process::output(&mut Command::new(&program))?;
     // Most engines are C++.

@@ -1,5 +1,6 @@
-//! Builds the layer and the command as they are released, and separates their debug information.
+//! Builds the layer, the command and the C library as they are released, and separates their debug information.
 
+use super::reproducible;
 use crate::{toolchain, zig};
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -8,17 +9,25 @@ use vkabort_test_kit::layer::LIBRARY_FILE;
 use vkabort_test_kit::portability::{self, Version};
 use vkabort_test_kit::process;
 
-/// Where the source seems to be, in debug information and panic messages.
-const SOURCE: &str = "/usr/src/vkabort";
-
 /// The released programs of one target.
 pub struct Built {
     /// The stripped library of the layer.
     pub library: Program,
     /// The stripped command `vkabort`.
     pub command: Program,
+    /// The stripped C library that decodes messages.
+    pub decoder: Program,
+    /// The same as a static library, without debug information.
+    pub decoder_archive: PathBuf,
     /// The newest glibc that one of them needs.
     pub glibc: Version,
+}
+
+impl Built {
+    /// The files with separate debug information.
+    pub fn programs(&self) -> [&Program; 3] {
+        [&self.library, &self.command, &self.decoder]
+    }
 }
 
 /// A stripped library or program.
@@ -38,23 +47,30 @@ pub struct Program {
 ///
 /// A build fails, or a result needs a newer glibc or other libraries than every distribution has.
 pub fn build(root: &Path, target: &str, folder: &Path) -> Result<Built> {
+    let mut flags = reproducible::flags(root, folder)?;
+    // An id for debuggers.
+    flags.push("-Clink-arg=-Wl,--build-id=sha1".to_owned());
     // One at a time: together, the layer would get the features that only the command needs of shared dependencies.
-    for package in ["vkabort-layer", "vkabort-cli"] {
+    for package in ["vkabort-layer", "vkabort-cli", "vkabort-decode"] {
         let mut cargo = zig::cargo("build", target)?;
         cargo
             .args(["--locked", "--quiet", "--profile", "dist", "--package", package])
             .current_dir(root)
-            .env("CARGO_ENCODED_RUSTFLAGS", flags(root, folder)?)
+            .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
             .env("CARGO_TARGET_DIR", folder);
         process::run(&mut cargo)?;
     }
     let built = folder.join(target).join("dist");
     let library = strip(&built.join(LIBRARY_FILE))?;
     let command = strip(&built.join("vkabort"))?;
+    let decoder = strip(&built.join("libvkabort_decode.so"))?;
+    let decoder_archive = strip_archive(&built.join("libvkabort_decode.a"))?;
     let mut glibc = Version::default();
-    for program in [&library.path, &command.path] {
+    for program in [&library.path, &command.path, &decoder.path] {
         glibc = glibc.max(portability::required_glibc(program, zig::GLIBC)?);
-        let bytes = fs::read(program)?;
+    }
+    for file in [&library.path, &command.path, &decoder.path, &decoder_archive] {
+        let bytes = fs::read(file)?;
         let text = root
             .to_str()
             .context("the path of the sources is not UTF-8")?
@@ -62,45 +78,23 @@ pub fn build(root: &Path, target: &str, folder: &Path) -> Result<Built> {
         ensure!(
             !bytes.windows(text.len()).any(|window| window == text),
             "{} contains the path of its sources, {}",
-            program.display(),
+            file.display(),
             root.display()
         );
     }
     Ok(Built {
         library,
         command,
+        decoder,
+        decoder_archive,
         glibc,
     })
-}
-
-/// Flags of rustc, in the form of `CARGO_ENCODED_RUSTFLAGS`: no path of this machine, and an id for debuggers.
-fn flags(root: &Path, folder: &Path) -> Result<String> {
-    let home = std::env::var_os("CARGO_HOME").map_or_else(
-        || Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".cargo"),
-        PathBuf::from,
-    );
-    let (library, library_name) = toolchain::library_source()?;
-    // The last prefix that matches counts.
-    let prefixes = [
-        (root.to_path_buf(), SOURCE.to_owned()),
-        (folder.to_path_buf(), format!("{SOURCE}/target")),
-        (home.join("registry/src"), "/usr/src/crates".into()),
-        (library, library_name),
-    ];
-    let mut flags = vec!["-Clink-arg=-Wl,--build-id=sha1".to_owned()];
-    for (from, to) in prefixes {
-        let from = from.to_str().context("a path of a build is not UTF-8")?.to_owned();
-        flags.push(format!("--remap-path-prefix={from}={to}"));
-    }
-    Ok(flags.join("\x1f"))
 }
 
 /// Splits a linked file into the stripped file and its debug information, with the tool of the Rust toolchain, which reads
 /// every architecture.
 fn strip(file: &Path) -> Result<Program> {
-    let folder = file.parent().context("a linked file has no folder")?.join("stripped");
-    fs::create_dir_all(&folder)?;
-    let path = folder.join(file.file_name().context("a linked file has no name")?);
+    let path = stripped_path(file)?;
     let debug = path.with_extension("debug");
     process::output(
         toolchain::objcopy()?
@@ -110,6 +104,28 @@ fn strip(file: &Path) -> Result<Program> {
     process::output(toolchain::objcopy()?.arg("--strip-all").args([file, path.as_path()]))?;
     let build_id = build_id(&fs::read(&path)?).with_context(|| format!("{} has no build id", path.display()))?;
     Ok(Program { path, debug, build_id })
+}
+
+/// Removes the debug information of a static library.
+fn strip_archive(file: &Path) -> Result<PathBuf> {
+    let path = stripped_path(file)?;
+    process::output(
+        toolchain::objcopy()?
+            .args([
+                "--strip-debug",
+                "--remove-section=.comment",
+                "--enable-deterministic-archives",
+            ])
+            .args([file, path.as_path()]),
+    )?;
+    Ok(path)
+}
+
+/// Where the stripped copy of a file is written.
+fn stripped_path(file: &Path) -> Result<PathBuf> {
+    let folder = file.parent().context("a linked file has no folder")?.join("stripped");
+    fs::create_dir_all(&folder)?;
+    Ok(folder.join(file.file_name().context("a linked file has no name")?))
 }
 
 impl Program {

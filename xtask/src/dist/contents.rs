@@ -1,9 +1,9 @@
-//! The files of the packages.
+//! The files of the layer and the command in the packages, and the documentation.
 
 use super::build::Built;
 use super::licenses;
 use super::tree::Tree;
-use crate::toolchain;
+use crate::{toolchain, zig};
 use anyhow::{Context, Result};
 use std::fs;
 use std::process::Command;
@@ -17,7 +17,10 @@ const LIBRARY_FROM_MANIFEST: &str = "../../../lib/vkabort/";
 /// Folder of the documentation.
 pub const DOC: &str = "share/doc/vkabort";
 
-/// Writes the installed files below `tree`'s folder, as at a prefix: `bin`, `lib`, `share`. Runs the command by `runner`.
+/// The files with licences, in [`DOC`].
+pub const LICENSES: [&str; 3] = ["copyright", "third-party.txt.gz", "rust-standard-library.html.gz"];
+
+/// Writes the installed files of the layer and the command below `tree`'s folder, as at a prefix: `bin`, `lib`, `share`. Runs the command by `runner`.
 ///
 /// # Errors
 ///
@@ -64,7 +67,12 @@ pub fn write(tree: &Tree, built: &Built, target: &str, runner: &[&str]) -> Resul
     tree.copy(&format!("{DOC}/CHANGELOG.md"), &root().join("CHANGELOG.md"))?;
     tree.compress(&format!("{DOC}/CHANGELOG.md"))?;
     tree.write(&format!("{DOC}/copyright"), copyright()?)?;
-    tree.write(&format!("{DOC}/third-party.txt"), licenses::text(target)?)?;
+    let unwinder = zig::libunwind_license()?;
+    let runtime = ("LLVM libunwind", "Apache-2.0 WITH LLVM-exception", unwinder.as_path());
+    tree.write(
+        &format!("{DOC}/third-party.txt"),
+        licenses::text(target, &["layer", "cli", "decode"], runtime)?,
+    )?;
     tree.compress(&format!("{DOC}/third-party.txt"))?;
     tree.copy(
         &format!("{DOC}/rust-standard-library.html"),
@@ -76,11 +84,20 @@ pub fn write(tree: &Tree, built: &Built, target: &str, runner: &[&str]) -> Resul
         &format!("{DOC}/vk_layer_settings.txt"),
         &root().join("vk_layer_settings.txt"),
     )?;
-    for folder in ["examples/c", "examples/assert", "cmake"] {
-        let files = process::output(Command::new("git").args(["ls-files", folder]).current_dir(root()))?;
-        for file in files.lines() {
-            tree.copy(&format!("{DOC}/{file}"), &root().join(file))?;
-        }
+    let folders = ["examples/c", "examples/assert", "examples/crash-handler", "cmake"];
+    copy_sources(tree, &folders, |file| format!("{DOC}/{file}"))
+}
+
+/// Copies the files of folders of the repository to the paths that `to` makes of theirs.
+///
+/// # Errors
+///
+/// A file cannot be read or written.
+pub fn copy_sources(tree: &Tree, folders: &[&str], to: impl Fn(&str) -> String) -> Result<()> {
+    let mut list = Command::new("git");
+    list.arg("ls-files").args(folders).current_dir(root());
+    for file in process::output(&mut list)?.lines() {
+        tree.copy(&to(file), &root().join(file))?;
     }
     Ok(())
 }

@@ -20,6 +20,8 @@ pub struct Control<'a> {
     pub fields: &'a str,
     /// The synopsis, and the description in lines that begin with a space.
     pub description: &'a str,
+    /// Names and texts of other control files.
+    pub others: &'a [(&'a str, &'a str)],
 }
 
 /// Name of the file of a package.
@@ -48,6 +50,7 @@ pub fn build(tree: &Tree, control: &Control, epoch: u64, folder: &Path) -> Resul
         architecture,
         fields,
         description,
+        others,
     } = control;
     tree.write(
         "DEBIAN/control",
@@ -57,6 +60,9 @@ pub fn build(tree: &Tree, control: &Control, epoch: u64, folder: &Path) -> Resul
         ),
     )?;
     tree.write("DEBIAN/md5sums", sums)?;
+    for (name, text) in *others {
+        tree.write(&format!("DEBIAN/{name}"), text)?;
+    }
     tree.set_permissions()?;
     let mut dpkg = Command::new("dpkg-deb");
     dpkg.args(["--root-owner-group", "-Zxz", "--build"]).arg(&tree.root);

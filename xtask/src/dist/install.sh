@@ -23,27 +23,35 @@ if [ -e "$prefix/lib/vkabort/uninstall.sh" ]; then
 fi
 
 folders=
-for folder in $(find bin lib share -type d | sort); do
+for folder in $(find bin include lib share -type d | sort); do
     if [ ! -d "$prefix/$folder" ]; then
         mkdir "$prefix/$folder"
         folders="$folder $folders"
     fi
 done
 # Renamed into place: programs keep the old library mapped.
-for file in $(find bin lib share ! -type d | sort); do
+for file in $(find bin include lib share ! -type d | sort); do
     cp -P "$file" "$prefix/$file.new"
     mv "$prefix/$file.new" "$prefix/$file"
 done
+
+# The linker's cache has the libraries of these prefixes.
+case $prefix in
+/usr | /usr/local) cache=ldconfig ;;
+*) cache=: ;;
+esac
+"$cache" || true
 
 cat > "$prefix/lib/vkabort/uninstall.sh" <<END
 #!/bin/sh
 # Removes the files of vkabort, and the folders that its installation created.
 set -eu
 cd "\$(dirname "\$0")/../.."
-rm -f $(find bin lib share ! -type d | sort | tr '\n' ' ')lib/vkabort/uninstall.sh
+rm -f $(find bin include lib share ! -type d | sort | tr '\n' ' ')lib/vkabort/uninstall.sh
 for folder in $folders; do
     rmdir "\$folder" 2>/dev/null || true
 done
+$cache || true
 END
 chmod +x "$prefix/lib/vkabort/uninstall.sh"
 echo "installed into $prefix; switched on by VKABORT_ENABLE=1; removed by $prefix/lib/vkabort/uninstall.sh"

@@ -1,6 +1,6 @@
-//! The licences of everything that the layer and the command contain.
+//! The licences of everything that released programs contain.
 
-use crate::{toolchain, zig};
+use crate::toolchain;
 use anyhow::{Context, Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,21 +10,20 @@ use vkabort_test_kit::{process, root};
 /// Beginnings of the names of licence files, in upper case.
 const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"];
 
-/// A text that lists the crates in the released programs of `target` with their licences, and every licence file once.
+/// A text that lists the crates in the released programs of `packages` for `target` with their licences, and every licence file
+/// once. `runtime` is what else the linker adds: its name, licence expression and licence file.
 ///
 /// # Errors
 ///
 /// Cargo fails, or the copyright notice of a crate is missing.
-pub fn text(target: &str) -> Result<String> {
+pub fn text(target: &str, packages: &[&str], runtime: (&str, &str, &Path)) -> Result<String> {
     let mut list =
-        String::from("The layer and the command vkabort contain these libraries. Their licences follow.\n\n");
+        String::from("The programs and libraries of vkabort contain these libraries. Their licences follow.\n\n");
     let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let llvm = fs::read_to_string(zig::libunwind_license()?)?;
-    files
-        .entry(normalized(&llvm))
-        .or_default()
-        .insert("LLVM libunwind".into());
-    for (name, license, folder) in crates(target)? {
+    let (runtime, runtime_license, file) = runtime;
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    files.entry(normalized(&text)).or_default().insert(runtime.into());
+    for (name, license, folder) in crates(target, packages)? {
         list += &format!("{name}: {license}\n");
         let texts = license_files(&folder)?;
         // The text of this licence has no copyright notice, and another crate brings it.
@@ -36,7 +35,7 @@ pub fn text(target: &str) -> Result<String> {
             files.entry(text).or_default().insert(name.clone());
         }
     }
-    list += "LLVM libunwind: Apache-2.0 WITH LLVM-exception\n";
+    list += &format!("{runtime}: {runtime_license}\n");
     list += "Rust standard library: MIT OR Apache-2.0, and others (rust-standard-library.html)\n";
     for (text, names) in files {
         let names: Vec<String> = names.into_iter().collect();
@@ -46,7 +45,7 @@ pub fn text(target: &str) -> Result<String> {
 }
 
 /// Name with version, licence expression and folder of each crate that is linked, sorted by name.
-fn crates(target: &str) -> Result<Vec<(String, String, PathBuf)>> {
+fn crates(target: &str, packages: &[&str]) -> Result<Vec<(String, String, PathBuf)>> {
     let mut tree = toolchain::cargo(&[
         "tree",
         "--locked",
@@ -56,16 +55,10 @@ fn crates(target: &str) -> Result<Vec<(String, String, PathBuf)>> {
         "none",
         "--no-dedupe",
     ]);
-    tree.args([
-        "--edges",
-        "normal,no-proc-macro",
-        "--format",
-        "{p}",
-        "--package",
-        "vkabort-layer",
-        "--package",
-        "vkabort-cli",
-    ]);
+    tree.args(["--edges", "normal,no-proc-macro", "--format", "{p}"]);
+    for package in packages {
+        tree.arg("--package").arg(format!("vkabort-{package}"));
+    }
     let linked: BTreeSet<String> = process::output(&mut tree)?
         .lines()
         .filter_map(|line| {

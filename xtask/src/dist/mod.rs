@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: a Debian package and a relocatable archive of the layer and the command, and their debug information.
+//! `cargo xtask dist`: Debian packages and a relocatable archive of the layer, the command and the C library, and their debug
+//! information.
 //!
 //! The files depend on the sources, on the versions of Rust and zig, and on `SOURCE_DATE_EPOCH` (by default the time of the
 //! last commit), not on the machine or the folder.
@@ -7,13 +8,17 @@ mod build;
 mod check;
 mod contents;
 mod deb;
-mod licenses;
+mod deb_packages;
+pub mod licenses;
 mod package;
+mod platform;
+pub mod reproducible;
 mod tree;
 
 use crate::{debian, toolchain};
 use anyhow::Result;
-use package::{Platform, pack};
+use package::{epoch, pack};
+use platform::Platform;
 use std::fs;
 use vkabort_test_kit::{process, root, target as target_folder};
 
@@ -33,16 +38,22 @@ pub fn dist(target: Option<&str>, check: bool) -> Result<()> {
     let platform = Platform::of(&target)?;
     let out = target_folder().join("packages");
     let built = build::build(&root(), &target, &target_folder().join("dist-build"))?;
-    let files = pack(&platform, &built, &out)?;
-    for (name, program) in [("layer", &built.library), ("command", &built.command)] {
-        println!("{name}: {} KiB", fs::metadata(&program.path)?.len() / 1024);
+    let epoch = epoch()?;
+    let packed = pack(&platform, &built, epoch, &out)?;
+    for (name, path) in [
+        ("layer", &built.library.path),
+        ("command", &built.command.path),
+        ("C library", &built.decoder.path),
+        ("static C library", &built.decoder_archive),
+    ] {
+        println!("{name}: {} KiB", fs::metadata(path)?.len() / 1024);
     }
     println!("needs glibc {}", built.glibc);
-    for file in &files {
+    for file in &packed.files {
         println!("{} ({} KiB)", file.display(), fs::metadata(file)?.len() / 1024);
     }
     if check {
-        check::check(&platform, &files)?;
+        check::check(&platform, &packed, epoch)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ mod build;
 mod end_to_end;
 mod loader;
 mod package;
+mod package_check;
 mod wine;
 
 use crate::times::Times;
@@ -15,8 +16,8 @@ use std::path::Path;
 use std::process::Command;
 use vkabort_manifest::LIBRARY_WINDOWS;
 use vkabort_test_kit::drivers::TestDriver;
-use vkabort_test_kit::process;
 use vkabort_test_kit::wine::{path, program};
+use vkabort_test_kit::{process, target};
 use wine::Wine;
 
 pub use package::dist;
@@ -60,7 +61,10 @@ pub fn test() -> Result<()> {
 }
 
 fn run_all(times: &mut Times) -> Result<()> {
-    let wine = times.measure("set-up", set_up)?;
+    let wine = times.measure("set-up", || {
+        set_up()?;
+        Wine::start(&target().join("wine"))
+    })?;
     times.measure("clippy", || {
         let mut clippy = cargo("clippy", LINTED);
         process::run(clippy.args(["--", "-D", "warnings"]))
@@ -83,7 +87,7 @@ fn run_all(times: &mut Times) -> Result<()> {
     times.measure("elevated programs", || check_elevated(&wine))
 }
 
-fn set_up() -> Result<Wine> {
+fn set_up() -> Result<()> {
     install_linker()?;
     for (name, package) in [
         ("Xvfb", "xvfb"),
@@ -100,8 +104,7 @@ fn set_up() -> Result<Wine> {
     for driver in [TestDriver::Lavapipe, TestDriver::SwiftShader] {
         provision::bring(driver, &mut archive)?;
     }
-    loader::build(&mut archive)?;
-    Wine::start()
+    loader::build(&mut archive)
 }
 
 /// Copies the programs and the loader into one folder, as they lie beside each other on Windows.

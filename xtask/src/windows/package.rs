@@ -1,6 +1,9 @@
 //! `cargo xtask dist --windows`: the layer and the command in one archive.
 
-use super::build::{TARGET, built, cargo, install_linker};
+use super::build::{TARGET, cargo, install_linker};
+use super::package_check;
+use crate::dist::{licenses, reproducible};
+use crate::toolchain;
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -32,27 +35,56 @@ does nothing in them. Start such programs without these rights.
 The loader has to be version 1.3.296 or newer for `vkabort run`; it is part of the graphics driver.
 ";
 
-/// Builds the archive and prints its path.
+/// The folder in the archive.
+pub const NAME: &str = concat!("vkabort-", env!("CARGO_PKG_VERSION"), "-x86_64-pc-windows-gnu");
+
+/// Builds the archive and prints its path. With `check`, builds it twice, and installs, uses and removes it in Wine.
 ///
 /// # Errors
 ///
-/// A package cannot be installed, or the build fails.
-pub fn dist() -> Result<()> {
+/// A package cannot be installed, the build or a check fails.
+pub fn dist(check: bool) -> Result<()> {
     install_linker()?;
-    process::run(cargo("build", &["layer", "cli"]).arg("--release"))?;
-    let name = format!("vkabort-{}-{TARGET}", env!("CARGO_PKG_VERSION"));
     let folder = target().join("packages");
     fs::create_dir_all(&folder)?;
-    let path = folder.join(format!("{name}.zip"));
-    let mut archive = ZipWriter::new(File::create(&path).with_context(|| format!("cannot write {}", path.display()))?);
+    let path = folder.join(format!("{NAME}.zip"));
+    build(&root(), &target().join("dist-build"), &path)?;
+    println!("{} ({} KiB)", path.display(), fs::metadata(&path)?.len() / 1024);
+    if check {
+        package_check::check(&path)?;
+    }
+    Ok(())
+}
+
+/// Builds the sources in `root`, with Cargo's files in `folder`, and packs the results into `path`.
+///
+/// # Errors
+///
+/// The build fails, or the archive cannot be written.
+pub fn build(root: &Path, folder: &Path, path: &Path) -> Result<()> {
+    let mut flags = reproducible::flags(root, folder)?;
+    // The header of a program has the time of its build, unless the linker is told.
+    flags.push("-Clink-arg=-Wl,--no-insert-timestamp".to_owned());
+    for package in ["layer", "cli"] {
+        let mut cargo = cargo("build", &[package]);
+        cargo
+            .args(["--locked", "--quiet", "--profile", "dist"])
+            .current_dir(root);
+        cargo.env("CARGO_TARGET_DIR", folder);
+        process::run(cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")))?;
+    }
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut archive = ZipWriter::new(file);
     // Files have the earliest time of the format, so that equal builds give equal archives.
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
     let mut add = |file: &str, bytes: &[u8]| -> Result<()> {
-        archive.start_file(format!("{name}/{file}"), options)?;
+        archive.start_file(format!("{NAME}/{file}"), options)?;
         Ok(archive.write_all(bytes)?)
     };
     for program in ["vkabort.exe", LIBRARY_WINDOWS] {
-        add(program, &stripped(&built(program))?)?;
+        let bytes = stripped(&folder.join(TARGET).join("dist").join(program))?;
+        println!("{program}: {} KiB", bytes.len() / 1024);
+        add(program, &bytes)?;
     }
     for kind in [Kind::Implicit, Kind::Explicit] {
         let text = vkabort_manifest::text(kind, LAYER, Path::new(&format!("..\\{LIBRARY_WINDOWS}")))?;
@@ -61,19 +93,23 @@ pub fn dist() -> Result<()> {
     }
     add("INSTALL.txt", INSTALL.replace('\n', "\r\n").as_bytes())?;
     for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
-        add(license, &fs::read(root().join(license))?)?;
+        add(license, &fs::read(root.join(license))?)?;
     }
+    let runtime = Path::new("/usr/share/doc/mingw-w64-x86-64-dev/copyright");
+    let runtime = ("MinGW-w64 runtime", "ZPL-2.1 and others", runtime);
+    add(
+        "third-party.txt",
+        licenses::text(TARGET, &["layer", "cli"], runtime)?.as_bytes(),
+    )?;
+    add("rust-standard-library.html", &fs::read(toolchain::library_licenses()?)?)?;
     archive.finish()?;
-    println!("{}", path.display());
     Ok(())
 }
 
 /// The file without debug information.
 fn stripped(file: &Path) -> Result<Vec<u8>> {
-    let to = target().join("packages/stripped");
+    let to = file.with_extension("stripped");
     let mut strip = std::process::Command::new("x86_64-w64-mingw32-strip");
     process::run(strip.arg("-o").arg(&to).arg(file))?;
-    let bytes = fs::read(&to)?;
-    fs::remove_file(&to)?;
-    Ok(bytes)
+    Ok(fs::read(&to)?)
 }

@@ -22,14 +22,13 @@ pub struct Wine {
 }
 
 impl Wine {
-    /// Starts a display, which Wine's Vulkan needs before Wine's server starts, and creates the prefix if it is missing.
+    /// Starts a display, which Wine's Vulkan needs before Wine's server starts, and creates the prefix in `folder` if it is missing.
     ///
     /// # Errors
     ///
     /// The display or Wine cannot be started.
-    pub fn start() -> Result<Self> {
-        let folder = target().join("wine");
-        fs::create_dir_all(&folder)?;
+    pub fn start(folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)?;
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
             .stdout(Stdio::piped())

@@ -1,0 +1,171 @@
+//! `cargo xtask dist --windows --check`: the archive does not depend on the folder that it is built in; installed by its note in
+//! a new Wine prefix, it works as far as Wine lets it; removed, it leaves nothing behind.
+//!
+//! Wine's processes are elevated, so the released layer must do nothing in them. The abort is shown by the same sources built
+//! with `--cfg wine`, in the place of the released files.
+
+use super::build::{TARGET, built, cargo};
+use super::package::{self, NAME};
+use super::wine::Wine;
+use super::{ABORTED, NO_EXTENSION, expect, loader, set_up};
+use crate::dist::reproducible;
+use crate::toolchain;
+use anyhow::{Context, Result, ensure};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use vkabort_manifest::{ENABLE, LIBRARY_WINDOWS};
+use vkabort_test_kit::drivers::TestDriver;
+use vkabort_test_kit::{cargo as tests, process, root, target};
+use zip::ZipArchive;
+
+/// The beginning of the report of the C example.
+const REPORT: &str = "shader aborted: index 4000000";
+
+/// Checks the archive `zip`.
+///
+/// # Errors
+///
+/// A check fails; the text names it.
+pub fn check(zip: &Path) -> Result<()> {
+    let folder = target().join("dist-check-windows");
+    let _ = fs::remove_dir_all(&folder);
+    let copy = folder.join("a copy of the sources");
+    reproducible::copy_sources(&copy)?;
+    let again = folder.join("again.zip");
+    package::build(&copy, &folder.join("build"), &again)?;
+    reproducible::compare(zip, &again)?;
+    println!("built twice: equal archives");
+    set_up()?;
+    let prefix = Prefix::new(&folder)?;
+    ZipArchive::new(File::open(zip)?)?.extract(&prefix.wine.folder)?;
+    prefix.build_example()?;
+    println!("The released files, in Wine's elevated processes:");
+    prefix.install_and_remove(NO_EXTENSION)?;
+    let mut build = cargo("build", &["layer", "cli"]);
+    let flags = toolchain::target_variable(TARGET, "RUSTFLAGS");
+    process::run(build.arg("--release").env(flags, "--cfg wine"))?;
+    for program in ["vkabort.exe", LIBRARY_WINDOWS] {
+        fs::copy(built(program), prefix.wine.folder.join(NAME).join(program))?;
+    }
+    println!("Built without regard to elevation:");
+    let shown = prefix.both(prefix.vkabort(&["run", "sum.exe", "sum.spv"]), ABORTED)?;
+    ensure!(shown.contains(REPORT), "`vkabort run` shows no report:\n{shown}");
+    prefix.install_and_remove(0)?;
+    drop(prefix);
+    Ok(fs::remove_dir_all(&folder)?)
+}
+
+/// A new Wine prefix with the Khronos loader, and the programs in a folder.
+struct Prefix {
+    wine: Wine,
+    system: PathBuf,
+    driver: PathBuf,
+}
+
+impl Prefix {
+    fn new(folder: &Path) -> Result<Self> {
+        let wine = Wine::start(&folder.join("wine"))?;
+        fs::create_dir_all(&wine.folder)?;
+        let system = folder.join("wine/prefix/drive_c");
+        fs::copy(loader::library(), system.join("windows/system32/vulkan-1.dll"))?;
+        let driver = TestDriver::Lavapipe.find().map_err(anyhow::Error::msg)?.manifest;
+        Ok(Self { wine, system, driver })
+    }
+
+    /// Compiles the C example and its shader.
+    fn build_example(&self) -> Result<()> {
+        let source = root().join("examples/c");
+        // The headers alone: beside them are those of this machine's C library.
+        let headers = self.wine.folder.join("headers");
+        fs::create_dir_all(&headers)?;
+        for name in ["vulkan", "vk_video"] {
+            std::os::unix::fs::symlink(Path::new("/usr/include").join(name), headers.join(name))?;
+        }
+        let mut gcc = Command::new("x86_64-w64-mingw32-gcc");
+        gcc.arg(source.join("main.c")).arg("-I").arg(&headers);
+        gcc.arg(loader::library()).args(["-o", "sum.exe"]);
+        process::output(gcc.current_dir(&self.wine.folder))?;
+        fs::remove_dir_all(&headers)?;
+        let mut glslang = Command::new(tests::build_glslang()?);
+        glslang.args(["-V", "-gVS", "--quiet", "sum.comp", "-o"]);
+        glslang.arg(self.wine.folder.join("sum.spv")).current_dir(source);
+        process::output(&mut glslang).map(drop)
+    }
+
+    /// The command of the archive.
+    fn vkabort(&self, words: &[&str]) -> Command {
+        let mut command = self.wine.command(&format!("{NAME}\\vkabort.exe"), &self.driver);
+        command.args(words);
+        command
+    }
+
+    /// Registers the layer for all users, and runs the example, which ends with `code` and shows its abort if that is 0.
+    /// Removes the layer; registry and files must be as before.
+    fn install_and_remove(&self, code: i32) -> Result<()> {
+        let before = (self.registry()?, self.files()?);
+        expect(&mut self.vkabort(&["install", "--system"]), 0)?;
+        let registered = self.registry()?;
+        ensure!(
+            registered.contains("VK_LAYER_vkabort_shader_abort.json"),
+            "the layer is not in the registry:\n{registered}"
+        );
+        expect(&mut self.vkabort(&["doctor"]), 0)?;
+        let mut sum = self.wine.command("sum.exe", &self.driver);
+        sum.arg("sum.spv").env(ENABLE, "1");
+        let shown = self.both(sum, code)?;
+        ensure!(shown.contains(REPORT) == (code == 0), "the example prints:\n{shown}");
+        expect(self.wine.command("sum.exe", &self.driver).arg("sum.spv"), NO_EXTENSION)?;
+        if code == 0 {
+            let shown = self.both(self.vkabort(&["decode", "messages.bin", "--sites", "sum.spv"]), 0)?;
+            ensure!(shown.contains(REPORT), "not decoded:\n{shown}");
+        }
+        expect(&mut self.vkabort(&["uninstall", "--system"]), 0)?;
+        let after = (self.registry()?, self.files()?);
+        ensure!(before == after, "left behind: before {before:#?}, after {after:#?}");
+        Ok(())
+    }
+
+    /// Runs a command, which must end with a code. Returns what it prints.
+    fn both(&self, mut command: Command, code: i32) -> Result<String> {
+        let line = process::command_line(&command);
+        let ended = command.output().with_context(|| format!("cannot start `{line}`"))?;
+        let text = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+        ensure!(
+            ended.status.code() == Some(code),
+            "`{line}` ended with {}:\n{text}",
+            ended.status
+        );
+        Ok(text.into_owned())
+    }
+
+    /// Vulkan's part of the registry.
+    fn registry(&self) -> Result<String> {
+        let mut text = String::new();
+        for hive in ["HKLM", "HKCU"] {
+            let mut query = self.wine.command("reg", &self.driver);
+            // A key that is missing is an error of `reg`.
+            let ended = query
+                .args(["query", &format!("{hive}\\Software\\Khronos"), "/s"])
+                .output()?;
+            text += &String::from_utf8_lossy(&ended.stdout);
+        }
+        ensure!(
+            text.contains("winevulkan"),
+            "`reg query` does not list Wine's driver:\n{text}"
+        );
+        Ok(text)
+    }
+
+    /// The files and folders of the prefix.
+    fn files(&self) -> Result<Vec<String>> {
+        let mut find = Command::new("find");
+        let lines = process::output(
+            find.arg(&self.system)
+                .args(["-path", "*/Temp", "-prune", "-o", "-print"]),
+        )?;
+        let mut lines: Vec<String> = lines.lines().map(str::to_owned).collect();
+        lines.sort();
+        Ok(lines)
+    }
+}
