@@ -13,14 +13,17 @@ else
     default=${HOME:?HOME is not set: name the folder to install into}/.local
 fi
 prefix=${1:-$default}
-mkdir -p "$prefix"
-prefix=$(cd "$prefix" && pwd)
-cd "$(dirname "$0")"
-
 # An older version may have other files.
 if [ -e "$prefix/lib/vkabort/uninstall.sh" ]; then
     sh "$prefix/lib/vkabort/uninstall.sh"
 fi
+remove_prefix=:
+if [ ! -d "$prefix" ]; then
+    mkdir -p "$prefix"
+    remove_prefix='rmdir "$PWD"'
+fi
+prefix=$(cd "$prefix" && pwd)
+cd "$(dirname "$0")"
 
 folders=
 for folder in $(find bin include lib share -type d | sort); do
@@ -52,6 +55,7 @@ for folder in $folders; do
     rmdir "\$folder" 2>/dev/null || true
 done
 $cache || true
+$remove_prefix 2>/dev/null || true
 END
 chmod +x "$prefix/lib/vkabort/uninstall.sh"
 echo "installed into $prefix; switched on by VKABORT_ENABLE=1; removed by $prefix/lib/vkabort/uninstall.sh"
