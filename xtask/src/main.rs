@@ -175,7 +175,7 @@ fn main() -> ExitCode {
         Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
         Task::Dist {
             windows: true, check, ..
-        } => windows::dist(check).map(|()| ExitCode::SUCCESS),
+        } => windows::dist::dist(check).map(|()| ExitCode::SUCCESS),
         Task::Dist { target, check, .. } => dist::dist(target.as_deref(), check).map(|()| ExitCode::SUCCESS),
         Task::Deny => deny::deny().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),

@@ -2,10 +2,10 @@
 //! passes calls to Linux drivers.
 
 mod build;
+pub mod dist;
 mod end_to_end;
 mod loader;
 mod package;
-mod package_check;
 mod wine;
 
 use crate::times::Times;
@@ -19,8 +19,6 @@ use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::wine::{path, program};
 use vkabort_test_kit::{process, target};
 use wine::Wine;
-
-pub use package::dist;
 
 /// The crates whose Windows code is linted.
 const LINTED: &[&str] = &[

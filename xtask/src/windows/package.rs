@@ -1,7 +1,6 @@
-//! `cargo xtask dist --windows`: the layer and the command in one archive.
+//! The Windows package: the layer and the command in one archive.
 
-use super::build::{TARGET, cargo, install_linker};
-use super::package_check;
+use super::build::{TARGET, cargo};
 use crate::dist::{licenses, reproducible};
 use crate::toolchain;
 use anyhow::{Context, Result};
@@ -9,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 use vkabort_manifest::{Kind, LAYER, LIBRARY_WINDOWS};
-use vkabort_test_kit::{process, root, target};
+use vkabort_test_kit::process;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -37,24 +36,6 @@ The loader has to be version 1.3.296 or newer for `vkabort run`; it is part of t
 
 /// The folder in the archive.
 pub const NAME: &str = concat!("vkabort-", env!("CARGO_PKG_VERSION"), "-x86_64-pc-windows-gnu");
-
-/// Builds the archive and prints its path. With `check`, builds it twice, and installs, uses and removes it in Wine.
-///
-/// # Errors
-///
-/// A package cannot be installed, the build or a check fails.
-pub fn dist(check: bool) -> Result<()> {
-    install_linker()?;
-    let folder = target().join("packages");
-    fs::create_dir_all(&folder)?;
-    let path = folder.join(format!("{NAME}.zip"));
-    build(&root(), &target().join("dist-build"), &path)?;
-    println!("{} ({} KiB)", path.display(), fs::metadata(&path)?.len() / 1024);
-    if check {
-        package_check::check(&path)?;
-    }
-    Ok(())
-}
 
 /// Builds the sources in `root`, with Cargo's files in `folder`, and packs the results into `path`.
 ///

@@ -1,8 +1,8 @@
 //! The packages of another architecture, in a folder with Debian's packages for it. qemu runs one program at a time there, so
 //! this machine's dpkg and shell install, and programs for the other architecture are cross-compiled.
 
-use super::Packed;
 use super::root::{REPORT, Root, shown};
+use crate::dist::package::Packed;
 use crate::dist::platform::Platform;
 use crate::{debian, qemu, zig};
 use anyhow::{Context, Result, ensure};

@@ -13,7 +13,7 @@ use crate::{debian, toolchain};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::Path;
-use vkabort_test_kit::{process, root as repository, target as target_folder};
+use vkabort_test_kit::{process, target as target_folder};
 
 /// Checks packages whose files have the time `epoch`.
 ///

@@ -1,8 +1,8 @@
 //! The packages of this machine's architecture, in a new Debian with a C compiler.
 
-use super::Packed;
 use super::root::{REPORT, Root, shown};
 use crate::debian;
+use crate::dist::package::Packed;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::Command;

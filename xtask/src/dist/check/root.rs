@@ -1,13 +1,12 @@
 //! A fresh Debian in a folder: its files, and what is put there to try the packages.
 
-use super::repository;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_manifest::ENABLE;
-use vkabort_test_kit::{cargo, process};
+use vkabort_test_kit::{cargo, process, root as repository};
 
 /// What dpkg itself writes when it installs any package.
 const OF_DPKG: [&str; 3] = ["var/lib/dpkg/", "var/log/", "var/cache/"];

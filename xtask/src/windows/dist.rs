@@ -1,15 +1,14 @@
-//! `cargo xtask dist --windows --check`: the archive does not depend on the folder that it is built in; installed by its note in
-//! a new Wine prefix, it works as far as Wine lets it; removed, it leaves nothing behind.
+//! `cargo xtask dist --windows` builds the archive. `--check`: it does not depend on the folder that it is built in; installed by
+//! its note in a new Wine prefix, it works as far as Wine lets it; removed, it leaves nothing behind.
 //!
 //! Wine's processes are elevated, so the released layer must do nothing in them. The abort is shown by the same sources built
-//! with `--cfg wine`, in the place of the released files.
+//! for Wine, in the place of the released files.
 
-use super::build::{TARGET, built, cargo};
+use super::build::{built, cargo, install_linker};
 use super::package::{self, NAME};
 use super::wine::Wine;
-use super::{ABORTED, NO_EXTENSION, expect, loader, set_up};
+use super::{ABORTED, FOR_WINE, NO_EXTENSION, expect, loader, set_up};
 use crate::dist::reproducible;
-use crate::toolchain;
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -22,12 +21,26 @@ use zip::ZipArchive;
 /// The beginning of the report of the C example.
 const REPORT: &str = "shader aborted: index 4000000";
 
-/// Checks the archive `zip`.
+/// Builds the archive and prints its path. With `check`, builds it twice, and installs, uses and removes it in Wine.
 ///
 /// # Errors
 ///
-/// A check fails; the text names it.
-pub fn check(zip: &Path) -> Result<()> {
+/// A package cannot be installed, the build or a check fails.
+pub fn dist(check: bool) -> Result<()> {
+    install_linker()?;
+    let folder = target().join("packages");
+    fs::create_dir_all(&folder)?;
+    let path = folder.join(format!("{NAME}.zip"));
+    package::build(&root(), &target().join("dist-build"), &path)?;
+    println!("{} ({} KiB)", path.display(), fs::metadata(&path)?.len() / 1024);
+    if check {
+        check_archive(&path)?;
+    }
+    Ok(())
+}
+
+/// Checks the archive `zip`.
+fn check_archive(zip: &Path) -> Result<()> {
     let folder = target().join("dist-check-windows");
     let _ = fs::remove_dir_all(&folder);
     let copy = folder.join("a copy of the sources");
@@ -43,8 +56,7 @@ pub fn check(zip: &Path) -> Result<()> {
     println!("The released files, in Wine's elevated processes:");
     prefix.install_and_remove(NO_EXTENSION)?;
     let mut build = cargo("build", &["layer", "cli"]);
-    let flags = toolchain::target_variable(TARGET, "RUSTFLAGS");
-    process::run(build.arg("--release").env(flags, "--cfg wine"))?;
+    process::run(build.arg("--release").env(FOR_WINE, "1"))?;
     for program in ["vkabort.exe", LIBRARY_WINDOWS] {
         fs::copy(built(program), prefix.wine.folder.join(NAME).join(program))?;
     }
