@@ -38,7 +38,8 @@ pub fn create_folders(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    if let Some(parent) = path.parent() {
+    // The parent of a relative path's first folder is empty.
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         create_folders(parent)?;
     }
     match create_folder(path) {
@@ -90,6 +91,13 @@ mod tests {
         assert!(create_folders(&top.join("file")).is_err());
         assert!(create_folders(&top.join("file/c")).is_err());
         std::fs::remove_dir_all(&top).expect("removed");
+    }
+
+    #[test]
+    fn a_relative_folder_is_created() {
+        let folder = Path::new("vkabort-relative-folder");
+        assert!(create_folders(&folder.join("a")).is_ok());
+        std::fs::remove_dir_all(folder).expect("it was created");
     }
 
     /// A new folder in `/proc` fails as if `/proc` did not exist.
