@@ -92,8 +92,6 @@ fn page() -> String {
     out.trim_end().to_owned() + "\n"
 }
 
-// The default of --prefix is another one on Windows.
-#[cfg(unix)]
 #[test]
 fn the_guide_has_the_current_reference() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/command.md");
