@@ -176,7 +176,7 @@ impl Packages<'_> {
         deb::build(&tree, &control, self.epoch, self.out)
     }
 
-    /// Debian's own changelog: what has changed is in that of the project.
+    /// Writes the changelog that Debian's policy requires. It names the version only and refers to the project's changelog.
     fn changelog(&self, tree: &Tree, documents: &str) -> Result<()> {
         let mut date = Command::new("date");
         date.args(["--utc", "--rfc-email", &format!("--date=@{}", self.epoch)])
