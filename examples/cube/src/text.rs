@@ -74,6 +74,8 @@ pub struct Text {
     /// Size of the frame in characters.
     columns: usize,
     rows: usize,
+    /// Rows of the panels in the upper left corner.
+    rows_above: usize,
     glyphs: Vec<Glyph>,
 }
 
@@ -85,6 +87,7 @@ impl Text {
             scale: scale as f32,
             columns: (extent.width / width) as usize,
             rows: (extent.height / height) as usize,
+            rows_above: 0,
             glyphs: Vec::new(),
         }
     }
@@ -99,16 +102,17 @@ impl Text {
         &self.glyphs
     }
 
-    /// Adds a panel in the upper left corner.
+    /// Adds a panel in the upper left corner, below those that are there.
     pub fn add_above(&mut self, lines: &[(String, Color)]) {
         let lines = self.wrapped(lines);
-        self.add(&lines, 0);
+        self.add(&lines, self.rows_above);
+        self.rows_above += lines.len();
     }
 
-    /// Adds a panel in the lower left corner. Lines that do not fit are left out at the end.
+    /// Adds a panel in the lower left corner. Lines for which there is no room below the upper panels are left out at the end.
     pub fn add_below(&mut self, lines: &[(String, Color)]) {
         let mut lines = self.wrapped(lines);
-        lines.truncate(self.rows);
+        lines.truncate(self.rows.saturating_sub(self.rows_above));
         let first = self.rows - lines.len();
         self.add(&lines, first);
     }
@@ -194,5 +198,18 @@ mod tests {
         let line = |text: &str| (text.to_owned(), WHITE);
         text.add_below(&[line("one"), line("two"), line("three")]);
         assert_eq!(text.glyphs().len(), 2 * 5);
+    }
+
+    #[test]
+    fn panels_do_not_overlap() {
+        let extent = vk::Extent2D { width: 90, height: 54 };
+        let mut text = Text::new(extent, 1);
+        let line = |text: &str| (text.to_owned(), WHITE);
+        text.add_above(&[line("heading")]);
+        text.add_below(&[line("one"), line("two"), line("three")]);
+        let mut rows: Vec<_> = text.glyphs().iter().map(|glyph| glyph.corner[1]).collect();
+        rows.dedup();
+        assert_eq!(rows, [0.0, 18.0, 36.0]);
+        assert_eq!(text.glyphs().len(), 9 + 2 * 5);
     }
 }
