@@ -1,7 +1,7 @@
 //! Runs single cases on the test driver, for tests that compare processes.
 
-use crate::glsl;
 use crate::harness::{DRIVER_SETTINGS, Placement, environment};
+use crate::shader_cache;
 use anyhow::{Result, ensure};
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,7 @@ impl CaseProcess {
         command
             .arg(case)
             .env(DRIVER_SETTINGS, settings)
-            .env(glsl::CACHE, glsl::cache()?);
+            .env(shader_cache::VARIABLE, shader_cache::folder()?);
         more(&mut command);
         let ended = run_with_limit(&mut command, Duration::from_secs(60), home.path())?;
         ensure!(ended.status.success(), "{}\n{}", ended.status, ended.output_tail());

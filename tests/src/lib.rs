@@ -38,6 +38,7 @@ pub mod program;
 pub mod read_only_pages;
 pub mod report_files;
 pub mod respawn;
+pub mod shader_cache;
 pub mod slang;
 pub mod statistics;
 pub mod word_shader;

@@ -1,18 +1,29 @@
 //! Calls the Slang compiler through its C interface, which takes the arguments of `slangc`.
 
 use crate::case::Skip;
-use crate::files;
+use crate::{files, shader_cache};
 use anyhow::{Context, Result, bail, ensure};
 use libloading::Library;
+use std::cell::OnceCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
 
 /// `SLANG_SOURCE_LANGUAGE_SLANG`.
 const SLANG: c_int = 1;
 /// `SLANG_SOURCE_LANGUAGE_HLSL`.
 const HLSL: c_int = 2;
 
-/// A loaded compiler. Loading its standard library is slow, so reuse it for several shaders.
+/// The option with a folder of included files.
+const INCLUDE: &str = "-I";
+
+/// A compiler, loaded when a source has to be compiled. Loading its standard library is slow, so reuse it for several shaders.
 pub struct Slang {
+    library: PathBuf,
+    session: OnceCell<Session>,
+}
+
+/// A loaded compiler.
+struct Session {
     session: *mut c_void,
     functions: Functions,
     /// Keeps the functions mapped.
@@ -33,22 +44,53 @@ struct Functions {
 }
 
 impl Slang {
-    /// Loads the compiler.
+    /// Finds the compiler.
     ///
     /// # Errors
     ///
-    /// The library is not installed (the message names the command that installs it) or lacks a function.
-    pub fn load() -> Result<Self> {
+    /// The library is not installed; the message names the command that installs it.
+    pub fn find() -> Result<Self> {
         if files::are_unpacked() {
             return Err(Skip("the Slang compiler is not part of the bundle".into()).into());
         }
         if cfg!(windows) {
             return Err(Skip("the Slang compiler is a library for Linux".into()).into());
         }
-        let path = vkabort_test_kit::slang::find().map_err(anyhow::Error::msg)?;
+        Ok(Self {
+            library: vkabort_test_kit::slang::find().map_err(anyhow::Error::msg)?,
+            session: OnceCell::new(),
+        })
+    }
+
+    /// Compiles a source whose entry points have `shader` attributes. `file` is its name in debug information and errors,
+    /// and that of an HLSL source ends with `.hlsl`; `arguments` are those of `slangc`, for example `-g2`.
+    ///
+    /// # Errors
+    ///
+    /// The source does not compile (the message contains the diagnostics), or the library lacks a function.
+    pub fn compile(&self, file: &str, source: &str, arguments: &[&str]) -> Result<Vec<u32>> {
+        let compile = || self.session()?.compile(file, source, arguments);
+        if arguments.contains(&INCLUDE) {
+            // The included files are not part of the key.
+            return compile();
+        }
+        shader_cache::compiled(&("slang", &self.library, file, source, arguments), compile)
+    }
+
+    fn session(&self) -> Result<&Session> {
+        if let Some(session) = self.session.get() {
+            return Ok(session);
+        }
+        let session = Session::load(&self.library)?;
+        Ok(self.session.get_or_init(|| session))
+    }
+}
+
+impl Session {
+    fn load(path: &Path) -> Result<Self> {
         // SAFETY: the library's initialisers have no preconditions, and the signatures match its header `slang.h`.
         unsafe {
-            let library = Library::new(&path).with_context(|| format!("cannot load {}", path.display()))?;
+            let library = Library::new(path).with_context(|| format!("cannot load {}", path.display()))?;
             let create_session: unsafe extern "C" fn(*const c_char) -> *mut c_void =
                 *library.get(b"spCreateSession\0")?;
             let functions = Functions {
@@ -72,13 +114,7 @@ impl Slang {
         }
     }
 
-    /// Compiles a source whose entry points have `shader` attributes. `file` is its name in debug information and errors,
-    /// and that of an HLSL source ends with `.hlsl`; `arguments` are those of `slangc`, for example `-g2`.
-    ///
-    /// # Errors
-    ///
-    /// The source does not compile; the message contains the diagnostics.
-    pub fn compile(&self, file: &str, source: &str, arguments: &[&str]) -> Result<Vec<u32>> {
+    fn compile(&self, file: &str, source: &str, arguments: &[&str]) -> Result<Vec<u32>> {
         let arguments: Vec<CString> = ["-target", "spirv"]
             .iter()
             .chain(arguments)
@@ -116,7 +152,7 @@ impl Slang {
     }
 }
 
-impl Drop for Slang {
+impl Drop for Session {
     fn drop(&mut self) {
         // SAFETY: the session is alive, and requests borrow `self`, so none exists.
         unsafe { (self.functions.destroy_session)(self.session) };
@@ -124,7 +160,7 @@ impl Drop for Slang {
 }
 
 /// A request of a session.
-struct Request<'a>(&'a Slang, *mut c_void);
+struct Request<'a>(&'a Session, *mut c_void);
 
 impl Request<'_> {
     fn diagnostics(&self) -> String {

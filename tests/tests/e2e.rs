@@ -12,7 +12,7 @@ use vkabort_test_kit::layer::{Layer, write_manifests};
 use vkabort_test_kit::wine;
 use vkabort_tests::case::{RUNNER, slowdown};
 use vkabort_tests::harness::{self, Target};
-use vkabort_tests::{cases, glsl};
+use vkabort_tests::{cases, shader_cache};
 
 fn main() -> ExitCode {
     run().unwrap_or_else(|error| {
@@ -74,7 +74,7 @@ fn run() -> Result<ExitCode> {
         program,
         wine: builds.wine,
         folder: None,
-        shader_cache: Some(glsl::cache()?),
+        shader_cache: Some(shader_cache::folder()?),
         settings: Vec::new(),
         share: (0, 1),
         seconds: None,

@@ -51,7 +51,7 @@ fn glsl(context: &Context) -> Result<()> {
 }
 
 fn slang(context: &Context) -> Result<()> {
-    compiled(context, Language::Slang, Some(&Slang::load()?))
+    compiled(context, Language::Slang, Some(&Slang::find()?))
 }
 
 /// Programs compiled from GLSL or Slang.

@@ -110,7 +110,7 @@ fn slang(gpu: &Gpu) -> Result<()> {
 }
 
 fn slang_file(gpu: &Gpu, file: &str) -> Result<()> {
-    let slang = Slang::load().map_err(|error| match error.downcast::<Skip>() {
+    let slang = Slang::find().map_err(|error| match error.downcast::<Skip>() {
         Ok(skip) => skip,
         Err(error) => Skip(format!("{error:#}")),
     })?;

@@ -3,7 +3,7 @@
 use super::outcome::{Outcome, outcome};
 use super::{DRIVER_SETTINGS, Placement, STRESS_ROUNDS, environment};
 use crate::case::{self, Case};
-use crate::{files, glsl};
+use crate::{files, shader_cache};
 use anyhow::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -97,7 +97,12 @@ impl Job {
         command.envs(case.driver.map(|settings| (DRIVER_SETTINGS, settings)));
         command.envs(target.device.as_ref().map(|device| (DEVICE_VARIABLE, device)));
         command.envs(target.seconds.map(|seconds| (case::SECONDS, seconds.to_string())));
-        command.envs(target.shader_cache.as_ref().map(|folder| (glsl::CACHE, folder)));
+        command.envs(
+            target
+                .shader_cache
+                .as_ref()
+                .map(|folder| (shader_cache::VARIABLE, folder)),
+        );
         for name in [case::RUNNER, STRESS_ROUNDS, files::VARIABLE, spirv_tools::VARIABLE] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }

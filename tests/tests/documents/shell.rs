@@ -86,7 +86,7 @@ impl Shell {
         let mut words = arguments.split_whitespace().chain(more.split_whitespace());
         let file = words.next().context("no file")?;
         let source = fs::read_to_string(self.folder().join(file))?;
-        let code = Slang::load()?.compile(file, &source, &words.collect::<Vec<_>>())?;
+        let code = Slang::find()?.compile(file, &source, &words.collect::<Vec<_>>())?;
         self.write_words(output, &code)
     }
 

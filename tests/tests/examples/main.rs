@@ -138,7 +138,7 @@ fn slang_assertions_show_expression_values_and_line() -> Result<()> {
     let source = fs::read_to_string(folder.join("assert.slang"))?;
     let shader = |test: &CommandTest, _: &Path| {
         let arguments = ["-g2", "-I", &folder.display().to_string()];
-        let words = Slang::load()?.compile("assert.slang", &source, &arguments)?;
+        let words = Slang::find()?.compile("assert.slang", &source, &arguments)?;
         let output = test.scratch.path().join("assert.slang.spv");
         fs::write(
             &output,
@@ -164,7 +164,7 @@ fn disabled_assertions_cost_nothing() -> Result<()> {
     let output = test.scratch.path().join("release.spv");
     glslang(&folder, &["-DNDEBUG"], "assert.comp", &output)?;
     let arguments = ["-DNDEBUG", "-I", &folder.display().to_string()];
-    let slang = Slang::load()?.compile(
+    let slang = Slang::find()?.compile(
         "assert.slang",
         &fs::read_to_string(folder.join("assert.slang"))?,
         &arguments,

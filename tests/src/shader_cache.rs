@@ -1,0 +1,54 @@
+//! Compiled shaders, which the processes of all test runs share.
+
+use anyhow::{Context, Result};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use vkabort_test_kit::{root, target};
+
+/// Environment variable with the folder. Without it, every call compiles.
+pub const VARIABLE: &str = "VKABORT_SHADER_CACHE";
+
+/// What determines how a source is compiled, beside the arguments of [`compiled`].
+const COMPILERS: [&str; 2] = [include_str!("glsl.rs"), include_str!("slang.rs")];
+
+/// The folder of this version of the compilers in Cargo's target folder.
+///
+/// # Errors
+///
+/// `Cargo.lock` cannot be read, or the folder cannot be created.
+pub fn folder() -> Result<PathBuf> {
+    let lock = fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
+    let folder = target().join("shader_cache").join(hash(&(lock, COMPILERS)));
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// The words that `compile` returned for `key` before, in this process or another.
+///
+/// # Errors
+///
+/// `compile` fails, or its result cannot be written.
+pub fn compiled(key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> Result<Vec<u32>> {
+    let Some(folder) = std::env::var_os(VARIABLE) else {
+        return compile();
+    };
+    let path = Path::new(&folder).join(hash(key)).with_extension("spv");
+    if let Ok(bytes) = fs::read(&path) {
+        let (words, _) = bytes.as_chunks::<4>();
+        return Ok(words.iter().map(|word| u32::from_ne_bytes(*word)).collect());
+    }
+    let words = compile()?;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    // Renamed into place, since other processes read the folder.
+    let staged = path.with_extension(format!("{}.new", std::process::id()));
+    fs::write(&staged, bytes)?;
+    fs::rename(&staged, &path)?;
+    Ok(words)
+}
+
+fn hash(value: &impl Hash) -> String {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
