@@ -33,6 +33,7 @@
 //! * [`site`]: the abort sites of a module, with the [`message_type::Type`] of each message.
 //! * [`specialization`]: the values that pipelines give the constants of a module.
 //! * [`site_json`]: site tables from JSON.
+//! * [`float_format`]: values and shortest decimals of the floating-point formats.
 //! * [`scalar_type`]: one table of the scalar types that messages consist of.
 //! * [`decode`], [`format`](mod@format), [`message`]: a payload to typed values, and to text.
 //! * [`report`]: all aborts of a device, as text for people and JSON for programs.
@@ -43,6 +44,7 @@
 
 pub mod decode;
 pub mod escape;
+pub mod float_format;
 pub mod format;
 pub mod framing;
 pub mod hex;

@@ -10,6 +10,10 @@ use crate::snapshot::{Record, Records};
 use crate::specialization::{LocalSize, PipelineStage};
 use std::sync::Arc;
 
+#[path = "text_count_tests.rs"]
+mod count;
+#[path = "text_queue_tests.rs"]
+mod queue;
 #[path = "text_specialization_tests.rs"]
 mod specialization;
 #[path = "text_statement_tests.rs"]
@@ -239,56 +243,6 @@ fn the_dump_is_named_once_below_the_last_site() {
 }
 
 #[test]
-fn repeated_aborts_are_one_line() {
-    let again = |invocations, repeats| {
-        text_of(SiteReport {
-            invocations,
-            repeats: Some(repeats),
-            ..over_three_lines(3)
-        })
-    };
-    assert_eq!(
-        again(312, 78),
-        "vkabort: again: 312 invocations in at least 78 more submits at shaders/cull.comp:31:3\n"
-    );
-    assert!(again(1, 1).contains("again: 1 invocation in another submit at"));
-}
-
-#[test]
-fn a_lost_count_and_the_drivers_description_are_at_the_end() {
-    let records = Records {
-        control_lost: true,
-        ..Records::default()
-    };
-    let mut report = Report::build(&records, &|_| ModuleInfo::default(), &ReportOptions::default());
-    report.summary.driver = vec!["page fault\nat 0x10".into()];
-    let text = report.text(false);
-    let expected = "vkabort: the abort count was lost with the device: there may have been more aborts\n\
-        vkabort: the driver reports: page fault\\nat 0x10\n";
-    assert!(text.starts_with(expected), "{text}");
-}
-
-#[test]
-fn a_full_arena_names_the_setting_to_raise() {
-    let records = Records {
-        unfinished: 2,
-        dropped: 5,
-        ..Records::default()
-    };
-    let options = ReportOptions {
-        arena_bytes: Some(1 << 20),
-        ..ReportOptions::default()
-    };
-    assert_eq!(
-        Report::build(&records, &|_| ModuleInfo::default(), &options).text(false),
-        "vkabort: 5 more aborts did not fit into the arena of 1048576 bytes: raise the setting `arena_size` to see them
-vkabort: 2 messages were started but not completed
-"
-    );
-    assert_eq!(Report::default().text(false), "vkabort: no shader aborted\n");
-}
-
-#[test]
 fn colours_do_not_change_the_text() {
     let mut report = Report::default();
     report.sites.push(SiteReport {
@@ -331,78 +285,4 @@ fn names_cannot_control_the_terminal() {
     let text = report.text(false);
     assert!(!text.contains(['\x1b', '\x07']));
     assert!(!text.contains("\n-->"), "{text}");
-}
-
-#[test]
-fn all_queues_that_may_have_run_the_shader_are_named() {
-    let objects = |queues: Vec<QueueUse>, has_module: bool| {
-        let table = Arc::new(table());
-        let info = move |_| ModuleInfo {
-            sites: has_module.then(|| table.clone()),
-            ..ModuleInfo::default()
-        };
-        let records = Records {
-            records: vec![record(15, 7)],
-            ..Records::default()
-        };
-        let options = ReportOptions {
-            queues,
-            ..ReportOptions::default()
-        };
-        let text = Report::build(&records, &info, &options).text(false);
-        let line = text.lines().find(|line| line.contains("= queue"));
-        line.map(|line| line.trim().to_owned())
-    };
-    let unnamed = queue("(family 0, index 1)", true, true);
-    assert_eq!(objects(vec![], true), None);
-    assert_eq!(
-        objects(vec![unnamed.clone()], false).as_deref(),
-        Some("= queue (family 0, index 1)")
-    );
-    // A compute shader aborted, which the render queue cannot run.
-    let all = vec![
-        queue("a", true, true),
-        queue("render", true, false),
-        queue("b", false, true),
-    ];
-    assert_eq!(
-        objects(all.clone(), true).as_deref(),
-        Some("= queue \"a\" or \"b\" (each had pending work)")
-    );
-    let with_unnamed = [all, vec![unnamed]].concat();
-    assert_eq!(
-        objects(with_unnamed, false).as_deref(),
-        Some("= queue \"a\", \"b\" or (family 0, index 1) (each had pending work)")
-    );
-}
-
-#[test]
-fn a_command_buffer_is_named_if_one_queue_is_left() {
-    let named = |name: &str, compute: bool| QueueUse {
-        command_buffer: Some(format!("of {name}")),
-        ..queue(name, !compute, compute)
-    };
-    let table = Arc::new(table());
-    let info = move |_| ModuleInfo {
-        sites: Some(table.clone()),
-        ..ModuleInfo::default()
-    };
-    let text = |queues| {
-        let records = Records {
-            records: vec![record(15, 7)],
-            ..Records::default()
-        };
-        let options = ReportOptions {
-            queues,
-            ..ReportOptions::default()
-        };
-        Report::build(&records, &info, &options).text(false)
-    };
-    let found = text(vec![named("render", false), named("async", true)]);
-    assert!(
-        found.contains("= command buffer \"of async\", queue \"async\"\n"),
-        "{found}"
-    );
-    let found = text(vec![named("a", true), named("b", true)]);
-    assert!(!found.contains("command buffer"), "{found}");
 }

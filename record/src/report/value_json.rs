@@ -12,8 +12,9 @@
 //! member's `name` and `offset` are beside the keys of its value; the debug name of a structure, which would collide with
 //! the member's name, is `struct` there.
 
+use crate::float_format::FloatFormat;
 use crate::scalar::{Number, Scalar};
-use crate::scalar_type::{FloatFormat, ScalarKind, ScalarType};
+use crate::scalar_type::{ScalarKind, ScalarType};
 use crate::value::{Field, Value};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

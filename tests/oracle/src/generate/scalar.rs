@@ -3,7 +3,8 @@
 use super::body::Body;
 use crate::module::Id;
 use crate::op::{self, storage_class as class};
-use vkabort_record::scalar_type::{FpEncoding, ScalarType};
+use vkabort_record::float_format::FpEncoding;
+use vkabort_record::scalar_type::ScalarType;
 use vkabort_spirv_builder::Builder;
 
 /// A scalar type.

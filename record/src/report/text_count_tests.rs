@@ -1,0 +1,53 @@
+//! Repeated aborts, and what the report does not show.
+
+use super::*;
+
+#[test]
+fn repeated_aborts_are_one_line() {
+    let again = |invocations, repeats| {
+        text_of(SiteReport {
+            invocations,
+            repeats: Some(repeats),
+            ..over_three_lines(3)
+        })
+    };
+    assert_eq!(
+        again(312, 78),
+        "vkabort: again: 312 invocations in at least 78 more submits at shaders/cull.comp:31:3\n"
+    );
+    assert!(again(1, 1).contains("again: 1 invocation in another submit at"));
+}
+
+#[test]
+fn a_lost_count_and_the_drivers_description_are_at_the_end() {
+    let records = Records {
+        control_lost: true,
+        ..Records::default()
+    };
+    let mut report = Report::build(&records, &|_| ModuleInfo::default(), &ReportOptions::default());
+    report.summary.driver = vec!["page fault\nat 0x10".into()];
+    let text = report.text(false);
+    let expected = "vkabort: the abort count was lost with the device: there may have been more aborts\n\
+        vkabort: the driver reports: page fault\\nat 0x10\n";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn a_full_arena_names_the_setting_to_raise() {
+    let records = Records {
+        unfinished: 2,
+        dropped: 5,
+        ..Records::default()
+    };
+    let options = ReportOptions {
+        arena_bytes: Some(1 << 20),
+        ..ReportOptions::default()
+    };
+    assert_eq!(
+        Report::build(&records, &|_| ModuleInfo::default(), &options).text(false),
+        "vkabort: 5 more aborts did not fit into the arena of 1048576 bytes: raise the setting `arena_size` to see them
+vkabort: 2 messages were started but not completed
+"
+    );
+    assert_eq!(Report::default().text(false), "vkabort: no shader aborted\n");
+}
