@@ -26,6 +26,7 @@ pub mod golden_pipelines;
 #[cfg(unix)]
 pub mod gpu_matrix;
 pub mod harness;
+pub mod in_process;
 pub mod interface;
 pub mod large_shader;
 #[cfg(unix)]

@@ -14,7 +14,7 @@ use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE, compile, pipeli
 #[cfg(unix)]
 use vkabort_tests::golden_pipelines::{GOLDENS, create};
 use vkabort_tests::harness::{SERVE, serve};
-use vkabort_tests::{case, cases};
+use vkabort_tests::{cases, in_process};
 
 fn main() -> ExitCode {
     let all = cases::all();
@@ -62,10 +62,10 @@ fn main() -> ExitCode {
         };
     }
     match all.iter().find(|case| case.name == name) {
-        Some(case) => ExitCode::from(case::run_here(case)),
+        Some(case) => ExitCode::from(in_process::run(case)),
         None => {
             eprintln!("unknown case {name}");
-            ExitCode::from(case::FAILED)
+            ExitCode::from(in_process::FAILED)
         }
     }
 }

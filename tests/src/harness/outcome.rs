@@ -1,7 +1,7 @@
 //! Decides from a process's status, output and log whether its case passed.
 
-use crate::case::{self, Case, Ends, Log};
-use crate::report_files;
+use crate::case::{Case, Ends, Log};
+use crate::{in_process, report_files};
 use anyhow::{Result, bail};
 use std::os::unix::process::ExitStatusExt;
 use vkabort_test_kit::supervise::Finished;
@@ -22,13 +22,13 @@ pub enum Outcome {
 /// The case failed.
 pub(super) fn outcome(case: &Case, finished: &Finished, log: &str) -> Result<Outcome> {
     let ends = match finished.status.code() {
-        Some(code) if code == i32::from(case::SKIPPED) => {
+        Some(code) if code == i32::from(in_process::SKIPPED) => {
             let reason = finished.stdout.trim();
             return Ok(Outcome::Skipped(
                 reason.strip_prefix("skipped: ").unwrap_or(reason).to_owned(),
             ));
         }
-        Some(code) => (code == i32::from(case::PASSED)).then_some(Ends::Exits),
+        Some(code) => (code == i32::from(in_process::PASSED)).then_some(Ends::Exits),
         None => (finished.status.signal() == Some(libc::SIGABRT)).then_some(Ends::KillsItself),
     };
     if ends != Some(case.ends) {

@@ -1,7 +1,8 @@
 //! The worker's side of [`WorkerPool`](super::WorkerPool): runs cases that standard input names.
 
 use super::streams;
-use crate::case::{self, Case};
+use crate::case::Case;
+use crate::in_process;
 use anyhow::{Context, Result};
 use std::io::{BufRead, Write, stdin};
 use std::path::Path;
@@ -36,7 +37,7 @@ pub fn serve(cases: &[Case]) -> Result<()> {
         let case = cases.iter().find(|case| case.name == name);
         let case = case.with_context(|| format!("unknown case {name}"))?;
         streams::redirect(Path::new(folder))?;
-        let code = case::run_here(case);
+        let code = in_process::run(case);
         streams::flush()?;
         writeln!(replies, "{code}")?;
     }

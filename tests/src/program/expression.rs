@@ -1,6 +1,6 @@
 //! Expressions. All arithmetic is exact and defined for all operands.
 
-use super::statement::{Ty, Writer};
+use super::writer::{Ty, Writer};
 
 impl Writer<'_> {
     /// An expression of type `uint`.

@@ -7,16 +7,17 @@
 mod expression;
 mod language;
 mod statement;
+mod writer;
 
 use crate::{glsl, slang::Slang};
 use anyhow::{Context, Result};
 use glslang::{ShaderStage, SpirvVersion, VulkanVersion};
 pub use language::Language;
-use statement::Writer;
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::module::{Id, Module};
 use vkabort_oracle::words::without_extensions;
 use vkabort_test_kit::spirv_tools::{TargetEnv, validate};
+use writer::Writer;
 
 /// A program as text.
 #[derive(Clone, Debug)]

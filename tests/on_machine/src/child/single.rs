@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::facts;
 use anyhow::{Context, Result};
 use std::process::ExitCode;
-use vkabort_tests::{case, cases};
+use vkabort_tests::{cases, in_process};
 
 /// Runs `child`. None if it is not one of these tasks.
 ///
@@ -18,7 +18,7 @@ pub fn run(child: &str, args: &Args) -> Result<Option<ExitCode>> {
         "case" => {
             let case = cases::all().into_iter().find(|case| case.name == name);
             let case = case.with_context(|| format!("unknown case {name}"))?;
-            return Ok(Some(ExitCode::from(case::run_here(&case))));
+            return Ok(Some(ExitCode::from(in_process::run(&case))));
         }
         "devices" => println!("{}", serde_json::to_string(&facts::devices()?)?),
         "measure" => bench::measure(name)?,
