@@ -1,6 +1,7 @@
 //! The logical device, its queue and its memory. After an abort it is lost, and a new one replaces it.
 
 use crate::gpu::Gpu;
+use crate::promoted;
 use anyhow::{Context, Result};
 use ash::{khr, vk};
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
@@ -29,7 +30,10 @@ pub struct Device {
 impl Device {
     /// Creates a device, with the extensions for aborts where they are supported.
     pub fn new(gpu: &Rc<Gpu>) -> Result<Rc<Self>> {
-        let mut names = Vec::new();
+        let mut names: Vec<_> = promoted::extensions(gpu.version)
+            .iter()
+            .map(|name| name.as_ptr())
+            .collect();
         if gpu.surface.is_some() {
             names.push(khr::swapchain::NAME.as_ptr());
         }
@@ -37,16 +41,16 @@ impl Device {
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(gpu.family)
             .queue_priorities(&priorities)];
-        let mut core = vk::PhysicalDeviceVulkan13Features::default()
-            .dynamic_rendering(true)
-            .synchronization2(true);
+        let mut rendering = vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true);
+        let mut synchronization = vk::PhysicalDeviceSynchronization2Features::default().synchronization2(true);
         let mut abort = ShaderAbortFeatures::new(true);
         let mut fault = FaultFeatures::new(true);
         // GLSL's strings are constant data.
         let mut data = ShaderConstantDataFeatures::new(true);
         let mut info = vk::DeviceCreateInfo::default()
             .queue_create_infos(&queues)
-            .push_next(&mut core);
+            .push_next(&mut rendering)
+            .push_next(&mut synchronization);
         if gpu.has_aborts() {
             names.extend(vk_ext::EXTENSION_NAMES.map(CStr::as_ptr));
             info = info.push_next(&mut abort).push_next(&mut fault).push_next(&mut data);
@@ -55,6 +59,7 @@ impl Device {
         // SAFETY: `info` and what it points to are valid for the call.
         let raw = unsafe { gpu.instance.create_device(gpu.physical, &info, None) }
             .context("cannot create a Vulkan device")?;
+        let raw = promoted::load(gpu.version, &gpu.instance, raw);
         // SAFETY: the device has one queue of this family.
         let queue = unsafe { raw.get_device_queue(gpu.family, 0) };
         let device = Self {

@@ -18,6 +18,7 @@ mod mesh;
 mod messages;
 mod options;
 mod pipelines;
+mod promoted;
 mod record;
 mod renderer;
 mod resources;
