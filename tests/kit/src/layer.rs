@@ -55,10 +55,7 @@ fn write_native(library: &Path, folder: &Path) -> Result<()> {
     let copy = folder.join("libVkLayer_vkabort_native").with_extension(extension);
     let mut bytes = fs::read(library).with_context(|| format!("cannot read {}", library.display()))?;
     let prefix = VARIABLE_PREFIX.as_bytes();
-    // The first byte by itself, since without optimization a comparison of slices takes a second for all offsets.
-    let offsets: Vec<usize> = (0..bytes.len())
-        .filter(|&offset| bytes[offset] == prefix[0] && bytes[offset..].starts_with(prefix))
-        .collect();
+    let offsets: Vec<usize> = memchr::memmem::find_iter(&bytes, prefix).collect();
     if offsets.is_empty() {
         bail!("{} does not contain {VARIABLE_PREFIX}", library.display());
     }
