@@ -2,6 +2,7 @@
 //! crate `glslang` does not support it.
 
 use crate::glsl::folder;
+use crate::shader_cache;
 use anyhow::{Context, Result, bail, ensure};
 use glslang_sys as sys;
 use std::ffi::{CStr, CString, c_char};
@@ -15,6 +16,12 @@ pub enum Form {
     /// `NonSemantic.Shader.DebugInfo.100`, source included.
     NonSemantic,
 }
+
+/// Versions of Vulkan and SPIR-V.
+type Versions = (
+    sys::glslang_target_client_version_t,
+    sys::glslang_target_language_version_t,
+);
 
 /// Compiles `shaders/<name>` for Vulkan 1.2 and SPIR-V 1.5. The debug information names the file `name`.
 ///
@@ -32,18 +39,20 @@ pub fn compile(name: &str, form: Form) -> Result<Vec<u32>> {
 /// # Errors
 ///
 /// The file does not exist or does not compile.
-pub fn compile_for(
-    folder: &Path,
-    name: &str,
-    form: Form,
-    (client_version, target_language_version): (
-        sys::glslang_target_client_version_t,
-        sys::glslang_target_language_version_t,
-    ),
-    preamble: &str,
-) -> Result<Vec<u32>> {
+pub fn compile_for(folder: &Path, name: &str, form: Form, versions: Versions, preamble: &str) -> Result<Vec<u32>> {
     let path = folder.join(name);
     let source = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let key = ("glslang", name, &source, format!("{form:?} {versions:?}"), preamble);
+    shader_cache::compiled(&key, || compile_source(name, &source, form, versions, preamble))
+}
+
+fn compile_source(
+    name: &str,
+    source: &str,
+    form: Form,
+    (client_version, target_language_version): Versions,
+    preamble: &str,
+) -> Result<Vec<u32>> {
     let stage = match name.rsplit('.').next() {
         Some("comp") => sys::glslang_stage_t::Compute,
         Some("vert") => sys::glslang_stage_t::Vertex,

@@ -10,7 +10,11 @@ use vkabort_test_kit::{root, target};
 pub const VARIABLE: &str = "VKABORT_SHADER_CACHE";
 
 /// What determines how a source is compiled, beside the arguments of [`compiled`].
-const COMPILERS: [&str; 2] = [include_str!("glsl.rs"), include_str!("slang.rs")];
+const COMPILERS: [&str; 3] = [
+    include_str!("glsl.rs"),
+    include_str!("glsl_debug.rs"),
+    include_str!("slang.rs"),
+];
 
 /// The folder of this version of the compilers in Cargo's target folder.
 ///

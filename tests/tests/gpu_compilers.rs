@@ -17,6 +17,7 @@ use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE};
 use vkabort_tests::golden_pipelines::{GOLDENS, Settings, prepare};
 use vkabort_tests::gpu_matrix::{DEVICES, Device};
 use vkabort_tests::harness::{Placement, drivers_are_required, environment};
+use vkabort_tests::shader_cache;
 
 /// The golden cases as modules: their folder, and the settings by subfolder.
 static MODULES: OnceLock<(TempDir, BTreeMap<String, Settings>)> = OnceLock::new();
@@ -131,7 +132,12 @@ fn run(device: &Device, layer: &Layer, home: &Path, arguments: &[&str], settings
     let mut command = environment.command(Path::new(env!("CARGO_BIN_EXE_vkabort-e2e")))?;
     command
         .args(arguments)
+        .env(shader_cache::VARIABLE, shader_cache::folder()?)
         .env(format!("{VARIABLE_PREFIX}LOG_LEVEL"), "info");
+    if arguments.first() != Some(&PIPELINE_CACHE) {
+        // The driver stores only what it has compiled without a fault.
+        command.env_remove("MESA_SHADER_CACHE_DISABLE");
+    }
     for (name, value) in settings {
         command.env(format!("{VARIABLE_PREFIX}{name}"), value);
     }
