@@ -1,41 +1,54 @@
 //! The queues on which a shader may have aborted, without tracking command buffers.
 //!
-//! A queue is suspect while it has submissions with command buffers that are not yet covered by a successful wait for the
-//! queue or the device. Each abort then drops the queues whose family cannot run its stage. One queue remains in most
-//! programs; otherwise the report names all that remain.
+//! A queue is suspect while it has submissions with command buffers that are not yet covered by a successful wait: for the
+//! queue, the device, or a fence or timeline semaphore behind them. Each abort then drops the queues whose family cannot run
+//! its stage. One queue remains in most programs; otherwise the report names all that remain.
 //!
-//! Cost of a submission: a lock-free lookup and one atomic add.
+//! Cost of a submission: a lock-free lookup and one atomic add; a lock for its fence, and for each timeline semaphore.
 
-use crate::device::state::{AbortState, Device, Queue};
+use crate::device::state::{AbortState, Device, Queue, Signal};
 use crate::locks::lock;
 use crate::sync::Arc;
 use ash::vk::{self, Handle};
 use vkabort_record::report::QueueUse;
 
 /// The number of submissions to each queue before a wait begins.
-pub struct WaitMark(Vec<(Arc<Queue>, u64)>);
+#[derive(Default)]
+pub struct WaitMark<'a>(Vec<(&'a Queue, u64)>);
 
-impl WaitMark {
+impl<'a> WaitMark<'a> {
     /// Marks the submissions so far to `queues`.
-    pub fn new(queues: Vec<Arc<Queue>>) -> Self {
-        let mark = |queue: Arc<Queue>| {
-            let submitted = queue.counters.submitted();
-            (queue, submitted)
-        };
+    pub fn new(queues: impl IntoIterator<Item = &'a Queue>) -> Self {
+        let mark = |queue: &'a Queue| (queue, queue.counters.submitted());
         Self(queues.into_iter().map(mark).collect())
     }
 
-    /// Marks the submissions so far to one queue. Empty if the layer has not seen the queue yet.
-    pub fn of_queue(state: &AbortState, handle: vk::Queue) -> Self {
-        let mut queues = state.queues.values();
-        queues.retain(|queue| queue.handle == handle);
-        Self::new(queues)
+    /// Marks the submissions before the signals that the wait covers. Taken before the wait, since another thread may submit the
+    /// fence again as soon as it has signalled.
+    pub fn of_signals(device: &'a Device, signals: impl Iterator<Item = Signal> + Clone) -> Self {
+        let Some(state) = &device.state else {
+            return Self::default();
+        };
+        let covered = state.signals.covered(signals).into_iter();
+        Self(
+            covered
+                .filter_map(|(queue, submitted)| Some((state.queue(device, queue)?, submitted)))
+                .collect(),
+        )
     }
 
     /// The marked queues that have been used.
     pub fn used_queues(&self) -> Vec<vk::Queue> {
         let used = self.0.iter().filter(|(queue, _)| lock(&queue.work).submitted > 0);
         used.map(|(queue, _)| queue.handle).collect()
+    }
+
+    /// As [`WaitMark::complete_if_successful`], for a wait that may end before an abort is reported.
+    pub fn complete_without_abort(self, device: &Device, result: vk::Result) -> vk::Result {
+        match &device.state {
+            Some(state) if state.has_unreported_aborts() => result,
+            _ => self.complete_if_successful(result),
+        }
     }
 
     /// Marks the submissions as completed if the wait's result is `VK_SUCCESS`. Returns the result.
@@ -61,6 +74,13 @@ impl AbortState {
             let counters = &queue.counters;
             queue.labels.note_submission(counters.submitted(), counters.completed());
             counters.count_submission(only);
+        }
+    }
+
+    /// Notes a signal behind the submissions so far to a queue.
+    pub fn note_signal(&self, device: &Device, queue: vk::Queue, signal: Signal) {
+        if let Some(state) = self.queue(device, queue) {
+            self.signals.note(signal, queue, state.counters.submitted());
         }
     }
 
@@ -133,12 +153,12 @@ mod tests {
         let transfer = &state.suspects(&queues)[2];
         assert!(!transfer.graphics && !transfer.compute);
 
-        let mark = WaitMark::new(queues.to_vec());
+        let mark = WaitMark::new(queues.iter().map(|queue| &**queue));
         // The wait does not cover what is submitted after it began.
         queues[1].counters.count_submission(7);
         mark.mark_completed();
         assert_eq!(names(&state, &queues), ["compute"]);
-        WaitMark::new(queues.to_vec()).mark_completed();
+        WaitMark::new(queues.iter().map(|queue| &**queue)).mark_completed();
         assert!(state.suspects(&queues).is_empty());
     }
 
@@ -155,10 +175,10 @@ mod tests {
         assert_eq!(name(&state).as_deref(), Some("frame"));
         queues[0].counters.count_submission(7);
         assert_eq!(name(&state), None, "two submissions");
-        WaitMark::new(queues.to_vec()).mark_completed();
+        WaitMark::new(queues.iter().map(|queue| &**queue)).mark_completed();
         queues[0].counters.count_submission(0);
         assert_eq!(name(&state), None, "several command buffers");
-        WaitMark::new(queues.to_vec()).mark_completed();
+        WaitMark::new(queues.iter().map(|queue| &**queue)).mark_completed();
         state.objects.forget_command_buffer_names([8, 7]);
         queues[0].counters.count_submission(7);
         assert_eq!(name(&state), None, "a new command buffer with the handle of an old one");

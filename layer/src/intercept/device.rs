@@ -89,7 +89,8 @@ pub unsafe extern "system" fn wait_idle(handle: vk::Device) -> vk::Result {
         let Some(state) = &device.state else {
             return next();
         };
-        let mark = WaitMark::new(state.queues.values());
+        let queues = state.queues.values();
+        let mark = WaitMark::new(queues.iter().map(|queue| &**queue));
         if state.arena.is_none() {
             return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
         }

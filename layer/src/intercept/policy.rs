@@ -104,7 +104,7 @@ macro_rules! queue {
     };
 }
 
-/// The command submits structures of a type to a queue. As `queue`; submissions with command buffers are counted for reports.
+/// The command submits structures of a type to a queue. As `queue`; submissions are noted for reports.
 macro_rules! submit {
     ($command:ident $next:tt ($type:ty)) => {
         pub unsafe extern "system" fn $command(
@@ -119,7 +119,7 @@ macro_rules! submit {
                     return MISSING;
                 };
                 // SAFETY: valid usage: `submits` has `count` elements.
-                unsafe { queue::count_submission(device, handle, queue::elements(submits, count)) };
+                unsafe { queue::note_submission(device, handle, queue::elements(submits, count), fence) };
                 device.on_queue(handle, || {
                     // SAFETY: the application's own arguments; the queue is locked.
                     unsafe { next(handle, count, submits, fence) }

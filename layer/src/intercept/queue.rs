@@ -1,8 +1,9 @@
 //! `VkQueue`.
 
 use super::{MISSING, command, guarded, next_of, wait};
-use crate::device::state::{Device, QueueLocation};
+use crate::device::state::{Device, QueueLocation, Signal};
 use crate::device_loss::{DrainBudget, WaitMark};
+use crate::loader::chain;
 use ash::vk::{self, Handle as _};
 
 /// Forwards, and notes the queue's family for reports.
@@ -52,6 +53,12 @@ pub trait Submit {
     /// # Safety
     /// The structure must be valid and have one.
     unsafe fn first(&self) -> vk::CommandBuffer;
+
+    /// Calls `each` with the semaphores that it signals and their values. The values of binary semaphores mean nothing.
+    ///
+    /// # Safety
+    /// The structure must be valid.
+    unsafe fn for_each_signal(&self, each: impl FnMut(vk::Semaphore, u64));
 }
 
 impl Submit for vk::SubmitInfo<'_> {
@@ -62,6 +69,23 @@ impl Submit for vk::SubmitInfo<'_> {
     unsafe fn first(&self) -> vk::CommandBuffer {
         // SAFETY: the list has an element (the caller's contract).
         unsafe { *self.p_command_buffers }
+    }
+
+    unsafe fn for_each_signal(&self, mut each: impl FnMut(vk::Semaphore, u64)) {
+        // SAFETY: the structure and its chain are valid (the caller's contract).
+        unsafe {
+            if let Some(timeline) = chain::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(self.p_next) {
+                let semaphores = elements(self.p_signal_semaphores, self.signal_semaphore_count);
+                let values = elements(
+                    timeline.p_signal_semaphore_values,
+                    timeline.signal_semaphore_value_count,
+                );
+                semaphores
+                    .iter()
+                    .zip(values)
+                    .for_each(|(semaphore, value)| each(*semaphore, *value));
+            }
+        }
     }
 }
 
@@ -74,23 +98,45 @@ impl Submit for vk::SubmitInfo2<'_> {
         // SAFETY: the list has an element (the caller's contract).
         unsafe { (*self.p_command_buffer_infos).command_buffer }
     }
+
+    unsafe fn for_each_signal(&self, mut each: impl FnMut(vk::Semaphore, u64)) {
+        // SAFETY: the structure is valid (the caller's contract).
+        let signals = unsafe { elements(self.p_signal_semaphore_infos, self.signal_semaphore_info_count) };
+        signals.iter().for_each(|info| each(info.semaphore, info.value));
+    }
 }
 
-/// Counts a submission with command buffers, for reports.
+/// Notes a submission and what it signals at its end, for reports.
 ///
 /// # Safety
 /// `submits` must be valid.
-pub unsafe fn count_submission<T: Submit>(device: &Device, queue: vk::Queue, submits: &[T]) {
-    let (Some(state), Some(first)) = (&device.state, submits.iter().find(|submit| submit.count() > 0)) else {
+pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, submits: &[T], fence: vk::Fence) {
+    let Some(state) = &device.state else {
         return;
     };
-    let total: u64 = submits.iter().map(|submit| u64::from(submit.count())).sum();
-    let only = match total {
-        // SAFETY: the structure is valid (the caller's contract) and has a command buffer.
-        1 => unsafe { first.first() }.as_raw(),
-        _ => 0,
-    };
-    state.count_submission(device, queue, only);
+    if let Some(first) = submits.iter().find(|submit| submit.count() > 0) {
+        let total: u64 = submits.iter().map(|submit| u64::from(submit.count())).sum();
+        let only = match total {
+            // SAFETY: the structure is valid (the caller's contract) and has a command buffer.
+            1 => unsafe { first.first() }.as_raw(),
+            _ => 0,
+        };
+        state.count_submission(device, queue, only);
+    }
+    if fence != vk::Fence::null() {
+        state.note_signal(device, queue, Signal::Fence(fence));
+    }
+    if let Some(last) = submits.last() {
+        // SAFETY: the structure is valid (the caller's contract).
+        unsafe {
+            last.for_each_signal(|semaphore, value| {
+                // No submission is behind the value that timeline semaphores begin with, or behind that of most binary ones.
+                if value != 0 {
+                    state.note_signal(device, queue, Signal::Timeline(semaphore, value));
+                }
+            });
+        }
+    }
 }
 
 /// Forwards. New command buffers may have the handles of freed ones, whose names are not theirs.
@@ -142,7 +188,7 @@ pub unsafe extern "system" fn wait_idle(handle: vk::Queue) -> vk::Result {
         let Some(state) = &device.state else {
             return next();
         };
-        let mark = WaitMark::of_queue(state, handle);
+        let mark = WaitMark::new(state.queue(device, handle));
         if state.arena.is_none() {
             return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
         }

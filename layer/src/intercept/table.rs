@@ -109,10 +109,10 @@ device_commands! {
     Device vkQueuePresentKHR => custom (queue::present);
     Device vkQueueSetPerfHintQCOM => queue (info: *const c_void);
 
-    Device vkGetFenceStatus => observe (fence: vk::Fence);
-    Device vkWaitForFences => wait ([timeout] count: u32, fences: *const vk::Fence, all: vk::Bool32, timeout: u64);
-    Device vkGetSemaphoreCounterValue | vkGetSemaphoreCounterValueKHR => observe (semaphore: vk::Semaphore, value: *mut u64);
-    Device vkWaitSemaphores | vkWaitSemaphoresKHR => wait ([timeout] info: *const vk::SemaphoreWaitInfo<'_>, timeout: u64);
+    Device vkGetFenceStatus => custom (fence::status);
+    Device vkWaitForFences => custom (fence::wait);
+    Device vkGetSemaphoreCounterValue | vkGetSemaphoreCounterValueKHR => custom (semaphore::value);
+    Device vkWaitSemaphores | vkWaitSemaphoresKHR => custom (semaphore::wait);
     Device vkGetEventStatus => observe (event: vk::Event);
     Device vkGetQueryPoolResults => custom (query::results);
 

@@ -32,6 +32,7 @@ mod mesh;
 mod message;
 mod more_queries;
 mod narrow;
+mod pending_work;
 mod pipeline_creation;
 mod poison;
 mod present;
@@ -93,6 +94,7 @@ pub fn all() -> Vec<Case> {
         message::CASES,
         more_queries::CASES,
         narrow::CASES,
+        pending_work::CASES,
         poison::CASES,
         present::CASES,
         programs::CASES,

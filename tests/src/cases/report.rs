@@ -50,14 +50,6 @@ pub(super) const CASES: &[Case] = cases! {
         alone(), set(&[("filter", "report message=*is eight; ignore message=*")]), reports("selected");
     "report::empty_when_the_filter_ignores_everything" => two_sites(gpu),
         alone(), set(&[("filter", "ignore file=report/*")]), silent();
-    "report::of_the_only_command_buffer" => command_buffer(device, 1),
-        alone(), logs(&["   = command buffer \"the frame\", queue (family"]);
-    "report::without_a_command_buffer_if_there_are_two" => command_buffer(device, 2),
-        alone(), set(&[("log_file", "layer.log")]), silent();
-    "report::of_a_queue_label" => queue_label(device, false),
-        alone(), logs(&["queue (family 0, index 0), queue label \"frame 7\" > \"shadows\""]);
-    "report::without_a_queue_label_if_there_are_two" => queue_label(device, true),
-        alone(), set(&[("log_file", "layer.log")]), silent();
     "report::without_the_names_of_destroyed_objects" => renamed(device),
         alone(), set(&[("log_file", "layer.log")]), silent();
     "report::on_a_device_that_continues" => continues(device),
@@ -166,64 +158,6 @@ fn continues(device: &Device<'_>) -> Result<()> {
         let kernel = WordKernel::new(device, &spirv, &marked(&[at]))?;
         expect_success(kernel.run_to_end(1)?)?;
         ensure!(kernel.words()[at] == MARK, "the invocation continued after its abort");
-    }
-    Ok(())
-}
-
-/// Submits named command buffers of one kernel, of which the first aborts.
-fn command_buffer(device: &Device<'_>, count: usize) -> Result<()> {
-    let spirv = glsl_debug::compile("report/bounds.comp", Form::Lines)?;
-    let kernel = WordKernel::new(device, &spirv, &marked(&[5]))?;
-    let submissions = (0..count).map(|_| kernel.record(1)).collect::<Result<Vec<_>>>()?;
-    for submission in &submissions {
-        device.name(submission.commands, c"the frame")?;
-    }
-    for submission in &submissions {
-        let _ = submission.submit();
-    }
-    expect_lost(device.queue_wait_idle())?;
-    if count > 1 {
-        let log = std::fs::read_to_string("layer.log")?;
-        ensure!(
-            log.contains("shader aborted") && !log.contains("command buffer"),
-            "{log}"
-        );
-    }
-    Ok(())
-}
-
-/// Submits a kernel that aborts under labels of the queue, after another submission without an abort and a wait. With `several`,
-/// other work is submitted under another label.
-fn queue_label(device: &Device<'_>, several: bool) -> Result<()> {
-    let spirv = glsl_debug::compile("report/bounds.comp", Form::Lines)?;
-    let kernel = WordKernel::new(device, &spirv, &marked(&[5]))?;
-    let harmless = WordKernel::new(device, &spirv, &marked(&[]))?;
-    let labels = ash::ext::debug_utils::Device::new(&device.gpu.instance, &device.raw);
-    let begin = |name| {
-        let label = ash::vk::DebugUtilsLabelEXT::default().label_name(name);
-        // SAFETY: the queue belongs to the device, and no other thread uses it.
-        unsafe { labels.queue_begin_debug_utils_label(device.queue, &label) };
-    };
-    // SAFETY: as above; a label was begun.
-    let end = || unsafe { labels.queue_end_debug_utils_label(device.queue) };
-    expect_success(harmless.run_to_end(1)?)?;
-    expect_success(device.queue_wait_idle())?;
-    begin(c"frame 7");
-    begin(c"lights");
-    let other = harmless.record(1)?;
-    if several {
-        let _ = other.submit();
-    }
-    end();
-    begin(c"shadows");
-    let submission = kernel.record(1)?;
-    let _ = submission.submit();
-    end();
-    end();
-    expect_lost(device.queue_wait_idle())?;
-    if several {
-        let log = std::fs::read_to_string("layer.log")?;
-        ensure!(log.contains("shader aborted") && !log.contains("queue label"), "{log}");
     }
     Ok(())
 }

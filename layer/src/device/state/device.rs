@@ -1,5 +1,6 @@
 //! Devices, and the layer's state of a device that uses the extensions.
 
+use super::completion_signals::CompletionSignals;
 use super::edit_storage::DeferredCreation;
 use super::extensions::Extensions;
 use super::fault_queue::FaultQueue;
@@ -60,6 +61,8 @@ pub struct AbortState {
     pub families: Vec<vk::QueueFlags>,
     /// Queues that the application has used or asked for, by handle.
     pub queues: HandleMap<Queue>,
+    /// Fences and semaphores behind their submissions.
+    pub signals: CompletionSignals,
     /// Fences for the layer's own waits.
     pub fences: FencePool,
     /// Fault reports not yet returned.

@@ -1,6 +1,7 @@
 //! Plain data: the layer's state of every Vulkan object that it tracks. `device_loss`, `report` and `intercept` act on it.
 
 mod binaries;
+mod completion_signals;
 mod device;
 mod edit_storage;
 mod extensions;
@@ -17,6 +18,7 @@ mod submit_counters;
 #[cfg(test)]
 pub mod testing;
 
+pub use completion_signals::Signal;
 pub use device::{AbortState, Device};
 pub use edit_storage::{DeferredCreation, EditStorage};
 pub use extensions::Extensions;
