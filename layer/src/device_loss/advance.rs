@@ -131,8 +131,7 @@ impl Device {
         }
     }
 
-    /// Retries a timed-out drain once with the same timeout, before the device is destroyed. Objects that were leaked since
-    /// the loss stay leaked.
+    /// Retries a timed-out drain once with the same timeout, before the device is destroyed.
     pub fn drain_again(&self) {
         let Some(state) = &self.state else { return };
         let _deadline = lock(&state.loss.drain_deadline);

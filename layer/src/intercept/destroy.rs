@@ -1,4 +1,4 @@
-//! The commands that destroy or free one object. They do nothing while the driver may still use the device's objects.
+//! The commands that destroy or free one object. While the driver may still use the device's objects, the objects are kept.
 
 use super::guarded;
 use crate::loader::dispatch::{PfnDestroy, destroy_commands};
@@ -34,11 +34,13 @@ macro_rules! destroy_intercepts {
                         if let (Some(state), Some(kind)) = (&device.state, named_kind(stringify!($command))) {
                             state.objects.remove(kind, object, state.has_unreported_aborts());
                         }
-                        if !device.is_undrained()
-                            && let Some(next) = device.destroy.$command
-                        {
+                        let Some(next) = device.destroy.$command else {
+                            return;
+                        };
+                        match &device.state {
+                            Some(state) if device.is_undrained() => state.kept.add(next, object, allocator),
                             // SAFETY: the application's own arguments.
-                            unsafe { next(handle, object, allocator) };
+                            _ => unsafe { next(handle, object, allocator) },
                         }
                     });
                 }

@@ -42,7 +42,8 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
             next, state, instance, ..
         } = device;
         if let Some(state) = state {
-            if undrained {
+            // SAFETY: the objects belong to the device, whose work is complete.
+            if undrained || !unsafe { state.kept.destroy(handle) } {
                 instance.leaked.store(true, Ordering::Release);
                 let arenas = [state.arena, state.constants_only];
                 arenas.into_iter().flatten().for_each(Arena::leak);

@@ -83,9 +83,8 @@ pub unsafe extern "system" fn destroy(
                 .objects
                 .remove(vk::ObjectType::SHADER_MODULE, module.as_raw(), false);
         }
-        if !device.is_undrained()
-            && let Some(next) = device.next.vkDestroyShaderModule
-        {
+        // Also while the driver cannot be drained: pipelines do not use their modules.
+        if let Some(next) = device.next.vkDestroyShaderModule {
             // SAFETY: the application's own arguments.
             unsafe { next(handle, module, allocator) };
         }

@@ -137,7 +137,7 @@ fn log_cause(device: &Device, state: &AbortState, cause: Cause) {
         Cause::Abort { drained: false } => {
             let timeout = device.instance.settings.drain_timeout.as_millis();
             let text = format!(
-                "the device was still busy {timeout} ms after the abort: its objects are leaked, not destroyed, and \
+                "the device was still busy {timeout} ms after the abort: its objects are kept until it is idle and destroyed, and \
                  its command buffers cannot be recorded again"
             );
             log.line(Level::Error, &text);

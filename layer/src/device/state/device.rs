@@ -6,6 +6,7 @@ use super::extensions::Extensions;
 use super::fault_queue::FaultQueue;
 use super::identifiers::Identifiers;
 use super::instance::Instance;
+use super::kept_objects::KeptObjects;
 use super::loss::Loss;
 use super::objects::Objects;
 use super::queue::{FencePool, Queue, create_fence};
@@ -67,6 +68,8 @@ pub struct AbortState {
     pub fences: FencePool,
     /// Fault reports not yet returned.
     pub faults: FaultQueue,
+    /// Objects that wait for the driver before they are destroyed.
+    pub kept: KeptObjects,
     /// Objects that reports name, and modules with aborts.
     pub objects: Objects,
     /// Identifiers of modules that were rewritten.

@@ -8,6 +8,7 @@ mod extensions;
 mod fault_queue;
 pub mod identifiers;
 mod instance;
+mod kept_objects;
 mod loss;
 mod module;
 mod objects;

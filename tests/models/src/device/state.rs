@@ -1,5 +1,7 @@
 //! The layer's state of a device, without the parts that no model uses.
 
+#[path = "../../../../layer/src/device/state/completion_signals.rs"]
+mod completion_signals;
 #[path = "../../../../layer/src/device/state/device.rs"]
 mod device;
 #[path = "../../../../layer/src/device/state/extensions.rs"]
@@ -18,6 +20,12 @@ mod submit_counters;
 mod edit_storage {
     /// No model creates pipelines.
     pub struct DeferredCreation;
+}
+
+mod kept_objects {
+    /// No model destroys objects.
+    #[derive(Default)]
+    pub struct KeptObjects;
 }
 
 mod identifiers {
@@ -60,6 +68,7 @@ mod instance {
     }
 }
 
+pub use completion_signals::Signal;
 pub use device::{AbortState, Device};
 pub use extensions::Extensions;
 pub use instance::Instance;
