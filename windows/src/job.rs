@@ -1,10 +1,10 @@
 //! Jobs: a process together with those that it starts.
 
+use crate::check;
 use std::io::{Error, Result};
 use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle};
 use std::process::Child;
 use std::ptr::null;
-use windows_sys::Win32::System::Console::SetConsoleCtrlHandler;
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation, SetInformationJobObject,
@@ -63,27 +63,5 @@ impl Job {
     pub fn add(&self, child: &Child) -> Result<()> {
         // SAFETY: both handles are open.
         check(unsafe { AssignProcessToJobObject(self.0.as_raw_handle(), child.as_raw_handle()) })
-    }
-}
-
-/// Keeps Ctrl-C and Ctrl-Break from ending this process. Both also reach the other processes of the console, which inherit
-/// no handler.
-///
-/// # Errors
-///
-/// Windows refuses the handler.
-pub fn ignore_interrupts() -> Result<()> {
-    unsafe extern "system" fn handle(event: u32) -> i32 {
-        use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT};
-        (event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT).into()
-    }
-    // SAFETY: the handler reads no memory.
-    check(unsafe { SetConsoleCtrlHandler(Some(handle), 1) })
-}
-
-fn check(succeeded: i32) -> Result<()> {
-    match succeeded {
-        0 => Err(Error::last_os_error()),
-        _ => Ok(()),
     }
 }

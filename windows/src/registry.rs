@@ -143,17 +143,32 @@ fn check(status: u32) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use windows_sys::Win32::System::Registry::RegDeleteKeyW;
+
+    /// A key of the user, which is deleted when the test ends, also if it fails.
+    struct TestKey(String);
+
+    impl Drop for TestKey {
+        fn drop(&mut self) {
+            // SAFETY: the key's name ends with a zero.
+            unsafe { RegDeleteKeyW(HKEY_CURRENT_USER, wide(Path::new(&self.0)).as_ptr()) };
+        }
+    }
 
     #[test]
     fn entries_are_added_listed_and_removed() {
-        let key = format!("Software\\vkabort\\test-{}", std::process::id());
+        let name = format!("Software\\vkabort-test-{}", std::process::id());
+        let owner = TestKey(name.clone());
+        let key = name.as_str();
         let path = Path::new("C:\\a folder\\ü.json");
-        assert_eq!(Hive::User.entries(&key), Vec::<PathBuf>::new());
-        assert!(!Hive::User.remove_entry(&key, path).expect("no key"));
-        Hive::User.add_entry(&key, path).expect("the user's own hive");
-        Hive::User.add_entry(&key, path).expect("twice is once");
-        assert_eq!(Hive::User.entries(&key), [path]);
-        assert!(Hive::User.remove_entry(&key, path).expect("removed"));
-        assert_eq!(Hive::User.entries(&key), Vec::<PathBuf>::new());
+        assert_eq!(Hive::User.entries(key), Vec::<PathBuf>::new());
+        assert!(!Hive::User.remove_entry(key, path).expect("no key"));
+        Hive::User.add_entry(key, path).expect("the user's own hive");
+        Hive::User.add_entry(key, path).expect("twice is once");
+        assert_eq!(Hive::User.entries(key), [path]);
+        assert!(Hive::User.remove_entry(key, path).expect("removed"));
+        assert_eq!(Hive::User.entries(key), Vec::<PathBuf>::new());
+        drop(owner);
+        assert!(Hive::User.open(key, KEY_READ).is_err(), "the key is left behind");
     }
 }

@@ -8,7 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitCode, ExitStatus};
 use vkabort_manifest::Kind;
-use vkabort_windows::job::{Job, ignore_interrupts};
+use vkabort_windows::console::ignore_interrupts;
+use vkabort_windows::job::Job;
 use vkabort_windows::registry::Hive;
 
 /// The folder of an installation for all users.
