@@ -30,7 +30,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
                 // The work that the drain waited for may be complete by now.
                 device.drain_again();
             }
-            report::conclude(device);
+            device.instance.log.write(&report::closing_text(device));
         }
         // Removed before the call: another thread may get the same key as soon as the loader frees the handle. The map has
         // the only counted reference to a device.

@@ -8,7 +8,7 @@
 //! and its reads before its removal. Only the insertion and removal of *other* keys race with a read. The reader then
 //! compares key words and passes on: a slot never becomes free again, so no probe ends early, and segments stay linked.
 
-use crate::locks::lock;
+use crate::locks::{lock, try_lock};
 use crate::sync::{Arc, AtomicPtr, AtomicUsize, Mutex, Ordering, array, const_fn};
 use std::ptr;
 
@@ -179,18 +179,27 @@ impl<T> HandleMap<T> {
         self.frozen(<[Arc<T>]>::to_vec)
     }
 
+    /// As [`Self::values`]. `None` if another thread has the writers' lock.
+    pub fn try_values(&self) -> Option<Vec<Arc<T>>> {
+        let _writing = try_lock(&self.writers)?;
+        Some(self.all())
+    }
+
     /// Runs `body` on all values while none can be added or removed.
     pub fn frozen<R>(&self, body: impl FnOnce(&[Arc<T>]) -> R) -> R {
         let _writing = lock(&self.writers);
-        let values: Vec<Arc<T>> = self
-            .segments()
+        body(&self.all())
+    }
+
+    /// Counted references to all values. The caller holds the writers' lock.
+    fn all(&self) -> Vec<Arc<T>> {
+        self.segments()
             .flat_map(|segment| &segment.slots)
             .map(|slot| slot.value.load(Ordering::Acquire))
             .filter(|value| !value.is_null())
             // SAFETY: the map owns one count of every value, and removal waits for the lock.
             .map(|value| unsafe { counted(value) })
-            .collect();
-        body(&values)
+            .collect()
     }
 }
 
@@ -280,6 +289,14 @@ mod tests {
             assert!(map.first.next.load(Ordering::Relaxed).is_null(), "slots are used again");
         }
         assert_eq!(Arc::strong_count(&value), 1);
+    }
+
+    #[test]
+    fn try_values_does_not_wait_for_a_writer() {
+        let map = HandleMap::new();
+        map.insert(16, Arc::new(1));
+        map.frozen(|_| assert_eq!(map.try_values(), None));
+        assert_eq!(map.try_values(), Some(vec![Arc::new(1)]));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::Access;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
-use std::io::{Error, Result};
+use std::io::{Error, Result, stderr};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::ptr::NonNull;
@@ -74,6 +75,14 @@ pub fn pin_libraries() {
             libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
         }
     }
+}
+
+/// Standard error without the lock of the standard library.
+///
+/// # Errors
+/// The process has too many open files.
+pub fn stderr_file() -> Result<File> {
+    Ok(File::from(stderr().as_fd().try_clone_to_owned()?))
 }
 
 /// Opens a file, which only this user can read if it is created here. A symbolic link is not followed, and a pipe does not

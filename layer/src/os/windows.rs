@@ -2,8 +2,8 @@
 
 use super::Access;
 use std::fs::{File, Metadata};
-use std::io::{Error, Result};
-use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _};
+use std::io::{Error, Result, stderr};
+use std::os::windows::io::{AsHandle as _, AsRawHandle as _, FromRawHandle as _};
 use std::path::Path;
 use std::ptr::{NonNull, null_mut};
 pub use vkabort_windows::is_elevated as has_elevated_privileges;
@@ -76,6 +76,14 @@ pub fn pin_libraries() {
         // fails if the module has been unloaded.
         unsafe { GetModuleHandleExW(flags, module.cast(), &mut pinned) };
     }
+}
+
+/// Standard error without the lock of the standard library.
+///
+/// # Errors
+/// The process has no standard error, or too many handles.
+pub fn stderr_file() -> Result<File> {
+    Ok(File::from(stderr().as_handle().try_clone_to_owned()?))
 }
 
 /// A security descriptor that Windows allocated.

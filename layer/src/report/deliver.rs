@@ -43,7 +43,7 @@ pub fn deliver(device: &Device, state: &AbortState, mut report: Report, records:
     settings.filter.apply(&mut report);
     // Ignored aborts are counted in the report of others, but cause no report of their own.
     if !report.sites.is_empty() || !had_sites {
-        write(device, &report);
+        device.instance.log.write(&log_text(device, &report));
         if let Some(warning) = state.arena.as_ref().and_then(Arena::address_warning) {
             device.instance.log.line(Level::Warning, &warning);
         }
@@ -54,34 +54,35 @@ pub fn deliver(device: &Device, state: &AbortState, mut report: Report, records:
     }
 }
 
-/// Writes a report to the log.
-fn write(device: &Device, report: &Report) {
+/// A report as the log shows it. Empty if the log shows no errors.
+fn log_text(device: &Device, report: &Report) -> String {
     let log = &device.instance.log;
-    if log.is_enabled(Level::Error) {
-        log.write(&match log.format() {
-            Format::Json => report.json_lines(),
-            Format::Text => report.text(log.has_colors()),
-        });
+    match log.format() {
+        _ if !log.is_enabled(Level::Error) => String::new(),
+        Format::Json => report.json_lines(),
+        Format::Text => report.text(log.has_colors()),
     }
 }
 
-/// Writes what the reports of a device under `on_abort = continue` left out, when it is destroyed or the process ends: the last
-/// counts of repeated aborts and, in a text log, a table of all sites. Writes it once.
-pub fn conclude(device: &Device) {
-    let Some(state) = &device.state else { return };
+/// Takes what the reports of a device under `on_abort = continue` left out, when it is destroyed or the process ends: the last
+/// counts of repeated aborts and, in a text log, a table of all sites. The next call returns an empty text.
+pub fn closing_text(device: &Device) -> String {
+    let mut text = String::new();
+    let Some(state) = &device.state else { return text };
     // At the end of the process a thread that will never run again may hold the locks.
     let (Some(mut duplicates), Some(mut totals)) = (try_lock(&state.duplicates), try_lock(&state.totals)) else {
-        return;
+        return text;
     };
     if let Some(mut rest) = duplicates.take().and_then(|mut duplicates| duplicates.rest()) {
         device.instance.settings.filter.apply(&mut rest);
         if !rest.sites.is_empty() {
-            write(device, &rest);
+            text += &log_text(device, &rest);
         }
     }
     let totals = std::mem::take(&mut *totals);
     let log = &device.instance.log;
     if totals.is_worth_a_table() && log.is_enabled(Level::Error) && log.format() == Format::Text {
-        log.write(&totals.table(log.has_colors()));
+        text += &totals.table(log.has_colors());
     }
+    text
 }

@@ -1,6 +1,8 @@
 //! The layer's log: to standard error or a file, as text or JSON lines. Every line is written in one piece and flushed.
 
 use crate::environment;
+use crate::locks::{lock, try_lock};
+use crate::os;
 use crate::private_file::{self, Access};
 use crate::settings::Choice as _;
 pub use crate::settings::{Format, Level};
@@ -74,15 +76,21 @@ impl Log {
         });
     }
 
-    /// Writes text unchanged, in one piece.
+    /// Writes text unchanged, in one piece. Empty text has no effect.
     pub fn write(&self, text: &str) {
         // A failure to log must not affect the application.
         let _ = match &self.file {
-            Some(file) => match file.lock() {
-                Ok(mut file) => file.write_all(text.as_bytes()).and_then(|()| file.flush()),
-                Err(_) => Ok(()),
-            },
+            Some(file) => lock(file).write_all(text.as_bytes()),
             None => io::stderr().lock().write_all(text.as_bytes()),
+        };
+    }
+
+    /// As [`Self::write`], without waiting for a thread that is writing: the text is then lost in a file, and mixed with that
+    /// of the other thread on standard error.
+    pub fn try_write(&self, text: &str) {
+        let _ = match &self.file {
+            Some(file) => try_lock(file).map_or(Ok(()), |mut file| file.write_all(text.as_bytes())),
+            None => os::stderr_file().and_then(|mut file| file.write_all(text.as_bytes())),
         };
     }
 }
@@ -133,6 +141,17 @@ mod tests {
             text.lines().count() == 1 && text.contains("\\u001b[2J\\u009bb\\n"),
             "{text:?}"
         );
+    }
+
+    #[test]
+    fn try_write_does_not_wait_for_another_writer() {
+        let text = log_of("busy", Format::Text, |log| {
+            let writer = lock(log.file.as_ref().expect("a file"));
+            log.try_write("lost\n");
+            drop(writer);
+            log.try_write("written\n");
+        });
+        assert_eq!(text, "written\n");
     }
 
     #[test]

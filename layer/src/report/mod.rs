@@ -10,8 +10,7 @@ pub mod log;
 mod loss_report;
 mod messengers;
 mod native;
-#[cfg(target_os = "linux")]
 mod process_exit;
 
-pub use deliver::conclude;
+pub use deliver::closing_text;
 pub use loss_report::{Cause, report_and_continue, report_loss};
