@@ -44,8 +44,8 @@ pub const NAME: &str = concat!("vkabort-", env!("CARGO_PKG_VERSION"), "-x86_64-p
 /// The build fails, or the archive cannot be written.
 pub fn build(root: &Path, folder: &Path, path: &Path) -> Result<()> {
     let mut flags = reproducible::flags(root, folder)?;
-    // The header of a program has the time of its build, unless the linker is told.
-    flags.push("-Clink-arg=-Wl,--no-insert-timestamp".to_owned());
+    // The header of a program has the time of its build, unless the linker is told; `strip` would write it again.
+    flags.extend(["-Clink-arg=-Wl,--no-insert-timestamp", "-Cstrip=symbols"].map(str::to_owned));
     for package in ["layer", "cli"] {
         let mut cargo = cargo("build", &[package]);
         cargo
@@ -63,7 +63,7 @@ pub fn build(root: &Path, folder: &Path, path: &Path) -> Result<()> {
         Ok(archive.write_all(bytes)?)
     };
     for program in ["vkabort.exe", LIBRARY_WINDOWS] {
-        let bytes = stripped(&folder.join(TARGET).join("dist").join(program))?;
+        let bytes = fs::read(folder.join(TARGET).join("dist").join(program))?;
         println!("{program}: {} KiB", bytes.len() / 1024);
         add(program, &bytes)?;
     }
@@ -85,12 +85,4 @@ pub fn build(root: &Path, folder: &Path, path: &Path) -> Result<()> {
     add("rust-standard-library.html", &fs::read(toolchain::library_licenses()?)?)?;
     archive.finish()?;
     Ok(())
-}
-
-/// The file without debug information.
-fn stripped(file: &Path) -> Result<Vec<u8>> {
-    let to = file.with_extension("stripped");
-    let mut strip = std::process::Command::new("x86_64-w64-mingw32-strip");
-    process::run(strip.arg("-o").arg(&to).arg(file))?;
-    Ok(fs::read(&to)?)
 }
