@@ -31,7 +31,7 @@ pub fn cargo(task: &str, crates: &[&str]) -> Command {
     command
 }
 
-/// A file that a release build has produced.
+/// A file that a build for tests has produced, in the dev profile as all of the tests' builds.
 pub fn built(name: &str) -> PathBuf {
-    target().join(TARGET).join("release").join(name)
+    target().join(TARGET).join("debug").join(name)
 }

@@ -56,7 +56,7 @@ fn check_archive(zip: &Path) -> Result<()> {
     println!("The released files, in Wine's elevated processes:");
     prefix.install_and_remove(NO_EXTENSION)?;
     let mut build = cargo("build", &["layer", "cli"]);
-    process::run(build.arg("--release").env(FOR_WINE, "1"))?;
+    process::run(build.env(FOR_WINE, "1"))?;
     for program in ["vkabort.exe", LIBRARY_WINDOWS] {
         fs::copy(built(program), prefix.wine.folder.join(NAME).join(program))?;
     }

@@ -37,6 +37,9 @@ const TESTED: &[&str] = &[
     "cli",
 ];
 
+/// The crates whose programs and libraries run in Wine.
+const BUILT: &[&str] = &["layer", "cli", "demo", "driver"];
+
 /// Variable of builds whose processes are not elevated, as all of Wine's are.
 const FOR_WINE: &str = "VKABORT_BUILD_FOR_WINE";
 
@@ -73,8 +76,8 @@ fn run_all(times: &mut Times) -> Result<()> {
         process::run(tests.env(FOR_WINE, "1"))
     })?;
     times.measure("building", || {
-        let mut build = cargo("build", &["layer", "cli", "demo", "driver"]);
-        process::run(build.arg("--release").env(FOR_WINE, "1"))?;
+        let mut build = cargo("build", BUILT);
+        process::run(build.env(FOR_WINE, "1"))?;
         stage(&wine)?;
         end_to_end::build(&wine.folder)
     })?;
@@ -153,10 +156,10 @@ fn check_registration(wine: &Wine) -> Result<()> {
 /// Exit code of the demo if the device does not support the extension.
 const NO_EXTENSION: i32 = 2;
 
-/// Runs the layer as it is released, in Wine's elevated processes, where it must do nothing and read no variable.
+/// Runs the layer as it is built for Windows, in Wine's elevated processes, where it must do nothing and read no variable.
 fn check_elevated(wine: &Wine) -> Result<()> {
     let driver = TestDriver::Lavapipe.find().map_err(anyhow::Error::msg)?.manifest;
-    process::run(cargo("build", &["layer"]).arg("--release"))?;
+    process::run(&mut cargo("build", BUILT))?;
     expect(
         &mut vkabort(
             wine,
