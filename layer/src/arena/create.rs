@@ -16,8 +16,7 @@ impl Arena {
     /// # Errors
     /// Which requirement the driver does not meet, or which Vulkan call failed.
     pub fn create(setup: &ArenaSetup<'_>) -> Result<Self, String> {
-        if cfg!(unix)
-            && setup.cpu
+        if setup.cpu
             && let Some(arena) = fixed_address::create(setup)
         {
             return Ok(arena);
