@@ -17,7 +17,7 @@ const INSTALL: &str = "vkabort for Windows (x86-64)
 vkabort.exe and VkLayer_vkabort_shader_abort.dll have to lie in the same folder. Nothing needs to be installed:
 
     vkabort doctor
-    vkabort run app.exe
+    vkabort run .\\app.exe
 
 To register the layer for the Vulkan loader (for all users, from a console with administrator rights, with --system):
 
