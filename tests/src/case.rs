@@ -100,7 +100,7 @@ pub enum Schedule {
 pub enum Ends {
     /// It exits.
     Exits,
-    /// It kills itself (`SIGABRT`).
+    /// It kills itself by [`std::process::abort`].
     KillsItself,
 }
 

@@ -1,7 +1,7 @@
 //! One case on one target, and the process that runs it.
 
 use super::outcome::{Outcome, outcome};
-use super::{DRIVER_SETTINGS, Placement, STRESS_ROUNDS, environment};
+use super::{DRIVER_SETTINGS, Placement, STRESS_ROUNDS, environment, wine};
 use crate::case::{self, Case};
 use crate::{files, shader_cache};
 use anyhow::Result;
@@ -13,7 +13,7 @@ use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::layer::{Layer, NATIVE_VARIABLE_PREFIX, VARIABLE_PREFIX};
 use vkabort_test_kit::scratch;
 use vkabort_test_kit::spirv_tools;
-use vkabort_test_kit::supervise::run_with_limit;
+use vkabort_test_kit::supervise::{Finished, run_with_limit};
 use vkabort_test_kit::vk::DEVICE_VARIABLE;
 use vkabort_test_kit::wine::{DriverSystem, translated};
 
@@ -60,6 +60,16 @@ impl Job {
     ///
     /// The case failed, or its process cannot be started.
     pub fn run(&self, limit: Duration) -> Result<Outcome> {
+        let (mut finished, mut log) = self.run_once(limit)?;
+        let is_in_wine = self.target.wine.is_some();
+        if is_in_wine && wine::is_killed_by_server(finished.status) {
+            (finished, log) = self.run_once(limit)?;
+        }
+        outcome(&self.case, is_in_wine, &finished, &log)
+    }
+
+    /// Runs the case in a separate process. Returns its end and its log.
+    fn run_once(&self, limit: Duration) -> Result<(Finished, String)> {
         let (target, case) = (&self.target, &self.case);
         let scratch = match &target.folder {
             Some(folder) => scratch::folder_in(folder)?,
@@ -74,8 +84,11 @@ impl Job {
             command.env(format!("{VARIABLE_PREFIX}LOG_FILE"), log);
         }
         let finished = run_with_limit(&mut command, limit, scratch.path())?;
-        let log = log.map(|log| fs::read_to_string(log).unwrap_or_default());
-        outcome(case, &finished, log.as_deref().unwrap_or(&finished.stderr))
+        let log = match log {
+            Some(file) => fs::read_to_string(file).unwrap_or_default(),
+            None => finished.stderr.clone(),
+        };
+        Ok((finished, log))
     }
 
     /// The process of the case, without the case's name. `scratch` becomes its home.

@@ -1,5 +1,6 @@
 //! Decides from a process's status, output and log whether its case passed.
 
+use super::wine;
 use crate::case::{Case, Ends, Log};
 use crate::{in_process, report_files};
 use anyhow::{Result, bail};
@@ -15,12 +16,16 @@ pub enum Outcome {
     Skipped(String),
 }
 
-/// Outcome of a case whose process logged `log`.
+/// Outcome of a case whose process, in Wine or not, logged `log`.
 ///
 /// # Errors
 ///
 /// The case failed.
-pub(super) fn outcome(case: &Case, finished: &Finished, log: &str) -> Result<Outcome> {
+pub(super) fn outcome(case: &Case, is_in_wine: bool, finished: &Finished, log: &str) -> Result<Outcome> {
+    let has_killed_itself = match is_in_wine {
+        true => finished.status.code() == Some(wine::ABORTED),
+        false => finished.status.signal() == Some(libc::SIGABRT),
+    };
     let ends = match finished.status.code() {
         Some(code) if code == i32::from(in_process::SKIPPED) => {
             let reason = finished.stdout.trim();
@@ -28,8 +33,8 @@ pub(super) fn outcome(case: &Case, finished: &Finished, log: &str) -> Result<Out
                 reason.strip_prefix("skipped: ").unwrap_or(reason).to_owned(),
             ));
         }
-        Some(code) => (code == i32::from(in_process::PASSED)).then_some(Ends::Exits),
-        None => (finished.status.signal() == Some(libc::SIGABRT)).then_some(Ends::KillsItself),
+        _ if has_killed_itself => Some(Ends::KillsItself),
+        code => (code == Some(i32::from(in_process::PASSED))).then_some(Ends::Exits),
     };
     if ends != Some(case.ends) {
         bail!("the process ended with {}\n{}", finished.status, finished.output_tail());

@@ -174,7 +174,7 @@ impl Worker {
             }
         };
         let finished = Finished::read(status, output.path())?;
-        let result = outcome(&job.case, &finished, &finished.stderr);
+        let result = outcome(&job.case, job.target.wine.is_some(), &finished, &finished.stderr);
         let result = result.with_context(|| format!("in a worker that ran {:?} before", self.cases));
         self.cases.push(job.case.name);
         result
