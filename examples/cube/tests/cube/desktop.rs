@@ -2,7 +2,7 @@
 
 use crate::picture::{Area, Picture};
 use crate::run::{Setting, Test, all_drivers, expect_success};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -46,7 +46,14 @@ impl Desktop {
             .stderr(Stdio::null())
             .spawn()
             .context("blackbox does not start")?;
-        Ok(Some(Self { display, manager }))
+        let desktop = Self { display, manager };
+        // The manager answers once it has announced what it supports.
+        let start = Instant::now();
+        while desktop.xdotool("get_num_desktops").is_err() {
+            ensure!(start.elapsed() < LIMIT, "blackbox is not ready");
+            sleep(POLL);
+        }
+        Ok(Some(desktop))
     }
 
     /// Runs `xdotool`, and returns what it prints.
