@@ -72,7 +72,12 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
 }
 
 fn run(job: &Job, name: &str) -> Result<(), Failed> {
-    let exclusion = job.target.wine.as_ref().and_then(|_| wine::exclusion(&job.case));
+    let driver = job.target.driver.as_ref().map_or("", |driver| &driver.name);
+    let exclusion = job
+        .target
+        .wine
+        .as_ref()
+        .and_then(|_| wine::exclusion(&job.case, driver));
     let outcome = match exclusion {
         Some(reason) => Ok(Outcome::Skipped(reason.to_owned())),
         None if job.case.can_share_process() => WORKERS.run(job),
@@ -81,7 +86,6 @@ fn run(job: &Job, name: &str) -> Result<(), Failed> {
     match outcome {
         Ok(Outcome::Passed(_)) => Ok(()),
         Ok(Outcome::Skipped(reason)) => {
-            let driver = job.target.driver.as_ref().map_or("", |driver| &driver.name);
             let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
             skipped
                 .entry((driver.to_owned(), reason))

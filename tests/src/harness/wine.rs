@@ -37,15 +37,23 @@ const EXCLUDED: &[(&str, &str)] = &[
     ),
 ];
 
+/// Beginnings of the names of cases that run on SwiftShader too. The others would take minutes, and differ little from those on
+/// lavapipe: the same code of the layer for Windows runs.
+const ON_SWIFTSHADER: [&str; 3] = ["abort::", "message::", "recovery::"];
+
 /// The placement of a case: there is no validation layer for Windows.
 pub fn placement(case: &Case) -> Placement {
     Placement::without_validation(case.layers)
 }
 
-/// Why a case cannot run.
-pub fn exclusion(case: &Case) -> Option<&'static str> {
-    let found = EXCLUDED.iter().find(|(prefix, _)| case.name.starts_with(prefix));
-    found.map(|(_, reason)| *reason)
+/// Why a case does not run on a driver.
+pub fn exclusion(case: &Case, driver: &str) -> Option<&'static str> {
+    let starts_with = |prefix: &&str| case.name.starts_with(prefix);
+    if let Some((_, reason)) = EXCLUDED.iter().find(|(prefix, _)| starts_with(prefix)) {
+        return Some(reason);
+    }
+    let is_left_out = driver == TestDriver::SwiftShader.name() && !ON_SWIFTSHADER.iter().any(starts_with);
+    is_left_out.then_some("in Wine, runs on lavapipe alone to save time")
 }
 
 /// Whether Wine's server has killed a process because it took more than a second to end, as on a busy machine. Its exit code is
