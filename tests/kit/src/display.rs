@@ -25,9 +25,10 @@ impl Display {
             return Ok(None);
         };
         let folder = scratch::folder()?;
-        // Xvfb chooses a free display number and writes it to standard output when it is ready.
+        // Xvfb chooses a free display number and writes it to standard output when it is ready. By default it closes all
+        // connections when the last client leaves, also those of clients that are about to come.
         let mut server = Command::new(program)
-            .args("-displayfd 1 -screen 0 1280x800x24 -nolisten tcp -fbdir".split(' '))
+            .args("-displayfd 1 -screen 0 1280x800x24 -nolisten tcp -noreset -fbdir".split(' '))
             .arg(folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
