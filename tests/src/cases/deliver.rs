@@ -30,9 +30,9 @@ pub(super) const CASES: &[Case] = cases! {
     "deliver::nothing_is_logged_when_the_level_is_off" => messengers(context),
         alone(), set(&[("log_level", "off")]), silent();
     "deliver::the_dump_folder_is_complete" => abort_on(gpu, dump),
-        alone(), set(&[("dump_dir", "dumps")]), logs(&["index 4000 at 4000.0, 0.5", "   = dump: dumps"]);
+        alone(), set(&[("dump_dir", "dumps")]), logs(&["index 4000 at 4000.0, 0.5", "   = dump: dumps/abort-"]);
     "deliver::the_dump_folder_of_a_native_driver" => abort_on(gpu, native_dump),
-        on_native(), set(&[("dump_dir", "dumps")]), logs(&["index 4000 at 4000.0, 0.5", "   = dump: dumps"]);
+        on_native(), set(&[("dump_dir", "dumps")]), logs(&["index 4000 at 4000.0, 0.5", "   = dump: dumps/abort-"]);
     "deliver::to_messengers_on_a_native_driver" => native_messenger(context), on_native();
 };
 

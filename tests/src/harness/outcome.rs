@@ -39,13 +39,18 @@ pub(super) fn outcome(case: &Case, is_in_wine: bool, finished: &Finished, log: &
     if ends != Some(case.ends) {
         bail!("the process ended with {}\n{}", finished.status, finished.output_tail());
     }
-    if let Err(error) = check_log(case, finished, log) {
+    // Windows separates the names of a path by backslashes.
+    let searched = match is_in_wine {
+        true => &log.replace('\\', "/"),
+        false => log,
+    };
+    if let Err(error) = check_log(case, finished, log, searched) {
         bail!("{error:#}\n{}\nlog:\n{log}", finished.output_tail());
     }
     Ok(Outcome::Passed(finished.stdout.clone()))
 }
 
-fn check_log(case: &Case, finished: &Finished, log: &str) -> Result<()> {
+fn check_log(case: &Case, finished: &Finished, log: &str, searched: &str) -> Result<()> {
     for stream in [&finished.stdout, &finished.stderr] {
         if stream.contains("Validation Error") || stream.contains("panicked at") {
             bail!("the output reports an error");
@@ -56,7 +61,7 @@ fn check_log(case: &Case, finished: &Finished, log: &str) -> Result<()> {
         Log::Silent if log.trim().is_empty() => Ok(()),
         Log::Report(name) => report_files::check(name, log),
         Log::Silent => bail!("the log must be empty"),
-        Log::Contains(texts) => match texts.iter().find(|text| !log.contains(*text)) {
+        Log::Contains(texts) => match texts.iter().find(|text| !searched.contains(*text)) {
             Some(text) => bail!("the log does not contain {text:?}"),
             None => Ok(()),
         },
