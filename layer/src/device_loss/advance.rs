@@ -111,7 +111,7 @@ impl Device {
         let when_idle = |queues: &[Arc<Queue>]| {
             let records = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
             new = Some((records, state.suspects(queues)));
-            WaitMark::new(queues.iter().map(|queue| &**queue)).mark_completed();
+            WaitMark::of_queues(queues).mark_completed();
             arena.reset();
             loss.reported_units.store(0, Ordering::Relaxed);
         };

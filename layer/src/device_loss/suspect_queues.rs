@@ -23,6 +23,11 @@ impl<'a> WaitMark<'a> {
         Self(queues.into_iter().map(mark).collect())
     }
 
+    /// Marks the submissions so far to all of `queues`.
+    pub fn of_queues(queues: &'a [Arc<Queue>]) -> Self {
+        Self::new(queues.iter().map(|queue| &**queue))
+    }
+
     /// Marks the submissions before the signals that the wait covers. Taken before the wait, since another thread may submit the
     /// fence again as soon as it has signalled.
     pub fn of_signals(device: &'a Device, signals: impl Iterator<Item = Signal> + Clone) -> Self {
@@ -153,12 +158,12 @@ mod tests {
         let transfer = &state.suspects(&queues)[2];
         assert!(!transfer.graphics && !transfer.compute);
 
-        let mark = WaitMark::new(queues.iter().map(|queue| &**queue));
+        let mark = WaitMark::of_queues(&queues);
         // The wait does not cover what is submitted after it began.
         queues[1].counters.count_submission(7);
         mark.mark_completed();
         assert_eq!(names(&state, &queues), ["compute"]);
-        WaitMark::new(queues.iter().map(|queue| &**queue)).mark_completed();
+        WaitMark::of_queues(&queues).mark_completed();
         assert!(state.suspects(&queues).is_empty());
     }
 
@@ -175,10 +180,10 @@ mod tests {
         assert_eq!(name(&state).as_deref(), Some("frame"));
         queues[0].counters.count_submission(7);
         assert_eq!(name(&state), None, "two submissions");
-        WaitMark::new(queues.iter().map(|queue| &**queue)).mark_completed();
+        WaitMark::of_queues(&queues).mark_completed();
         queues[0].counters.count_submission(0);
         assert_eq!(name(&state), None, "several command buffers");
-        WaitMark::new(queues.iter().map(|queue| &**queue)).mark_completed();
+        WaitMark::of_queues(&queues).mark_completed();
         state.objects.forget_command_buffer_names([8, 7]);
         queues[0].counters.count_submission(7);
         assert_eq!(name(&state), None, "a new command buffer with the handle of an old one");

@@ -91,7 +91,7 @@ pub unsafe extern "system" fn wait_idle(handle: vk::Device) -> vk::Result {
             return next();
         };
         let queues = state.queues.values();
-        let mark = WaitMark::new(queues.iter().map(|queue| &**queue));
+        let mark = WaitMark::of_queues(&queues);
         if state.arena.is_none() {
             return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
         }

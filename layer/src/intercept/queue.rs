@@ -54,7 +54,7 @@ pub trait Submit {
     /// The structure must be valid and have one.
     unsafe fn first(&self) -> vk::CommandBuffer;
 
-    /// Calls `each` with the semaphores that it signals and their values. The values of binary semaphores mean nothing.
+    /// Calls `each` with the semaphores that it signals behind all of its commands, and their values. The values of binary semaphores mean nothing.
     ///
     /// # Safety
     /// The structure must be valid.
@@ -102,7 +102,10 @@ impl Submit for vk::SubmitInfo2<'_> {
     unsafe fn for_each_signal(&self, mut each: impl FnMut(vk::Semaphore, u64)) {
         // SAFETY: the structure is valid (the caller's contract).
         let signals = unsafe { elements(self.p_signal_semaphore_infos, self.signal_semaphore_info_count) };
-        signals.iter().for_each(|info| each(info.semaphore, info.value));
+        // Behind single stages, a signal does not wait for the shaders of others.
+        let all = vk::PipelineStageFlags2::ALL_COMMANDS | vk::PipelineStageFlags2::BOTTOM_OF_PIPE;
+        let behind_all = signals.iter().filter(|info| info.stage_mask.intersects(all));
+        behind_all.for_each(|info| each(info.semaphore, info.value));
     }
 }
 

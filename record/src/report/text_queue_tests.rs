@@ -2,23 +2,28 @@
 
 use super::*;
 
+/// The report of one abort while `queues` had pending work.
+fn text_with(queues: Vec<QueueUse>, has_module: bool) -> String {
+    let table = Arc::new(table());
+    let info = move |_| ModuleInfo {
+        sites: has_module.then(|| table.clone()),
+        ..ModuleInfo::default()
+    };
+    let records = Records {
+        records: vec![record(15, 7)],
+        ..Records::default()
+    };
+    let options = ReportOptions {
+        queues,
+        ..ReportOptions::default()
+    };
+    Report::build(&records, &info, &options).text(false)
+}
+
 #[test]
 fn all_queues_that_may_have_run_the_shader_are_named() {
-    let objects = |queues: Vec<QueueUse>, has_module: bool| {
-        let table = Arc::new(table());
-        let info = move |_| ModuleInfo {
-            sites: has_module.then(|| table.clone()),
-            ..ModuleInfo::default()
-        };
-        let records = Records {
-            records: vec![record(15, 7)],
-            ..Records::default()
-        };
-        let options = ReportOptions {
-            queues,
-            ..ReportOptions::default()
-        };
-        let text = Report::build(&records, &info, &options).text(false);
+    let objects = |queues, has_module| {
+        let text = text_with(queues, has_module);
         let line = text.lines().find(|line| line.contains("= queue"));
         line.map(|line| line.trim().to_owned())
     };
@@ -51,22 +56,7 @@ fn a_command_buffer_is_named_if_one_queue_is_left() {
         command_buffer: Some(format!("of {name}")),
         ..queue(name, !compute, compute)
     };
-    let table = Arc::new(table());
-    let info = move |_| ModuleInfo {
-        sites: Some(table.clone()),
-        ..ModuleInfo::default()
-    };
-    let text = |queues| {
-        let records = Records {
-            records: vec![record(15, 7)],
-            ..Records::default()
-        };
-        let options = ReportOptions {
-            queues,
-            ..ReportOptions::default()
-        };
-        Report::build(&records, &info, &options).text(false)
-    };
+    let text = |queues| text_with(queues, true);
     let found = text(vec![named("render", false), named("async", true)]);
     assert!(
         found.contains("= command buffer \"of async\", queue \"async\"\n"),

@@ -28,6 +28,8 @@ pub(super) const CASES: &[Case] = cases! {
     "pending_work::ends_with_the_semaphore_of_submit2" => completed(device, End::Submit2), alone(), logs(FRAME);
     "pending_work::goes_on_behind_a_wait_for_any_fence" => completed(device, End::AnyFence),
         alone(), set(&[("log_file", "layer.log")]), silent();
+    "pending_work::goes_on_behind_a_signal_of_one_stage" => completed(device, End::OneStage),
+        alone(), set(&[("log_file", "layer.log")]), silent();
 };
 
 /// Submits named command buffers of one kernel, of which the first aborts.
@@ -105,6 +107,8 @@ enum End {
     Counter,
     /// `vkWaitSemaphores` after `vkQueueSubmit2`.
     Submit2,
+    /// The same for a signal that waits for copies only.
+    OneStage,
 }
 
 /// Submits two command buffers, of which the second aborts after the first has ended.
@@ -121,7 +125,7 @@ fn completed(device: &Device<'_>, end: End) -> Result<()> {
     expect_lost(frame.wait())?;
     // SAFETY: the device is lost.
     unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    if end == End::AnyFence {
+    if matches!(end, End::AnyFence | End::OneStage) {
         let log = std::fs::read_to_string("layer.log")?;
         ensure!(
             log.contains("shader aborted") && !log.contains("command buffer"),
@@ -149,12 +153,16 @@ fn submit_and_end(
         // SAFETY: the semaphore belongs to the device.
         code(unsafe { raw.wait_semaphores(&info, u64::MAX) })
     };
-    if end == End::Submit2 {
+    if matches!(end, End::Submit2 | End::OneStage) {
+        let stages = match end {
+            End::OneStage => vk::PipelineStageFlags2::COPY,
+            _ => vk::PipelineStageFlags2::ALL_COMMANDS,
+        };
         let commands = [vk::CommandBufferSubmitInfo::default().command_buffer(submission.commands)];
         let signals = [vk::SemaphoreSubmitInfo::default()
             .semaphore(semaphore)
             .value(1)
-            .stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)];
+            .stage_mask(stages)];
         let info = vk::SubmitInfo2::default()
             .command_buffer_infos(&commands)
             .signal_semaphore_infos(&signals);
@@ -175,7 +183,7 @@ fn submit_and_end(
             drop(other);
             result
         }
-        End::Timeline | End::Submit2 => wait_for(1),
+        End::Timeline | End::Submit2 | End::OneStage => wait_for(1),
         End::Later => {
             let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&[2]);
             let info = vk::SubmitInfo::default()
