@@ -6,6 +6,9 @@ pub use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 pub use std::thread::sleep;
 pub use std::time::Instant;
 
+/// Slots of a segment of the map of handles.
+pub const SLOTS: usize = 64;
+
 /// Makes a constructor `const`. Those of loom's primitives are not.
 macro_rules! const_fn {
     ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {

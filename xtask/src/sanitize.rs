@@ -26,8 +26,6 @@ pub enum Part {
     Memcheck,
     /// Miri: the layer's unit tests of chains, handles and device state.
     Miri,
-    /// loom: the models in `tests/models`.
-    Loom,
 }
 
 impl Part {
@@ -37,7 +35,6 @@ impl Part {
             Self::Thread => sanitizer("thread"),
             Self::Memcheck => memcheck(),
             Self::Miri => miri(),
-            Self::Loom => loom(),
         }
     }
 }
@@ -158,10 +155,4 @@ fn miri() -> Result<()> {
             .args(["test", "--package", "vkabort-layer", "--"])
             .args(MIRI_MODULES),
     )
-}
-
-fn loom() -> Result<()> {
-    let mut command = toolchain::loom(&["test", "--package", "vkabort-models"]);
-    // The number of interleavings, not the build, takes the time.
-    process::run(command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2"))
 }

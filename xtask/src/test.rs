@@ -51,18 +51,6 @@ fn run_all(times: &mut Times) -> Result<()> {
     times.measure("generated sources", || generate::generate(true))?;
     times.measure("dependencies", deny::deny)?;
     times.measure("format", || process::run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    // They include files of the layer, whose changes must not break them unnoticed.
-    times.measure("clippy of the models", || {
-        process::run(&mut toolchain::loom(&[
-            "clippy",
-            "--package",
-            "vkabort-models",
-            "--tests",
-            "--",
-            "-D",
-            "warnings",
-        ]))
-    })?;
     // Always the whole workspace: with some of its packages, dependencies would have other features, and
     // the C++ of glslang would be built again.
     times.measure("building and linting", || {

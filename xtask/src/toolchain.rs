@@ -51,16 +51,6 @@ pub fn install(name: &str, arguments: &[&str]) -> Result<OsString> {
     Ok(program.into_os_string())
 }
 
-/// [`cargo`] for the models in `tests/models`, which are empty without `--cfg loom`. Its builds have a folder of their own,
-/// so that those of the workspace stay.
-pub fn loom(words: &[&str]) -> Command {
-    let mut command = cargo(words);
-    command
-        .env("RUSTFLAGS", "--cfg loom")
-        .env("CARGO_TARGET_DIR", target().join("loom"));
-    command
-}
-
 /// Adds the standard library of another target to the toolchain, unless it is there.
 ///
 /// # Errors

@@ -9,11 +9,9 @@
 //! compares key words and passes on: a slot never becomes free again, so no probe ends early, and segments stay linked.
 
 use crate::locks::{lock, try_lock};
-use crate::sync::{Arc, AtomicPtr, AtomicUsize, Mutex, Ordering, array, const_fn};
+use crate::sync::{Arc, AtomicPtr, AtomicUsize, Mutex, Ordering, SLOTS, array, const_fn};
 use std::ptr;
 
-/// Slots of a segment. Two in the models, so that few keys collide and fill a segment.
-const SLOTS: usize = if cfg!(loom) { 2 } else { 64 };
 const FREE: usize = 0;
 const REMOVED: usize = 1;
 

@@ -1,13 +1,10 @@
 //! Files of the layer, compiled with loom's synchronization primitives ([`sync`]) instead of the standard library's. The
-//! models in `tests/` run them under every interleaving of their threads: `cargo xtask sanitize loom`.
+//! models in `tests/` run them under every interleaving of their threads.
 //!
 //! ```text
 //! of the layer:  loader/handle_map, locks, device_loss, device/state
 //! simulated:     sync (also the clock), driver with its queues, arena, report, settings
 //! ```
-//!
-//! Without `--cfg loom` the crate and the models are empty.
-#![cfg(loom)]
 
 pub mod arena;
 pub mod device;

@@ -6,6 +6,9 @@ use std::cell::UnsafeCell;
 use std::ops::{Add, Sub};
 use std::time::Duration;
 
+/// Few, so that few keys collide and fill a segment.
+pub const SLOTS: usize = 2;
+
 /// loom's primitives have no `const` constructors.
 macro_rules! const_fn {
     ($($function:tt)*) => { $($function)* };

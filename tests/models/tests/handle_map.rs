@@ -3,7 +3,6 @@
 //!
 //! The reader is the thread that runs last by default. Of the accesses to a word, loom 0.7 compares a store with the last
 //! one only: it would not move a writer, which loads the word before it stores to it, before the load of an earlier reader.
-#![cfg(loom)]
 
 use loom::cell::UnsafeCell;
 use loom::model::Builder;

@@ -1,5 +1,4 @@
 //! The loss of a device, and its handling under `on_abort = continue`: application threads that submit, wait and poll.
-#![cfg(loom)]
 
 use ash::vk;
 use loom::model::Builder;
