@@ -132,6 +132,11 @@ pub(crate) mod memory_operands {
     pub(crate) const NON_PRIVATE_POINTER: u32 = 0x20;
 }
 
+/// Bits of loop controls.
+pub(crate) mod loop_control {
+    pub(crate) const DONT_UNROLL: u32 = 0x2;
+}
+
 /// Bits of image operands.
 pub(crate) mod image_operands {
     pub(crate) const MAKE_TEXEL_VISIBLE: u32 = 0x200;

@@ -5,6 +5,7 @@ use super::globals::Loadable;
 use super::scalar::MessageScalar;
 use crate::module::Id;
 use crate::op::{self, decoration};
+use vkabort_record::layout::UNIT_BYTES;
 
 /// Shape of a message or of a part.
 #[derive(Clone, Debug)]
@@ -129,7 +130,9 @@ impl Body<'_> {
                 let most = if element.size() > 16 { 3 } else { 24 };
                 let count = self.choices.between(1, most);
                 let gap = self.choices.below(5);
-                let stride = self.choices.chance(80).then(|| (element.size() + gap).max(1));
+                let alignment = self.choices.pick(&[1, 1, 1, UNIT_BYTES]).unwrap_or(1);
+                let stride = (element.size() + gap).max(1).next_multiple_of(alignment);
+                let stride = self.choices.chance(80).then_some(stride);
                 let packed = matches!(element, Shape::Scalar(MessageScalar::Int { .. }));
                 Shape::Array {
                     stride: if packed {
@@ -188,6 +191,7 @@ impl Body<'_> {
                 0 => at + self.choices.below(end - at + 1),
                 1..=3 => end + self.choices.below(9),
                 4 if self.choices.chance(20) => self.choices.below(end + 1),
+                5 => end.next_multiple_of(UNIT_BYTES),
                 _ => end.next_multiple_of(4),
             };
             at = offset;

@@ -1,11 +1,7 @@
 //! Walks a message type and writes its parts.
 //!
-//! Arrays are written element by element, or by a loop if they are longer than [`MAX_UNROLLED`] or their length is a
-//! specialisation constant:
-//!
-//! ```text
-//! for (i = 0; i < count; ++i) { element = array[i]; stores of its words at start + i * stride }
-//! ```
+//! Arrays are written element by element, or by a loop (`array_loop`) if they are longer than [`MAX_UNROLLED`] or their length
+//! is a specialisation constant.
 //!
 //! Constant data goes out as constant words, never by a loop: llvmpipe compiles dynamically indexed constant tables in
 //! quadratic time.
@@ -15,10 +11,9 @@ use super::pending::{Bits, byte_mask};
 use super::source::{MAX_UNROLLED, Source, extend};
 use super::writer::{Deferral, MessageWriter};
 use crate::analysis::message_layout::holds_scalar;
-use crate::edit::phi::phi;
 use crate::error::{ErrorKind, Result};
 use crate::pass::abort::runtime::{Extent, MAX_VALUES};
-use crate::spv::{Id, Literal, op};
+use crate::spv::Id;
 use std::iter;
 use vkabort_record::message_type::{Length, Type};
 
@@ -27,22 +22,22 @@ const MAX_EXTRACTED: u32 = 4096;
 
 /// A part of a message.
 #[derive(Clone, Copy)]
-struct Part<'t> {
-    layout: &'t Type,
+pub(super) struct Part<'t> {
+    pub(super) layout: &'t Type,
     /// Its type in the message type.
-    ty: Id,
+    pub(super) ty: Id,
     /// Byte offset in the frame.
-    offset: u32,
+    pub(super) offset: u32,
 }
 
 /// A part that is an array.
 #[derive(Clone, Copy)]
-struct Array<'t> {
-    part: Part<'t>,
-    length: Length,
+pub(super) struct Array<'t> {
+    pub(super) part: Part<'t>,
+    pub(super) length: Length,
     /// In bytes.
-    stride: u32,
-    element: &'t Type,
+    pub(super) stride: u32,
+    pub(super) element: &'t Type,
 }
 
 impl Array<'_> {
@@ -53,7 +48,7 @@ impl Array<'_> {
     }
 
     /// Byte offset in the frame of the end of its elements.
-    fn end(&self) -> u32 {
+    pub(super) fn end(&self) -> u32 {
         match self.length {
             // The last element may be larger than the stride.
             Length::Constant(count) => {
@@ -107,7 +102,7 @@ impl<'w> MessageWriter<'_, 'w> {
         Ok(())
     }
 
-    fn write_part(&mut self, part: Part<'_>, source: &Source<'w>) -> Result<()> {
+    pub(super) fn write_part(&mut self, part: Part<'_>, source: &Source<'w>) -> Result<()> {
         if self.is_not_deferrable() {
             return Ok(());
         }
@@ -167,7 +162,7 @@ impl<'w> MessageWriter<'_, 'w> {
     }
 
     /// Part `number` of a part, with the layout `layout`, at byte `offset` in it.
-    fn sub_part<'t>(&self, part: Part<'_>, number: u32, layout: &'t Type, offset: u32) -> Part<'t> {
+    pub(super) fn sub_part<'t>(&self, part: Part<'_>, number: u32, layout: &'t Type, offset: u32) -> Part<'t> {
         Part {
             layout,
             ty: self.index.part_type(part.ty, number),
@@ -187,7 +182,7 @@ impl<'w> MessageWriter<'_, 'w> {
     }
 
     /// The source of part `number` of a value, which `index` selects if the value is in memory.
-    fn indexed_source(&self, source: &Source<'w>, number: u32, index: Id) -> Source<'w> {
+    pub(super) fn indexed_source(&self, source: &Source<'w>, number: u32, index: Id) -> Source<'w> {
         match source {
             Source::Memory { place, path, ty } => Source::Memory {
                 place: *place,
@@ -255,63 +250,6 @@ impl<'w> MessageWriter<'_, 'w> {
             let source = self.part_source(source, number);
             let element = self.sub_part(array.part, 0, array.element, number.saturating_mul(array.stride));
             self.write_part(element, &source)?;
-        }
-        Ok(())
-    }
-
-    fn write_by_loop(&mut self, array: Array<'_>, source: &Source<'w>) -> Result<()> {
-        self.flush();
-        let (part, stride, element) = (array.part, array.stride, array.element);
-        let count = match array.length {
-            Length::Constant(count) => self.constant(count),
-            Length::Specialised { .. } => self.element_count(part.ty, stride),
-        };
-        let in_bytes = matches!(self.frames.last().map(|f| f.base), Some(Base::Bytes(_)));
-        let by_word = !in_bytes && part.offset.is_multiple_of(4) && stride.is_multiple_of(4);
-        let (uint, bool) = (self.uint(), self.globals.bool());
-        let (zero, one) = (self.constant(0), self.constant(1));
-        // Loop invariants.
-        let start = if by_word {
-            self.word_at(part.offset / 4)
-        } else {
-            self.byte_at(part.offset)
-        };
-        let step = self.constant(if by_word { stride / 4 } else { stride });
-        let [header, test, body, next, merge, i, has_more, next_i] = [(); 8].map(|()| self.globals.fresh());
-        self.code.branch(header);
-        self.code.label(header);
-        phi(&mut self.code, uint, i, &[(zero, self.label), (next_i, next)]);
-        self.code.op(op::LoopMerge, (merge, next, Literal(0)));
-        self.code.branch(test);
-        self.code.label(test);
-        self.code.op(op::ULessThan, (bool, has_more, i, count));
-        self.code.op(op::BranchConditional, (has_more, body, merge));
-        self.code.label(body);
-        self.label = body;
-        let distance = self.calculate(op::IMul, (i, step));
-        let at = self.calculate(op::IAdd, (start, distance));
-        let base = if by_word { Base::Words(at) } else { Base::Bytes(at) };
-        let overlaps = stride < element.size() || self.may_overlap(part.offset);
-        self.frames.push(Frame::new(base, overlaps));
-        let source = self.indexed_source(source, 0, i);
-        // A pointer defined in the loop does not dominate the code after it.
-        let area = self.record.area;
-        let element = Part {
-            offset: 0,
-            ..self.sub_part(part, 0, element, 0)
-        };
-        self.write_part(element, &source)?;
-        self.flush();
-        self.record.area = area;
-        self.frames.pop();
-        self.code.branch(next);
-        self.code.label(next);
-        self.code.op(op::IAdd, (uint, next_i, i, one));
-        self.code.branch(header);
-        self.code.label(merge);
-        self.label = merge;
-        if let Some(frame) = self.frames.last_mut() {
-            frame.mark_bytes_stored(part.offset, array.end());
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 use crate::analysis::index::{Block, Index};
 use crate::spv::op::memory_operands::{ALIGNED, VOLATILE};
+use crate::spv::op::storage_class;
 use crate::spv::op_sets::writes_no_memory;
 use crate::spv::{Id, Inst, op};
 use smallvec::SmallVec;
@@ -127,6 +128,25 @@ impl<'w> Sources<'_, 'w> {
             },
             // Indices into memory are ids of constants, which only the writer can declare: it extends the path.
             Source::Memory { .. } => source.clone(),
+        }
+    }
+
+    /// Whether a source is in a variable of the invocation.
+    pub(super) fn is_in_variable(&self, source: &Source<'w>) -> bool {
+        match source {
+            Source::Memory {
+                place: Place::Load(offset),
+                ..
+            } => {
+                let pointer_type = self.index.type_of(self.index.inst(*offset).pointer());
+                let class = self.index.storage_class(pointer_type);
+                matches!(class, Some(storage_class::Function | storage_class::Private))
+            }
+            Source::Memory {
+                place: Place::Variable(_),
+                ..
+            } => true,
+            _ => false,
         }
     }
 

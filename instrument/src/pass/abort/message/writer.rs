@@ -21,7 +21,7 @@ pub(super) struct OpenRecord {
     /// Its unit in the record area.
     pub(super) unit: Id,
     /// Pointer to it.
-    pointer: Id,
+    pub(super) pointer: Id,
     /// Pointer to the record area, valid in blocks that the defining block dominates.
     pub(super) area: Option<Id>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct MessageWriter<'a, 'w> {
     pub(super) index: &'a Index<'w>,
     pub(super) options: &'a Options,
     pub(super) sources: Sources<'a, 'w>,
-    runtime: &'a mut Runtime,
+    pub(super) runtime: &'a mut Runtime,
     pub(super) globals: &'a mut Globals,
     pub(crate) code: Code,
     /// Label of the open block, for the phis of loops.
@@ -154,7 +154,8 @@ impl<'a, 'w> MessageWriter<'a, 'w> {
         self.add(base, byte)
     }
 
-    fn add(&mut self, base: Id, more: u32) -> Id {
+    /// `base` plus a constant.
+    pub(super) fn add(&mut self, base: Id, more: u32) -> Id {
         if more == 0 {
             return base;
         }
