@@ -7,6 +7,7 @@
 
 use crate::files;
 use crate::payload::Payload;
+use crate::shader_cache;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use vkabort_test_kit::spirv_tools::{self, TargetEnv};
@@ -73,6 +74,14 @@ pub(crate) fn read(name: &str) -> Result<String> {
 ///
 /// The text is not SPIR-V assembly.
 pub fn assemble_for(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
+    // Another version of the assembler has another date.
+    let assembler = spirv_tools::find("spirv-as").ok().and_then(|path| path.metadata().ok());
+    let date = assembler.and_then(|file| file.modified().ok());
+    let key = ("assembly", format!("{env:?}"), date, text);
+    shader_cache::compiled(&key, || assemble_text(text, env))
+}
+
+fn assemble_text(text: &str, env: TargetEnv) -> Result<Vec<u32>> {
     let mut replaced = BTreeSet::new();
     let mut instructions = 0;
     let translated: Vec<String> = text

@@ -10,7 +10,8 @@ use vkabort_test_kit::{root, target};
 pub const VARIABLE: &str = "VKABORT_SHADER_CACHE";
 
 /// What determines how a source is compiled, beside the arguments of [`compiled`].
-const COMPILERS: [&str; 3] = [
+const COMPILERS: [&str; 4] = [
+    include_str!("assembly.rs"),
     include_str!("glsl.rs"),
     include_str!("glsl_debug.rs"),
     include_str!("slang.rs"),
