@@ -23,7 +23,7 @@ pub fn write(path: &Path, pixels: &Pixels) -> Result<()> {
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
     let mut encoder = png::Encoder::new(BufWriter::new(file), pixels.extent.width, pixels.extent.height);
     encoder.set_color(png::ColorType::Rgb);
-    encoder.set_compression(png::Compression::High);
+    encoder.set_compression(png::Compression::Fast);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&rgb)?;
     writer
