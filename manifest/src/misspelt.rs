@@ -20,7 +20,7 @@ pub(crate) fn variable(name: &str, keys: &[&str]) -> Option<String> {
     }
     let switch = [ENABLE, DISABLE]
         .into_iter()
-        .find(|switch| strsim::osa_distance(name, switch) <= 2);
+        .find(|switch| name.len().abs_diff(switch.len()) <= 2 && strsim::osa_distance(name, switch) <= 2);
     let suggested = switch.map(str::to_owned).or_else(|| of_similar_prefix(name, keys));
     suggested.map(|suggested| unknown(name, "a variable of this layer", Some(&suggested)))
 }
