@@ -85,6 +85,15 @@ pub struct EntryPoint {
     pub local_size: Option<[LocalSize; 3]>,
 }
 
+impl EntryPoint {
+    /// The workgroup size, if no specialisation changes it.
+    pub fn constant_local_size(&self) -> Option<[u32; 3]> {
+        let sizes = self.local_size?;
+        let are_fixed = sizes.iter().all(|size| matches!(size, LocalSize::Fixed(_)));
+        are_fixed.then(|| sizes.map(LocalSize::default_value))
+    }
+}
+
 /// One `OpAbortKHR`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Site {

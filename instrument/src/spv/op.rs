@@ -104,7 +104,7 @@ pub(crate) mod storage_class {
 /// Built-ins.
 pub(crate) mod built_in {
     from_spirv! { u32; BuiltIn:
-        PrimitiveId InvocationId FragCoord GlobalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
+        PrimitiveId InvocationId FragCoord GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex LaunchIdKHR
     }
 }
 

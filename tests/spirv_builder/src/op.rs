@@ -63,7 +63,7 @@ pub mod storage_class {
 }
 
 pub mod built_in {
-    from_spirv! { u32; BuiltIn: FragCoord GlobalInvocationId LocalInvocationIndex VertexIndex InstanceIndex }
+    from_spirv! { u32; BuiltIn: FragCoord GlobalInvocationId LocalInvocationId LocalInvocationIndex VertexIndex InstanceIndex }
 }
 
 pub mod execution_model {

@@ -46,8 +46,9 @@ use entry::{AffectedEntry, write_entries};
 use runtime::{DeferredRecord, EntryInterface, EntryRecords, Runtime};
 use site::write_site;
 use smallvec::SmallVec;
+use std::iter;
 use unwind::{FlagState, Unwinder};
-use vkabort_record::site::{SiteId, SiteTable};
+use vkabort_record::site::{EntryPoint, SiteId, SiteTable};
 
 const PASS: &str = "abort";
 
@@ -160,7 +161,7 @@ pub(crate) fn lower(
         }
     }
     // Phase 2.
-    let mut entries = affected_entry_points(index, plan, records);
+    let mut entries = affected_entry_points(index, plan, sites, records);
     write_entries(index, &mut entries, &deferred, &mut runtime, &mut globals, &mut edits);
     // Phase 3.
     declare_physical_addressing(index, &mut globals, &mut edits);
@@ -208,14 +209,22 @@ fn entry_points_of(index: &Index<'_>, plan: &ExitPlan, functions: impl Iterator<
 }
 
 /// Entry points whose invocations may leave early, with their records.
-fn affected_entry_points<'w>(index: &Index<'w>, plan: &ExitPlan, records: Vec<EntryRecords>) -> Vec<AffectedEntry<'w>> {
+fn affected_entry_points<'w>(
+    index: &Index<'w>,
+    plan: &ExitPlan,
+    sites: &SiteTable,
+    records: Vec<EntryRecords>,
+) -> Vec<AffectedEntry<'w>> {
     let is_affected = entry_points_of(index, plan, plan.touched(index).map(|(number, _)| number));
-    let entries = index.entry_points.iter().zip(records).zip(is_affected);
+    let sizes = sites.entry_points.iter().map(EntryPoint::constant_local_size);
+    let sizes = sizes.chain(iter::repeat(None));
+    let entries = index.entry_points.iter().zip(sizes).zip(records).zip(is_affected);
     entries
         .filter(|(_, is_affected)| *is_affected)
-        .map(|((entry, records), _)| AffectedEntry {
+        .map(|(((entry, workgroup_size), records), _)| AffectedEntry {
             interface: EntryInterface {
                 entry: *entry,
+                workgroup_size,
                 added: SmallVec::new(),
             },
             records,
@@ -231,7 +240,7 @@ fn write_entry_points(
     edits: &mut Edits,
 ) -> Result<()> {
     for entry in entries {
-        let EntryInterface { entry, mut added } = entry.interface;
+        let EntryInterface { entry, mut added, .. } = entry.interface;
         if index.version >= version(1, 4) {
             // OpEntryPoint: from SPIR-V 1.4 on, an interface lists every global variable that the entry point references.
             added.extend(runtime.variables());

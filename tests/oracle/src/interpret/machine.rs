@@ -167,6 +167,8 @@ impl<'m> Machine<'m> {
     pub(super) fn input(&self, id: Id, ty: Id, identity: [u32; 4]) -> Value {
         let words = match self.types.decoration(id, decoration::BuiltIn) {
             Some(built_in::GlobalInvocationId) => [identity[0], identity[1], identity[2], 0],
+            // Workgroups are rows.
+            Some(built_in::LocalInvocationId) => [identity[3], 0, 0, 0],
             Some(built_in::LocalInvocationIndex) => [identity[3]; 4],
             Some(built_in::VertexIndex) => [identity[0]; 4],
             Some(built_in::InstanceIndex) => [identity[1]; 4],
