@@ -1,15 +1,17 @@
-//! Aborts in the vertex and fragment stages.
+//! Aborts in the vertex and fragment stages, and in workgroups of three dimensions.
 
 use super::support::{draw, expect_lost, expect_payloads, expect_success};
 use crate::case::{Case, cases};
 use crate::payload::Payload;
-use crate::vk::{Device, Image, Way};
+use crate::vk::{Device, Image, Way, WordKernel};
 use anyhow::{Result, ensure};
 
 pub(super) const CASES: &[Case] = cases! {
     "stage::fragment_does_not_write_its_pixel" => fragment(device), logs(&["pixel 17 42"]);
     "stage::vertex" => vertex(device), logs(&["vertex 1 of instance 0"]);
     "stage::fragment_never_taken_draws_the_same" => fragment_never_taken(device), silent();
+    "stage::compute_in_three_dimensions" => compute(device),
+        logs(&["local index 17", "invocation global (5, 1, 1), local (1, 1, 1) in workgroup (1, 0, 0)"]);
 };
 
 const FRAGMENT: [&str; 2] = ["stage/cover.vert", "stage/fragment.frag"];
@@ -58,4 +60,10 @@ fn fragment_never_taken(device: &Device<'_>) -> Result<()> {
     expect_success(result)?;
     let pixels = (0..Image::EXTENT * Image::EXTENT).map(|i| (i % Image::EXTENT, i / Image::EXTENT));
     pixels.into_iter().try_for_each(|(x, y)| check_shade(&image, x, y))
+}
+
+fn compute(device: &Device<'_>) -> Result<()> {
+    let kernel = WordKernel::new(device, &crate::glsl::compile("stage/three_dimensions.comp")?, &[17])?;
+    expect_lost(kernel.run_to_end(2)?)?;
+    expect_payloads(device, &[Payload::text("local index %u").scalar(17u32).bytes()])
 }
