@@ -82,7 +82,12 @@ pub fn machine_facts() -> Vec<(String, String)> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let date = command("date", &["--utc", "+%Y-%m-%d %H:%M UTC"]);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let commit = command("git", &["describe", "--always", "--dirty"]);
+    let mut commit = command("git", &["rev-parse", "--short", "HEAD"]);
+    // Not the results and plots that the benchmarks write.
+    let sources = [".", ":(exclude)bench/RESULTS.md", ":(exclude)docs/src/*.svg"];
+    if !command("git", &[&["status", "--porcelain", "--"], &sources[..]].concat()).is_empty() {
+        commit += "-dirty";
+    }
     [
         (
             "processor",
