@@ -106,7 +106,7 @@ enum Task {
         #[arg(long, default_value_t = 60)]
         minutes: u32,
     },
-    /// Run the layer under sanitizers, memcheck and Miri, and install them if they are missing. Takes an hour or more.
+    /// Run the layer under sanitizers, memcheck and Miri, and install them if they are missing. Takes more than ten minutes.
     Sanitize {
         /// The tools to run; by default all.
         parts: Vec<sanitize::Part>,

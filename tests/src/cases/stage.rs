@@ -1,4 +1,4 @@
-//! Aborts in the vertex and fragment stages, and in workgroups of three dimensions.
+//! Aborts in the vertex, fragment and compute stages.
 
 use super::support::{draw, expect_lost, expect_payloads, expect_success};
 use crate::case::{Case, cases};
