@@ -113,13 +113,15 @@ impl Pipeline<'_, '_> {
             if !spec_ids.is_empty() {
                 let edits = constant_data::specialize(&index, self.options)?;
                 specialized = self.apply("constant_data", edits, original)?;
-                index = Index::new(&specialized)?;
+                index = index_again(&specialized)?;
             }
         }
         let unpoisoned;
         if features.contains(Feature::PoisonFreeze) {
-            unpoisoned = self.apply("poison", poison::lower(&index)?, index.words)?;
-            index = Index::new(&unpoisoned)?;
+            let is_original = std::ptr::eq(index.words, original);
+            let edits = poison::lower(&index).map_err(|e| if is_original { e } else { without_offset(e) })?;
+            unpoisoned = self.apply("poison", edits, index.words)?;
+            index = index_again(&unpoisoned)?;
         }
         let (mut words, uses_constant_data);
         let mut key_spec_id = None;
@@ -134,7 +136,7 @@ impl Pipeline<'_, '_> {
         if uses_constant_data {
             // Constant data that only messages used is gone; the rest becomes ordinary constants.
             let place = |words: &[u32]| self.hooks.place.as_mut().and_then(|place| place(words));
-            let edits = constant_data::lower(&Index::new(&words)?, place).map_err(without_offset)?;
+            let edits = constant_data::lower(&index_again(&words)?, place).map_err(without_offset)?;
             words = self.apply("constant_data", edits, &words)?;
         }
         Ok(Outcome::Instrumented(Instrumented {
@@ -168,7 +170,7 @@ impl Pipeline<'_, '_> {
         drop((index, plan));
         let mut outlined: HashSet<Id> = HashSet::default();
         for _ in 0..MAX_ROUNDS {
-            let index = Index::new(&words)?;
+            let index = index_again(&words)?;
             let plan = ExitPlan::new(&index, options, &waiting_loops);
             let edits = loop_normalize::normalize(&index, &plan);
             if !edits.is_empty() {
@@ -212,7 +214,7 @@ impl Pipeline<'_, '_> {
         } = lowered;
         let mut words = self.apply("abort", edits, words)?;
         if let Some(flag) = flag {
-            let (edits, warning) = reconverge::reconverge(&Index::new(&words)?, flag, &exits, headers);
+            let (edits, warning) = reconverge::reconverge(&index_again(&words)?, flag, &exits, headers);
             warnings.extend(warning);
             if !edits.is_empty() {
                 words = self.apply("reconverge", edits, &words)?;
@@ -242,6 +244,11 @@ pub(crate) fn sites(original: &[u32], options: &Options) -> Result<Option<SiteTa
     let offsets: Vec<usize> = index.aborts().collect();
     let graph = CallGraph::new(&index);
     site_numbering::build_sites(&index, &graph, options, hash, &offsets).map(Some)
+}
+
+/// The index of a module that a pass has changed.
+fn index_again(words: &[u32]) -> Result<Index<'_>> {
+    Index::new(words).map_err(without_offset)
 }
 
 /// Removes the offset: it is not one of the original module.
