@@ -9,10 +9,9 @@ use crate::analysis::index::constant;
 use crate::analysis::index::names::Names;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::spv::op::{decoration, storage_class};
+use crate::spv::op::decoration;
 use crate::spv::{Id, op};
 use vkabort_record::message_type::{Length, Member, Type};
-use vkabort_record::scalar_type::ScalarType;
 
 const PASS: &str = "layout";
 /// Limit on nesting, which bounds recursion: 255 structures (SPIR-V specification, "Universal Limits"), each in an array, and a
@@ -76,22 +75,15 @@ impl Layouts<'_, '_> {
         let Some(inst) = self.index.def(id) else {
             return fail(ErrorKind::Invalid, format!("message type {id} is not defined"));
         };
+        if let Some(scalar) = self.index.scalar_type(id) {
+            return Ok(scalar.into());
+        }
         let unsupported = |part: &str| fail(ErrorKind::Unsupported, format!("message type {id} contains {part}"));
         Ok(match inst.opcode() {
-            op::TypeBool => ScalarType::Bool.into(),
-            op::TypeInt => match ScalarType::from_spirv_int(inst.width(), inst.is_signed_int()) {
-                Some(ty) => ty.into(),
-                None => return unsupported(&format!("an integer of {} bits", inst.width())),
-            },
-            op::TypeFloat => match ScalarType::from_spirv_float(inst.width(), inst.words.get(3).copied()) {
-                Some(ty) => ty.into(),
-                None => {
-                    let bits = inst.width();
-                    return unsupported(&format!("a float of {bits} bits with an encoding of its own"));
-                }
-            },
-            op::TypePointer if inst.storage_class() == storage_class::PhysicalStorageBuffer => {
-                ScalarType::Pointer.into()
+            op::TypeInt => return unsupported(&format!("an integer of {} bits", inst.width())),
+            op::TypeFloat => {
+                let bits = inst.width();
+                return unsupported(&format!("a float of {bits} bits with an encoding of its own"));
             }
             op::TypeVector => {
                 let Type::Scalar(component) = self.lay_out(inst.element_type(), inherited, depth, parts)? else {

@@ -3,6 +3,7 @@
 use super::Index;
 use crate::spv::op::storage_class;
 use crate::spv::{Id, op};
+use vkabort_record::scalar_type::ScalarType;
 
 impl Index<'_> {
     /// Opcode of the instruction that defines `id`, 0 if none does.
@@ -40,6 +41,18 @@ impl Index<'_> {
     pub(crate) fn storage_class(&self, pointer_type: Id) -> Option<u32> {
         let ty = self.def(pointer_type)?;
         matches!(ty.opcode(), op::TypePointer | op::TypeUntypedPointerKHR).then(|| ty.storage_class())
+    }
+
+    /// The scalar type that `ty` is, if a message may contain it.
+    pub(crate) fn scalar_type(&self, ty: Id) -> Option<ScalarType> {
+        let ty = self.def(ty)?;
+        match ty.opcode() {
+            op::TypeBool => Some(ScalarType::Bool),
+            op::TypeInt => ScalarType::from_spirv_int(ty.width(), ty.is_signed_int()),
+            op::TypeFloat => ScalarType::from_spirv_float(ty.width(), ty.words.get(3).copied()),
+            op::TypePointer if ty.storage_class() == storage_class::PhysicalStorageBuffer => Some(ScalarType::Pointer),
+            _ => None,
+        }
     }
 
     /// The innermost element type of an array, or the type itself if it is not an array.

@@ -3,7 +3,7 @@
 use super::pending::Bits;
 use super::source::{Place, Source, scalar_access};
 use super::writer::MessageWriter;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::spv::op::storage_class;
 use crate::spv::{Id, Literal, Words, op};
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ impl<'w> MessageWriter<'_, 'w> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unsupported`] if the module does not define the source, [`ErrorKind::Invalid`] if it is not a scalar.
+    /// [`ErrorKind::Unsupported`] if the module does not define the source, [`ErrorKind::Invalid`] if it has another type.
     pub(super) fn write_scalar(&mut self, ty: ScalarType, source: &Source<'w>, offset: u32) -> Result<()> {
         let size = ty.bytes();
         let bits = match source {
@@ -33,9 +33,13 @@ impl<'w> MessageWriter<'_, 'w> {
                     "an unknown instruction defines a part of the message",
                 ));
             }
-            Source::Data { .. } | Source::Parts(_) => {
-                return Err(self.error(ErrorKind::Invalid, "the message does not match its type"));
+            // The constituents of a composite may have other types than its members.
+            Source::Value { ty: from, .. } | Source::Memory { ty: from, .. }
+                if self.index.scalar_type(*from) != Some(ty) =>
+            {
+                return Err(self.mismatch());
             }
+            Source::Data { .. } | Source::Parts(_) => return Err(self.mismatch()),
             &Source::Value { id, ref path, ty: from } => {
                 let value = self.extract(id, path, from);
                 self.convert_to_words(ty, value, from)
@@ -54,6 +58,12 @@ impl<'w> MessageWriter<'_, 'w> {
             self.put(offset + 4, 4, bits[1]);
         }
         Ok(())
+    }
+
+    fn mismatch(&self) -> Error {
+        let message = "a constituent of the message does not have the type of its place in the message type; report this to \
+                       the authors of the compiler";
+        self.error(ErrorKind::Invalid, message)
     }
 
     /// The part of a value at `path`, of type `ty`.
