@@ -1,5 +1,5 @@
-//! `vkabort-e2e CASE` runs one case in this process and environment. `vkabort-e2e --serve` runs the cases that standard
-//! input names, `vkabort-e2e --compile [PREFIX]` every case, or those that begin with the prefix, up to its first submission. Without arguments it lists all cases.
+//! `vkabort-e2e CASE` runs one case in this process and environment; with `--run` before the name it prints the verdict as a line
+//! for the runner. `vkabort-e2e --serve` runs the cases that standard input names, `vkabort-e2e --compile [PREFIX]` every case, or those that begin with the prefix, up to its first submission. Without arguments it lists all cases.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -10,15 +10,18 @@
 mod sanitized;
 
 use std::process::ExitCode;
+use vkabort_runner::{Context, Outcome, SERVE, in_process, serve};
+use vkabort_tests::cases;
 use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE, compile, pipeline_cache};
 #[cfg(unix)]
 use vkabort_tests::golden_pipelines::{GOLDENS, create};
-use vkabort_tests::harness::{SERVE, serve};
-use vkabort_tests::{cases, in_process};
 
 fn main() -> ExitCode {
     let all = cases::all();
-    let Some(name) = std::env::args().nth(1) else {
+    let mut arguments = std::env::args().skip(1);
+    let first = arguments.next();
+    let is_child = first.as_deref() == Some(in_process::RUN);
+    let Some(name) = (if is_child { arguments.next() } else { first }) else {
         all.iter().for_each(|case| println!("{}", case.name));
         return ExitCode::SUCCESS;
     };
@@ -62,10 +65,20 @@ fn main() -> ExitCode {
         };
     }
     match all.iter().find(|case| case.name == name) {
-        Some(case) => ExitCode::from(in_process::run(case)),
+        Some(case) => {
+            let context = Context::default();
+            let verdict = in_process::run(case, &context);
+            match verdict.outcome {
+                _ if is_child => println!("{}", verdict.line()),
+                Outcome::Pass => print!("{}", verdict.detail),
+                outcome => println!("{}: {}", outcome.name(), verdict.detail),
+            }
+            in_process::release(&context);
+            ExitCode::from(u8::from(verdict.outcome.is_failure()))
+        }
         None => {
             eprintln!("unknown case {name}");
-            ExitCode::from(in_process::FAILED)
+            ExitCode::FAILURE
         }
     }
 }

@@ -7,26 +7,19 @@ pub mod archive;
 pub mod bundle;
 pub mod call_log;
 pub mod cargo;
-pub mod context;
 #[cfg(unix)]
 pub mod decoder;
-pub mod device_choice;
 pub mod display;
 pub mod drivers;
 pub mod environment;
 pub mod gpu_drivers;
-pub mod heap;
 pub mod layer;
-pub mod message_data;
-pub mod messages;
 pub mod portability;
 pub mod process;
 pub mod programs;
 pub mod scratch;
 pub mod slang;
 pub mod spirv_tools;
-pub mod supervise;
-pub mod vk;
 pub mod wine;
 
 use std::path::{Path, PathBuf};

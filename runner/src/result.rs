@@ -1,0 +1,72 @@
+//! The result of a case.
+
+use crate::{Case, Measurement, Outcome, Verdict};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+/// The result of a case.
+#[derive(Clone, Debug)]
+pub struct CaseResult {
+    /// The case.
+    pub case: Case,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Time that it took, including the start of its process.
+    pub time: Duration,
+    /// What it measured, also before an error.
+    pub measurements: Vec<Measurement>,
+    /// Last lines of its output, if it failed.
+    pub output: String,
+}
+
+impl CaseResult {
+    /// The result of a case that is not run.
+    pub fn skipped(case: Case, reason: &str) -> Self {
+        Self {
+            case,
+            verdict: Verdict::new(Outcome::Skip, reason),
+            time: Duration::ZERO,
+            measurements: Vec::new(),
+            output: String::new(),
+        }
+    }
+
+    /// Name, rule, outcome, detail, duration in seconds, and measurements if there are any.
+    pub fn json(&self) -> Json {
+        let mut json = describe(&self.case);
+        json["outcome"] = json!(self.verdict.outcome);
+        json["detail"] = json!(self.verdict.detail);
+        json["seconds"] = json!(self.time.as_secs_f64());
+        if !self.measurements.is_empty() {
+            json["measurements"] = json!(self.measurements);
+        }
+        json
+    }
+}
+
+/// Name of a case, and its rule: `section` and `sentence`.
+pub fn describe(case: &Case) -> Json {
+    let mut json = json!({"name": case.name});
+    if let Some(rule) = case.rule {
+        json["section"] = json!(rule.section);
+        json["sentence"] = json!(rule.sentence);
+    }
+    json
+}
+
+/// One result of each outcome, for tests of what is displayed.
+#[cfg(test)]
+pub(crate) fn one_of_each() -> Vec<CaseResult> {
+    use crate::Rule;
+    const RULE: Rule = Rule {
+        section: "a section",
+        sentence: "a sentence",
+    };
+    let cases = ["a.pass", "a.fail", "a.crash", "a.hang", "a.warn", "a.skip"];
+    let result = |(name, outcome): (&'static str, Outcome)| CaseResult {
+        verdict: Verdict::new(outcome, format!("a < {}", outcome.name())),
+        time: Duration::from_millis(1500),
+        ..CaseResult::skipped(Case::new(name, |_| Ok(().into())).rule(RULE), "")
+    };
+    cases.into_iter().zip(Outcome::ALL).map(result).collect()
+}
