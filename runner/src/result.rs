@@ -15,7 +15,7 @@ pub struct CaseResult {
     pub time: Duration,
     /// What it measured, also before an error.
     pub measurements: Vec<Measurement>,
-    /// Last lines of its output, if it failed.
+    /// Last lines of its output, without the lines for the runner.
     pub output: String,
 }
 

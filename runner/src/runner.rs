@@ -97,14 +97,17 @@ pub(crate) fn hang(case: &Case, end: End, finished: &Finished) -> CaseResult {
 
 /// The result of a case with this verdict.
 pub(crate) fn result(case: &Case, verdict: Verdict, finished: &Finished) -> CaseResult {
-    let output = match verdict.outcome {
-        Outcome::Pass | Outcome::Skip => String::new(),
-        _ => finished.output_tail(),
+    let is_for_people = |line: &&str| Verdict::last_of(line).is_none() && Measurement::all_of(line).is_empty();
+    let lines = finished.stdout.lines().filter(is_for_people);
+    let shown = Finished {
+        status: finished.status,
+        stdout: lines.flat_map(|line| [line, "\n"]).collect(),
+        stderr: finished.stderr.clone(),
     };
     CaseResult {
         verdict,
         measurements: Measurement::all_of(&finished.stdout),
-        output,
+        output: shown.output_tail(),
         ..CaseResult::skipped(*case, "")
     }
 }

@@ -30,6 +30,8 @@ pub mod heap;
 pub mod interface;
 pub mod large_shader;
 #[cfg(unix)]
+pub mod machine;
+#[cfg(unix)]
 pub mod measure;
 pub mod memory;
 pub mod open;

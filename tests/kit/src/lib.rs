@@ -3,7 +3,6 @@
 //!
 //! Must not depend on C++ or parse command lines.
 
-pub mod archive;
 pub mod bundle;
 pub mod call_log;
 pub mod cargo;

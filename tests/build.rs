@@ -1,5 +1,5 @@
-//! Links libstdc++ statically, since the target machine may have an older version or none. The linker searches first a
-//! folder that contains only the static archive. (`-static-libstdc++` works only if `c++` links; Rust links with `cc`.)
+//! Links libstdc++ statically into programs for this system, since a machine that runs the bundle may have an older version or
+//! none. The linker searches first a folder that contains only the static archive. (`-static-libstdc++` works only if `c++` links; Rust links with `cc`.)
 
 use std::env;
 use std::os::unix::fs::symlink;
@@ -11,6 +11,9 @@ const ARCHIVE: &str = "libstdc++.a";
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=CXX");
+    if env::var_os("TARGET") != env::var_os("HOST") {
+        return;
+    }
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
     let output = Command::new(compiler)
         .arg(format!("-print-file-name={ARCHIVE}"))
