@@ -178,7 +178,7 @@ fn cases_checks_and_measurements_run_on_lavapipe() -> Result<()> {
         "property.maxDeviceFaultCount",
         "abort.time_to_loss",
         "abort::in_the_entry_point",
-        "loss::million",
+        "loss::one",
     ] {
         ensure!(passed(name), "{name} did not pass:\n{found}");
     }

@@ -1,4 +1,4 @@
-//! Helpers shared by the project's commands, its end-to-end tests, the conformance runner and the on-machine runner:
+//! Helpers shared by the project's own commands and tests:
 //! builds of the layer, test drivers, and the environment that restricts a program to one driver and the chosen layers.
 //!
 //! Must not depend on C++ or parse command lines.

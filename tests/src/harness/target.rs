@@ -66,9 +66,12 @@ impl Launch for Target {
                 .map(|log| (format!("{VARIABLE_PREFIX}LOG_FILE"), log)),
         );
         if case.schedule == Schedule::Benchmark {
-            // Processes that enable the layer by name find it here. debugPrintf is the validation layer's.
+            if self.placement == Placement::WithoutLayer {
+                // The process enables the layer by name where it measures with and without it.
+                command.env("VK_LAYER_PATH", &self.layer.explicit);
+            }
+            // debugPrintf is the validation layer's.
             command
-                .env("VK_LAYER_PATH", &self.layer.explicit)
                 .env("VK_LAYER_PRINTF_ENABLE", "1")
                 .env("VK_LAYER_PRINTF_ONLY_PRESET", "1");
         }
