@@ -1,5 +1,6 @@
 //! The result of a case.
 
+use crate::supervise::{End, Finished};
 use crate::{Case, Measurement, Outcome, Verdict};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
@@ -20,6 +21,33 @@ pub struct CaseResult {
 }
 
 impl CaseResult {
+    /// The result of a case with this verdict.
+    pub(crate) fn new(case: &Case, verdict: Verdict, finished: &Finished) -> Self {
+        let is_for_people = |line: &&str| Verdict::last_of(line).is_none() && Measurement::all_of(line).is_empty();
+        let lines = finished.stdout.lines().filter(is_for_people);
+        let shown = Finished {
+            status: finished.status,
+            stdout: lines.flat_map(|line| [line, "\n"]).collect(),
+            stderr: finished.stderr.clone(),
+        };
+        Self {
+            verdict,
+            measurements: Measurement::all_of(&finished.stdout),
+            output: shown.output_tail(),
+            ..Self::skipped(*case, "")
+        }
+    }
+
+    /// The result of a case that exceeded its limit.
+    pub(crate) fn hung(case: &Case, end: End, finished: &Finished) -> Self {
+        let survived = match end {
+            End::TimedOut { is_dead: false } => ", nor after it was killed",
+            _ => "",
+        };
+        let detail = format!("it did not end within {} s{survived}", case.limit.as_secs_f32());
+        Self::new(case, Verdict::new(Outcome::Hang, detail), finished)
+    }
+
     /// The result of a case that is not run.
     pub fn skipped(case: Case, reason: &str) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use crate::judge::judge;
 use crate::supervise::{self, End, Finished};
 use crate::workers::WorkerPool;
-use crate::{Case, CaseResult, Launch, Measurement, Outcome, Verdict, in_process, scratch};
+use crate::{Case, CaseResult, Launch, Outcome, Verdict, in_process, scratch};
 use anyhow::Result;
 use std::fs;
 use std::process::ExitStatus;
@@ -74,7 +74,8 @@ fn alone(case: &Case, launch: &dyn Launch) -> Result<CaseResult> {
         end = run()?;
     }
     let End::Exited(status) = end else {
-        return Ok(hang(case, end, &Finished::read(ExitStatus::default(), scratch.path())?));
+        let finished = Finished::read(ExitStatus::default(), scratch.path())?;
+        return Ok(CaseResult::hung(case, end, &finished));
     };
     let finished = Finished::read(status, scratch.path())?;
     let log = match launch.log_file(case, scratch.path()) {
@@ -82,34 +83,7 @@ fn alone(case: &Case, launch: &dyn Launch) -> Result<CaseResult> {
         None => finished.stderr.clone(),
     };
     let verdict = judge(case, launch, Verdict::last_of(&finished.stdout), &finished, &log);
-    Ok(result(case, verdict, &finished))
-}
-
-/// The result of a case that exceeded its limit.
-pub(crate) fn hang(case: &Case, end: End, finished: &Finished) -> CaseResult {
-    let survived = match end {
-        End::TimedOut { is_dead: false } => ", nor after it was killed",
-        _ => "",
-    };
-    let detail = format!("it did not end within {} s{survived}", case.limit.as_secs_f32());
-    result(case, Verdict::new(Outcome::Hang, detail), finished)
-}
-
-/// The result of a case with this verdict.
-pub(crate) fn result(case: &Case, verdict: Verdict, finished: &Finished) -> CaseResult {
-    let is_for_people = |line: &&str| Verdict::last_of(line).is_none() && Measurement::all_of(line).is_empty();
-    let lines = finished.stdout.lines().filter(is_for_people);
-    let shown = Finished {
-        status: finished.status,
-        stdout: lines.flat_map(|line| [line, "\n"]).collect(),
-        stderr: finished.stderr.clone(),
-    };
-    CaseResult {
-        verdict,
-        measurements: Measurement::all_of(&finished.stdout),
-        output: shown.output_tail(),
-        ..CaseResult::skipped(*case, "")
-    }
+    Ok(CaseResult::new(case, verdict, &finished))
 }
 
 #[cfg(all(test, unix))]

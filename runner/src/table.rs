@@ -24,10 +24,9 @@ pub fn row(result: &CaseResult, color: bool) -> String {
     let mut out = format!("{name:<NAME$} {word} {time:>7.2} s  {}", result.verdict.detail);
     out.truncate(out.trim_end().len());
     out.push('\n');
-    if outcome.is_failure() || outcome == Outcome::Warn {
-        if let Some(rule) = result.case.rule {
-            let _ = writeln!(out, "    {}:\n    \"{}\"", rule.section, rule.sentence);
-        }
+    let is_bad = outcome.is_failure() || outcome == Outcome::Warn;
+    if let Some(rule) = result.case.rule.filter(|_| is_bad) {
+        let _ = writeln!(out, "    {}:\n    \"{}\"", rule.section, rule.sentence);
     }
     out
 }

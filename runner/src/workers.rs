@@ -6,7 +6,6 @@
 //! case gets a fresh one.
 
 use crate::judge::judge;
-use crate::runner::{hang, result};
 use crate::scratch::{self, TempDir};
 use crate::supervise::{self, End, Finished};
 use crate::{Case, CaseResult, Launch, SERVE, Verdict};
@@ -159,9 +158,10 @@ impl Worker {
         let mut result = match end {
             End::Exited(status) => {
                 let finished = Finished::read(status, output.path())?;
-                result(case, judge(case, launch, said, &finished, &finished.stderr), &finished)
+                let verdict = judge(case, launch, said, &finished, &finished.stderr);
+                CaseResult::new(case, verdict, &finished)
             }
-            end => hang(case, end, &Finished::read(ExitStatus::default(), output.path())?),
+            end => CaseResult::hung(case, end, &Finished::read(ExitStatus::default(), output.path())?),
         };
         if result.verdict.outcome.is_failure() && !self.cases.is_empty() {
             result.output += &format!("\nIts process ran {:?} before.", self.cases);
