@@ -3,7 +3,7 @@
 use super::constant_data::shader;
 use super::constant_data_special::{message_of, specialisations};
 use super::support::{
-    GROUPS, MARK, draw, expect_end, expect_lost, expect_success, incremented, marked, run_kernel, same_set, same_words,
+    GROUPS, check_entry_point, draw, expect_end, expect_lost, expect_success, marked, run_kernel, same_set,
 };
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
@@ -58,8 +58,7 @@ enum ComputeWay {
 
 fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
     with_inline(gpu, |device| {
-        let words = marked(aborting);
-        let buffer = Buffer::storage(device, &words)?;
+        let buffer = Buffer::storage(device, &marked(aborting))?;
         let mut kernel = Kernel::bound(device, &[&buffer])?;
         let spirv = glsl::compile("abort/entry_point.comp")?;
         let mut module = vk::ShaderModuleCreateInfo::default().code(&spirv);
@@ -90,14 +89,7 @@ fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
         let (_submission, result) = kernel.run(GROUPS)?;
         // SAFETY: no submission uses the first pipeline.
         unsafe { device.raw.destroy_pipeline(first, None) };
-        let after: Vec<u32> = incremented(&words);
-        same_words(&buffer.read(), &after)?;
-        expect_end(result, !aborting.is_empty())?;
-        if aborting.is_empty() {
-            return Ok(());
-        }
-        let message = |i: &usize| Payload::text("word %u is %u").scalar(*i as u32).scalar(MARK).bytes();
-        same_set(device.payloads()?, aborting.iter().map(message).collect())
+        check_entry_point(device, result, &buffer.read(), aborting)
     })
 }
 
@@ -131,9 +123,8 @@ fn one_fails(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
             is_there == [true, false, true] && result == vk::Result::ERROR_UNKNOWN,
             "{result:?}, {is_there:?}"
         );
-        let ran = run_kernel(device, &kernel, &buffer)?;
-        expect_end(ran.result, !aborting.is_empty())?;
-        same_words(&ran.words, &incremented(&marked(aborting)))
+        let result = kernel.run_to_end(GROUPS)?;
+        check_entry_point(device, result, &buffer.read(), aborting)
     })
 }
 

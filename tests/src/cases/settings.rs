@@ -1,7 +1,7 @@
 //! Sources of settings, their precedence, and invalid values.
 
+use super::objects::message_limit;
 use crate::case::{Case, Context, cases};
-use crate::vk::khr::ShaderAbortProperties;
 use crate::vk::{Chained, Gpu};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -50,12 +50,7 @@ fn limit(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<u64>
         settings,
         ..Chained::default()
     };
-    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
-    let mut abort = ShaderAbortProperties::default();
-    let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut abort);
-    // SAFETY: the handle belongs to the living instance; the chain is valid.
-    unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
-    Ok(abort.max_shader_abort_message_size)
+    Ok(message_limit(&Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?))
 }
 
 fn precedence(context: &Context) -> Result<()> {

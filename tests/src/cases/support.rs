@@ -2,6 +2,7 @@
 
 use crate::case::Context;
 use crate::glsl;
+use crate::payload::Payload;
 use crate::vk::khr::FaultInfo;
 use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, Stage, Way, WordKernel};
 use anyhow::{Context as _, Result, ensure};
@@ -92,6 +93,24 @@ pub(super) fn expect_submitted(results: &[vk::Result], aborts: bool) -> Result<(
     let fits = |&result: &vk::Result| result == vk::Result::SUCCESS || aborts && result == LOST;
     ensure!(results.iter().all(fits), "the submissions ended with {results:?}");
     Ok(())
+}
+
+/// Payload of invocation `i` of the simplest shader with an abort.
+pub(super) fn entry_point_payload(i: usize) -> Vec<u8> {
+    Payload::text("word %u is %u").scalar(i as u32).scalar(MARK).bytes()
+}
+
+/// Checks the end of the simplest shader with an abort over [`marked`] words: its result, its words and its messages.
+pub(super) fn check_entry_point(
+    device: &Device<'_>,
+    result: vk::Result,
+    words: &[u32],
+    aborting: &[usize],
+) -> Result<()> {
+    expect_end(result, !aborting.is_empty())?;
+    same_words(words, &incremented(&marked(aborting)))?;
+    let expected = aborting.iter().map(|&i| entry_point_payload(i)).collect();
+    same_set(payloads_if_lost(device, result)?, expected)
 }
 
 /// Runs a shader of `shaders/` over these words and expects a lost device. Returns the final words and the payloads in

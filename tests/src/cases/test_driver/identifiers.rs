@@ -6,6 +6,7 @@ use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::cases::constant_data::shader;
 use crate::cases::constant_data_special::{Special, specialisations};
+use crate::cases::objects::error_code;
 use crate::cases::support::expect_payloads;
 use crate::vk::{Buffer, Device, Gpu, Kernel, specialization, stage, test_driver};
 use anyhow::{Result, ensure};
@@ -124,10 +125,7 @@ fn another_device(gpu: &Gpu) -> Result<()> {
     let identifier = identify(&first, &spirv)?;
     let buffer = Buffer::storage(&second, &[0; 64])?;
     let mut found = Kernel::bound(&second, &[&buffer])?;
-    let created = create(&second, &mut found, &identifier, &Special::new());
-    let code = created
-        .err()
-        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let code = error_code(create(&second, &mut found, &identifier, &Special::new()));
     ensure!(code == Some(vk::Result::PIPELINE_COMPILE_REQUIRED_EXT), "{code:?}");
     ensure!(identify(&second, &spirv)? == identifier, "the identifiers differ");
     let words = create(&second, &mut found, &identifier, &Special::new())?;

@@ -4,6 +4,7 @@ use super::identifiers::{create as create_identified, identify};
 use super::support::{Extra, aborting, device_with, payload};
 use crate::case::{Case, cases};
 use crate::cases::constant_data_special::Special;
+use crate::cases::objects::{create_pipeline_from, error_code};
 use crate::cases::support::{expect_payloads, without_abort};
 use crate::vk::khr::{self, PipelineBinaryInfo, PipelineBinaryKey, PipelineBinaryKeysAndData, PipelineCreateInfo};
 use crate::vk::{Buffer, Device, Gpu, Kernel, stage, test_driver};
@@ -132,19 +133,8 @@ fn create_captured(device: &Device<'_>, kernel: &mut Kernel<'_>, spirv: &[u32]) 
         .stage(stage(vk::ShaderModule::null()).push_next(&mut module))
         .layout(kernel.layout)
         .push_next(&mut flags);
-    kernel.pipeline = create(device, &info)?;
+    kernel.pipeline = create_pipeline_from(device, &info)?;
     Ok(())
-}
-
-fn create(device: &Device<'_>, info: &vk::ComputePipelineCreateInfo<'_>) -> Result<vk::Pipeline> {
-    let infos = std::slice::from_ref(info);
-    // SAFETY: the handles belong to this device; the create info points to data that outlives the call.
-    let created = unsafe {
-        device
-            .raw
-            .create_compute_pipelines(vk::PipelineCache::null(), infos, None)
-    };
-    Ok(created.map_err(|(_, result)| result)?[0])
 }
 
 /// "Any shader module identifiers or shader modules declared in VkPipelineShaderStageCreateInfo instances are ignored":
@@ -172,7 +162,7 @@ fn run(gpu: &Gpu, expected: vk::Result) -> Result<()> {
         .stage(stage(vk::ShaderModule::null()).push_next(&mut truncated))
         .layout(kernel.layout)
         .push_next(&mut binaries);
-    kernel.pipeline = create(&device, &info)?;
+    kernel.pipeline = create_pipeline_from(&device, &info)?;
     // SAFETY: the pipeline exists, so its binary is no longer needed.
     unsafe { (commands.destroy)(commands.device, binary, ptr::null()) };
     ensure!(test_driver::words(&device, kernel.pipeline, 0)? == words, "other code");
@@ -222,9 +212,7 @@ fn keys(gpu: &Gpu) -> Result<()> {
             ..Default::default()
         })
     };
-    let missing = cached()
-        .err()
-        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let missing = error_code(cached());
     ensure!(missing == Some(MISSING), "{missing:?} before the pipeline exists");
     create_captured(&device, &mut kernel, &spirv)?;
     let words = test_driver::words(&device, kernel.pipeline, 0)?;

@@ -4,7 +4,7 @@
 
 use super::support::{lose_with, payload};
 use crate::case::{Case, Context, cases};
-use crate::vk::khr::ShaderAbortProperties;
+use crate::cases::objects::message_limit;
 use crate::vk::{Chained, Device, Gpu, khr};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -49,14 +49,6 @@ fn is_loaded() -> bool {
     found
 }
 
-fn message_size(gpu: &Gpu) -> u64 {
-    let mut abort = ShaderAbortProperties::default();
-    let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut abort);
-    // SAFETY: the handle belongs to the living instance; the chain is valid.
-    unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
-    abort.max_shader_abort_message_size
-}
-
 /// Environment and files change a process without privileges, and have no effect on one with them. The application's own
 /// settings have an effect on both, except those that write files.
 fn configured(context: &Context) -> Result<()> {
@@ -84,7 +76,7 @@ fn configured(context: &Context) -> Result<()> {
         ..Chained::default()
     };
     let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
-    let size = message_size(&gpu);
+    let size = message_limit(&gpu);
     println!("secure {secure}, message size {size}");
     ensure!(!secure || size == DEFAULT_SIZE, "the message size is {size}");
     lose_with(&Device::new(&gpu)?, &[payload(1, 0)])
