@@ -45,7 +45,7 @@ impl Interface {
             match inst.op {
                 op::Capability => interface.capabilities.push(inst.word(0)),
                 op::EntryPoint => {
-                    let (name, _) = read_string(inst.operands_from(2));
+                    let name = read_string(inst.operands_from(2));
                     interface.entries.push((stage(inst.word(0)), CString::new(name)?));
                 }
                 op::Decorate => {

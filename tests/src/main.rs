@@ -9,6 +9,7 @@
 #[cfg(sanitized)]
 mod sanitized;
 
+use anyhow::{Context as _, Result};
 use std::process::ExitCode;
 use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE, compile, pipeline_cache};
 #[cfg(unix)]
@@ -17,55 +18,32 @@ use vkabort_tests::harness::{SERVE, serve};
 use vkabort_tests::{cases, in_process};
 
 fn main() -> ExitCode {
+    run().unwrap_or_else(|error| {
+        eprintln!("{error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run() -> Result<ExitCode> {
     let all = cases::all();
-    let Some(name) = std::env::args().nth(1) else {
-        all.iter().for_each(|case| println!("{}", case.name));
-        return ExitCode::SUCCESS;
-    };
-    if name == SERVE {
-        return match serve(&all) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error:#}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if name == PIPELINE_CACHE {
-        let file = std::env::args_os().nth(2).unwrap_or_default();
-        return match pipeline_cache(file.as_ref()) {
-            Ok(hit) => {
-                println!("{}", if hit { HIT } else { MISS });
-                ExitCode::SUCCESS
-            }
-            Err(error) => {
-                eprintln!("{error:#}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if name == COMPILE {
-        let prefix = std::env::args().nth(2).unwrap_or_default();
-        let selected: Vec<_> = all.into_iter().filter(|case| case.name.starts_with(&prefix)).collect();
-        compile(&selected, |case, progress| println!("{}\t{progress}", case.name));
-        return ExitCode::SUCCESS;
-    }
-    #[cfg(unix)]
-    if name == GOLDENS {
-        let folder = std::env::args_os().nth(2).unwrap_or_default();
-        return match create(folder.as_ref(), |name, progress| println!("{name}\t{progress}")) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error:#}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    match all.iter().find(|case| case.name == name) {
-        Some(case) => ExitCode::from(in_process::run(case)),
-        None => {
-            eprintln!("unknown case {name}");
-            ExitCode::from(in_process::FAILED)
+    let mut arguments = std::env::args_os().skip(1);
+    let (name, argument) = (arguments.next(), arguments.next().unwrap_or_default());
+    match name.as_ref().and_then(|name| name.to_str()) {
+        None => all.iter().for_each(|case| println!("{}", case.name)),
+        Some(SERVE) => serve(&all)?,
+        Some(PIPELINE_CACHE) => println!("{}", if pipeline_cache(argument.as_ref())? { HIT } else { MISS }),
+        Some(COMPILE) => {
+            let prefix = argument.to_string_lossy();
+            let selected: Vec<_> = all.into_iter().filter(|case| case.name.starts_with(&*prefix)).collect();
+            compile(&selected, |case, progress| println!("{}\t{progress}", case.name));
+        }
+        #[cfg(unix)]
+        Some(GOLDENS) => create(argument.as_ref(), |name, progress| println!("{name}\t{progress}"))?,
+        Some(name) => {
+            let case = all.iter().find(|case| case.name == name);
+            let case = case.with_context(|| format!("unknown case {name}"))?;
+            return Ok(ExitCode::from(in_process::run(case)));
         }
     }
+    Ok(ExitCode::SUCCESS)
 }

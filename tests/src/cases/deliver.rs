@@ -10,6 +10,7 @@ use ash::vk;
 use std::ffi::{CStr, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use vkabort_oracle::words::from_bytes;
 use vkabort_record::framing::message_data;
 use vkabort_record::report::Report;
 use vkabort_record::site::SiteTable;
@@ -203,10 +204,7 @@ fn only_dump() -> Result<PathBuf> {
 
 fn words(path: &Path) -> Result<Vec<u32>> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect())
+    Ok(from_bytes(&bytes))
 }
 
 /// Checks the dump of the report in `name.txt`: the files that every dump has, and their number. Returns the folder and

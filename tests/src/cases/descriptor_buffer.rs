@@ -8,6 +8,7 @@ use crate::vk::{Buffer, Device, DeviceOptions, Gpu, More, Submission};
 use anyhow::Result;
 use ash::ext::descriptor_buffer;
 use ash::vk::{self, BufferUsageFlags as Usage};
+use vkabort_oracle::words::from_bytes;
 
 pub(super) const CASES: &[Case] = cases! {
     "descriptor_buffer::an_abort" => dispatch(gpu, &[5, 38]), logs(&["word 5 is 7"]);
@@ -55,10 +56,8 @@ fn dispatch(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
         let at = commands.get_descriptor_set_layout_binding_offset(set_layout, 0) as usize;
         let mut set = vec![0u8; commands.get_descriptor_set_layout_size(set_layout).next_multiple_of(4) as usize];
         commands.get_descriptor(&info, &mut set[at..][..sizes.storage_buffer_descriptor_size]);
-        let (set, _) = set.as_chunks();
-        let set: Vec<u32> = set.iter().map(|word| u32::from_le_bytes(*word)).collect();
         let usage = Usage::RESOURCE_DESCRIPTOR_BUFFER_EXT;
-        let descriptors = Buffer::addressed(device, &set, usage)?;
+        let descriptors = Buffer::addressed(device, &from_bytes(&set), usage)?;
 
         let spirv = glsl::compile("abort/entry_point.comp")?;
         let info = vk::ComputePipelineCreateInfo::default()

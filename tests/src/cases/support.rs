@@ -31,10 +31,7 @@ pub(super) fn words(aborts: bool) -> Vec<u32> {
     marked(if aborts { &[3] } else { &[] })
 }
 
-/// Little-endian bytes of words.
-pub(super) fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
+pub(super) use vkabort_oracle::words::to_bytes as bytes;
 
 /// Words after the shaders that add 1000 to their word, unless it is [`MARK`].
 pub(super) fn incremented(words: &[u32]) -> Vec<u32> {
