@@ -8,7 +8,7 @@ use crate::vk::{Buffer, Chained, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ffi::{CStr, c_void};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use vkabort_oracle::words::from_bytes;
 use vkabort_record::framing::message_data;
@@ -202,11 +202,6 @@ fn only_dump() -> Result<PathBuf> {
     folders.into_iter().next().context("no dump")
 }
 
-fn words(path: &Path) -> Result<Vec<u32>> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(from_bytes(&bytes))
-}
-
 /// Checks the dump of the report in `name.txt`: the files that every dump has, and their number. Returns the folder and
 /// the module's hash.
 fn check_dump(device: &Device<'_>, name: &str, count: usize) -> Result<(PathBuf, String)> {
@@ -228,7 +223,7 @@ fn check_dump(device: &Device<'_>, name: &str, count: usize) -> Result<(PathBuf,
     );
     let hash = reports[0].sites[0].module_hash.context("no module")?.to_string();
     ensure!(
-        words(&folder.join(format!("{hash}.original.spv")))? == shader()?,
+        from_bytes(&std::fs::read(folder.join(format!("{hash}.original.spv")))?) == shader()?,
         "the original is another module"
     );
     let sites: SiteTable = serde_json::from_str(&read(&format!("{hash}.sites.json"))?)?;
@@ -238,8 +233,8 @@ fn check_dump(device: &Device<'_>, name: &str, count: usize) -> Result<(PathBuf,
 
 fn dump(device: &Device<'_>) -> Result<()> {
     let (folder, hash) = check_dump(device, "glsl_lines", 6)?;
-    let rewritten = words(&folder.join(format!("{hash}.rewritten.spv")))?;
-    validate(&rewritten, TargetEnv::Vulkan1_2)
+    let rewritten = std::fs::read(folder.join(format!("{hash}.rewritten.spv")))?;
+    validate(&from_bytes(&rewritten), TargetEnv::Vulkan1_2)
 }
 
 /// A native driver gets the original module, and its report has no invocation.

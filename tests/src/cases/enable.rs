@@ -2,6 +2,7 @@
 //! shaders that abort in vain.
 
 use super::objects::create_module;
+use super::settings;
 use super::support::{expect_lost, expect_success, incremented, marked, run, same_words, without_abort, words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context, cases};
@@ -86,16 +87,8 @@ fn always(gpu: &Gpu, aborts: bool) -> Result<()> {
 /// The application sets `enable` through `VK_EXT_layer_settings`.
 fn by_application(context: &Context) -> Result<()> {
     let value = [c"always".as_ptr()];
-    let settings = [vk::LayerSettingEXT {
-        p_layer_name: c"VK_LAYER_vkabort_shader_abort".as_ptr(),
-        p_setting_name: c"enable".as_ptr(),
-        ty: vk::LayerSettingTypeEXT::STRING,
-        value_count: 1,
-        p_values: value.as_ptr().cast(),
-        ..Default::default()
-    }];
     let chained = Chained {
-        settings: &settings,
+        settings: &[settings::text(c"enable", &value)],
         ..Chained::default()
     };
     always(&Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?, true)

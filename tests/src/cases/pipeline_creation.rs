@@ -2,13 +2,11 @@
 //! operation.
 use super::constant_data::shader;
 use super::constant_data_special::{message_of, specialisations};
-use super::support::{
-    GROUPS, check_entry_point, draw, expect_end, expect_lost, expect_success, marked, run_kernel, same_set,
-};
+use super::stage::check_fragment;
+use super::support::{GROUPS, check_entry_point, draw, expect_end, marked, run_kernel, same_set};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::payload::Payload;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Way, stage};
 use anyhow::{Result, ensure};
 use ash::vk::{self, Handle as _};
@@ -160,19 +158,6 @@ fn graphics(gpu: &Gpu, way: Way, aborts: bool) -> Result<()> {
         let shaders = ["stage/cover.vert", "stage/fragment.frag"];
         let push = if aborts { [17, 42] } else { [1000, 1000] };
         let (image, result) = draw(device, &shaders, &[], way, push)?;
-        let shade = |x: u32, y: u32| [x as u8, y as u8, 255, 255];
-        for (x, y) in [(16, 42), (18, 42), (0, 0), (63, 63)] {
-            let found = image.texel(x, y);
-            ensure!(found == shade(x, y), "pixel {x} {y} is {found:?}");
-        }
-        if !aborts {
-            expect_success(result)?;
-            ensure!(image.texel(17, 42) == shade(17, 42), "{:?}", image.texel(17, 42));
-            return Ok(());
-        }
-        expect_lost(result)?;
-        ensure!(image.texel(17, 42) == [0; 4], "{:?}", image.texel(17, 42));
-        let message = Payload::text("pixel %u %u").scalar(17u32).scalar(42u32).bytes();
-        same_set(device.payloads()?, vec![message])
+        check_fragment(device, &image, result, push)
     })
 }

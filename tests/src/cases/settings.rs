@@ -33,7 +33,7 @@ pub(super) const CASES: &[Case] = cases! {
 const LAYER: &CStr = c"VK_LAYER_vkabort_shader_abort";
 
 /// A string setting of `VK_EXT_layer_settings`.
-fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -> vk::LayerSettingEXT<'a> {
+pub(super) fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -> vk::LayerSettingEXT<'a> {
     vk::LayerSettingEXT {
         p_layer_name: LAYER.as_ptr(),
         p_setting_name: key.as_ptr(),

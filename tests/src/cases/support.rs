@@ -8,6 +8,7 @@ use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ffi::CStr;
+use vkabort_test_kit::messages::Messages;
 
 /// Words in the storage buffer of most shaders, and invocations of most dispatches.
 pub(super) const COUNT: usize = 64;
@@ -48,6 +49,12 @@ pub(super) fn open_with_extensions(context: &Context, api_version: u32, extensio
         ..Chained::default()
     };
     Gpu::open_with(context, api_version, &chained)
+}
+
+/// Expects validation errors for the 8-bit strings of GLSL's aborts: see [`Device::with`].
+pub(super) fn expect_narrow(messages: &Messages) {
+    messages.expect("declares SPIR-V Capability Int8");
+    messages.expect("SPIR-V Capability Int8 was declared");
 }
 
 /// Creates a device that does not enable the abort extensions.
@@ -191,10 +198,10 @@ pub(super) fn compile_stages(shaders: &[&str]) -> Result<Vec<(vk::ShaderStageFla
 }
 
 /// Draws with these shaders, push constants and buffers.
-pub(super) fn draw<'device>(
+pub(super) fn draw<'a, 'device: 'a>(
     device: &'device Device<'device>,
     shaders: &[&str],
-    buffers: &[&'device Buffer<'device>],
+    buffers: &[&'a Buffer<'a>],
     way: Way,
     push: [u32; 2],
 ) -> Result<(Image<'device>, vk::Result)> {
@@ -213,21 +220,13 @@ pub(super) fn draw_with_words<'device>(
     push: [u32; 2],
 ) -> Result<(Image<'device>, Ran)> {
     let buffer = Buffer::storage(device, &[0; 256])?;
-    let compiled = compile_stages(shaders)?;
-    let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
-    let image = Image::new(device)?;
-    let pass = Pass::with(device, &stages.collect::<Vec<_>>(), &[&buffer], Way::Modules)?;
-    let result = pass.record(&image, push)?.run();
-    let payloads = payloads_if_lost(device, result)?;
-    let words = buffer.read();
-    Ok((
-        image,
-        Ran {
-            result,
-            words,
-            payloads,
-        },
-    ))
+    let (image, result) = draw(device, shaders, &[&buffer], Way::Modules, push)?;
+    let ran = Ran {
+        result,
+        payloads: payloads_if_lost(device, result)?,
+        words: buffer.read(),
+    };
+    Ok((image, ran))
 }
 
 /// Checks that a submission lost the device if `aborts`, and succeeded otherwise.

@@ -5,6 +5,7 @@
 use super::support::{lose_with, payload};
 use crate::case::{Case, Context, cases};
 use crate::cases::objects::message_limit;
+use crate::cases::settings::text;
 use crate::vk::{Chained, Device, Gpu, khr};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -63,14 +64,7 @@ fn configured(context: &Context) -> Result<()> {
     drop(gpu);
     let values = [c"auto", c"/attack/log", c"/attack/dump"].map(|value| [value.as_ptr()]);
     let keys = [c"emulation", c"log_file", c"dump_dir"];
-    let settings = std::array::from_fn::<_, 3, _>(|index| vk::LayerSettingEXT {
-        p_layer_name: c"VK_LAYER_vkabort_shader_abort".as_ptr(),
-        p_setting_name: keys[index].as_ptr(),
-        ty: vk::LayerSettingTypeEXT::STRING,
-        value_count: 1,
-        p_values: values[index].as_ptr().cast(),
-        ..Default::default()
-    });
+    let settings = std::array::from_fn::<_, 3, _>(|index| text(keys[index], &values[index]));
     let chained = Chained {
         settings: if secure { &settings } else { &[] },
         ..Chained::default()
