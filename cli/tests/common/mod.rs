@@ -21,6 +21,15 @@ impl Run {
         std::str::from_utf8(&self.stdout).expect("standard output is text")
     }
 
+    /// Checks that standard output starts with `text`.
+    pub fn begins(&self, text: &str) {
+        assert!(
+            self.text().starts_with(text),
+            "{text:?} is not at the start of\n{}",
+            self.text()
+        );
+    }
+
     /// Checks that standard output contains `text`.
     pub fn prints(&self, text: &str) {
         assert!(self.text().contains(text), "{text:?} is not in\n{}", self.text());
@@ -148,6 +157,10 @@ pub fn with_program(name: &str, script: &str) -> PathBuf {
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("executable");
     folder
 }
+
+/// A line of a program of [`with_program`] that writes a report as the layer does.
+#[cfg(unix)]
+pub const ABORT: &str = "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"";
 
 /// Runs the program of [`with_program`] under `vkabort run`.
 pub fn run_program(folder: &Path, options: &[&str]) -> Run {
