@@ -1,4 +1,4 @@
-//! Entry points and resources of a module: what a pipeline layout for any shader needs.
+//! Entry points and resources of a module, from which the layout of any pipeline follows.
 
 use anyhow::{Context, Result};
 use ash::vk::{DescriptorType, ShaderStageFlags};

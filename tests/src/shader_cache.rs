@@ -10,7 +10,7 @@ use vkabort_test_kit::{root, target};
 /// Environment variable with the folder. Without it, every call compiles.
 pub const VARIABLE: &str = "VKABORT_SHADER_CACHE";
 
-/// What determines how a source is compiled, beside the arguments of [`compiled`].
+/// Code that determines how a source is compiled, besides the arguments of [`compiled`].
 const COMPILERS: [&str; 4] = [
     include_str!("assembly.rs"),
     include_str!("glsl.rs"),

@@ -37,7 +37,7 @@ struct Row {
     origin: String,
 }
 
-/// Prints every setting, and what in the environment and the settings file has no effect.
+/// Prints every setting, and the names in the environment and the settings file that have no effect.
 ///
 /// # Errors
 ///

@@ -133,7 +133,7 @@ pub extern "system" fn create_ray_tracing(
     allocator: Allocator<'static>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    // By the command's valid usage, what the parameters point to stays valid until the operation completes.
+    // By the command's valid usage, the pointers stay valid until the operation completes.
     let (infos, pipelines) = (infos as usize, pipelines as usize);
     let allocator = allocator.map_or(0, |callbacks| std::ptr::from_ref(callbacks) as usize);
     let create = move || {

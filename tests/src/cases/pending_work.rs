@@ -1,4 +1,4 @@
-//! What reports say of the work that was pending: command buffers and queue labels, where only one is left.
+//! Reports name the pending work if only one command buffer or queue label is left.
 
 use super::deliver::shader;
 use super::lost_objects::create_timeline;
@@ -66,7 +66,7 @@ fn queue_label(device: &Device<'_>, several: bool) -> Result<()> {
         // SAFETY: the queue belongs to the device, and no other thread uses it.
         unsafe { labels.queue_begin_debug_utils_label(device.queue, &label) };
     };
-    // SAFETY: as above; a label was begun.
+    // SAFETY: the queue belongs to the device, no other thread uses it, and a label was begun.
     let end = || unsafe { labels.queue_end_debug_utils_label(device.queue) };
     expect_success(harmless.run_to_end(1)?)?;
     expect_success(device.queue_wait_idle())?;
@@ -86,14 +86,14 @@ fn queue_label(device: &Device<'_>, several: bool) -> Result<()> {
     if several { not_named("queue label") } else { Ok(()) }
 }
 
-/// What shows the application that a submission has completed.
+/// How the application learns that a submission has completed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// `vkWaitForFences`.
     Fence,
     /// `vkGetFenceStatus`.
     Status,
-    /// `vkWaitForFences` for any of two, which does not tell which.
+    /// `vkWaitForFences` for any of two fences: the application does not learn which one.
     AnyFence,
     /// `vkWaitSemaphores`.
     Timeline,

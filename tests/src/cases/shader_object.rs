@@ -36,7 +36,7 @@ const UNUSED: [vk::ShaderStageFlags; 3] = [
     vk::ShaderStageFlags::GEOMETRY,
 ];
 
-/// Creates both shaders in one call. Returns what it wrote, and its result.
+/// Creates both shaders in one call. Returns the handles that it wrote, and its result.
 pub(super) fn create(
     objects: &ext::shader_object::Device,
     ranges: &[vk::PushConstantRange],

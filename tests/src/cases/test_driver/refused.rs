@@ -95,7 +95,7 @@ struct Unknown {
 // SAFETY: starts with the type and the next structure, like every structure of a chain.
 unsafe impl vk::ExtendsDeviceCreateInfo for Unknown {}
 
-/// The layer cannot change what follows a structure of unknown size, but what it needs may be there already.
+/// The layer cannot change the structures behind one of unknown size, but they may have its features already.
 fn behind_unknown(gpu: &Gpu, on: bool) -> Result<()> {
     let mut newer = vk::PhysicalDeviceVulkan12Features::default()
         .timeline_semaphore(true)
