@@ -105,15 +105,20 @@ unsafe extern "system" fn receive(
     vk::FALSE
 }
 
+/// Opens the driver with a messenger in the create info of the instance.
+fn open(context: &Context, messenger: Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>) -> Result<Gpu> {
+    let chained = Chained {
+        messenger,
+        ..Chained::default()
+    };
+    Gpu::open_with(context, vk::API_VERSION_1_3, &chained)
+}
+
 /// Two messengers, of which the first receives errors and warnings. The second receives `expected` texts.
 fn severity(context: &Context, expected: usize) -> Result<()> {
     use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
     let (severe, other) = (Received::default(), Received::default());
-    let chained = Chained {
-        messenger: Some(severe.info(Severity::ERROR | Severity::WARNING)),
-        ..Chained::default()
-    };
-    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    let gpu = open(context, Some(severe.info(Severity::ERROR | Severity::WARNING)))?;
     let _messenger = gpu.messenger(&other.info(Severity::INFO | Severity::VERBOSE))?;
     abort_on(&gpu, |_| {
         let (severe, other) = (severe.take(), other.take());
@@ -140,11 +145,7 @@ fn messengers(context: &Context) -> Result<()> {
         (None, Some((&later, Severity::WARNING)), [0, 0]),
     ];
     for (round, (at_creation, created, expected)) in rounds.into_iter().enumerate() {
-        let chained = Chained {
-            messenger: at_creation.map(|received| received.info(both)),
-            ..Chained::default()
-        };
-        let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+        let gpu = open(context, at_creation.map(|received| received.info(both)))?;
         let messenger = created.map(|(received, severity)| gpu.messenger(&received.info(severity)));
         let messenger = messenger.transpose()?;
         abort_on(&gpu, |device| {
@@ -179,11 +180,10 @@ fn log_file(_: &Device<'_>) -> Result<()> {
 /// The layer copy that plays the driver also notifies the messenger, so the second report is the layer's.
 fn native_messenger(context: &Context) -> Result<()> {
     let received = Received::default();
-    let chained = Chained {
-        messenger: Some(received.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
-        ..Chained::default()
-    };
-    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    let gpu = open(
+        context,
+        Some(received.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
+    )?;
     abort_on(&gpu, |_| {
         let texts = received.take();
         let text = std::fs::read_to_string(report_files::file("native_lines", "txt"))?;

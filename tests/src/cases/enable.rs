@@ -7,7 +7,7 @@ use super::support::{expect_lost, expect_success, incremented, marked, run, same
 use crate::assembly::assemble;
 use crate::case::{Case, Context, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Chained, Device, Gpu, Kernel, More, khr, with_create_info};
+use crate::vk::{Buffer, Device, Gpu, Kernel, More, khr, with_create_info};
 use crate::word_shader::word_shader;
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -87,11 +87,7 @@ fn always(gpu: &Gpu, aborts: bool) -> Result<()> {
 /// The application sets `enable` through `VK_EXT_layer_settings`.
 fn by_application(context: &Context) -> Result<()> {
     let value = [c"always".as_ptr()];
-    let chained = Chained {
-        settings: &[settings::text(c"enable", &value)],
-        ..Chained::default()
-    };
-    always(&Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?, true)
+    always(&settings::open(context, &[settings::text(c"enable", &value)])?, true)
 }
 
 /// A device with extensions, but without their features.

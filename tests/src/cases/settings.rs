@@ -44,13 +44,18 @@ pub(super) fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -
     }
 }
 
-/// `maxShaderAbortMessageSize` on a new instance, which reflects the setting `max_message_size`.
-fn limit(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<u64> {
+/// Opens the driver with settings of the application.
+pub(super) fn open(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<Gpu> {
     let chained = Chained {
         settings,
         ..Chained::default()
     };
-    Ok(message_limit(&Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?))
+    Gpu::open_with(context, vk::API_VERSION_1_3, &chained)
+}
+
+/// `maxShaderAbortMessageSize` on a new instance, which reflects the setting `max_message_size`.
+fn limit(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<u64> {
+    Ok(message_limit(&open(context, settings)?))
 }
 
 fn precedence(context: &Context) -> Result<()> {

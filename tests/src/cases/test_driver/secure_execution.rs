@@ -5,10 +5,9 @@
 use super::support::{lose_with, payload};
 use crate::case::{Case, Context, cases};
 use crate::cases::objects::message_limit;
-use crate::cases::settings::text;
-use crate::vk::{Chained, Device, Gpu, khr};
+use crate::cases::settings::{open, text};
+use crate::vk::{Device, Gpu, khr};
 use anyhow::{Context as _, Result, ensure};
-use ash::vk;
 use std::ffi::CStr;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -65,11 +64,7 @@ fn configured(context: &Context) -> Result<()> {
     let values = [c"auto", c"/attack/log", c"/attack/dump"].map(|value| [value.as_ptr()]);
     let keys = [c"emulation", c"log_file", c"dump_dir"];
     let settings = std::array::from_fn::<_, 3, _>(|index| text(keys[index], &values[index]));
-    let chained = Chained {
-        settings: if secure { &settings } else { &[] },
-        ..Chained::default()
-    };
-    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    let gpu = open(context, if secure { &settings } else { &[] })?;
     let size = message_limit(&gpu);
     println!("secure {secure}, message size {size}");
     ensure!(!secure || size == DEFAULT_SIZE, "the message size is {size}");

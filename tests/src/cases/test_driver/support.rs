@@ -1,6 +1,6 @@
 //! Helpers for the cases on the test driver.
 
-use crate::cases::support::{GROUPS, entry_point, expect_lost, expect_payloads, reports};
+use crate::cases::support::{GROUPS, entry_point, expect_end, expect_lost, expect_payloads, reports};
 use crate::glsl;
 use crate::vk::{Device, Gpu, Kernel, Submission, WordKernel, khr};
 use anyhow::{Result, ensure};
@@ -47,6 +47,16 @@ pub(super) fn vendor_binary(device: &Device<'_>, size: u32, data: Option<&mut [u
     // SAFETY: the structure is valid; its data pointer is null or refers to at least `size` bytes.
     let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
     Ok((result, info.vendor_binary_size))
+}
+
+/// Runs a kernel of the first submission, and checks its result and the message of an abort.
+pub(super) fn run_first(kernel: &Kernel<'_>, aborts: bool) -> Result<()> {
+    let (_submission, result) = kernel.run(1)?;
+    expect_end(result, aborts)?;
+    match aborts {
+        true => expect_payloads(kernel.device, &[payload(1, 0)]),
+        false => Ok(()),
+    }
 }
 
 /// Loses a device and checks its messages.
