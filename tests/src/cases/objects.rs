@@ -9,7 +9,8 @@ use ash::vk;
 /// Creates a shader module and destroys it.
 pub(super) fn create_module(device: &Device<'_>, words: &[u32]) -> VkResult<()> {
     let info = vk::ShaderModuleCreateInfo::default().code(words);
-    // SAFETY: `info` points to `words.len()` readable words, and nothing uses the module.
+    // SAFETY: `info` points to `words.len()` readable words, layer and driver reject those that they cannot parse, and nothing
+    // uses the module.
     unsafe {
         let module = device.raw.create_shader_module(&info, None)?;
         device.raw.destroy_shader_module(module, None);
