@@ -1,6 +1,7 @@
 //! Shortens the reports of a device that goes on after aborts: a site is shown in full a few times, then counted.
 
-use crate::report::data::{Report, SiteReport, Summary};
+use crate::report::site_report::SiteReport;
+use crate::report::summary::{Report, Summary};
 use crate::report::totals::SiteKey;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

@@ -8,7 +8,8 @@
 //! pattern `*` matches any text and `?` any character. `file` is compared with the path, with the file name, and with
 //! both followed by `:line`.
 
-use crate::report::data::{Report, SiteReport};
+use crate::report::site_report::SiteReport;
+use crate::report::summary::Report;
 use std::str::FromStr;
 
 /// A list of rules.

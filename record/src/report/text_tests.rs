@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::message_type::{Member, Type};
+use crate::invocation::Invocation;
 use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
 use crate::scalar::Scalar;
 use crate::scalar_type::ScalarType;
