@@ -1,8 +1,8 @@
 //! Tests of [`super`]: whole reports as expected text.
 
 use super::*;
-use crate::message_type::{Member, Type};
 use crate::invocation::Invocation;
+use crate::message_type::{Member, Type};
 use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
 use crate::scalar::Scalar;
 use crate::scalar_type::ScalarType;
