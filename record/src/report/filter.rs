@@ -19,6 +19,9 @@ pub struct Filter {
     rules: Vec<Rule>,
 }
 
+/// `WildMatch` compares its characters, but does not implement [`Eq`].
+impl Eq for Filter {}
+
 #[derive(Clone, Debug, PartialEq)]
 struct Rule {
     report: bool,
