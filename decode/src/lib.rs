@@ -27,7 +27,7 @@ pub const VKABORT_FORMAT_JSON_LINES: u32 = 2;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VkabortResult {
-    /// The function has done what it is for.
+    /// The function succeeded.
     Success = 0,
     /// The report is complete but for a last message, in which the data ends: the buffer was too small (VK_INCOMPLETE).
     Incomplete = 1,
@@ -125,7 +125,7 @@ pub extern "C" fn vkabort_decoder_create() -> *mut VkabortDecoder {
 /// Frees a decoder. Null is ignored. Reports that it made stay valid.
 ///
 /// # Safety
-/// `decoder` must be null or come from `vkabort_decoder_create`, and no thread may use it any more.
+/// `decoder` must be null or come from `vkabort_decoder_create`, and no thread may use it during the call or afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vkabort_decoder_free(decoder: *mut VkabortDecoder) {
     if !decoder.is_null() {

@@ -76,8 +76,8 @@ macro_rules! c {
         let format = CString::new($format.as_str()).expect("no NUL");
         let mut buffer = [0u8; 4096];
         let start = buffer.as_mut_ptr().cast();
-        // SAFETY: the buffer has the size that is passed, the format is NUL-terminated and takes the one argument. A pointer to text
-        // is NUL-terminated; `%p` follows none.
+        // SAFETY: the buffer has the size that is passed. The format is NUL-terminated and has one conversion, which takes this
+        // argument: `%s` a NUL-terminated text, `%p` a pointer that is not dereferenced.
         let length = unsafe { libc::snprintf(start, buffer.len(), format.as_ptr(), $argument) };
         assert!((0..4096).contains(&length));
         let text = CStr::from_bytes_until_nul(&buffer).expect("snprintf ends its output");

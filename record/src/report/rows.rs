@@ -1,4 +1,4 @@
-//! The rows of a report: each a field with its JSON key, and its part of the text.
+//! The rows of a report: each is a field, its JSON key and its part of the text.
 
 /// Declares the contents of a line of JSON, a row for each key:
 ///
@@ -8,10 +8,10 @@
 ///     [line 2: |site| list("command buffer", site.command_buffer.as_slice())];
 /// ```
 ///
-/// The field is the JSON key, and writer and reader have the keys in the order of the rows. `absent if` names the function that
-/// tells for which values the key is left out. `line` is the position of a line of the text, with the function of the
-/// line's owner that returns what the row adds to it, an `Option` or a list. Texts of several rows with one position are joined by commas; those
-/// of a row that is alone are lines of their own.
+/// The name of the field is the JSON key. The writer and the reader follow the rows, in their order. `absent if` names the
+/// function that decides for which values the writer omits the key. `line` has a position in the text and a function of the
+/// owner that returns an `Option` or a list of texts. Texts of several rows with the same position form one line, separated by
+/// commas; each text of a single row is a line.
 macro_rules! report_rows {
     (
         $(#[$meta:meta])* $name:ident, with lines of $owner:ty: $(
@@ -34,10 +34,10 @@ macro_rules! report_rows {
 }
 pub(crate) use report_rows;
 
-/// A line of the text, and what a row adds to it.
+/// Position of a line of the text, and the texts that a row adds to it.
 pub(crate) type Row<T> = (u8, fn(&T) -> Vec<String>);
 
-/// What a row adds.
+/// The texts that a row adds.
 pub(crate) fn texts<T, I: IntoIterator<Item = String>>(owner: &T, text: impl Fn(&T) -> I) -> Vec<String> {
     text(owner).into_iter().collect()
 }

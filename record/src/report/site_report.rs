@@ -1,4 +1,4 @@
-//! A site in a report: its rows, and the parts of the text that need several of them.
+//! A site in a report: its rows, and the texts that depend on several of them.
 
 use crate::escape::{one_line, printable};
 use crate::invocation::Invocation;

@@ -32,7 +32,7 @@ report_rows! {
         }];
     /// Aborts that did not fit into the arena.
     dropped: u64;
-    /// Whether the arena was too small for all messages.
+    /// Whether the arena was too small for some messages.
     full: bool
         [line 1: |report| report.summary.full.then(|| full(&report.summary))];
     /// Whether the abort count was lost with the device: there may have been more aborts.

@@ -1,4 +1,4 @@
-//! Repeated aborts, and what the report does not show.
+//! Repeated aborts, and aborts that the report does not show.
 
 use super::*;
 
