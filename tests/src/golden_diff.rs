@@ -21,7 +21,7 @@ const ENTRY: &str = "entry";
 /// Shown on request: all declarations.
 const DECLARATIONS: &str = "declarations";
 
-/// Beginnings of declarations that most rewritten modules add, or whose ids tell them by their names.
+/// Starts of declarations that most rewritten modules add, or that the names of their ids describe.
 const COMMON: [&str; 9] = [
     "OpCapability PhysicalStorageBufferAddresses",
     "OpExtension \"SPV_KHR_physical_storage_buffer\"",
@@ -119,7 +119,13 @@ pub fn hunks(before: &str, after: &str, shown: &[String]) -> String {
         }
         let old = before[hunk.old_range()].iter();
         let new = after[hunk.new_range()].iter();
-        let old: Vec<_> = old.filter(|line| !hidden.has_declaration(line)).collect();
+        // Of the common declarations, the input's are shown if the output lacks them; every output has another memory model.
+        let is_removed = |line: &Line<'_>| {
+            !line.text.starts_with("OpMemoryModel ") && after.iter().all(|other| other.text != line.text)
+        };
+        let old: Vec<_> = old
+            .filter(|line| is_removed(line) || !hidden.has_declaration(line))
+            .collect();
         let new: Vec<_> = new
             .filter(|line| !hidden.has_declaration(line) && !hidden.has_function(line))
             .collect();

@@ -12,10 +12,10 @@
 //! ```
 //!
 //! The digest is the XXH3 of every word of the output, so that a case proves the whole output, bit by bit. The hunks below it are
-//! for people: they compare the disassembled input and output, with the input's names. They leave out the functions of the
-//! runtime that `show=NAME` does not name, the entry points that write the record without `show=entry`, and types, constants and
-//! other common declarations without `show=declarations`. Aborts apart, features that the options keep are shown as core
-//! instructions.
+//! for people: they compare the disassembled input and output, with the input's names. They omit functions of the runtime unless
+//! `show=NAME` names them, the entry points that write the record unless `show=entry` is given, and added types, constants and
+//! other common declarations unless `show=declarations` is given. The lowered extensions are shown as core instructions, except
+//! aborts.
 //!
 //! The expected part is instead `;; error` with the error's text, `;; unchanged`, with `output=sites` `;; sites` with the site
 //! table, or with `output=warnings` `;; warnings` with the warnings. `VKABORT_BLESS=1` rewrites it. Input lines are appended to
