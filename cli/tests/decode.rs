@@ -21,8 +21,6 @@ fn table() -> SiteTable {
         word_offset: 50 + id,
         function: "main".into(),
         entry_points: vec![0],
-        callers: vec![],
-        snippet: None,
         location: Some(Location {
             file: "cull.comp".into(),
             line: 10 + id,
@@ -34,6 +32,7 @@ fn table() -> SiteTable {
             Member::new(None, length, ty),
         ]),
         text: Some(text.to_owned()),
+        ..Site::default()
     };
     SiteTable {
         module_hash: HASH,
