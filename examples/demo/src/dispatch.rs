@@ -41,6 +41,13 @@ pub fn table_entry(index: u32) -> f32 {
     index as f32 * 0.5 + 100.0
 }
 
+/// The shader in the form that the device supports.
+pub fn shader(gpu: &Gpu) -> Vec<u32> {
+    let bytes = if gpu.has_int8() { SHADER } else { SHADER_WORDS };
+    let words = bytes.as_chunks::<4>().0.iter();
+    words.map(|word| u32::from_le_bytes(*word)).collect()
+}
+
 impl Dispatch {
     /// Creates a device and prepares a dispatch that looks up `indices`.
     pub fn prepare(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<Self, Failure> {
@@ -63,7 +70,7 @@ impl Dispatch {
             words: std::ptr::null_mut(),
         };
         this.create_buffer(gpu, indices)?;
-        this.create_pipeline(if gpu.has_int8() { SHADER } else { SHADER_WORDS })?;
+        this.create_pipeline(&shader(gpu))?;
         this.record(gpu.family)?;
         Ok(this)
     }
@@ -110,13 +117,7 @@ impl Dispatch {
         Ok(())
     }
 
-    fn create_pipeline(&mut self, shader: &[u8]) -> Result<(), Failure> {
-        let words: Vec<u32> = shader
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .map(|word| u32::from_le_bytes(*word))
-            .collect();
+    fn create_pipeline(&mut self, shader: &[u32]) -> Result<(), Failure> {
         let bindings = [vk::DescriptorSetLayoutBinding::default()
             .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
             .descriptor_count(1)
@@ -128,7 +129,7 @@ impl Dispatch {
             let set_layouts = [self.set_layout];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&set_layouts);
             self.layout = self.device.create_pipeline_layout(&info, None)?;
-            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            let info = vk::ShaderModuleCreateInfo::default().code(shader);
             self.module = self.device.create_shader_module(&info, None)?;
             let stage = vk::PipelineShaderStageCreateInfo::default()
                 .stage(vk::ShaderStageFlags::COMPUTE)

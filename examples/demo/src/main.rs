@@ -8,17 +8,20 @@
     reason = "printing is what this program is for"
 )]
 
-mod decode;
 mod dispatch;
 mod failure;
 mod gpu;
 
 use ash::vk;
-use dispatch::{Dispatch, INVOCATIONS, TABLE, table_entry};
+use dispatch::{Dispatch, INVOCATIONS, TABLE, shader, table_entry};
 use failure::Failure;
 use gpu::Gpu;
 use std::process::ExitCode;
+use std::sync::Arc;
 use vk_ext as khr;
+use vkabort_instrument::Options;
+use vkabort_record::framing;
+use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 
 fn main() -> ExitCode {
     match run() {
@@ -93,21 +96,30 @@ fn abort_and_read_messages(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<()
             .iter()
             .map(|&b| if (32..127).contains(&b) { char::from(b) } else { '.' })
             .collect();
-        println!("   {:04x}  {:<48} {text}", line * 16, decode::hex(bytes));
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
+        println!("   {:04x}  {hex:<48} {text}", line * 16);
     }
 
     println!("\n4. The messages as text");
-    let payloads = decode::split(&data);
-    for (i, payload) in payloads.iter().enumerate() {
-        println!("   message {} of {}: {}", i + 1, payloads.len(), decode::text(payload));
+    let messages = framing::split(&data).payloads;
+    let count = messages.len();
+    // The types of the values are in the shader: a message is found there by its size and text.
+    let module = ModuleInfo {
+        sites: vkabort_instrument::sites(&shader(gpu), &Options::default())
+            .map_err(|error| Failure::Unexpected(format!("The shader cannot be read: {error}")))?
+            .map(Arc::new),
+        ..ModuleInfo::default()
+    };
+    println!(
+        "{}",
+        Report::from_payloads(messages, &[module], &ReportOptions::default()).text(false)
+    );
+    match count {
+        3 => Ok(()),
+        _ => Err(Failure::Unexpected(format!(
+            "Three invocations aborted, but there are {count} messages"
+        ))),
     }
-    if payloads.len() != 3 {
-        return Err(Failure::Unexpected(format!(
-            "Three invocations aborted, but there are {} messages",
-            payloads.len()
-        )));
-    }
-    Ok(())
 }
 
 fn recover(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Failure> {
