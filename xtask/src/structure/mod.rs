@@ -9,19 +9,28 @@
 mod circles;
 mod identifiers;
 mod imports;
-mod modules;
 
-use anyhow::Result;
-use std::path::Path;
+use anyhow::{Context, Result, anyhow};
+use proc_macro2::{TokenStream, TokenTree};
+use std::fs;
+use std::path::{Path, PathBuf};
 
-/// The import circles of the crate whose sources are in `folder`: each as the sorted paths of its modules.
-///
-/// # Errors
-///
-/// A file cannot be read or is not Rust.
-fn circles(folder: &Path) -> Result<Vec<Vec<String>>> {
-    let modules = modules::Modules::read(folder)?;
-    Ok(circles::find(&modules, &imports::edges(&modules)))
+/// The Rust files below `folder`, without those that Cargo builds, and their tokens.
+fn rust_files(folder: &Path) -> Result<Vec<(PathBuf, TokenStream)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        if path.is_dir() && !path.ends_with("target") {
+            files.extend(rust_files(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let tokens = fs::read_to_string(&path)?.parse();
+            files.push((
+                path.clone(),
+                tokens.map_err(|error| anyhow!("{}: {error}", path.display()))?,
+            ));
+        }
+    }
+    Ok(files)
 }
 
 #[cfg(test)]

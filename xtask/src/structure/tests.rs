@@ -26,7 +26,7 @@ const SOURCES: &[&str] = &[
 fn no_crate_has_an_import_circle() -> Result<()> {
     let mut message = String::new();
     for sources in SOURCES {
-        for circle in circles(&root().join(sources))? {
+        for circle in circles::find(&root().join(sources))? {
             message += &format!("{sources}: these modules import each other: {}\n", circle.join(", "));
         }
     }
@@ -64,7 +64,7 @@ fn circles_of(files: &[(&str, &str)]) -> Result<Vec<Vec<String>>> {
         fs::create_dir_all(file.parent().unwrap_or(folder.path()))?;
         fs::write(file, text)?;
     }
-    circles(folder.path())
+    circles::find(folder.path())
 }
 
 #[test]
