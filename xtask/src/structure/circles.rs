@@ -55,16 +55,13 @@ impl Modules {
             if path.last().is_some_and(|name| name == "mod") || path == ["lib"] || path == ["main"] {
                 path.pop();
             }
+            if path.iter().any(|name| name.ends_with("tests")) {
+                continue;
+            }
             let mut source = Source::default();
             source.add(tokens);
             modules.insert(path, source);
         }
-        let child = |parent: &Path, name: &String| parent.iter().chain([name]).cloned().collect::<Path>();
-        let tests: Vec<Path> = modules
-            .iter()
-            .flat_map(|(path, source): (&Path, &Source)| source.tests.iter().map(move |name| child(path, name)))
-            .collect();
-        modules.retain(|path, _| !tests.iter().any(|test| path.starts_with(test)));
         Ok(Self(modules))
     }
 
@@ -79,7 +76,14 @@ impl Modules {
             "self" => {}
             "super" => _ = place.pop(),
             name if self.has(from, name) => place.push(name.to_owned()),
-            _ => return None,
+            name => {
+                let target = self.0.get(from)?.names.get(name)?;
+                // `use name::..` names another crate.
+                let is_local = target.first() != Some(first);
+                return is_local
+                    .then(|| self.resolve(from, &[target, rest].concat(), left))
+                    .flatten();
+            }
         }
         while let [segment, after @ ..] = rest {
             if segment == "super" {

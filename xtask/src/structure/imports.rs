@@ -18,8 +18,6 @@ pub struct Source {
     pub globs: Vec<Path>,
     /// Names of items.
     pub items: BTreeSet<String>,
-    /// Modules that exist in tests only.
-    pub tests: BTreeSet<String>,
 }
 
 impl Source {
@@ -38,7 +36,7 @@ impl Source {
                     continue;
                 }
                 TokenTree::Punct(mark) if mark.as_char() == '#' && rest.first().is_some_and(is_for_tests) => {
-                    rest = self.skip_item(rest.get(1..).unwrap_or_default());
+                    rest = behind_item(rest.get(1..).unwrap_or_default());
                 }
                 TokenTree::Ident(word) if word == "use" => {
                     let end = rest.iter().position(|token| is(token, ';')).unwrap_or(rest.len());
@@ -101,21 +99,15 @@ impl Source {
             }
         }
     }
+}
 
-    /// Skips an item behind its attribute `#[cfg(test)]`, and notes its name if it is a module in another file.
-    fn skip_item<'a>(&mut self, tokens: &'a [TokenTree]) -> &'a [TokenTree] {
-        let is_end = |token: &TokenTree| {
-            is(token, ';') || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
-        };
-        let end = tokens.iter().position(is_end).unwrap_or(tokens.len());
-        let (item, rest) = tokens.split_at(end);
-        if let [.., TokenTree::Ident(keyword), TokenTree::Ident(name)] = item
-            && keyword == "mod"
-        {
-            self.tests.insert(name.to_string());
-        }
-        rest.get(1..).unwrap_or_default()
-    }
+/// The tokens behind the first item, which ends with a semicolon or a block.
+fn behind_item(tokens: &[TokenTree]) -> &[TokenTree] {
+    let is_end = |token: &TokenTree| {
+        is(token, ';') || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+    };
+    let end = tokens.iter().position(is_end).map_or(tokens.len(), |end| end + 1);
+    tokens.get(end..).unwrap_or_default()
 }
 
 /// Keywords that are followed by the name of an item.

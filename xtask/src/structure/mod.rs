@@ -2,9 +2,10 @@
 //!
 //! An import circle is a set of modules of one crate that import each other, directly or by way of others.
 //!
-//! A module here is a source file. Modules inside a file count as that file, `#[cfg(test)]` modules not at all. An import
-//! is any path in the code that leads into another file, whether in a `use` or not; a re-export (`pub use`) is followed
-//! to the file that defines the item, and does not count as an import of the file that it is in.
+//! A module here is a source file. Modules inside a file count as that file; `#[cfg(test)]` items, and files whose names end
+//! with `tests`, do not count. An import is any path in the code that leads into another file, whether in a `use` or not; a
+//! re-export (`pub use`) is followed to the file that defines the item, and does not count as an import of the file that it
+//! is in.
 
 mod circles;
 mod identifiers;
