@@ -15,6 +15,7 @@ mod fuzz;
 mod generate;
 mod gpu_drivers;
 mod guide;
+mod last_runs;
 mod manifests;
 mod provision;
 mod pypi;
@@ -29,6 +30,7 @@ mod wheel;
 mod windows;
 mod zig;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
 use vkabort_test_kit::cargo::{self, Profile};
@@ -129,6 +131,11 @@ enum Validation {
     Above,
 }
 
+/// Runs a command and writes its row in the table of the last runs.
+fn recorded(command: &str, run: impl FnOnce() -> Result<()>) -> Result<ExitCode> {
+    last_runs::record(&format!("cargo xtask {command}"), run).map(|()| ExitCode::SUCCESS)
+}
+
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Demo {
@@ -165,18 +172,29 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }),
         Task::Generate { check } => generate::generate(check).map(|()| ExitCode::SUCCESS),
-        Task::Test { arm64: true, .. } => arm64::test().map(|()| ExitCode::SUCCESS),
+        Task::Test { arm64: true, .. } => recorded("test --arm64", arm64::test),
         Task::Test { windows: false, .. } => test::test().map(|()| ExitCode::SUCCESS),
-        Task::Test { windows: true, .. } => windows::test().map(|()| ExitCode::SUCCESS),
+        Task::Test { windows: true, .. } => recorded("test --windows", windows::test),
         Task::Bench { arguments } => test::bench(&arguments).map(|()| ExitCode::SUCCESS),
-        Task::Fuzz { minutes } => fuzz::fuzz(minutes).map(|()| ExitCode::SUCCESS),
+        Task::Fuzz { minutes } => recorded("fuzz", || fuzz::fuzz(minutes)),
         Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
         Task::Guide => guide::guide().map(|()| ExitCode::SUCCESS),
         Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
-        Task::Dist {
-            windows: true, check, ..
-        } => windows::dist::dist(check).map(|()| ExitCode::SUCCESS),
-        Task::Dist { target, check, .. } => dist::dist(target.as_deref(), check).map(|()| ExitCode::SUCCESS),
+        Task::Dist { windows, target, check } => {
+            let option = match &target {
+                Some(target) => format!(" --target {target}"),
+                None if windows => " --windows".to_owned(),
+                None => String::new(),
+            };
+            let build = || match windows {
+                true => windows::dist::dist(check),
+                false => dist::dist(target.as_deref(), check),
+            };
+            match check {
+                true => recorded(&format!("dist{option} --check"), build),
+                false => build().map(|()| ExitCode::SUCCESS),
+            }
+        }
         Task::Deny => deny::deny().map(|()| ExitCode::SUCCESS),
         Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
         Task::Drivers { newest } => provision::provision(newest).map(|()| {

@@ -1,12 +1,11 @@
 //! `cargo xtask sanitize`: the layer under tools that find invalid accesses and data races. Too slow for every run of the
-//! tests; CONTRIBUTING.md has the outcome of the last run.
+//! tests; `xtask/last_runs.md` has the outcome of the last run.
 
-use crate::{debian, toolchain};
+use crate::{debian, last_runs, toolchain};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde_json::Value;
 use std::process::Stdio;
-use std::time::Instant;
 use vkabort_test_kit::{process, target};
 
 /// The end-to-end cases that all parts run: on the test driver, which is Rust of this repository, without foreign layers.
@@ -53,12 +52,12 @@ pub fn sanitize(parts: &[Part]) -> Result<()> {
     let mut lines = Vec::new();
     let mut failed = false;
     for part in parts {
-        println!("\n== {part:?}");
-        let start = Instant::now();
-        let result = part.run();
+        let command = format!("cargo xtask sanitize {part:?}").to_lowercase();
+        println!("\n== {command}");
+        let result = last_runs::record(&command, || part.run());
         failed |= result.is_err();
         let outcome = result.map_or_else(|error| format!("{error:#}"), |()| "passed".to_owned());
-        lines.push(format!("{part:?}, {} s: {outcome}", start.elapsed().as_secs()));
+        lines.push(format!("{command}: {outcome}"));
     }
     println!("\n{}", lines.join("\n"));
     if failed {
