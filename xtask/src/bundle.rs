@@ -28,7 +28,7 @@ pub fn bundle() -> Result<()> {
             debian::install(&[package], "building the bundle")?;
         }
     }
-    // The dev profile reuses the C++ of the tests. The benchmarks measure the layer, which is a release build.
+    // The dev profile reuses the C++ of the tests. The benchmarks measure the layer, which is that of packages.
     let built = cargo::build(&["--workspace", "--bin", "vkabort-bundle"])?;
     let built = built
         .get("vkabort-bundle")
@@ -43,7 +43,7 @@ pub fn bundle() -> Result<()> {
         println!("{} needs glibc {newest}", to.display());
         Ok(to)
     };
-    let files = files(Profile::Release)?;
+    let files = files(Profile::Dist)?;
     let files = Files {
         layer: strip(&files.layer)?,
         driver: strip(&files.driver)?,

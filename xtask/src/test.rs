@@ -32,7 +32,7 @@ pub fn test() -> Result<()> {
 /// A package cannot be installed, or a benchmark cannot run.
 pub fn bench(arguments: &[String]) -> Result<()> {
     set_up()?;
-    process::run(cargo(&["run", "--release", "--package", "vkabort-bench", "--"]).args(arguments))
+    process::run(cargo(&["run", "--profile", "dist", "--package", "vkabort-bench", "--"]).args(arguments))
 }
 
 /// Writes the pictures of reports. The tests that check them have the code.
