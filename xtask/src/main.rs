@@ -53,7 +53,7 @@ enum Task {
         /// driver manifest.
         #[arg(long, default_value = "auto")]
         driver: String,
-        /// Where the Khronos validation layer is.
+        /// The place of the Khronos validation layer.
         #[arg(long, value_enum, default_value = "off")]
         validation: Validation,
         /// Run the same program without the layer.

@@ -68,7 +68,7 @@ fn linted(words: &[&str]) -> Command {
     let mut command = cargo(words);
     command
         .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
-        // What `cargo clippy -- -Dwarnings` passes on to its compiler.
+        // `cargo clippy -- -Dwarnings` passes the same to its compiler.
         .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
     command
 }

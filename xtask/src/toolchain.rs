@@ -184,7 +184,7 @@ pub fn miri() -> Command {
     command
 }
 
-/// What `cargo metadata` prints about the workspace and its dependencies.
+/// The output of `cargo metadata` for the workspace and its dependencies.
 ///
 /// # Errors
 ///

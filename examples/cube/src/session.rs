@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::time::Instant;
 use winit::window::Window;
 
-/// What all frames have in common.
+/// The device, the options, and the state that outlives a frame.
 pub struct Session {
     /// None while a lost device is replaced.
     renderer: Option<Renderer>,

@@ -56,7 +56,7 @@ fn check(path: &Path) -> Result<()> {
 struct Document<'a> {
     path: &'a Path,
     shell: Shell,
-    /// What the last commands printed, for the text that follows them.
+    /// Output of the last commands, for the text that follows them.
     output: Option<String>,
 }
 

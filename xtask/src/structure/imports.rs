@@ -1,4 +1,4 @@
-//! What a source file imports, read from its tokens, so that paths in the arguments of macros count as any others.
+//! The imports of a source file, read from its tokens: paths in the arguments of macros have no syntax tree.
 
 use super::TokenTree;
 use proc_macro2::{Delimiter, TokenStream};
