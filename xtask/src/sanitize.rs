@@ -93,8 +93,8 @@ fn sanitizer(name: &str) -> Result<()> {
             .env("CARGO_TARGET_DIR", target().join("sanitize"))
             .envs(process::is_root().then_some((&runner, without_page_0)))
             // One profile, so that the standard library is built once, with the checks of the other.
-            .env("CARGO_PROFILE_RELEASE_LTO", "off")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only")
             .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
             .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true");
         command
