@@ -133,9 +133,7 @@ fn glslang(host: &str) -> Result<[String; 2]> {
 }
 
 fn memcheck() -> Result<()> {
-    if !process::is_on_path("valgrind") {
-        debian::install(&["valgrind"], "memcheck")?;
-    }
+    debian::require(&[("valgrind", "valgrind")], "memcheck")?;
     let mut command = toolchain::cargo(&["test", "--release", "--package", "vkabort-tests", "--test", "e2e"]);
     command.args(["--", CASES]);
     command.env(

@@ -33,9 +33,10 @@ const CRASH_HANDLERS: [(&str, &str); 3] = [
 ///
 /// The new Debian cannot be made, or a check fails.
 pub fn check(packed: &Packed, folder: &Path) -> Result<()> {
-    if !process::is_on_path("mmdebstrap") {
-        debian::install(&["mmdebstrap"], "installing the packages in a fresh Debian")?;
-    }
+    debian::require(
+        &[("mmdebstrap", "mmdebstrap")],
+        "installing the packages in a fresh Debian",
+    )?;
     let root = Root {
         folder: folder.join("root"),
     };
