@@ -6,24 +6,23 @@
     reason = "a benchmark prints its progress and its measurements"
 )]
 
-mod job;
 mod parts;
 mod plot;
 mod report;
 mod results;
 mod rewriting;
 mod summary;
-mod table;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, ValueEnum};
 use parts::Part;
 use results::{Results, machine_facts};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use vkabort_runner::measurements::by_metric;
+use vkabort_runner::{Case, CaseResult, Context as CaseContext, Measurement, Outcome, Runner, in_process};
 use vkabort_test_kit::cargo::{self, Profile};
-use vkabort_test_kit::layer::Layer;
-use vkabort_tests::measure::measurement::Measurement;
+use vkabort_tests::harness::Target;
 use vkabort_tests::measure::shaders::Variant;
 
 /// The benchmarks.
@@ -43,15 +42,15 @@ struct Arguments {
     /// Only write `RESULTS.md` and the plots from the results that there are.
     #[arg(long)]
     report: bool,
-    /// Measure in this process.
+    /// Run one measurement in this process (internal: for child processes).
     #[arg(long, hide = true)]
-    measure: Option<String>,
+    run: Option<String>,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let result = match &arguments.measure {
-        Some(name) => parts::measure(name),
+    let result = match &arguments.run {
+        Some(name) => measure(name),
         None if arguments.report => report::write(),
         None => run(&arguments),
     };
@@ -64,6 +63,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs a measurement in this process.
+fn measure(name: &str) -> Result<()> {
+    let case = parts::all().find(|case| case.name == name);
+    let case = case.with_context(|| format!("unknown measurement {name}"))?;
+    println!("{}", in_process::run(&case, &CaseContext::default()).line());
+    Ok(())
+}
+
 fn run(arguments: &Arguments) -> Result<()> {
     let layer = cargo::build_layer(Profile::OWN)?;
     let deadline = Instant::now() + Duration::from_secs(arguments.minutes * 60);
@@ -74,8 +81,8 @@ fn run(arguments: &Arguments) -> Result<()> {
             facts: machine_facts(),
             measurements: Vec::new(),
         };
-        for job in part.jobs(&arguments.gpu)? {
-            results.measurements.extend(run_job(job, &layer, deadline));
+        for (case, target) in part.jobs(&arguments.gpu, &layer)? {
+            results.measurements.extend(run_case(case, &target, deadline));
         }
         println!("{}: {:.0} s", part.name(), start.elapsed().as_secs_f64());
         if arguments.gpu.is_empty() {
@@ -83,33 +90,43 @@ fn run(arguments: &Arguments) -> Result<()> {
             results.write(&part.name())?;
             report::write()?;
         } else {
-            println!("{}", table::by_metric(&results.measurements));
+            println!("{}", by_metric(&results.measurements, &variants()));
         }
     }
     Ok(())
 }
 
 /// Runs a process until its limit or the deadline. An error becomes a measurement without a value.
-fn run_job(mut job: job::Job, layer: &Layer, deadline: Instant) -> Vec<Measurement> {
+fn run_case(case: Case, target: &Target, deadline: Instant) -> Vec<Measurement> {
     let left = deadline.saturating_duration_since(Instant::now());
-    job.limit = job.limit.min(left);
-    let (mut measurements, result) = if left.is_zero() {
-        (Vec::new(), Err(anyhow::anyhow!("out of time")))
-    } else {
-        job.run(layer)
+    let limit = case.limit.min(left);
+    let result = match left.is_zero() {
+        true => Ok(CaseResult::skipped(case, "out of time")),
+        false => Runner::new().run(&Case { limit, ..case }, target),
     };
-    if let Err(error) = result {
-        let reason = format!("{error:#}");
-        eprintln!("{}, {}: {reason}", job.driver.name, job.measurement);
-        let mut failed = Measurement::failed("the rest", &job.measurement, "", &reason);
-        failed.driver = job.driver.name;
-        measurements.push(failed);
+    let (mut measurements, error) = match result {
+        Ok(result) if result.verdict.outcome == Outcome::Pass => (result.measurements, None),
+        Ok(result) => (result.measurements, Some(result.verdict.detail)),
+        Err(error) => (Vec::new(), Some(format!("{error:#}"))),
+    };
+    let driver = target.driver.as_ref().map_or("", |driver| &driver.name);
+    if let Some(reason) = error {
+        eprintln!("{driver}, {}: {reason}", case.name);
+        measurements.push(Measurement::failed("the rest", case.name, "", &reason));
     }
+    measurements
+        .iter_mut()
+        .for_each(|one| driver.clone_into(&mut one.driver));
     measurements
 }
 
 /// Names of the variants in the order of tables.
+fn variants() -> [&'static str; Variant::ALL.len()] {
+    Variant::ALL.map(Variant::name)
+}
+
+/// Place of a variant in tables.
 fn variant_order(name: &str) -> usize {
-    let all = Variant::ALL.map(Variant::name);
+    let all = variants();
     all.iter().position(|other| *other == name).unwrap_or(all.len())
 }

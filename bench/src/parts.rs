@@ -1,19 +1,16 @@
-//! The parts of the benchmark: which processes each runs, and what those processes measure.
+//! The parts of the benchmark: which measurements each has, and on which drivers they run.
 
-use crate::job::{Job, Layers};
-use crate::rewriting;
-use anyhow::{Context, Result, bail};
+use crate::rewriting::REWRITING;
+use anyhow::{Error, Result};
 use clap::ValueEnum;
-use std::time::Duration;
+use vkabort_runner::Case;
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::{Driver, TestDriver};
+use vkabort_test_kit::gpu_drivers::Family;
+use vkabort_test_kit::layer::Layer;
 use vkabort_tests::gpu_matrix::DEVICES;
-use vkabort_tests::measure::calls::{self, SETUPS};
-use vkabort_tests::measure::kernel::{self, Place};
-use vkabort_tests::measure::loss::{self, Dispatch};
-use vkabort_tests::measure::measurement::Measurement;
-use vkabort_tests::measure::shaders::{Shader, Variant};
-use vkabort_tests::measure::{compilers, large_message, storm};
+use vkabort_tests::harness::{Placement, Target};
+use vkabort_tests::measure::cases::MEASUREMENTS;
 
 /// A part of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -89,92 +86,54 @@ impl Part {
         }
     }
 
-    /// The processes of this part; `gpus` limits the GPUs if it is not empty.
+    /// The measurements of this part.
+    fn cases(self) -> impl Iterator<Item = Case> {
+        let prefix = format!("{}::", self.name());
+        all().filter(move |case| case.name.starts_with(&prefix))
+    }
+
+    /// The drivers on which this part measures; `gpus` limits the GPUs if it is not empty.
     ///
     /// # Errors
     ///
     /// A driver is not installed.
-    pub fn jobs(self, gpus: &[String]) -> Result<Vec<Job>> {
-        let cpu = || {
-            let found = TestDriver::ALL.into_iter().map(TestDriver::find);
-            found
-                .map(|driver| driver.map_err(anyhow::Error::msg))
-                .collect::<Result<Vec<_>>>()
-        };
+    fn drivers(self, gpus: &[String]) -> Result<Vec<Driver>> {
         let selected = |is_included: &dyn Fn(&str, bool) -> bool| {
             let devices = DEVICES.iter().filter(|device| {
                 let name = device.gpu.name();
                 is_included(&name, device.native)
                     && (gpus.is_empty() || gpus.iter().any(|part| name.contains(part.as_str())))
             });
-            let drivers = devices.map(|device| device.gpu.driver().map_err(anyhow::Error::msg));
+            let drivers = devices.map(|device| device.gpu.driver().map_err(Error::msg));
             drivers.collect::<Result<Vec<_>>>()
         };
-        let job = |driver: &Driver, layers, argument: &str, seconds| Job {
-            driver: driver.clone(),
-            layers,
-            measurement: format!("{} {argument}", self.name()),
-            limit: Duration::from_secs(seconds),
-        };
-        let mut jobs = Vec::new();
+        let mut cpu = TestDriver::ALL.to_vec();
+        cpu.retain(|driver| self != Self::Messages || *driver != TestDriver::SwiftShader);
+        let cpu = || cpu.iter().map(|driver| driver.find().map_err(Error::msg));
         match self {
-            Self::Rewrite => {
-                let driver = Driver {
-                    name: "processor".into(),
-                    ..Driver::default()
-                };
-                jobs.push(job(&driver, Layers::None, "all", 90));
-            }
-            Self::Calls => {
-                let test_driver = cargo::build_test_driver(Profile::OWN)?;
-                for driver in cpu()?.iter().chain([&test_driver]) {
-                    for setup in 0..SETUPS.len() {
-                        jobs.push(job(driver, Layers::None, &setup.to_string(), 30));
-                    }
-                }
-            }
-            Self::Kernel => {
-                for driver in cpu()? {
-                    jobs.push(job(&driver, Layers::Ours, "in", 60));
-                    jobs.push(job(&driver, Layers::Ours, "after", 60));
-                }
-            }
-            Self::Storm => {
-                for driver in cpu()? {
-                    jobs.push(job(&driver, Layers::None, "return", 45));
-                    jobs.push(job(&driver, Layers::Ours, "layer", 45));
-                    jobs.push(job(&driver, Layers::Validation, "debugPrintf", 45));
-                }
-            }
-            Self::Loss => {
-                for driver in cpu()? {
-                    jobs.push(job(&driver, Layers::Ours, "one", 30));
-                    jobs.push(job(&driver, Layers::Ours, "waiting", 30));
-                }
-            }
-            Self::Messages => {
-                for driver in cpu()?
-                    .iter()
-                    .filter(|driver| driver.name != TestDriver::SwiftShader.name())
-                {
-                    jobs.push(job(driver, Layers::Ours, "reference", 30));
-                    jobs.push(job(driver, Layers::Ours, "value", 60));
-                }
-            }
-            Self::Compilers | Self::Sites => {
-                let is_all = self == Self::Compilers;
-                let some = |name: &str, _| is_all || SITES_GPUS.contains(&name);
-                for driver in selected(&some)? {
-                    jobs.push(job(&driver, Layers::None, "None", 60));
-                    jobs.push(job(&driver, Layers::Ours, "Ours", 60));
-                    jobs.push(job(&driver, Layers::Validation, "Validation", 60));
-                }
-            }
-            Self::Native => {
-                for driver in selected(&|_, native| native)? {
-                    jobs.push(job(&driver, Layers::Ours, "layer", 30));
-                    jobs.push(job(&driver, Layers::Ours, "by value", 30));
-                    jobs.push(job(&driver, Layers::None, "native", 70));
+            Self::Rewrite => Ok(vec![Driver {
+                name: "processor".into(),
+                ..Driver::default()
+            }]),
+            Self::Calls => cpu().chain([cargo::build_test_driver(Profile::OWN)]).collect(),
+            Self::Kernel | Self::Storm | Self::Loss | Self::Messages => cpu().collect(),
+            Self::Compilers => selected(&|_, _| true),
+            Self::Sites => selected(&|name, _| SITES_GPUS.contains(&name)),
+            Self::Native => selected(&|_, native| native),
+        }
+    }
+
+    /// The measurements of this part on each of its drivers.
+    ///
+    /// # Errors
+    ///
+    /// A driver is not installed, or this program's path cannot be found.
+    pub fn jobs(self, gpus: &[String], layer: &Layer) -> Result<Vec<(Case, Target)>> {
+        let mut jobs = Vec::new();
+        for driver in self.drivers(gpus)? {
+            for case in self.cases() {
+                for placement in Placement::all_for(case.layers) {
+                    jobs.push((case, target(&driver, *placement, layer)?));
                 }
             }
         }
@@ -182,88 +141,29 @@ impl Part {
     }
 }
 
+/// Every measurement.
+pub fn all() -> impl Iterator<Item = Case> {
+    MEASUREMENTS.iter().copied().chain([REWRITING])
+}
+
 /// The GPUs of [`Part::Sites`].
 const SITES_GPUS: [&str; 4] = ["radv navi31 newest", "anv dg2", "nvk 172", "turnip 730 newest"];
 
-/// Measures in this process, and prints a line of JSON for each number.
-///
-/// # Errors
-///
-/// The name is unknown, or a call fails.
-pub fn measure(name: &str) -> Result<()> {
-    let (part, argument) = name.split_once(' ').context("a measurement has two words")?;
-    let part = Part::from_str(part, false).map_err(anyhow::Error::msg)?;
-    let print = |measurement: &Measurement| println!("{}", measurement.to_line());
-    let time_in = |unit: &str, per_second: f64, subject: &str, variant: &str, time: Duration| {
-        print(&Measurement::new(
-            subject,
-            variant,
-            unit,
-            time.as_secs_f64() * per_second,
-        ));
-    };
-    let milliseconds = |subject: &str, variant: &str, time: Duration| time_in("ms", 1e3, subject, variant, time);
-    let variant = || Variant::ALL.into_iter().find(|variant| variant.name() == argument);
-    let variant = || variant().with_context(|| format!("unknown variant {argument}"));
-    match part {
-        Part::Rewrite => rewriting::measure(print)?,
-        Part::Calls => {
-            let setup = SETUPS.get(argument.parse::<usize>()?).context("unknown setup")?;
-            for (call, time) in calls::measure_all(*setup)? {
-                time_in("us", 1e6, &call, setup.name, time);
-            }
-        }
-        Part::Kernel => {
-            let (place, subject) = match argument {
-                "in" => (Place::InALoop, "check in a loop"),
-                _ => (Place::AfterALoop, "check after a loop"),
-            };
-            let variants = [Variant::Unchecked, Variant::Return, Variant::Layer];
-            for (variant, time) in variants.iter().zip(kernel::compare(place, variants)?) {
-                milliseconds(subject, variant.name(), time);
-            }
-        }
-        Part::Storm => storm::measure(variant()?, print)?,
-        Part::Loss => {
-            let (dispatch, subject) = match argument {
-                "one" => (Dispatch::One, "one of 64 invocations aborts"),
-                _ => (Dispatch::Waiting, "others wait for the one that aborts"),
-            };
-            let (without, with) = loss::to_loss(dispatch)?;
-            milliseconds(subject, "no abort", without);
-            milliseconds(subject, "abort", with);
-        }
-        Part::Messages => {
-            for kib in [1, 2, 4, 8, 16, 32, 64] {
-                let words = large_message::shader(kib)?;
-                let subject = format!("{kib} KiB");
-                if argument == "value" {
-                    let words = large_message::by_value(&words).context("the module has no load of the array")?;
-                    milliseconds(&subject, "by value", large_message::create(&words)?);
-                } else {
-                    milliseconds(&subject, "layer", large_message::create(&words)?);
-                }
-            }
-        }
-        Part::Compilers => compilers::measure(&Shader::set(), of_layers(argument)?, print)?,
-        Part::Sites => {
-            let shaders = [1, 2, 4, 8, 16, 32, 64].map(Shader::Sites);
-            compilers::measure(&shaders, of_layers(argument)?, print)?;
-        }
-        Part::Native => {
-            let shaders = [32, 128, 512, 2048, 8192, 16384, 65536].map(Shader::Message);
-            compilers::measure(&shaders, &[variant()?], print)?;
-        }
-    }
-    Ok(())
-}
-
-/// The variants that processes with these layers measure.
-fn of_layers(layers: &str) -> Result<&'static [Variant]> {
-    Ok(match layers {
-        "None" => &[Variant::Unchecked, Variant::Return, Variant::Native],
-        "Ours" => &[Variant::Layer],
-        "Validation" => &[Variant::Printf],
-        _ => bail!("unknown layers {layers}"),
+fn target(driver: &Driver, placement: Placement, layer: &Layer) -> Result<Target> {
+    // Apple's vertex shaders cannot store; those of the benchmarks need not.
+    let is_partial = driver.name.starts_with(Family::Honeykrisp.name());
+    let emulation = if is_partial { "partial" } else { "force" };
+    Ok(Target {
+        driver: Some(driver.clone()),
+        device: None,
+        layer: layer.clone(),
+        placement,
+        program: (std::env::current_exe()?, Vec::new()),
+        wine: None,
+        folder: vkabort_test_kit::target().join("vkabort/bench"),
+        shader_cache: None,
+        settings: Vec::from_iter((placement == Placement::Alone).then_some(("emulation", emulation))),
+        share: (0, 1),
+        seconds: None,
     })
 }

@@ -1,12 +1,12 @@
 //! Plots of measurements as SVG.
 
-use crate::table::number;
 use crate::variant_order;
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-use vkabort_tests::measure::measurement::Measurement;
+use vkabort_runner::Measurement;
+use vkabort_runner::measurements::number;
 
 /// A plot with a panel per driver and logarithmic axes.
 pub struct Plot<'a> {

@@ -4,9 +4,10 @@ use crate::parts::Part;
 use crate::plot::Plot;
 use crate::results::{self, Results};
 use crate::summary::{self, ByPart};
-use crate::table::by_metric;
+use crate::variants;
 use anyhow::Result;
 use clap::ValueEnum;
+use vkabort_runner::measurements::by_metric;
 use vkabort_test_kit::root;
 
 /// Writes `bench/RESULTS.md` and the plots from the results of all parts that have run here.
@@ -28,7 +29,7 @@ pub fn write() -> Result<()> {
             .map(|(name, value)| format!("{name}: {value}"))
             .collect();
         sections += &format!("{}\n", facts.join("; "));
-        sections += &by_metric(&found.measurements);
+        sections += &by_metric(&found.measurements, &variants());
         let failed = found.measurements.iter().filter(|one| one.value.is_none());
         for one in failed {
             let reason = one.reason.lines().next().unwrap_or_default();

@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use vkabort_runner::Measurement;
 use vkabort_test_kit::{process, root};
-use vkabort_tests::measure::measurement::Measurement;
 
 /// Results of a part.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,7 +35,7 @@ impl Results {
             .collect();
         let mut text = format!("{}\n", json!(facts));
         for measurement in &self.measurements {
-            text += &(measurement.to_line() + "\n");
+            text += &(measurement.line() + "\n");
         }
         fs::create_dir_all(folder())?;
         let path = path(part);
@@ -57,7 +57,7 @@ impl Results {
         let facts = facts.map(|(name, value)| (name.clone(), value.as_str().unwrap_or_default().to_owned()));
         Ok(Some(Self {
             facts: facts.collect(),
-            measurements: lines.map(Measurement::of_line).collect::<Result<_>>()?,
+            measurements: lines.map(serde_json::from_str).collect::<Result<_, _>>()?,
         }))
     }
 }

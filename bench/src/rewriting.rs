@@ -8,9 +8,9 @@ use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 use vkabort_instrument::{Options, instrument};
 use vkabort_oracle::words::without_extensions;
+use vkabort_runner::{Case, Measurement};
 use vkabort_tests::glsl;
 use vkabort_tests::large_shader::shader;
-use vkabort_tests::measure::measurement::Measurement;
 use vkabort_tests::measure::{median, medians};
 
 /// SPIRV-Tools' C interface, as its `libspirv.h` declares it.
@@ -54,12 +54,18 @@ pub const SPIRV_TOOLS: &str = "SPIRV-Tools, no pass";
 /// SPIRV-Tools as it is by default.
 pub const WITH_VALIDATION: &str = "SPIRV-Tools, validation and no pass";
 
+/// The measurement, as a case.
+pub const REWRITING: Case = Case::new("rewrite::all", |_| Ok(measure(Measurement::print)?.into()))
+    .measures()
+    .without_layer()
+    .within(90);
+
 /// Measures scans of modules without aborts, and rewrites.
 ///
 /// # Errors
 ///
 /// A shader does not compile.
-pub fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
+fn measure(mut each: impl FnMut(&Measurement)) -> Result<()> {
     for length in [100, 10_000, 1_000_000] {
         let words = without_aborts(length);
         let time = median(SAMPLES, || repeated(|| rewrite(&words)))?;

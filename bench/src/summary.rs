@@ -2,9 +2,9 @@
 
 use crate::parts::Part;
 use crate::rewriting::{SPIRV_TOOLS, WITH_VALIDATION};
-use crate::table::number;
 use std::collections::BTreeMap;
-use vkabort_tests::measure::measurement::Measurement;
+use vkabort_runner::Measurement;
+use vkabort_runner::measurements::number;
 use vkabort_tests::measure::shaders::Variant;
 
 /// Measurements by part.

@@ -3,16 +3,15 @@
 //! `vkabort doctor` runs this in two child processes, with and without the layer, so that a driver that crashes ends only
 //! its own probe.
 
-use crate::gpu::show;
 use anyhow::{Result, anyhow};
 use ash::vk;
 use serde_json::{Value as Json, json};
 use std::ffi::CStr;
 use std::path::Path;
 pub use vk_ext::EXTENSION_NAMES;
+use vkabort_gpu::device_choice::kind_name;
+use vkabort_gpu::{Gpu, More, show, version, with_create_info};
 use vkabort_record::escape::escape_bytes;
-use vkabort_test_kit::device_choice::kind_name;
-use vkabort_test_kit::vk::{Gpu, More, version, with_create_info};
 
 /// Result of a `vkCreateDevice` that succeeds, in the JSON.
 pub const CREATED: &str = "VK_SUCCESS";

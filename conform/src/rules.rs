@@ -1,13 +1,6 @@
 //! The sentences of the specifications that the checks test, shortened where they are long.
 
-/// A sentence of a specification.
-#[derive(Clone, Copy, Debug)]
-pub struct Rule {
-    /// The document and its section or command.
-    pub section: &'static str,
-    /// The sentence.
-    pub sentence: &'static str,
-}
+use vkabort_runner::Rule;
 
 /// Declares the rules of each section.
 macro_rules! rules {

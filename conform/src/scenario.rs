@@ -1,10 +1,21 @@
 //! Steps that many checks share.
 
-use crate::gpu::{Buffer, Device, Enable, Fault, Gpu, Kernel, show};
+use crate::open::CheckedGpu;
 use crate::shaders::{COUNT, LOCAL, MARK, Message, aborting};
-use crate::verdict::{CheckOutput, Stop, hold};
+use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
+use vkabort_gpu::{Enable, FaultQueries, LeakedBuffer, LeakedKernel, OwnedDevice, Skip, show};
+
+/// Ends the check with a warning unless the condition holds.
+macro_rules! should {
+    ($condition:expr, $($detail:tt)+) => {
+        if !$condition {
+            return Err(vkabort_runner::Warning(format!($($detail)+)).into());
+        }
+    };
+}
+pub(crate) use should;
 
 /// Time limit for the loss of the device after an abort. The specification says "in finite time"; watchdogs of operating
 /// systems take about 10 seconds.
@@ -24,18 +35,18 @@ pub(crate) fn part(words: &[u32], index: usize) -> &[u32] {
 }
 
 /// Polls with empty submissions until the device is lost. Returns the time that it took.
-pub(crate) fn await_loss(device: &Device) -> CheckOutput<Duration> {
+pub(crate) fn await_loss(device: &OwnedDevice) -> Result<Duration> {
     let start = Instant::now();
     loop {
         match device.submit_nothing() {
             vk::Result::ERROR_DEVICE_LOST => return Ok(start.elapsed()),
-            result => hold!(
+            result => ensure!(
                 result == vk::Result::SUCCESS,
                 "an empty vkQueueSubmit after the abort returned {}",
                 show(result)
             ),
         }
-        hold!(
+        ensure!(
             start.elapsed() < FINITE,
             "the device is not lost {} s after the abort",
             FINITE.as_secs()
@@ -45,14 +56,14 @@ pub(crate) fn await_loss(device: &Device) -> CheckOutput<Duration> {
 }
 
 /// Checks that a call succeeded.
-pub(crate) fn success(call: &str, result: vk::Result) -> CheckOutput<()> {
-    hold!(result == vk::Result::SUCCESS, "{call} returned {}", show(result));
+pub(crate) fn success(call: &str, result: vk::Result) -> Result<()> {
+    ensure!(result == vk::Result::SUCCESS, "{call} returned {}", show(result));
     Ok(())
 }
 
 /// Checks that a call returned no reports: `VK_TIMEOUT` and a count of 0.
-pub(crate) fn no_reports(call: &str, (result, count): (vk::Result, u32)) -> CheckOutput<()> {
-    hold!(
+pub(crate) fn no_reports(call: &str, (result, count): (vk::Result, u32)) -> Result<()> {
+    ensure!(
         result == vk::Result::TIMEOUT && count == 0,
         "{call} returned {} and a count of {count}",
         show(result)
@@ -61,14 +72,14 @@ pub(crate) fn no_reports(call: &str, (result, count): (vk::Result, u32)) -> Chec
 }
 
 /// Checks a call on a device with an abort: it succeeds, or reports the loss.
-pub(crate) fn success_or_lost(call: &str, result: vk::Result) -> CheckOutput<()> {
+pub(crate) fn success_or_lost(call: &str, result: vk::Result) -> Result<()> {
     let allowed = [vk::Result::SUCCESS, vk::Result::ERROR_DEVICE_LOST];
-    hold!(allowed.contains(&result), "{call} returned {}", show(result));
+    ensure!(allowed.contains(&result), "{call} returned {}", show(result));
     Ok(())
 }
 
 /// Submits a dispatch that aborts, and waits until the device is lost.
-pub(crate) fn lose(device: &Device, kernel: Kernel, groups: u32) -> CheckOutput<()> {
+pub(crate) fn lose(device: &OwnedDevice, kernel: LeakedKernel, groups: u32) -> Result<()> {
     let result = device.record(kernel, groups)?.run();
     success_or_lost("submitting and waiting", result)?;
     if result == vk::Result::SUCCESS {
@@ -79,12 +90,12 @@ pub(crate) fn lose(device: &Device, kernel: Kernel, groups: u32) -> CheckOutput<
 
 /// Creates a device, its buffer, and a kernel in which `invocations` abort with `message`.
 pub(crate) fn prepare(
-    gpu: &'static Gpu,
+    gpu: &'static CheckedGpu,
     enable: Enable,
     message: Message,
     invocations: &[u32],
-) -> CheckOutput<(&'static Device, &'static Buffer, Kernel)> {
-    let device = Device::new(gpu, enable)?;
+) -> Result<(&'static OwnedDevice, LeakedBuffer, LeakedKernel)> {
+    let device = gpu.device(enable)?;
     let buffer = device.buffer(&marked(invocations))?;
     let kernel = device.kernel(&aborting(message), &[buffer], &[], None)?;
     Ok((device, buffer, kernel))
@@ -92,31 +103,31 @@ pub(crate) fn prepare(
 
 /// Loses a new device: `invocations` abort with `message`. Returns the device, its fault queries, and its buffer.
 pub(crate) fn lost_by(
-    gpu: &'static Gpu,
+    gpu: &'static CheckedGpu,
     message: Message,
     invocations: &[u32],
-) -> CheckOutput<(&'static Device, Fault, &'static Buffer)> {
+) -> Result<(&'static OwnedDevice, FaultQueries, LeakedBuffer)> {
     let (device, buffer, kernel) = prepare(gpu, Enable::ABORT, message, invocations)?;
     lose(device, kernel, GROUPS)?;
-    Ok((device, device.fault()?, buffer))
+    Ok((device, device.fault_queries()?, buffer))
 }
 
 /// Submits and waits on a device that must stay healthy.
-pub(crate) fn run_healthy(device: &Device, kernel: Kernel, groups: u32) -> CheckOutput<()> {
+pub(crate) fn run_healthy(device: &OwnedDevice, kernel: LeakedKernel, groups: u32) -> Result<()> {
     let submission = device.record(kernel, groups)?;
     success("vkQueueSubmit", submission.submit())?;
     success("vkWaitForFences", submission.wait())
 }
 
 /// Runs a shader whose aborts are not executed, on a device that must stay healthy, and checks its output.
-pub(crate) fn run_without_abort(device: &'static Device) -> CheckOutput<()> {
+pub(crate) fn run_without_abort(device: &'static OwnedDevice) -> Result<()> {
     let buffer = device.buffer(&marked(&[]))?;
     let kernel = device.kernel(&aborting(Message::Whole), &[buffer], &[], None)?;
     run_healthy(device, kernel, GROUPS)?;
     let words = buffer.read();
     for (index, offset) in [(0, 100), (1, 101), (2, 102)] {
         for (&word, i) in part(&words, index).iter().zip(0..) {
-            hold!(
+            ensure!(
                 word == offset + i,
                 "word {i} of part {index} is {word} instead of {}",
                 offset + i
@@ -139,6 +150,6 @@ pub(crate) fn bytes(words: &[u32]) -> Vec<u8> {
 }
 
 /// Ends the check as skipped.
-pub(crate) fn skip<T>(reason: impl Into<String>) -> CheckOutput<T> {
-    Err(Stop::Skip(reason.into()))
+pub(crate) fn skip<T>(reason: impl Into<String>) -> Result<T> {
+    Err(Skip(reason.into()).into())
 }

@@ -6,9 +6,9 @@ use anyhow::{Result, ensure};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
+use vkabort_runner::supervise::{Finished, run_with_limit};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::scratch::TempDir;
-use vkabort_test_kit::supervise::{Finished, run_with_limit};
 
 /// Starts cases that print the data of pipeline caches.
 pub struct CaseProcess {

@@ -5,11 +5,11 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use vkabort_runner::supervise::{Finished, run_with_limit};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_test_kit::layer::Layer;
 use vkabort_test_kit::scratch::{self, TempDir};
-use vkabort_test_kit::supervise::{Finished, run_with_limit};
 
 /// The command, the layer and a scratch folder.
 pub struct CommandTest {

@@ -1,6 +1,6 @@
 //! Cases and pipeline caches on a device that compiles but does not execute.
 
-use crate::case::{Case, Context, Layers, Skip};
+use crate::case::{Case, Context, Layers};
 use crate::glsl;
 use crate::vk::{Buffer, Cache, Compiled, Device, Gpu, Kernel, compile_only, stage as compute_stage};
 use anyhow::Result;
@@ -8,6 +8,7 @@ use ash::vk;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::{fmt, fs};
+use vkabort_runner::{Outcome, Verdict};
 
 /// Argument that makes the program call [`compile`].
 pub const COMPILE: &str = "--compile";
@@ -59,6 +60,7 @@ const EXCLUDED: [&str; 7] = [
 /// Whether the case can run so: with our layer above the driver, and with its default settings.
 fn applies(case: &Case) -> bool {
     case.can_share_process()
+        && case.rule.is_none()
         && !EXCLUDED.iter().any(|prefix| case.name.starts_with(prefix))
         && matches!(case.layers, Layers::Ours | Layers::OursOnTop | Layers::OursAlone)
 }
@@ -68,10 +70,12 @@ pub fn compile(cases: &[Case], mut each: impl FnMut(&Case, &Progress)) {
     compile_only();
     for case in cases.iter().filter(|case| applies(case)) {
         let context = Context::default();
-        let progress = match catch_unwind(AssertUnwindSafe(|| case.run.call(&context))) {
-            Ok(Ok(())) => Progress::Ended,
-            Ok(Err(error)) if error.is::<Skip>() => Progress::Skipped(error.to_string().replace("skipped: ", "")),
-            Ok(Err(error)) => Progress::Failed(format!("{error:#}")),
+        let progress = match catch_unwind(AssertUnwindSafe(|| Verdict::from((case.run)(&context)))) {
+            Ok(verdict) => match verdict.outcome {
+                Outcome::Pass => Progress::Ended,
+                Outcome::Skip => Progress::Skipped(verdict.detail),
+                _ => Progress::Failed(verdict.detail),
+            },
             Err(payload) if payload.is::<Compiled>() => Progress::Submitted,
             Err(payload) => resume_unwind(payload),
         };

@@ -1,11 +1,11 @@
-//! Files that cases read, in the repository or in the folder that the on-machine runner unpacked.
+//! Files that cases read, in the repository or in the bundle.
 
 use std::path::{Path, PathBuf};
 
 /// Environment variable with the folder that contains `shaders` and `reports`, on machines without the repository.
 pub const VARIABLE: &str = "VKABORT_TEST_FILES";
 
-/// Whether the on-machine runner unpacked the files.
+/// Whether they are those of the bundle.
 pub fn are_unpacked() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }

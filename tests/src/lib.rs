@@ -26,12 +26,15 @@ pub mod golden_pipelines;
 #[cfg(unix)]
 pub mod gpu_matrix;
 pub mod harness;
-pub mod in_process;
+pub mod heap;
 pub mod interface;
 pub mod large_shader;
 #[cfg(unix)]
+pub mod machine;
+#[cfg(unix)]
 pub mod measure;
 pub mod memory;
+pub mod open;
 pub mod payload;
 #[cfg(unix)]
 pub mod pipeline;
@@ -42,7 +45,12 @@ pub mod respawn;
 pub mod shader_cache;
 pub mod slang;
 pub mod statistics;
+pub mod test_driver;
 pub mod word_shader;
 pub mod word_strings;
 
-pub use vkabort_test_kit::vk;
+/// The wrappers of Vulkan, with the commands of the test driver.
+pub mod vk {
+    pub use crate::test_driver;
+    pub use vkabort_gpu::*;
+}

@@ -1,5 +1,6 @@
-//! `vkabort-e2e CASE` runs one case in this process and environment. `vkabort-e2e --serve` runs the cases that standard
-//! input names, `vkabort-e2e --compile [PREFIX]` every case, or those that begin with the prefix, up to its first submission. Without arguments it lists all cases.
+//! `vkabort-e2e CASE` runs one case in this process and environment; with `--run` before the name it prints the verdict as a line
+//! for the runner. `--serve` runs the cases that standard input names, `--compile [PREFIX]` every case, or those that begin with
+//! the prefix, up to its first submission. In the bundle, other arguments are those of `machine`; elsewhere, none lists all cases.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -9,63 +10,64 @@
 #[cfg(sanitized)]
 mod sanitized;
 
+use anyhow::{Context as _, Result};
 use std::process::ExitCode;
+use vkabort_runner::{Case, Context, Outcome, SERVE, in_process, serve};
+use vkabort_tests::cases;
 use vkabort_tests::compile::{COMPILE, HIT, MISS, PIPELINE_CACHE, compile, pipeline_cache};
 #[cfg(unix)]
 use vkabort_tests::golden_pipelines::{GOLDENS, create};
-use vkabort_tests::harness::{SERVE, serve};
-use vkabort_tests::{cases, in_process};
+#[cfg(unix)]
+use vkabort_tests::machine;
 
 fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    run(&arguments).unwrap_or_else(|error| {
+        eprintln!("{error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(arguments: &[&str]) -> Result<ExitCode> {
     let all = cases::all();
-    let Some(name) = std::env::args().nth(1) else {
-        all.iter().for_each(|case| println!("{}", case.name));
-        return ExitCode::SUCCESS;
-    };
-    if name == SERVE {
-        return match serve(&all) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error:#}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if name == PIPELINE_CACHE {
-        let file = std::env::args_os().nth(2).unwrap_or_default();
-        return match pipeline_cache(file.as_ref()) {
-            Ok(hit) => {
-                println!("{}", if hit { HIT } else { MISS });
-                ExitCode::SUCCESS
-            }
-            Err(error) => {
-                eprintln!("{error:#}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if name == COMPILE {
-        let prefix = std::env::args().nth(2).unwrap_or_default();
-        let selected: Vec<_> = all.into_iter().filter(|case| case.name.starts_with(&prefix)).collect();
-        compile(&selected, |case, progress| println!("{}\t{progress}", case.name));
-        return ExitCode::SUCCESS;
-    }
-    #[cfg(unix)]
-    if name == GOLDENS {
-        let folder = std::env::args_os().nth(2).unwrap_or_default();
-        return match create(folder.as_ref(), |name, progress| println!("{name}\t{progress}")) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("{error:#}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    match all.iter().find(|case| case.name == name) {
-        Some(case) => ExitCode::from(in_process::run(case)),
-        None => {
-            eprintln!("unknown case {name}");
-            ExitCode::from(in_process::FAILED)
+    match arguments {
+        [in_process::RUN, name] => return run_case(name, true),
+        [SERVE] => serve(&all)?,
+        [COMPILE, prefix @ ..] => {
+            let prefix = prefix.first().copied().unwrap_or_default();
+            let selected: Vec<Case> = all.into_iter().filter(|case| case.name.starts_with(prefix)).collect();
+            compile(&selected, |case, progress| println!("{}\t{progress}", case.name));
         }
+        [PIPELINE_CACHE, file] => println!("{}", if pipeline_cache(file.as_ref())? { HIT } else { MISS }),
+        #[cfg(unix)]
+        [GOLDENS, folder] => create(folder.as_ref(), |name, progress| println!("{name}\t{progress}"))?,
+        #[cfg(unix)]
+        [machine::PROBE] => println!("{}", vkabort_conform::probe::machine(None)),
+        #[cfg(unix)]
+        _ if machine::carried_files().is_some() => {
+            return Ok(machine::main(machine::carried_files().unwrap_or_default()));
+        }
+        [] => all.iter().for_each(|case| println!("{}", case.name)),
+        [name, ..] => return run_case(name, false),
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a case or measurement in this process.
+fn run_case(name: &str, is_child: bool) -> Result<ExitCode> {
+    let all = cases::all().into_iter();
+    #[cfg(unix)]
+    let all = all.chain(vkabort_tests::measure::cases::MEASUREMENTS.iter().copied());
+    let case = all.into_iter().find(|case| case.name == name);
+    let case = case.with_context(|| format!("unknown case {name}"))?;
+    let context = Context::default();
+    let verdict = in_process::run(&case, &context);
+    match verdict.outcome {
+        _ if is_child => println!("{}", verdict.line()),
+        Outcome::Pass => print!("{}", verdict.detail),
+        outcome => println!("{}: {}", outcome.name(), verdict.detail),
+    }
+    in_process::release(&context);
+    Ok(ExitCode::from(u8::from(verdict.outcome.is_failure())))
 }

@@ -2,10 +2,10 @@
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
+use vkabort_runner::supervise::{Finished, run_with_limit};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::scratch;
-use vkabort_test_kit::supervise::{Finished, run_with_limit};
 use vkabort_tests::harness::{Placement, environment};
 
 /// Runs the demo on each installed driver.

@@ -9,9 +9,9 @@ use vkabort_manifest::LIBRARY_WINDOWS;
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers::{Driver, write_manifest};
 use vkabort_test_kit::layer::{Layer, write_manifests};
-use vkabort_test_kit::wine;
+use vkabort_test_kit::{target, wine};
 use vkabort_tests::case::{RUNNER, slowdown};
-use vkabort_tests::harness::{self, Target};
+use vkabort_tests::harness::{self, Placement, Target};
 use vkabort_tests::{cases, shader_cache};
 
 fn main() -> ExitCode {
@@ -67,19 +67,20 @@ fn run() -> Result<ExitCode> {
         );
         cases.iter_mut().for_each(|case| case.limit *= slowdown());
     }
-    let target = Target {
+    let base = Target {
         driver: None,
         device: None,
         layer: builds.layer,
+        placement: Placement::Alone,
         program,
         wine: builds.wine,
-        folder: None,
+        folder: target().join("vkabort/e2e"),
         shader_cache: Some(shader_cache::folder()?),
         settings: Vec::new(),
         share: (0, 1),
         seconds: None,
     };
-    let trials = harness::trials(&cases, &builds.test_driver, &target);
+    let trials = harness::trials(&cases, &builds.test_driver, &base);
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list {
         harness::finish()?;

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use vkabort_manifest::Kind;
+use vkabort_runner::supervise::{Finished, run_with_limit};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::drivers;
 use vkabort_test_kit::layer::{ENABLE_VARIABLE, NAME, VARIABLE_PREFIX};
 use vkabort_test_kit::scratch::{self, TempDir};
-use vkabort_test_kit::supervise::{Finished, run_with_limit};
 use vkabort_tests::harness::{DRIVER_SETTINGS, drivers_are_required};
 
 const CASE: &str = "test_driver_secure_execution::only_the_application_configures_it";

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
+use vkabort_runner::supervise::run_with_limit;
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::scratch;
-use vkabort_test_kit::supervise::run_with_limit;
 use vkabort_tests::case_process::CaseProcess;
 use vkabort_tests::harness::{DRIVER_SETTINGS, Placement, environment};
 

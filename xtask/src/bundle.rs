@@ -1,40 +1,35 @@
-//! `cargo xtask bundle`: the end-to-end suite and the benchmarks as one program for machines without toolchain, network or
+//! `cargo xtask bundle`: the end-to-end tests and the benchmarks as an archive for machines without toolchain, network or
 //! repository.
 
 use crate::{debian, toolchain};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use vkabort_test_kit::bundle::{Files, files};
+use vkabort_test_kit::bundle::{Built, PROGRAM};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::portability::Version;
-use vkabort_test_kit::{archive, portability, process, target};
+use vkabort_test_kit::{portability, process, target};
 
-/// Largest size of the program, in bytes.
-const MAX_SIZE: u64 = 40 << 20;
-
-/// The newest glibc that it may need: RHEL 9's version. Ubuntu 22.04 and Debian 12 have newer ones.
+/// The newest glibc that its programs may need: RHEL 9's version. Ubuntu 22.04 and Debian 12 have newer ones.
 const GLIBC: Version = Version(2, 34);
 
-/// Builds the program, checks it, and prints how to run it.
+/// Name of the folder in the archive.
+const NAME: &str = "vkabort-bundle";
+
+/// Builds the archive, checks its programs, and prints how to run them.
 ///
 /// # Errors
 ///
-/// A build fails, or the program is too large or needs a newer glibc than it may.
+/// A build fails, or a program needs a newer glibc than it may.
 pub fn bundle() -> Result<()> {
-    for (program, package) in [("c++", "g++"), ("objdump", "binutils")] {
-        if !process::is_on_path(program) {
-            debian::install(&[package], "building the bundle")?;
-        }
-    }
+    debian::require(&[("c++", "g++"), ("objdump", "binutils")], "building the bundle")?;
     // The dev profile reuses the C++ of the tests. The benchmarks measure the layer, which is that of packages.
-    let built = cargo::build(&["--workspace", "--bin", "vkabort-bundle"])?;
-    let built = built
-        .get("vkabort-bundle")
-        .context("cargo did not build vkabort-bundle")?;
-    let folder = target().join("bundle");
-    let stripped = folder.join("stripped");
+    let built = cargo::build(&["-p", "vkabort-tests", "--bin", "vkabort-e2e"])?;
+    let built = built.get("vkabort-e2e").context("cargo did not build vkabort-e2e")?;
+    let built = Built::new(built, Profile::Dist)?;
+    let parent = target().join("bundle");
+    let stripped = parent.join("stripped");
     fs::create_dir_all(&stripped)?;
     let strip = |file: &Path| -> Result<PathBuf> {
         let to = stripped.join(file.file_name().context("a file without a name")?);
@@ -43,34 +38,30 @@ pub fn bundle() -> Result<()> {
         println!("{} needs glibc {newest}", to.display());
         Ok(to)
     };
-    let files = files(Profile::Dist)?;
-    let files = Files {
-        layer: strip(&files.layer)?,
-        driver: strip(&files.driver)?,
-        command: strip(&files.command)?,
+    let built = Built {
+        program: strip(&built.program)?,
+        layer: strip(&built.layer)?,
+        driver: strip(&built.driver)?,
+        command: strip(&built.command)?,
     };
-    let out = folder.join("vkabort-bundle");
-    archive::pack(&strip(built)?, &files.carried()?, &out)?;
+    let folder = parent.join(NAME);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    built.write(&folder)?;
     fs::remove_dir_all(&stripped)?;
-    let size = fs::metadata(&out)?.len();
-    ensure!(
-        size <= MAX_SIZE,
-        "{} has {:.1} MiB, more than the limit of {} MiB",
-        out.display(),
-        mebibytes(size),
-        MAX_SIZE >> 20
-    );
-    // Detects a missing or damaged file here instead of on the other machine.
-    process::output(Command::new(&out).arg("--parts"))?;
-    println!("\n{} ({:.1} MiB)", out.display(), mebibytes(size));
-    println!("Copy it to the machine with the GPU and run there:");
-    println!("  ./vkabort-bundle --list                       the devices");
-    println!("  ./vkabort-bundle --device NAME --out RESULTS  tests and benchmarks, a minute for each part at most");
-    println!("  ./vkabort-bundle --device NAME --out RESULTS --traps");
-    println!("                                                the same, and real faults and hangs at the end");
+    // Detects a missing file here instead of on the other machine.
+    process::output(Command::new(folder.join(PROGRAM)).arg("--parts"))?;
+    let archive = parent.join(format!("{NAME}.tar.gz"));
+    let mut tar = Command::new("tar");
+    tar.args(["--create", "--gzip", "--owner=0", "--group=0", "--file"]).arg(&archive);
+    process::run(tar.arg("--directory").arg(&parent).arg(NAME))?;
+    let size = fs::metadata(&archive)?.len() as f64 / f64::from(1 << 20);
+    println!("\n{} ({size:.1} MiB)", archive.display());
+    println!("Unpack it on the machine with the GPU and run there:");
+    println!("  ./{NAME}/run --list                       the devices");
+    println!("  ./{NAME}/run --device NAME --out RESULTS  tests and benchmarks");
+    println!("  ./{NAME}/run --device NAME --out RESULTS --traps");
+    println!("                                              the same, and real faults and hangs at the end");
     Ok(())
-}
-
-fn mebibytes(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 20)
 }

@@ -4,11 +4,14 @@ use crate::failure::{Failure, Result, code};
 use crate::stage::Stage;
 use crate::{io, locate, settings};
 use clap::Args;
+use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
-use vkabort_conform::{Check, CheckResult, LOSES, OPEN, Outcome, checks, display, junit, runner, shaders};
+use vkabort_conform::{LOSES, OPEN, checks, find, shaders};
+use vkabort_gpu::DEVICE_VARIABLE;
+use vkabort_runner::{Case, CaseResult, Context, Launch, Outcome, Runner, in_process, junit, table};
 
 /// Arguments of `vkabort conform`.
 #[derive(Args)]
@@ -63,7 +66,7 @@ pub struct ConformArgs {
     shaders: Option<String>,
     /// Run one check in this process and print its verdict (internal: for the child processes of `conform`)
     #[arg(long, value_name = "NAME", hide = true)]
-    check: Option<String>,
+    run: Option<String>,
 }
 
 /// Runs, lists or exports the checks.
@@ -72,10 +75,10 @@ pub struct ConformArgs {
 ///
 /// No check has the requested name, the layer is not found, or a file or process cannot be handled.
 pub fn run(args: &ConformArgs) -> Result<ExitCode> {
-    if let Some(name) = &args.check {
-        let line = vkabort_conform::run_in_process(name, args.device.as_deref())
-            .ok_or_else(|| Failure::input(format!("`{name}` is not a check")))?;
-        io::print(&format!("{line}\n"))?;
+    if let Some(name) = &args.run {
+        let case = find(name).map_err(|error| Failure::input(error.to_string()))?;
+        let verdict = in_process::run(&case, &Context::default());
+        io::print(&format!("{}\n", verdict.line()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let selected = select(args.filter.as_deref())?;
@@ -88,15 +91,16 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let setup = Setup::new(args)?;
-    let results = setup.run_checks(selected)?;
+    let (device, results) = setup.run_checks(selected)?;
     if args.json {
-        io::print(&format!("{}\n", display::document(setup.mode(), &results)))?;
+        let about = json!({"mode": setup.mode(), "device": device});
+        io::print(&format!("{}\n", table::document(&about, &results)))?;
     } else {
-        let skipped = display::skipped(&results);
-        io::print(&format!("{skipped}\n{}\n", display::summary(&results)))?;
+        let skipped = table::skipped(&results);
+        io::print(&format!("{skipped}\n{}\n", table::summary(&results)))?;
     }
     if let Some(path) = &args.junit {
-        io::write(path, junit::document(&results).as_bytes())?;
+        io::write(path, junit::document("vkabort conform", &results).as_bytes())?;
     }
     let outcomes = results.iter().map(|result| result.verdict.outcome);
     if outcomes.clone().all(|outcome| outcome == Outcome::Skip) {
@@ -113,7 +117,7 @@ pub fn run(args: &ConformArgs) -> Result<ExitCode> {
 }
 
 /// The checks whose names contain `filter`, in upper or lower case.
-fn select(filter: Option<&str>) -> Result<Vec<&'static Check>> {
+fn select(filter: Option<&str>) -> Result<Vec<Case>> {
     let text = filter.unwrap_or_default().to_lowercase();
     let selected: Vec<_> = checks::all()
         .filter(|check| check.name.to_lowercase().contains(&text))
@@ -126,16 +130,17 @@ fn select(filter: Option<&str>) -> Result<Vec<&'static Check>> {
     Ok(selected)
 }
 
-fn list(selected: &[&Check], json: bool) -> Result<()> {
+fn list(selected: &[Case], json: bool) -> Result<()> {
     if json {
-        let all: Vec<_> = selected.iter().map(|check| display::check(check)).collect();
+        let all: Vec<_> = selected.iter().map(table::case).collect();
         return io::print(&format!("{}\n", serde_json::Value::from(all)));
     }
-    let lines = selected.iter().map(|check| {
-        format!(
+    let lines = selected.iter().filter_map(|check| {
+        let rule = check.rule?;
+        Some(format!(
             "{}\n    {}\n    \"{}\"\n",
-            check.name, check.rule.section, check.rule.sentence
-        )
+            check.name, rule.section, rule.sentence
+        ))
     });
     io::print(&lines.collect::<String>())
 }
@@ -199,62 +204,77 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Runs the checks, each in a child process, and prints every result at once, except those that were skipped.
-    fn run_checks(&self, selected: Vec<&'static Check>) -> Result<Vec<CheckResult>> {
-        let limit = Duration::from_secs(self.args.limit);
-        let opened = runner::open(limit, self.command(OPEN)).map_err(not_started)?;
+    /// Runs the checks, each in a child process, and prints every result at once, except those that were skipped. Returns the
+    /// description of the device, if it could be opened, and the results.
+    fn run_checks(&self, selected: Vec<Case>) -> Result<(Option<Json>, Vec<CaseResult>)> {
+        let opened = self.run_check(OPEN)?.verdict;
         match opened.outcome {
             Outcome::Fail => return Err(Failure::usage(format!("--device: {}", opened.detail))),
             Outcome::Skip => {
-                let skipped = selected.into_iter().map(|check| runner::skipped(check, &opened.detail));
-                return Ok(skipped.collect());
+                let skipped = selected
+                    .into_iter()
+                    .map(|check| CaseResult::skipped(check, &opened.detail));
+                return Ok((None, skipped.collect()));
             }
             // A driver that crashes here may work for some checks.
             _ => {}
         }
+        let device: Option<Json> = serde_json::from_str(&opened.detail).ok();
+        if let Some(device) = device.as_ref().filter(|_| !self.args.json) {
+            io::print(&format!("{} ({})\n\n", describe(device), self.mode()))?;
+        }
         let color = io::has_color(&std::io::stdout());
         let progress = io::progress(selected.len());
-        let print = |text: &str| progress.suspend(|| io::print(text));
         let mut results = Vec::new();
-        let mut device_shown = false;
         let mut loses = true;
         for check in selected {
             progress.set_message(check.name);
             let result = if check.after_loss && !loses {
-                runner::skipped(check, &format!("{LOSES} failed: there is no lost device to check"))
+                CaseResult::skipped(check, &format!("{LOSES} failed: there is no lost device to check"))
             } else {
-                runner::run(check, limit, &|check| self.command(check.name)).map_err(not_started)?
+                self.run_check(check)?
             };
             loses &= check.name != LOSES || !result.verdict.outcome.is_failure();
-            if !self.args.json {
-                if let Some(device) = result.device.as_ref().filter(|_| !device_shown) {
-                    print(&format!("{} ({})\n\n", display::device(device), self.mode()))?;
-                    device_shown = true;
-                }
-                if result.verdict.outcome != Outcome::Skip {
-                    print(&display::row(&result, color))?;
-                }
+            if !self.args.json && result.verdict.outcome != Outcome::Skip {
+                progress.suspend(|| io::print(&table::row(&result, color)))?;
             }
             results.push(result);
             progress.inc(1);
         }
         progress.finish_and_clear();
-        Ok(results)
+        Ok((device, results))
     }
 
-    /// The child process of a check.
-    fn command(&self, check: &str) -> Command {
+    fn run_check(&self, check: Case) -> Result<CaseResult> {
+        let limit = Duration::from_secs(self.args.limit);
+        let result = Runner::new().run(&Case { limit, ..check }, self);
+        result.map_err(|error| not_started(std::io::Error::other(format!("{error:#}"))))
+    }
+}
+
+impl Launch for Setup<'_> {
+    fn command(&self, _: &Case, _: &Path) -> anyhow::Result<Command> {
         let mut command = Command::new(&self.program);
-        command.args(["conform", "--check", check]);
         if let Some(device) = &self.args.device {
-            command.args(["--device", device]);
+            command.env(DEVICE_VARIABLE, device);
         }
         if let Some(stage) = &self.stage {
             stage.prepare(&mut command);
             command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         }
-        command
+        command.arg("conform");
+        Ok(command)
     }
+
+    fn must_exit(&self) -> bool {
+        false
+    }
+}
+
+/// The device as text.
+fn describe(json: &Json) -> String {
+    let text = |key: &str| json[key].as_str().unwrap_or("unknown").to_owned();
+    format!("{}, Vulkan {}, {}", text("name"), text("api_version"), text("driver"))
 }
 
 fn not_started(error: std::io::Error) -> Failure {

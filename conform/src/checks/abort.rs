@@ -1,48 +1,50 @@
 //! What `OpAbortKHR` does to its invocation, to other invocations and to the device.
 
-use crate::check::{Check, LOSES};
-use crate::gpu::{Device, Enable, Gpu, show};
+use crate::LOSES;
+use crate::open::CheckedGpu;
 use crate::rules;
+use crate::scenario::should;
 use crate::scenario::{GROUPS, await_loss, hex, lose, lost_by, no_reports, part, prepare, run_without_abort, success};
 use crate::shaders::{COUNT, LOCAL, MARK, Message, waiting};
-use crate::verdict::{CheckOutput, hold, should};
+use anyhow::{Result, ensure};
 use ash::vk;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use vkabort_gpu::{Enable, show};
+use vkabort_runner::{Case, cases};
 
-pub(super) const CHECKS: &[Check] = &[
-    Check::new("abort.not_taken_changes_nothing", rules::NOT_TAKEN, not_taken),
-    Check::new(LOSES, rules::LOSES, loses),
-    Check::lost("abort.has_a_message", rules::LOSES, has_message),
-    Check::lost("abort.store_before_it_is_visible", rules::BEFORE, store_before),
-    Check::lost("abort.store_after_it_is_absent", rules::CEASES, store_after),
-    Check::lost("abort.of_the_last_invocation", rules::LOSES, last),
-    Check::lost(
-        "abort.ends_invocations_that_wait",
-        rules::OTHERS_END,
-        waiting_invocations,
-    ),
-    Check::lost("abort.storm_keeps_whole_messages", rules::FIRST, storm),
-    Check::lost("abort.time_to_loss", rules::LOSES, time_to_loss),
-];
+pub(super) const CHECKS: &[Case] = cases! {
+    "abort.not_taken_changes_nothing" => not_taken(gpu), rule(rules::NOT_TAKEN);
+    LOSES => loses(gpu), rule(rules::LOSES);
+    "abort.has_a_message" => has_message(gpu), rule(rules::LOSES), after_loss();
+    "abort.store_before_it_is_visible" => store_before(gpu), rule(rules::BEFORE), after_loss();
+    "abort.store_after_it_is_absent" => store_after(gpu), rule(rules::CEASES), after_loss();
+    "abort.of_the_last_invocation" => last(gpu), rule(rules::LOSES), after_loss();
+    "abort.ends_invocations_that_wait" => waiting_invocations(gpu), rule(rules::OTHERS_END), after_loss();
+    "abort.storm_keeps_whole_messages" => storm(gpu), rule(rules::FIRST), after_loss();
+    "abort.time_to_loss" => time_to_loss(gpu), rule(rules::LOSES), after_loss();
+};
 
 /// The aborting invocations of these checks.
 const ABORTING: [u32; 2] = [5, 38];
 
-fn not_taken(gpu: &'static Gpu) -> CheckOutput {
-    let device = Device::new(gpu, Enable::ABORT)?;
+fn not_taken(gpu: &'static CheckedGpu) -> Result<String> {
+    let device = gpu.device(Enable::ABORT)?;
     for _ in 0..3 {
         run_without_abort(device)?;
     }
     success("a submission afterwards", device.submit_nothing())?;
-    no_reports("vkGetDeviceFaultReportsKHR afterwards", device.fault()?.report_count(0))?;
+    no_reports(
+        "vkGetDeviceFaultReportsKHR afterwards",
+        device.fault_queries()?.report_count(0),
+    )?;
     Ok(String::new())
 }
 
-fn loses(gpu: &'static Gpu) -> CheckOutput {
+fn loses(gpu: &'static CheckedGpu) -> Result<String> {
     let (device, ..) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let result = device.submit_nothing();
-    hold!(
+    ensure!(
         result == vk::Result::ERROR_DEVICE_LOST,
         "an empty vkQueueSubmit on the lost device returned {}",
         show(result)
@@ -50,14 +52,14 @@ fn loses(gpu: &'static Gpu) -> CheckOutput {
     Ok(String::new())
 }
 
-fn has_message(gpu: &'static Gpu) -> CheckOutput {
+fn has_message(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, fault, _) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let messages = fault.payloads()?.len();
-    hold!(messages > 0, "the device is lost, but there are no messages");
+    ensure!(messages > 0, "the device is lost, but there are no messages");
     Ok(format!("{messages} of 2 aborts"))
 }
 
-fn store_before(gpu: &'static Gpu) -> CheckOutput {
+fn store_before(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, _, buffer) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let words = buffer.read();
     let stored = ABORTING.map(|i| part(&words, 1).get(i as usize).copied().unwrap_or_default());
@@ -71,30 +73,30 @@ fn store_before(gpu: &'static Gpu) -> CheckOutput {
     Ok(String::new())
 }
 
-fn store_after(gpu: &'static Gpu) -> CheckOutput {
+fn store_after(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, _, buffer) = lost_by(gpu, Message::Uint, &ABORTING)?;
     let words = buffer.read();
     for i in ABORTING {
         let word = part(&words, 2).get(i as usize).copied().unwrap_or_default();
         // The memory is undefined, but no other store has this value.
-        hold!(word != MARK + 2, "invocation {i} stored {word} after its abort");
+        ensure!(word != MARK + 2, "invocation {i} stored {word} after its abort");
     }
     Ok(String::new())
 }
 
-fn last(gpu: &'static Gpu) -> CheckOutput {
+fn last(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, fault, _) = lost_by(gpu, Message::Uint, &[COUNT - 1])?;
     let expected = (MARK + COUNT - 1).to_ne_bytes();
     let payloads = fault.payloads()?;
-    hold!(
+    ensure!(
         payloads == [expected],
         "the messages are {payloads:?} instead of {expected:?}"
     );
     Ok(String::new())
 }
 
-fn waiting_invocations(gpu: &'static Gpu) -> CheckOutput {
-    let device = Device::new(gpu, Enable::ABORT)?;
+fn waiting_invocations(gpu: &'static CheckedGpu) -> Result<String> {
+    let device = gpu.device(Enable::ABORT)?;
     let buffer = device.buffer(&[0; 4])?;
     let kernel = device.kernel(&waiting(), &[buffer], &[], None)?;
     let start = Instant::now();
@@ -110,14 +112,14 @@ fn waiting_invocations(gpu: &'static Gpu) -> CheckOutput {
 /// Workgroups of the storm: 2^20 invocations.
 const STORM: u32 = (1 << 20) / LOCAL;
 
-fn storm(gpu: &'static Gpu) -> CheckOutput {
+fn storm(gpu: &'static CheckedGpu) -> Result<String> {
     let everyone: Vec<u32> = (0..COUNT).collect();
     let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Whole, &everyone)?;
     let start = Instant::now();
     lose(device, kernel, STORM)?;
     let time = start.elapsed();
-    let payloads = device.fault()?.payloads()?;
-    hold!(!payloads.is_empty(), "there are no messages");
+    let payloads = device.fault_queries()?.payloads()?;
+    ensure!(!payloads.is_empty(), "there are no messages");
     let mut seen = BTreeSet::new();
     for payload in &payloads {
         let words: Vec<u32> = payload
@@ -127,8 +129,8 @@ fn storm(gpu: &'static Gpu) -> CheckOutput {
             .map(|word| u32::from_ne_bytes(*word))
             .collect();
         let whole = matches!(words[..], [v, inverse, i] if v == MARK && inverse == !i && i < STORM * LOCAL);
-        hold!(whole && payload.len() == 12, "a message is torn: {}", hex(payload));
-        hold!(
+        ensure!(whole && payload.len() == 12, "a message is torn: {}", hex(payload));
+        ensure!(
             seen.insert(words.last().copied()),
             "invocation {:?} has two messages",
             words.last()
@@ -145,7 +147,7 @@ fn storm(gpu: &'static Gpu) -> CheckOutput {
 /// Number of measurements.
 const ROUNDS: usize = 7;
 
-fn time_to_loss(gpu: &'static Gpu) -> CheckOutput {
+fn time_to_loss(gpu: &'static CheckedGpu) -> Result<String> {
     let mut times = [[Duration::ZERO; ROUNDS]; 2];
     for (invocations, times) in [&[][..], &ABORTING[..]].into_iter().zip(&mut times) {
         for time in &mut *times {

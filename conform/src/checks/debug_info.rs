@@ -1,62 +1,57 @@
 //! `vkGetDeviceFaultDebugInfoKHR`
 
-use crate::check::Check;
-use crate::gpu::{Device, Enable, Gpu, show};
+use crate::open::CheckedGpu;
 use crate::rules;
+use crate::scenario::should;
 use crate::scenario::{hex, lost_by, run_without_abort, success};
 use crate::shaders::Message;
-use crate::verdict::{CheckOutput, hold, should};
+use anyhow::{Result, ensure};
 use ash::vk;
 use vk_ext::ERROR_NOT_ENOUGH_SPACE;
+use vkabort_gpu::{Enable, show};
+use vkabort_runner::{Case, cases};
 
-pub(super) const CHECKS: &[Check] = &[
-    Check::lost("debug_info.sizing_and_filling", rules::SIZING, sizing),
-    Check::lost("debug_info.the_same_twice", rules::FIRST, twice),
-    Check::lost("debug_info.short_buffer", rules::ROOM, short),
-    Check::lost("debug_info.without_the_structure", rules::SIZING, bare),
-    Check::lost(
-        "debug_info.vendor_binary_not_enabled",
-        rules::VENDOR_BINARY,
-        vendor_binary,
-    ),
-    Check {
-        outside_valid_usage: true,
-        ..Check::new("debug_info.of_a_healthy_device", rules::NOT_LOST, healthy)
-    },
-];
+pub(super) const CHECKS: &[Case] = cases! {
+    "debug_info.sizing_and_filling" => sizing(gpu), rule(rules::SIZING), after_loss();
+    "debug_info.the_same_twice" => twice(gpu), rule(rules::FIRST), after_loss();
+    "debug_info.short_buffer" => short(gpu), rule(rules::ROOM), after_loss();
+    "debug_info.without_the_structure" => bare(gpu), rule(rules::SIZING), after_loss();
+    "debug_info.vendor_binary_not_enabled" => vendor_binary(gpu), rule(rules::VENDOR_BINARY), after_loss();
+    "debug_info.of_a_healthy_device" => healthy(gpu), rule(rules::NOT_LOST), outside_valid_usage();
+};
 
-fn sizing(gpu: &'static Gpu) -> CheckOutput {
+fn sizing(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (result, size) = fault.message_size();
     success("the sizing call", result)?;
-    hold!(
+    ensure!(
         (20..=24).contains(&size),
         "the size is {size}, but one message of 12 bytes and its size take 20"
     );
     let filled = fault.fill(size as usize);
     success(&format!("with room for {size} bytes the call"), filled.result)?;
-    hold!(filled.in_bounds, "the call wrote past the buffer");
+    ensure!(filled.in_bounds, "the call wrote past the buffer");
     should!(
         filled.size <= size,
         "after the call for {size} bytes, messageDataSize is {}",
         filled.size
     );
     let messages = fault.payloads()?.len();
-    hold!(messages == 1, "there are {messages} messages instead of 1");
+    ensure!(messages == 1, "there are {messages} messages instead of 1");
     Ok(format!("{size} bytes"))
 }
 
-fn twice(gpu: &'static Gpu) -> CheckOutput {
+fn twice(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let first = (fault.message_size(), fault.payloads()?);
     for _ in 0..3 {
         let again = (fault.message_size(), fault.payloads()?);
-        hold!(again == first, "the first answer was {first:?}, a later one {again:?}");
+        ensure!(again == first, "the first answer was {first:?}, a later one {again:?}");
     }
     Ok(String::new())
 }
 
-fn short(gpu: &'static Gpu) -> CheckOutput {
+fn short(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (_, size) = fault.message_size();
     let whole = fault.fill(size as usize).bytes;
@@ -67,12 +62,12 @@ fn short(gpu: &'static Gpu) -> CheckOutput {
         .filter(|&room| room < whole.len())
     {
         let filled = fault.fill(room);
-        hold!(
+        ensure!(
             filled.in_bounds,
             "with room for {room} bytes the call wrote past the buffer"
         );
         let success = filled.result == vk::Result::SUCCESS;
-        hold!(
+        ensure!(
             success || allowed.contains(&filled.result),
             "with room for {room} of {size} bytes the call returned {}",
             show(filled.result)
@@ -94,31 +89,31 @@ fn short(gpu: &'static Gpu) -> CheckOutput {
         last = Some(filled.result);
     }
     // Short buffers consume nothing.
-    hold!(fault.message_size() == (vk::Result::SUCCESS, size), "the size changed");
-    hold!(fault.fill(size as usize).bytes == whole, "the messages changed");
+    ensure!(fault.message_size() == (vk::Result::SUCCESS, size), "the size changed");
+    ensure!(fault.fill(size as usize).bytes == whole, "the messages changed");
     Ok(last.map(show).unwrap_or_default())
 }
 
-fn bare(gpu: &'static Gpu) -> CheckOutput {
+fn bare(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     success("the call", fault.bare())?;
-    hold!(fault.payloads()?.len() == 1, "the message is no longer available");
+    ensure!(fault.payloads()?.len() == 1, "the message is no longer available");
     Ok(String::new())
 }
 
-fn vendor_binary(gpu: &'static Gpu) -> CheckOutput {
+fn vendor_binary(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, fault, _) = lost_by(gpu, Message::Whole, &[4])?;
     let (result, size, untouched) = fault.vendor_binary();
     success("the call", result)?;
-    hold!(size == 0, "vendorBinarySize is {size}");
-    hold!(untouched, "the call wrote to pVendorBinaryData");
+    ensure!(size == 0, "vendorBinarySize is {size}");
+    ensure!(untouched, "the call wrote to pVendorBinaryData");
     Ok(String::new())
 }
 
-fn healthy(gpu: &'static Gpu) -> CheckOutput {
-    let device = Device::new(gpu, Enable::ABORT)?;
+fn healthy(gpu: &'static CheckedGpu) -> Result<String> {
+    let device = gpu.device(Enable::ABORT)?;
     run_without_abort(device)?;
-    let (result, size) = device.fault()?.message_size();
+    let (result, size) = device.fault_queries()?.message_size();
     should!(
         result == vk::Result::SUCCESS && size == 0,
         "the call returned {} and a size of {size}",

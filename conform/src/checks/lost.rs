@@ -1,35 +1,30 @@
 //! The commands of a lost device.
 
-use crate::check::Check;
-use crate::gpu::{Device, Enable, Gpu, Submission, Timeline, Timestamp, show};
+use crate::open::CheckedGpu;
 use crate::rules;
+use crate::scenario::should;
 use crate::scenario::{FINITE, GROUPS, await_loss, prepare, skip, success_or_lost};
 use crate::shaders::Message;
-use crate::verdict::{CheckOutput, hold, should};
+use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 use vk_ext::EXTENSION_NAMES;
-use vkabort_test_kit::vk::code;
+use vkabort_gpu::{Enable, LeakedSubmission, OwnedDevice, Timeline, Timestamp, code, show};
+use vkabort_runner::{Case, cases};
 
-pub(super) const CHECKS: &[Check] = &[
-    Check::lost("lost.vkWaitForFences", rules::WAITS_END, |gpu| {
-        wait_ends(gpu, |_, submission| submission.wait())
-    }),
-    Check::lost("lost.vkQueueWaitIdle", rules::WAITS_END, |gpu| {
-        wait_ends(gpu, |device, _| device.queue_wait_idle())
-    }),
-    Check::lost("lost.vkDeviceWaitIdle", rules::WAITS_END, |gpu| {
-        wait_ends(gpu, |device, _| code(device.wait_idle()))
-    }),
-    Check::lost("lost.vkGetQueryPoolResults", rules::WAITS_END, query_results),
-    Check::lost("lost.vkWaitSemaphores", rules::WAITS_END, semaphores),
-    Check::lost("lost.vkGetFenceStatus", rules::LOSES, fence_status),
-    Check::lost("lost.empty_vkQueueSubmit", rules::LOSES, empty_submit),
-    Check::lost("lost.for_ever", rules::STICKY, permanently),
-];
+pub(super) const CHECKS: &[Case] = cases! {
+    "lost.vkWaitForFences" => wait_ends(gpu, |_, submission| submission.wait()), rule(rules::WAITS_END), after_loss();
+    "lost.vkQueueWaitIdle" => wait_ends(gpu, |device, _| device.queue_wait_idle()), rule(rules::WAITS_END), after_loss();
+    "lost.vkDeviceWaitIdle" => wait_ends(gpu, |device, _| code(device.wait_idle())), rule(rules::WAITS_END), after_loss();
+    "lost.vkGetQueryPoolResults" => query_results(gpu), rule(rules::WAITS_END), after_loss();
+    "lost.vkWaitSemaphores" => semaphores(gpu), rule(rules::WAITS_END), after_loss();
+    "lost.vkGetFenceStatus" => fence_status(gpu), rule(rules::LOSES), after_loss();
+    "lost.empty_vkQueueSubmit" => empty_submit(gpu), rule(rules::LOSES), after_loss();
+    "lost.for_ever" => permanently(gpu), rule(rules::STICKY), after_loss();
+};
 
 /// Submits a dispatch that aborts, on a new device.
-fn submitted(gpu: &'static Gpu, enable: Enable) -> CheckOutput<(&'static Device, Submission)> {
+fn submitted(gpu: &'static CheckedGpu, enable: Enable) -> Result<(&'static OwnedDevice, LeakedSubmission)> {
     let (device, _, kernel) = prepare(gpu, enable, Message::Uint, &[3])?;
     let submission = device.record(kernel, GROUPS)?;
     let result = submission.submit();
@@ -38,13 +33,13 @@ fn submitted(gpu: &'static Gpu, enable: Enable) -> CheckOutput<(&'static Device,
 }
 
 /// Checks that `wait` returns, with an allowed result, after a dispatch that aborts.
-fn wait_ends(gpu: &'static Gpu, wait: impl Fn(&Device, Submission) -> vk::Result) -> CheckOutput {
+fn wait_ends(gpu: &'static CheckedGpu, wait: impl Fn(&OwnedDevice, LeakedSubmission) -> vk::Result) -> Result<String> {
     let (device, submission) = submitted(gpu, Enable::ABORT)?;
     ends(device, || wait(device, submission))
 }
 
 /// Checks that `wait` returns, with an allowed result, before the loss is reported and after.
-fn ends(device: &Device, wait: impl Fn() -> vk::Result) -> CheckOutput {
+fn ends(device: &OwnedDevice, wait: impl Fn() -> vk::Result) -> Result<String> {
     let start = Instant::now();
     let first = wait();
     let time = start.elapsed();
@@ -59,8 +54,8 @@ fn ends(device: &Device, wait: impl Fn() -> vk::Result) -> CheckOutput {
     Ok(format!("{} after {} ms", show(first), time.as_millis()))
 }
 
-fn query_results(gpu: &'static Gpu) -> CheckOutput {
-    gpu.require(&EXTENSION_NAMES)?;
+fn query_results(gpu: &'static CheckedGpu) -> Result<String> {
+    gpu.require_extensions(&EXTENSION_NAMES)?;
     if gpu.timestamp_bits == 0 {
         return skip("the queue has no timestamps");
     }
@@ -70,7 +65,7 @@ fn query_results(gpu: &'static Gpu) -> CheckOutput {
     ends(device, || timestamp.wait())
 }
 
-fn semaphores(gpu: &'static Gpu) -> CheckOutput {
+fn semaphores(gpu: &'static CheckedGpu) -> Result<String> {
     let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Uint, &[3])?;
     if gpu.api_version < vk::API_VERSION_1_2 {
         return skip("the device supports only Vulkan 1.1, without timeline semaphores");
@@ -88,7 +83,7 @@ fn semaphores(gpu: &'static Gpu) -> CheckOutput {
     Ok(format!("{} after {} ms", show(first), time.as_millis()))
 }
 
-fn fence_status(gpu: &'static Gpu) -> CheckOutput {
+fn fence_status(gpu: &'static CheckedGpu) -> Result<String> {
     let (device, submission) = submitted(gpu, Enable::ABORT)?;
     let start = Instant::now();
     loop {
@@ -100,9 +95,9 @@ fn fence_status(gpu: &'static Gpu) -> CheckOutput {
                 await_loss(device)?;
                 break;
             }
-            other => hold!(false, "vkGetFenceStatus returned {}", show(other)),
+            other => ensure!(false, "vkGetFenceStatus returned {}", show(other)),
         }
-        hold!(
+        ensure!(
             start.elapsed() < FINITE,
             "vkGetFenceStatus still returns VK_NOT_READY {} s after the abort",
             FINITE.as_secs()
@@ -112,7 +107,7 @@ fn fence_status(gpu: &'static Gpu) -> CheckOutput {
     Ok(format!("{} ms", start.elapsed().as_millis()))
 }
 
-fn empty_submit(gpu: &'static Gpu) -> CheckOutput {
+fn empty_submit(gpu: &'static CheckedGpu) -> Result<String> {
     let (device, submission) = submitted(gpu, Enable::ABORT)?;
     success_or_lost("vkWaitForFences", submission.wait())?;
     let waited = await_loss(device)?;
@@ -122,7 +117,7 @@ fn empty_submit(gpu: &'static Gpu) -> CheckOutput {
     ))
 }
 
-fn permanently(gpu: &'static Gpu) -> CheckOutput {
+fn permanently(gpu: &'static CheckedGpu) -> Result<String> {
     let enable = Enable {
         maintenance5: true,
         ..Enable::ABORT
@@ -141,7 +136,7 @@ fn permanently(gpu: &'static Gpu) -> CheckOutput {
         for (name, result) in calls {
             let lost = result == vk::Result::ERROR_DEVICE_LOST;
             // Only maintenance5 guarantees it (Vulkan, Lost Device).
-            hold!(
+            ensure!(
                 lost || !device.maintenance5,
                 "{name} on the lost device, with maintenance5, returned {}",
                 show(result)

@@ -1,64 +1,56 @@
 //! The bytes of messages, and their framing.
 
-use crate::check::Check;
-use crate::gpu::{Device, Enable, Gpu, Query};
+use crate::open::CheckedGpu;
 use crate::rules;
+use crate::scenario::should;
 use crate::scenario::{GROUPS, await_loss, bytes, hex, lose, lost_by, marked, skip, success_or_lost};
 use crate::shaders::{COUNT, DATA_ID, LENGTH_ID, MARK, Message, TEXT, aborting, data, gaps_expected};
-use crate::verdict::{CheckOutput, hold, should};
+use anyhow::{Result, ensure};
 use std::collections::BTreeSet;
 use vk_ext::EXTENSION_NAMES;
+use vkabort_gpu::{Enable, Query};
+use vkabort_runner::{Case, cases};
 
-pub(super) const CHECKS: &[Check] = &[
-    Check::lost("message.uint", rules::PAYLOAD, |gpu| {
-        compare(&one_message(gpu, Message::Uint)?, &bytes(&[MARK + ABORTING]))
-    }),
-    Check::lost("message.structure_with_gaps", rules::PAYLOAD, gaps),
-    Check::lost("message.string_of_8_bits", rules::PAYLOAD, text8),
-    Check::lost("message.string_of_32_bits", rules::PAYLOAD, |gpu| {
-        text(&one_message(gpu, Message::Text32)?)
-    }),
-    Check::lost("message.empty_string", rules::PAYLOAD, |gpu| {
-        compare(&one_message(gpu, Message::EmptyText)?, &[0; 4])
-    }),
-    Check::lost("message.empty_structure", rules::PAYLOAD, |gpu| {
-        compare(&one_message(gpu, Message::Empty)?, &[])
-    }),
-    Check::lost("message.array_sized_by_SpecId", rules::PAYLOAD, |gpu| {
-        loaded(gpu, Message::LoadedBySpecId, 37, &[(LENGTH_ID, bytes(&[37]))])
-    }),
-    Check::lost(
-        "message.of_exactly_the_largest_size",
-        rules::MESSAGE_SIZE_LIMIT,
-        |gpu| at_limit(gpu, 0),
-    ),
-    Check::lost(
-        "message.with_its_size_of_the_largest_size",
-        rules::MESSAGE_SIZE_LIMIT,
-        |gpu| at_limit(gpu, 8),
-    ),
-    Check::lost("message.specialized_constant_data", rules::SPEC_DATA, specialized),
-    Check::lost("message.many_in_aligned_pairs", rules::PAIRS, pairs),
-    Check::lost("message.first_is_reported", rules::FIRST, first),
-];
+pub(super) const CHECKS: &[Case] = cases! {
+    "message.uint" => equals(gpu, Message::Uint, &bytes(&[MARK + ABORTING])), rule(rules::PAYLOAD), after_loss();
+    "message.structure_with_gaps" => gaps(gpu), rule(rules::PAYLOAD), after_loss();
+    "message.string_of_8_bits" => text8(gpu), rule(rules::PAYLOAD), after_loss();
+    "message.string_of_32_bits" => text32(gpu), rule(rules::PAYLOAD), after_loss();
+    "message.empty_string" => equals(gpu, Message::EmptyText, &[0; 4]), rule(rules::PAYLOAD), after_loss();
+    "message.empty_structure" => equals(gpu, Message::Empty, &[]), rule(rules::PAYLOAD), after_loss();
+    "message.array_sized_by_SpecId" => loaded(gpu, Message::LoadedBySpecId, 37, &[(LENGTH_ID, bytes(&[37]))]), rule(rules::PAYLOAD), after_loss();
+    "message.of_exactly_the_largest_size" => at_limit(gpu, 0), rule(rules::MESSAGE_SIZE_LIMIT), after_loss();
+    "message.with_its_size_of_the_largest_size" => at_limit(gpu, 8), rule(rules::MESSAGE_SIZE_LIMIT), after_loss();
+    "message.specialized_constant_data" => specialized(gpu), rule(rules::SPEC_DATA), after_loss();
+    "message.many_in_aligned_pairs" => pairs(gpu), rule(rules::PAIRS), after_loss();
+    "message.first_is_reported" => first(gpu), rule(rules::FIRST), after_loss();
+};
 
 /// The aborting invocation of most of these checks.
 const ABORTING: u32 = 9;
 
 /// Loses a device by the abort of [`ABORTING`] and returns its only message.
-fn one_message(gpu: &'static Gpu, message: Message) -> CheckOutput<Vec<u8>> {
+fn one_message(gpu: &'static CheckedGpu, message: Message) -> Result<Vec<u8>> {
     let (_, fault, _) = lost_by(gpu, message, &[ABORTING])?;
     only(fault.payloads()?)
 }
 
-fn only(mut payloads: Vec<Vec<u8>>) -> CheckOutput<Vec<u8>> {
-    hold!(payloads.len() == 1, "one abort has {} messages", payloads.len());
+fn only(mut payloads: Vec<Vec<u8>>) -> Result<Vec<u8>> {
+    ensure!(payloads.len() == 1, "one abort has {} messages", payloads.len());
     Ok(payloads.pop().unwrap_or_default())
 }
 
-fn compare(found: &[u8], expected: &[u8]) -> CheckOutput {
+fn equals(gpu: &'static CheckedGpu, message: Message, expected: &[u8]) -> Result<String> {
+    compare(&one_message(gpu, message)?, expected)
+}
+
+fn text32(gpu: &'static CheckedGpu) -> Result<String> {
+    text(&one_message(gpu, Message::Text32)?)
+}
+
+fn compare(found: &[u8], expected: &[u8]) -> Result<String> {
     let difference = found.iter().zip(expected).position(|(a, b)| a != b);
-    hold!(
+    ensure!(
         found.len() == expected.len() && difference.is_none(),
         "{} bytes instead of {}; the first difference is in byte {}: {} instead of {}",
         found.len(),
@@ -70,11 +62,11 @@ fn compare(found: &[u8], expected: &[u8]) -> CheckOutput {
     Ok(format!("{} bytes", found.len()))
 }
 
-fn gaps(gpu: &'static Gpu) -> CheckOutput {
+fn gaps(gpu: &'static CheckedGpu) -> Result<String> {
     let found = one_message(gpu, Message::Gaps)?;
     let members = gaps_expected(MARK, ABORTING);
     let end = members.last().map_or(0, |(offset, _)| offset + 4);
-    hold!(
+    ensure!(
         (end..=end.next_multiple_of(16)).contains(&found.len()),
         "the message has {} bytes, but its last member ends at {end}",
         found.len()
@@ -82,7 +74,7 @@ fn gaps(gpu: &'static Gpu) -> CheckOutput {
     for (offset, expected) in members {
         let word = found.get(offset..).and_then(|rest| rest.first_chunk::<4>());
         let word = word.map(|word| u32::from_ne_bytes(*word));
-        hold!(
+        ensure!(
             word == Some(expected),
             "the word at offset {offset} is {word:?} instead of {expected}: {}",
             hex(&found)
@@ -97,7 +89,7 @@ fn gaps(gpu: &'static Gpu) -> CheckOutput {
     Ok(format!("{} bytes", found.len()))
 }
 
-fn text(found: &[u8]) -> CheckOutput {
+fn text(found: &[u8]) -> Result<String> {
     let mut expected = TEXT.as_bytes().to_vec();
     let padded = expected.len().next_multiple_of(4);
     // The padding between the string and its arguments is undefined.
@@ -106,8 +98,8 @@ fn text(found: &[u8]) -> CheckOutput {
     compare(found, &expected)
 }
 
-fn text8(gpu: &'static Gpu) -> CheckOutput {
-    gpu.require(&EXTENSION_NAMES)?;
+fn text8(gpu: &'static CheckedGpu) -> Result<String> {
+    gpu.require_extensions(&EXTENSION_NAMES)?;
     if !gpu.has_int8() {
         return skip("the device does not have shaderInt8");
     }
@@ -115,45 +107,45 @@ fn text8(gpu: &'static Gpu) -> CheckOutput {
 }
 
 /// Checks a message of `length` words that the shader loads from a buffer.
-fn loaded(gpu: &'static Gpu, message: Message, length: u32, special: &[(u32, Vec<u8>)]) -> CheckOutput {
-    let device = Device::new(gpu, Enable::ABORT)?;
+fn loaded(gpu: &'static CheckedGpu, message: Message, length: u32, special: &[(u32, Vec<u8>)]) -> Result<String> {
+    let device = gpu.device(Enable::ABORT)?;
     let words: Vec<u32> = (0..length).map(data).collect();
     let buffers = [device.buffer(&marked(&[ABORTING]))?, device.buffer(&words)?];
     let kernel = device.kernel(&aborting(message), &buffers, special, None)?;
     lose(device, kernel, GROUPS)?;
-    compare(&only(device.fault()?.payloads()?)?, &bytes(&words))
+    compare(&only(device.fault_queries()?.payloads()?)?, &bytes(&words))
 }
 
 /// Maximum size of the tested messages in bytes, for implementations with a larger limit.
 const LARGE: u64 = 1 << 20;
 
 /// Checks a message of `maxShaderAbortMessageSize` minus `less` bytes.
-fn at_limit(gpu: &'static Gpu, less: u64) -> CheckOutput {
-    gpu.require(&EXTENSION_NAMES)?;
-    let limit = gpu.query(Query::default()).max_message_size;
+fn at_limit(gpu: &'static CheckedGpu, less: u64) -> Result<String> {
+    gpu.require_extensions(&EXTENSION_NAMES)?;
+    let limit = gpu.abort_support(Query::default()).max_message_size;
     let size = limit.saturating_sub(less).min(LARGE);
     let words = u32::try_from(size / 4).unwrap_or(u32::MAX);
-    hold!(words > 0, "maxShaderAbortMessageSize is {limit}");
+    ensure!(words > 0, "maxShaderAbortMessageSize is {limit}");
     loaded(gpu, Message::Loaded(words), words, &[])
 }
 
-fn specialized(gpu: &'static Gpu) -> CheckOutput {
+fn specialized(gpu: &'static CheckedGpu) -> Result<String> {
     let (_, fault, _) = lost_by(gpu, Message::SpecData, &[ABORTING])?;
     compare(&only(fault.payloads()?)?, &bytes(&[data(0), data(1)]))?;
-    let device = Device::new(gpu, Enable::ABORT)?;
+    let device = gpu.device(Enable::ABORT)?;
     let buffer = device.buffer(&marked(&[ABORTING]))?;
     let words: Vec<u32> = (50..55).map(data).collect();
     let special = [(LENGTH_ID, bytes(&[5])), (DATA_ID, bytes(&words))];
     let kernel = device.kernel(&aborting(Message::SpecData), &[buffer], &special, None)?;
     lose(device, kernel, GROUPS)?;
-    compare(&only(device.fault()?.payloads()?)?, &bytes(&words))
+    compare(&only(device.fault_queries()?.payloads()?)?, &bytes(&words))
 }
 
-fn pairs(gpu: &'static Gpu) -> CheckOutput {
+fn pairs(gpu: &'static CheckedGpu) -> Result<String> {
     let everyone: Vec<u32> = (0..COUNT).collect();
     let (_, fault, _) = lost_by(gpu, Message::Uint, &everyone)?;
     let payloads = fault.payloads()?;
-    hold!(!payloads.is_empty(), "there are no messages");
+    ensure!(!payloads.is_empty(), "there are no messages");
     let mut seen = BTreeSet::new();
     for payload in &payloads {
         let number = payload.as_slice().try_into().map(u32::from_ne_bytes);
@@ -161,14 +153,14 @@ fn pairs(gpu: &'static Gpu) -> CheckOutput {
             .ok()
             .and_then(|word| word.checked_sub(MARK))
             .filter(|&i| i < COUNT);
-        hold!(number.is_some(), "no invocation sent {}", hex(payload));
-        hold!(seen.insert(number), "invocation {number:?} has two messages");
+        ensure!(number.is_some(), "no invocation sent {}", hex(payload));
+        ensure!(seen.insert(number), "invocation {number:?} has two messages");
     }
     Ok(format!("{} messages of {COUNT} aborts", payloads.len()))
 }
 
-fn first(gpu: &'static Gpu) -> CheckOutput {
-    let device = Device::new(gpu, Enable::ABORT)?;
+fn first(gpu: &'static CheckedGpu) -> Result<String> {
+    let device = gpu.device(Enable::ABORT)?;
     let (early, late) = (3, 40);
     let buffers = [device.buffer(&marked(&[early]))?, device.buffer(&marked(&[late]))?];
     let spirv = aborting(Message::Uint);
@@ -180,9 +172,9 @@ fn first(gpu: &'static Gpu) -> CheckOutput {
     success_or_lost("the second vkQueueSubmit", two.submit())?;
     success_or_lost("vkWaitForFences", one.wait())?;
     await_loss(device)?;
-    let payloads = device.fault()?.payloads()?;
+    let payloads = device.fault_queries()?.payloads()?;
     let expected = bytes(&[MARK + early]);
-    hold!(
+    ensure!(
         payloads.contains(&expected),
         "the message of the first submission is missing; the messages are {payloads:?}"
     );
@@ -192,14 +184,13 @@ fn first(gpu: &'static Gpu) -> CheckOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Stop;
 
     #[test]
     fn a_wrong_byte_or_length_fails() {
         assert!(matches!(compare(&[1, 2], &[1, 2]), Ok(detail) if detail == "2 bytes"));
         for wrong in [&[1, 3][..], &[1], &[1, 2, 0], &[]] {
             let result = compare(wrong, &[1, 2]);
-            assert!(matches!(result, Err(Stop::Fail(_))), "{result:?}");
+            assert!(result.is_err(), "{result:?}");
         }
     }
 

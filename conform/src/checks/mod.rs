@@ -10,10 +10,10 @@ mod message;
 mod recovery;
 mod reports;
 
-use crate::check::Check;
+use vkabort_runner::Case;
 
 /// Every check, in the order in which they run.
-pub fn all() -> impl Iterator<Item = &'static Check> {
+pub fn all() -> impl Iterator<Item = Case> {
     [
         advertised::CHECKS,
         abort::CHECKS,
@@ -27,4 +27,5 @@ pub fn all() -> impl Iterator<Item = &'static Check> {
     ]
     .into_iter()
     .flatten()
+    .copied()
 }

@@ -1,39 +1,38 @@
 //! `vkGetDeviceFaultReportsKHR`
 
-use crate::check::Check;
-use crate::gpu::{Device, Enable, Fault, Gpu, show};
+use crate::open::CheckedGpu;
 use crate::rules;
+use crate::scenario::should;
 use crate::scenario::{FINITE, GROUPS, hex, lose, lost_by, no_reports, prepare};
 use crate::shaders::Message;
-use crate::verdict::{CheckOutput, hold, should};
+use anyhow::{Result, ensure};
 use ash::vk;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use vk_ext::fault_flags;
+use vkabort_gpu::{Enable, FaultQueries, show};
+use vkabort_runner::{Case, cases};
 
-pub(super) const CHECKS: &[Check] = &[
-    Check::new("reports.none_of_a_healthy_device", rules::NO_REPORTS, none),
-    Check::new("reports.wait_for_the_timeout", rules::REPORT_TIMEOUT, timeout),
-    Check::lost("reports.wake_a_thread_that_waits", rules::REPORT_TIMEOUT, wake),
-    Check::lost("reports.each_exactly_once", rules::REPORT_ONCE, once),
-    Check::lost("reports.device_lost_is_the_last", rules::REPORT_LAST, last),
-    Check::lost("reports.have_a_description", rules::DESCRIPTION, description),
-    Check::lost("reports.excess_elements_untouched", rules::REPORT_ROOM, excess),
-    Check {
-        outside_valid_usage: true,
-        ..Check::lost("reports.no_room_is_incomplete", rules::REPORT_ROOM, no_room)
-    },
-    Check::lost("reports.unique_among_threads", rules::REPORT_UNIQUE, threads),
-];
+pub(super) const CHECKS: &[Case] = cases! {
+    "reports.none_of_a_healthy_device" => none(gpu), rule(rules::NO_REPORTS);
+    "reports.wait_for_the_timeout" => timeout(gpu), rule(rules::REPORT_TIMEOUT);
+    "reports.wake_a_thread_that_waits" => wake(gpu), rule(rules::REPORT_TIMEOUT), after_loss();
+    "reports.each_exactly_once" => once(gpu), rule(rules::REPORT_ONCE), after_loss();
+    "reports.device_lost_is_the_last" => last(gpu), rule(rules::REPORT_LAST), after_loss();
+    "reports.have_a_description" => description(gpu), rule(rules::DESCRIPTION), after_loss();
+    "reports.excess_elements_untouched" => excess(gpu), rule(rules::REPORT_ROOM), after_loss();
+    "reports.no_room_is_incomplete" => no_room(gpu), rule(rules::REPORT_ROOM), after_loss(), outside_valid_usage();
+    "reports.unique_among_threads" => threads(gpu), rule(rules::REPORT_UNIQUE), after_loss();
+};
 
 /// 20 seconds in nanoseconds: a report must be available long before.
 const LONG: u64 = 20_000_000_000;
 
 /// The fault queries of a lost device, and the number of pending reports.
-fn pending(gpu: &'static Gpu) -> CheckOutput<(Fault, u32)> {
+fn pending(gpu: &'static CheckedGpu) -> Result<(FaultQueries, u32)> {
     let (_, fault, _) = lost_by(gpu, Message::Uint, &[3])?;
     let (result, count) = fault.report_count(LONG);
-    hold!(
+    ensure!(
         result == vk::Result::SUCCESS && count > 0,
         "after the loss the call returned {} and a count of {count}",
         show(result)
@@ -41,12 +40,12 @@ fn pending(gpu: &'static Gpu) -> CheckOutput<(Fault, u32)> {
     Ok((fault, count))
 }
 
-fn none(gpu: &'static Gpu) -> CheckOutput {
-    let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
+fn none(gpu: &'static CheckedGpu) -> Result<String> {
+    let fault = gpu.device(Enable::FAULT)?.fault_queries()?;
     let start = Instant::now();
     no_reports("the call", fault.report_count(0))?;
     let (result, reports) = fault.reports(0, 2);
-    hold!(
+    ensure!(
         result == vk::Result::TIMEOUT && reports.is_empty(),
         "with an array the call returned {} and {} reports",
         show(result),
@@ -60,13 +59,13 @@ fn none(gpu: &'static Gpu) -> CheckOutput {
     Ok(String::new())
 }
 
-fn timeout(gpu: &'static Gpu) -> CheckOutput {
-    let fault = Device::new(gpu, Enable::FAULT)?.fault()?;
+fn timeout(gpu: &'static CheckedGpu) -> Result<String> {
+    let fault = gpu.device(Enable::FAULT)?.fault_queries()?;
     let start = Instant::now();
     let answer = fault.report_count(100_000_000);
     let time = start.elapsed();
     no_reports("the call", answer)?;
-    hold!(
+    ensure!(
         time >= Duration::from_millis(90),
         "a timeout of 100 ms expired after {time:?}"
     );
@@ -77,21 +76,21 @@ fn timeout(gpu: &'static Gpu) -> CheckOutput {
     Ok(format!("a timeout of 100 ms took {} ms", time.as_millis()))
 }
 
-fn wake(gpu: &'static Gpu) -> CheckOutput {
+fn wake(gpu: &'static CheckedGpu) -> Result<String> {
     let (device, _, kernel) = prepare(gpu, Enable::ABORT, Message::Uint, &[3])?;
-    let fault = device.fault()?;
+    let fault = device.fault_queries()?;
     let (sender, receiver) = mpsc::channel();
     // Not joined: a thread that never wakes must not block the check.
     std::thread::spawn(move || sender.send((fault.report_count(u64::MAX), Instant::now())));
     let early = receiver.recv_timeout(Duration::from_millis(200));
-    hold!(early.is_err(), "before the fault the call returned {early:?}");
+    ensure!(early.is_err(), "before the fault the call returned {early:?}");
     lose(device, kernel, GROUPS)?;
     let lost = Instant::now();
     let Ok(((result, count), woke)) = receiver.recv_timeout(FINITE) else {
-        hold!(false, "the call still waits {} s after the loss", FINITE.as_secs());
+        ensure!(false, "the call still waits {} s after the loss", FINITE.as_secs());
         return Ok(String::new());
     };
-    hold!(
+    ensure!(
         result == vk::Result::SUCCESS && count > 0,
         "the call returned {} and a count of {count}",
         show(result)
@@ -101,10 +100,10 @@ fn wake(gpu: &'static Gpu) -> CheckOutput {
     Ok(format!("{} ms after the loss", late.as_millis()))
 }
 
-fn once(gpu: &'static Gpu) -> CheckOutput {
+fn once(gpu: &'static CheckedGpu) -> Result<String> {
     let (fault, count) = pending(gpu)?;
     let again = fault.report_count(0);
-    hold!(
+    ensure!(
         again == (vk::Result::SUCCESS, count),
         "a second call for the count returned {again:?} instead of {count}"
     );
@@ -115,7 +114,7 @@ fn once(gpu: &'static Gpu) -> CheckOutput {
         } else {
             vk::Result::SUCCESS
         };
-        hold!(
+        ensure!(
             result == expected && reports.len() == 1,
             "the call for report {} of {count} returned {} and {} reports",
             taken + 1,
@@ -127,63 +126,63 @@ fn once(gpu: &'static Gpu) -> CheckOutput {
     Ok(format!("number of reports: {count}"))
 }
 
-fn last(gpu: &'static Gpu) -> CheckOutput {
+fn last(gpu: &'static CheckedGpu) -> Result<String> {
     let (fault, count) = pending(gpu)?;
     let (_, reports) = fault.reports(0, count);
-    hold!(
+    ensure!(
         reports.len() == count as usize,
         "{} of {count} reports were returned",
         reports.len()
     );
     for (report, i) in reports.iter().zip(1..) {
         let lost = report.flags & fault_flags::DEVICE_LOST != 0;
-        hold!(
+        ensure!(
             lost == (i == count),
             "report {i} of {count} has the flags {}",
             fault_flags::names(report.flags)
         );
     }
     let groups: Vec<u64> = reports.iter().map(|report| report.group_id).collect();
-    hold!(groups.is_sorted(), "groupID does not increase: {groups:?}");
+    ensure!(groups.is_sorted(), "groupID does not increase: {groups:?}");
     no_reports("after the last report the call", fault.report_count(100_000_000))?;
     Ok(String::new())
 }
 
-fn description(gpu: &'static Gpu) -> CheckOutput {
+fn description(gpu: &'static CheckedGpu) -> Result<String> {
     let (fault, count) = pending(gpu)?;
     let (_, reports) = fault.reports(0, count);
     let mut last = String::new();
     for report in &reports {
         let bytes: Vec<u8> = report.description.iter().flat_map(|c| c.to_ne_bytes()).collect();
         let Some(end) = bytes.iter().position(|&byte| byte == 0) else {
-            hold!(false, "the description has no terminating NUL");
+            ensure!(false, "the description has no terminating NUL");
             continue;
         };
         let text = std::str::from_utf8(bytes.get(..end).unwrap_or_default());
-        hold!(text.is_ok(), "the description is not UTF-8: {}", hex(&bytes));
+        ensure!(text.is_ok(), "the description is not UTF-8: {}", hex(&bytes));
         should!(end > 0, "the description is empty");
         last = text.unwrap_or_default().to_owned();
     }
     Ok(format!("\"{last}\""))
 }
 
-fn excess(gpu: &'static Gpu) -> CheckOutput {
+fn excess(gpu: &'static CheckedGpu) -> Result<String> {
     let (fault, count) = pending(gpu)?;
     let (result, written, untouched) = fault.take_guarded(0, count + 3);
-    hold!(
+    ensure!(
         result == vk::Result::SUCCESS && written == count,
         "with room for {} reports and {count} pending, the call returned {} and a count of {written}",
         count + 3,
         show(result)
     );
-    hold!(
+    ensure!(
         untouched,
         "the call changed elements past the {written} that it reports as written"
     );
     Ok(String::new())
 }
 
-fn no_room(gpu: &'static Gpu) -> CheckOutput {
+fn no_room(gpu: &'static CheckedGpu) -> Result<String> {
     let (fault, count) = pending(gpu)?;
     let (result, written, untouched) = fault.take_guarded(0, 0);
     // Valid usage requires room for at least one report; the text specifies the result, and Khronos' tests check it.
@@ -200,7 +199,7 @@ fn no_room(gpu: &'static Gpu) -> CheckOutput {
     Ok(String::new())
 }
 
-fn threads(gpu: &'static Gpu) -> CheckOutput {
+fn threads(gpu: &'static CheckedGpu) -> Result<String> {
     let (fault, count) = pending(gpu)?;
     let (sender, receiver) = mpsc::channel();
     for _ in 0..4 {
@@ -216,7 +215,7 @@ fn threads(gpu: &'static Gpu) -> CheckOutput {
     let (mut total, mut losses) = (0, 0);
     for _ in 0..4 {
         let Ok((result, taken, lost)) = receiver.recv_timeout(FINITE) else {
-            hold!(false, "a call that must not wait did not return");
+            ensure!(false, "a call that must not wait did not return");
             break;
         };
         let expected = if taken == 0 {
@@ -224,7 +223,7 @@ fn threads(gpu: &'static Gpu) -> CheckOutput {
         } else {
             vk::Result::SUCCESS
         };
-        hold!(
+        ensure!(
             result == expected || result == vk::Result::INCOMPLETE,
             "the call returned {} and {taken} reports",
             show(result)
@@ -232,7 +231,7 @@ fn threads(gpu: &'static Gpu) -> CheckOutput {
         losses += lost;
         total += taken;
     }
-    hold!(
+    ensure!(
         total == count as usize && losses == 1,
         "four threads got {total} of {count} reports, {losses} of them with DEVICE_LOST"
     );

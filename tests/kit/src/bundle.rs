@@ -1,6 +1,5 @@
-//! The files that `vkabort-bundle` carries.
+//! The files of the bundle: the program of the end-to-end tests with all that it needs on a machine without this repository.
 
-use crate::archive::CarriedFile;
 use crate::cargo::{self, Profile};
 use crate::layer::LIBRARY_FILE;
 use crate::{process, root, spirv_tools};
@@ -9,15 +8,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Path of the test driver among the unpacked files.
+/// The program.
+pub const PROGRAM: &str = "run";
+/// The test driver.
 pub const DRIVER: &str = "libvkabort_driver.so";
-/// Path of the command `vkabort` among the unpacked files.
+/// The command `vkabort`.
 pub const COMMAND: &str = "vkabort";
-/// Folder of the SPIRV-Tools programs among the unpacked files.
+/// Version and commit. A program beside it is in a bundle.
+pub const ABOUT: &str = "about";
+/// Folder of the SPIRV-Tools programs.
 pub const SPIRV_TOOLS: &str = "spirv-tools";
+/// Folder of shaders and expected reports.
+pub const FILES: &str = "files";
 
-/// Built files that the program carries.
-pub struct Files {
+/// Built files of the bundle.
+pub struct Built {
+    /// The program of the end-to-end tests.
+    pub program: PathBuf,
     /// The layer.
     pub layer: PathBuf,
     /// The test driver.
@@ -26,55 +33,47 @@ pub struct Files {
     pub command: PathBuf,
 }
 
-/// Builds the files that the program carries.
-///
-/// # Errors
-///
-/// A build fails.
-pub fn files(profile: Profile) -> Result<Files> {
-    Ok(Files {
-        layer: cargo::build_layer(profile)?.library,
-        driver: cargo::build_test_driver_library(profile)?,
-        command: cargo::build_command(profile)?,
-    })
-}
-
-impl Files {
-    /// Their contents, with manifests, shaders and expected reports.
+impl Built {
+    /// Builds the files beside `program`.
     ///
     /// # Errors
     ///
-    /// A file cannot be read.
-    pub fn carried(&self) -> Result<Vec<CarriedFile>> {
-        let mut carried = Vec::new();
-        for (name, path, is_program) in [
-            (LIBRARY_FILE, &self.layer, false),
-            (DRIVER, &self.driver, false),
-            (COMMAND, &self.command, true),
-        ] {
-            carried.push(CarriedFile {
-                path: name.into(),
-                bytes: fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
-                is_program,
-            });
-        }
+    /// A build fails.
+    pub fn new(program: &Path, profile: Profile) -> Result<Self> {
+        Ok(Self {
+            program: program.to_path_buf(),
+            layer: cargo::build_layer(profile)?.library,
+            driver: cargo::build_test_driver_library(profile)?,
+            command: cargo::build_command(profile)?,
+        })
+    }
+
+    /// Writes the bundle into a folder.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or written.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let mut files = vec![
+            (self.program.clone(), PROGRAM.to_owned()),
+            (self.layer.clone(), LIBRARY_FILE.to_owned()),
+            (self.driver.clone(), DRIVER.to_owned()),
+            (self.command.clone(), COMMAND.to_owned()),
+        ];
         for program in spirv_tools::PROGRAMS {
-            let path = spirv_tools::find(program).map_err(anyhow::Error::msg)?;
-            carried.push(CarriedFile {
-                path: format!("{SPIRV_TOOLS}/{program}"),
-                bytes: fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?,
-                is_program: true,
-            });
+            let found = spirv_tools::find(program).map_err(anyhow::Error::msg)?;
+            files.push((found, format!("{SPIRV_TOOLS}/{program}")));
         }
-        carried.push(CarriedFile {
-            path: "about".into(),
-            bytes: about().into_bytes(),
-            is_program: false,
-        });
-        for (folder, to) in [("tests/shaders", "files/shaders"), ("tests/reports", "files/reports")] {
-            add_folder(&root().join(folder), to, &mut carried)?;
+        for part in ["shaders", "reports"] {
+            add_folder(&root().join("tests").join(part), &format!("{FILES}/{part}"), &mut files)?;
         }
-        Ok(carried)
+        for (from, to) in files {
+            let to = folder.join(to);
+            fs::create_dir_all(to.parent().unwrap_or(folder))?;
+            fs::copy(&from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+        }
+        fs::write(folder.join(ABOUT), about())?;
+        Ok(())
     }
 }
 
@@ -91,22 +90,14 @@ fn about() -> String {
     about
 }
 
-/// Adds every file below a folder, in the order of names.
-fn add_folder(folder: &Path, to: &str, carried: &mut Vec<CarriedFile>) -> Result<()> {
-    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    paths.sort();
-    for path in paths {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let to = format!("{to}/{name}");
-        if path.is_dir() {
-            add_folder(&path, &to, carried)?;
-        } else {
-            carried.push(CarriedFile {
-                path: to,
-                bytes: fs::read(&path)?,
-                is_program: false,
-            });
+/// Adds every file below a folder.
+fn add_folder(folder: &Path, to: &str, files: &mut Vec<(PathBuf, String)>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let path = entry?.path();
+        let to = format!("{to}/{}", path.file_name().unwrap_or_default().to_string_lossy());
+        match path.is_dir() {
+            true => add_folder(&path, &to, files)?,
+            false => files.push((path, to)),
         }
     }
     Ok(())

@@ -1,32 +1,24 @@
-//! Helpers shared by the project's commands, its end-to-end tests, the conformance runner and the on-machine runner:
+//! Helpers shared by the project's own commands and tests:
 //! builds of the layer, test drivers, and the environment that restricts a program to one driver and the chosen layers.
 //!
 //! Must not depend on C++ or parse command lines.
 
-pub mod archive;
 pub mod bundle;
 pub mod call_log;
 pub mod cargo;
-pub mod context;
 #[cfg(unix)]
 pub mod decoder;
-pub mod device_choice;
 pub mod display;
 pub mod drivers;
 pub mod environment;
 pub mod gpu_drivers;
-pub mod heap;
 pub mod layer;
-pub mod message_data;
-pub mod messages;
 pub mod portability;
 pub mod process;
 pub mod programs;
 pub mod scratch;
 pub mod slang;
 pub mod spirv_tools;
-pub mod supervise;
-pub mod vk;
 pub mod wine;
 
 use std::path::{Path, PathBuf};

@@ -1,10 +1,8 @@
-//! Scratch folders: private to this user, and removed on drop.
+//! Scratch folders in Cargo's target folder.
 
 use crate::target;
-use anyhow::{Context, Result};
-use std::fs;
-use std::path::Path;
-pub use tempfile::TempDir;
+use anyhow::Result;
+pub use vkabort_runner::scratch::{TempDir, folder_in};
 
 /// Creates a scratch folder in Cargo's target folder.
 ///
@@ -13,19 +11,4 @@ pub use tempfile::TempDir;
 /// The folder cannot be created.
 pub fn folder() -> Result<TempDir> {
     folder_in(&target().join("vkabort/e2e"))
-}
-
-/// Creates a scratch folder in another folder.
-///
-/// # Errors
-///
-/// The folder cannot be created.
-pub fn folder_in(base: &Path) -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("scratch-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    fs::create_dir_all(base)
-        .and_then(|()| builder.tempdir_in(base))
-        .with_context(|| format!("cannot create a folder in {}", base.display()))
 }

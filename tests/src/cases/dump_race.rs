@@ -8,7 +8,7 @@ use crate::vk::Gpu;
 use anyhow::{Result, bail, ensure};
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
-use vkabort_test_kit::message_data::split;
+use vkabort_gpu::message_data::split;
 
 pub(super) const CASES: &[Case] = cases! {
     "dump_race::each_device_has_its_own_complete_folder" => dumps_at_once(gpu),

@@ -60,9 +60,11 @@ mod untouched;
 mod waiting;
 
 use crate::case::Case;
+use vkabort_conform::checks;
 
-/// Every case.
+/// Every case, the conformance checks among them.
 pub fn all() -> Vec<Case> {
+    let checks: Vec<Case> = checks::all().map(Case::on_top).collect();
     [
         abort::CASES,
         allocation::CASES,
@@ -118,6 +120,7 @@ pub fn all() -> Vec<Case> {
         untouched::CASES,
         waiting::CASES,
         pipeline_creation::CASES,
+        &checks,
     ]
     .concat()
 }

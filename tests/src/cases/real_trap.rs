@@ -12,7 +12,7 @@ use ash::vk;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use vkabort_test_kit::supervise;
+use vkabort_runner::supervise;
 
 /// Settings for a fault.
 const FAULT: &[(&str, &str)] = &[("trap", "fault"), ("trap_timeout_ms", "8000"), ("log_file", LOG)];

@@ -1,31 +1,21 @@
-//! Runs cases in child processes, with the layers that each case names, on a driver of this repository (`cargo test`) or
-//! on the machine's driver (`tests/on_machine`). The children may be programs for Windows in Wine: of this module, they contain
-//! [`serve`] only.
+//! Where cases run: on a driver of this repository (`cargo test`) or on the machine's driver (`machine`), with the layers that
+//! each case names. The processes may be programs for Windows in Wine.
 
 #[cfg(unix)]
-mod job;
-#[cfg(unix)]
-mod outcome;
-#[cfg(unix)]
 mod placement;
-mod serve;
-mod streams;
+#[cfg(unix)]
+mod target;
 #[cfg(unix)]
 mod trials;
 #[cfg(unix)]
 mod wine;
-#[cfg(unix)]
-mod worker;
 
-pub use serve::{SERVE, serve};
 pub use vkabort_test_kit::drivers::are_required as drivers_are_required;
 #[cfg(unix)]
 pub use {
-    job::{Job, Target},
-    outcome::Outcome,
     placement::{Placement, environment},
+    target::Target,
     trials::{finish, trials},
-    worker::WorkerPool,
 };
 
 /// Environment variable with the settings of the test driver.

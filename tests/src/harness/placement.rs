@@ -18,6 +18,8 @@ pub enum Placement {
     ValidationBelow,
     /// The validation layer above ours.
     ValidationAbove,
+    /// The validation layer only.
+    ValidationAlone,
     /// Our layer above a copy of it, which simulates a driver with the extensions.
     OnNative,
 }
@@ -30,6 +32,7 @@ impl Placement {
             Layers::OursOnTop => &[Self::Alone, Self::ValidationBelow],
             Layers::OursAlone => &[Self::Alone],
             Layers::OursOnNative => &[Self::OnNative],
+            Layers::Validation => &[Self::ValidationAlone],
             Layers::None => &[Self::WithoutLayer],
         }
     }
@@ -39,7 +42,7 @@ impl Placement {
         match layers {
             Layers::Ours | Layers::OursOnTop | Layers::OursAlone => Self::Alone,
             Layers::OursOnNative => Self::OnNative,
-            Layers::None => Self::WithoutLayer,
+            Layers::Validation | Layers::None => Self::WithoutLayer,
         }
     }
 
@@ -50,6 +53,7 @@ impl Placement {
             Self::Alone => "alone",
             Self::ValidationBelow => "validation below",
             Self::ValidationAbove => "validation above",
+            Self::ValidationAlone => "validation alone",
             Self::OnNative => "on a native driver",
         }
     }
@@ -69,7 +73,7 @@ pub fn environment<'a>(
     let driver = driver.into();
     let order = match placement {
         Placement::WithoutLayer | Placement::Alone | Placement::OnNative => None,
-        Placement::ValidationBelow => Some(Validation::Below),
+        Placement::ValidationBelow | Placement::ValidationAlone => Some(Validation::Below),
         Placement::ValidationAbove => Some(Validation::Above),
     };
     let validation = match order {
@@ -78,7 +82,10 @@ pub fn environment<'a>(
     };
     Ok(Environment {
         driver: driver.cloned(),
-        layer: (placement != Placement::WithoutLayer).then(|| layer.clone()),
+        layer: match placement {
+            Placement::WithoutLayer | Placement::ValidationAlone => None,
+            _ => Some(layer.clone()),
+        },
         native: placement == Placement::OnNative,
         validation,
         scratch: scratch.to_path_buf(),

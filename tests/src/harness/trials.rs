@@ -1,18 +1,19 @@
 //! The tests of `cargo test`: each case on every driver of this repository, in each of its placements.
 
-use super::{Job, Outcome, Placement, Target, WorkerPool, wine};
+use super::{Placement, Target, wine};
 use crate::case::{Case, Schedule};
 use libtest_mimic::{Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
+use vkabort_runner::{CaseResult, Outcome, Runner};
 use vkabort_test_kit::drivers::{Driver, TestDriver, are_required};
 
 /// Driver and reason of skipped tests, with the name of each one's case.
 static SKIPPED: Mutex<BTreeMap<(String, String), Vec<&str>>> = Mutex::new(BTreeMap::new());
 /// Failed tests with their errors.
 static FAILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// The processes of cases that can share one.
-static WORKERS: WorkerPool = WorkerPool::new();
+/// Runs the cases.
+static RUNNER: Runner = Runner::new();
 
 /// One test per case, driver and placement, sorted by driver and placement. `target` supplies the fields that do not
 /// depend on the driver.
@@ -40,17 +41,15 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
         jobs.sort_by_key(|(placement, _)| placement.name());
         for (placement, case) in jobs {
             let limit = case.limit * if is_in_wine { wine::SLOWDOWN } else { 1 };
-            let job = Job {
-                case: Case { limit, ..*case },
+            let case = Case { limit, ..*case };
+            let target = Target {
+                driver: Some(driver.clone()),
                 placement,
-                target: Target {
-                    driver: Some(driver.clone()),
-                    share: (index % required, required),
-                    ..target.clone()
-                },
+                share: (index % required, required),
+                ..target.clone()
             };
             let name = format!("{} [{}, {}]", case.name, driver.name, placement.name());
-            trials.push(Trial::test(name.clone(), move || run(&job, &name)));
+            trials.push(Trial::test(name.clone(), move || run(&case, &target, &name)));
         }
     };
     add(test_driver, 0, &|case| case.driver.is_some());
@@ -71,35 +70,34 @@ pub fn trials(cases: &[Case], test_driver: &Driver, target: &Target) -> Vec<Tria
     trials
 }
 
-fn run(job: &Job, name: &str) -> Result<(), Failed> {
-    let driver = job.target.driver.as_ref().map_or("", |driver| &driver.name);
-    let exclusion = job
-        .target
-        .wine
-        .as_ref()
-        .and_then(|_| wine::exclusion(&job.case, driver));
-    let outcome = match exclusion {
-        Some(reason) => Ok(Outcome::Skipped(reason.to_owned())),
-        None if job.case.can_share_process() => WORKERS.run(job),
-        None => job.run(job.case.limit),
+fn run(case: &Case, target: &Target, name: &str) -> Result<(), Failed> {
+    let driver = target.driver.as_ref().map_or("", |driver| &driver.name);
+    let exclusion = target.wine.as_ref().and_then(|_| wine::exclusion(case, driver));
+    let result = match exclusion {
+        Some(reason) => Ok(CaseResult::skipped(*case, reason)),
+        None => RUNNER.run(case, target),
     };
-    match outcome {
-        Ok(Outcome::Passed(_)) => Ok(()),
-        Ok(Outcome::Skipped(reason)) => {
+    let result = result.map_err(|error| failed(name, format!("{error:#}")))?;
+    match result.verdict.outcome {
+        Outcome::Pass => Ok(()),
+        Outcome::Skip => {
             let mut skipped = SKIPPED.lock().unwrap_or_else(PoisonError::into_inner);
-            skipped
-                .entry((driver.to_owned(), reason))
-                .or_default()
-                .push(job.case.name);
+            let reason = (driver.to_owned(), result.verdict.detail);
+            skipped.entry(reason).or_default().push(case.name);
             Ok(())
         }
-        Err(error) => {
-            let error = format!("{error:#}");
-            let mut failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
-            failed.push(format!("{name}: {error}"));
-            Err(error.into())
+        // Allowed by the specification, but not of our layer.
+        outcome => {
+            let error = format!("{}: {}\n{}", outcome.name(), result.verdict.detail, result.output);
+            Err(failed(name, error))
         }
     }
+}
+
+fn failed(name: &str, error: String) -> Failed {
+    let mut failed = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+    failed.push(format!("{name}: {error}"));
+    error.into()
 }
 
 /// Ends the processes that cases shared. Prints the skipped cases by reason, then the failed tests: last, since a CI log may be
@@ -123,5 +121,5 @@ pub fn finish() -> anyhow::Result<()> {
     for failure in failed.iter() {
         println!("failed: {failure}");
     }
-    WORKERS.finish()
+    RUNNER.finish()
 }

@@ -52,6 +52,9 @@ pub fn exclusion(case: &Case, driver: &str) -> Option<&'static str> {
     if let Some((_, reason)) = EXCLUDED.iter().find(|(prefix, _)| starts_with(prefix)) {
         return Some(reason);
     }
+    if case.rule.is_some() {
+        return Some("`vkabort conform` runs it in Wine");
+    }
     let is_left_out = driver == TestDriver::SwiftShader.name() && !ON_SWIFTSHADER.iter().any(starts_with);
     is_left_out.then_some("in Wine, runs on lavapipe alone to save time")
 }

@@ -1,6 +1,5 @@
 //! Code, registers and compile time of the benchmark shaders on the process's device. Nothing executes.
 
-use super::measurement::Measurement;
 use super::shaders::{Shader, Variant};
 use crate::case::Context;
 use crate::pipeline::{Code, Pipeline};
@@ -8,6 +7,7 @@ use crate::statistics::{CAPTURE, executables, metrics};
 use crate::vk::{Device, DeviceOptions, Gpu, More, khr};
 use anyhow::Result;
 use ash::vk;
+use vkabort_runner::Measurement;
 
 /// Pipelines per shader and variant; the median of their times counts.
 const SAMPLES: usize = 3;

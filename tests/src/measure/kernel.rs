@@ -40,16 +40,6 @@ fn shader(place: Place, variant: Variant) -> Result<Vec<u32>> {
     shaders::compile_compute(&text, variant)
 }
 
-/// Median times of a dispatch without a check and with an abort that is never taken.
-///
-/// # Errors
-///
-/// A call fails.
-pub fn never_taken(place: Place) -> Result<(Duration, Duration)> {
-    let times = compare(place, [Variant::Unchecked, Variant::Layer])?;
-    Ok((times[0], times[1]))
-}
-
 /// Median times of a dispatch in each variant. The samples of the variants alternate.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
 //! Measurements of the benchmarks. One run measures both sides of a comparison: only ratios hold across machines.
 
 pub mod calls;
+pub mod cases;
 pub mod compilers;
 pub mod kernel;
 pub mod large_message;
 pub mod loss;
-pub mod measurement;
 pub mod shaders;
 pub mod storm;
 

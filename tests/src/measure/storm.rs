@@ -1,6 +1,5 @@
 //! Dispatches of a million invocations, some of which abort, or print with debugPrintf.
 
-use super::measurement::Measurement;
 use super::{median, shaders};
 use crate::case::Context;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel};
@@ -8,6 +7,7 @@ use anyhow::{Result, ensure};
 use ash::vk;
 use shaders::Variant;
 use std::time::{Duration, Instant};
+use vkabort_runner::Measurement;
 
 /// Invocations of a dispatch, in workgroups of 64.
 const INVOCATIONS: u32 = 1 << 20;

@@ -13,7 +13,7 @@ use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_test_kit::environment::Validation;
 use vkabort_test_kit::process;
 use vkabort_test_kit::programs::installed;
-use vkabort_test_kit::supervise::{self, End, Finished};
+use vkabort_runner::supervise::{self, End, Finished};
 
 /// Time for any single effect, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -14,7 +14,7 @@ use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::display::Display;
 use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::environment::{Environment, Validation};
-use vkabort_test_kit::supervise::{Finished, run_with_limit};
+use vkabort_runner::supervise::{Finished, run_with_limit};
 
 const WIDTH: usize = 960;
 const HEIGHT: usize = 720;

@@ -9,7 +9,7 @@ use vkabort_test_kit::drivers::{self, Driver, TestDriver};
 use vkabort_test_kit::environment::{Environment, Validation};
 use vkabort_test_kit::layer::Layer;
 use vkabort_test_kit::scratch::{self, TempDir};
-use vkabort_test_kit::supervise::Finished;
+use vkabort_runner::supervise::Finished;
 
 /// A folder for the files of one run, and what the run needs.
 pub struct Test {

@@ -43,7 +43,7 @@ type Destroy = unsafe extern "system" fn(vk::Device, u64, *const vk::AllocationC
 
 impl Commands {
     fn load(device: &Device<'_>) -> Result<Self> {
-        let find = |name| test_driver::look_up(device, name);
+        let find = |name| device.command(name);
         type Any = unsafe extern "system" fn();
         // SAFETY: the commands have these types.
         unsafe {

@@ -1,0 +1,50 @@
+//! Typed wrappers over ash for programs that test Vulkan: enough for headless compute, rendering, ray tracing and the fault
+//! queries. Objects borrow their device, so drop order is destruction order; those of an [`OwnedDevice`] may be leaked.
+
+mod buffer;
+mod cache;
+mod compute;
+mod context;
+mod device;
+pub mod device_choice;
+mod extension_queries;
+mod fault_queries;
+pub mod generated_commands;
+mod gpu;
+mod graphics;
+mod graphics_state;
+mod image;
+mod instance_owner;
+pub mod message_data;
+mod messages;
+mod owned_device;
+mod owner;
+mod ray;
+mod result;
+mod scene;
+mod submission;
+mod timeline;
+mod word_kernel;
+
+pub use buffer::Buffer;
+pub use cache::Cache;
+pub use compute::{Kernel, specialization, stage};
+pub use context::{Context, Skip};
+pub use device::{Device, DeviceOptions, More, with_create_info};
+pub use extension_queries::{AbortSupport, Query};
+pub use fault_queries::FaultQueries;
+pub use gpu::{Chained, DEVICE_VARIABLE, Gpu, candidate, version};
+pub use graphics::{Pass, Stage, Way};
+pub use graphics_state::GraphicsState;
+pub use image::Image;
+pub use instance_owner::Messenger;
+pub use messages::Messages;
+pub use owned_device::{Enable, LeakedBuffer, LeakedKernel, LeakedSubmission, OwnedDevice};
+pub use owner::Owner;
+pub use ray::{RAY_STAGES, Rays, groups};
+pub use result::{code, describe, show};
+pub use scene::Scene;
+pub use submission::{Compiled, Submission, compile_only};
+pub use timeline::{Timeline, Timestamp};
+pub use vk_ext as khr;
+pub use word_kernel::WordKernel;

@@ -1,0 +1,35 @@
+//! Runs cases on a Vulkan device, each in a child process with a time limit, and reports their verdicts.
+//!
+//! A [`Case`] is a row of a table: a name, a function, what it needs, and optionally the sentence of a specification that it
+//! tests, which makes it a conformance check. A case that measures returns measurements. Whoever runs cases says by [`Launch`]
+//! on which driver and with which layers their processes start: `vkabort conform` on the machine's, the end-to-end tests on
+//! every driver and in every order of the layers, the bundle on a machine without this repository.
+//!
+//! The child: [`in_process`] runs one case, [`serve`] several. The parent: [`Runner`] starts children, which [`supervise`]
+//! waits for, and judges what they leave. [`table`] and [`junit`] show the results.
+
+mod case;
+mod finding;
+pub mod in_process;
+mod judge;
+pub mod junit;
+mod launch;
+pub mod measurements;
+mod result;
+mod runner;
+pub mod scratch;
+mod serve;
+mod streams;
+pub mod supervise;
+pub mod table;
+mod verdict;
+mod workers;
+
+pub use case::{Case, Ends, Layers, Log, Process, Rule, Schedule};
+pub use finding::{Finding, Measurement, Warning};
+pub use launch::Launch;
+pub use result::CaseResult;
+pub use runner::Runner;
+pub use serve::{SERVE, serve};
+pub use verdict::{Outcome, Verdict};
+pub use vkabort_gpu::{Context, Skip};

@@ -1,0 +1,95 @@
+//! The measurements, as cases: `part::variant`. Each prints its numbers as it goes, so that those before an error count.
+
+use super::kernel::Place;
+use super::loss::Dispatch;
+use super::shaders::{Shader, Variant};
+use super::{calls, compilers, kernel, large_message, loss, storm};
+use crate::case::{Case, Context, cases};
+use anyhow::{Context as _, Result};
+use std::time::Duration;
+use vkabort_runner::Measurement;
+
+/// Every measurement, in the order of the parts of the benchmark. Whoever runs them chooses the drivers.
+pub const MEASUREMENTS: &[Case] = cases! {
+    "calls::without" => calls(context, 0), measures(), without_layer(), within(30);
+    "calls::idle" => calls(context, 1), measures(), without_layer(), within(30);
+    "calls::enabled" => calls(context, 2), measures(), without_layer(), within(30);
+    "kernel::check_in_a_loop" => kernel(context, Place::InALoop, "check in a loop"), measures(), alone();
+    "kernel::check_after_a_loop" => kernel(context, Place::AfterALoop, "check after a loop"), measures(), alone();
+    "storm::return" => storm(context, Variant::Return), measures(), without_layer(), within(45);
+    "storm::layer" => storm(context, Variant::Layer), measures(), alone(), within(45);
+    "storm::debug_printf" => storm(context, Variant::Printf), measures(), validation_alone(), within(45);
+    "loss::one" => loss(context, Dispatch::One, "one of 64 invocations aborts"), measures(), alone(), within(30);
+    "loss::waiting" => loss(context, Dispatch::Waiting, "others wait for the one that aborts"), measures(), alone(), within(30);
+    "storm::to_the_loss" => loss(context, Dispatch::Million, "a million invocations abort"), measures(), alone(), within(30);
+    "messages::layer" => messages(context, false), measures(), alone(), within(30);
+    "messages::by_value" => messages(context, true), measures(), alone();
+    "compilers::without_layer" => compile(context, Shader::set(), &WITHOUT_LAYER), measures(), without_layer();
+    "compilers::layer" => compile(context, Shader::set(), &[Variant::Layer]), measures(), alone();
+    "compilers::debug_printf" => compile(context, Shader::set(), &[Variant::Printf]), measures(), validation_alone();
+    "sites::without_layer" => compile(context, sites(), &WITHOUT_LAYER), measures(), without_layer();
+    "sites::layer" => compile(context, sites(), &[Variant::Layer]), measures(), alone();
+    "sites::debug_printf" => compile(context, sites(), &[Variant::Printf]), measures(), validation_alone();
+    "native::layer" => compile(context, sizes(), &[Variant::Layer]), measures(), alone(), within(30);
+    "native::by_value" => compile(context, sizes(), &[Variant::ByValue]), measures(), alone(), within(30);
+    "native::native" => compile(context, sizes(), &[Variant::Native]), measures(), without_layer(), within(70);
+};
+
+/// The variants that need no layer.
+const WITHOUT_LAYER: [Variant; 3] = [Variant::Unchecked, Variant::Return, Variant::Native];
+
+fn sites() -> Vec<Shader> {
+    [1, 2, 4, 8, 16, 32, 64].map(Shader::Sites).to_vec()
+}
+
+fn sizes() -> Vec<Shader> {
+    [32, 128, 512, 2048, 8192, 16384, 65536].map(Shader::Message).to_vec()
+}
+
+fn milliseconds(subject: &str, variant: &str, time: Duration) {
+    Measurement::new(subject, variant, "ms", time.as_secs_f64() * 1e3).print();
+}
+
+fn calls(_: &Context, setup: usize) -> Result<()> {
+    let setup = calls::SETUPS.get(setup).context("unknown setup")?;
+    for (call, time) in calls::measure_all(*setup)? {
+        Measurement::new(&call, setup.name, "us", time.as_secs_f64() * 1e6).print();
+    }
+    Ok(())
+}
+
+fn kernel(_: &Context, place: Place, subject: &str) -> Result<()> {
+    let variants = [Variant::Unchecked, Variant::Return, Variant::Layer];
+    for (variant, time) in variants.iter().zip(kernel::compare(place, variants)?) {
+        milliseconds(subject, variant.name(), time);
+    }
+    Ok(())
+}
+
+fn storm(_: &Context, variant: Variant) -> Result<()> {
+    storm::measure(variant, Measurement::print)
+}
+
+fn loss(_: &Context, dispatch: Dispatch, subject: &str) -> Result<()> {
+    let (without, with) = loss::to_loss(dispatch)?;
+    milliseconds(subject, "no abort", without);
+    milliseconds(subject, "abort", with);
+    Ok(())
+}
+
+fn messages(_: &Context, is_by_value: bool) -> Result<()> {
+    for kib in [1, 2, 4, 8, 16, 32, 64] {
+        let mut words = large_message::shader(kib)?;
+        let mut variant = "layer";
+        if is_by_value {
+            words = large_message::by_value(&words).context("the module has no load of the array")?;
+            variant = "by value";
+        }
+        milliseconds(&format!("{kib} KiB"), variant, large_message::create(&words)?);
+    }
+    Ok(())
+}
+
+fn compile(_: &Context, shaders: Vec<Shader>, variants: &[Variant]) -> Result<()> {
+    compilers::measure(&shaders, variants, Measurement::print)
+}
