@@ -54,7 +54,8 @@ pub fn bundle() -> Result<()> {
     process::output(Command::new(folder.join(PROGRAM)).arg("--parts"))?;
     let archive = parent.join(format!("{NAME}.tar.gz"));
     let mut tar = Command::new("tar");
-    tar.args(["--create", "--gzip", "--owner=0", "--group=0", "--file"]).arg(&archive);
+    tar.args(["--create", "--gzip", "--owner=0", "--group=0", "--file"])
+        .arg(&archive);
     process::run(tar.arg("--directory").arg(&parent).arg(NAME))?;
     let size = fs::metadata(&archive)?.len() as f64 / f64::from(1 << 20);
     println!("\n{} ({size:.1} MiB)", archive.display());

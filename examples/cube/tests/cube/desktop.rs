@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use vkabort_runner::supervise::{self, End, Finished};
 use vkabort_test_kit::display::Display;
 use vkabort_test_kit::drivers::{Driver, TestDriver};
 use vkabort_test_kit::environment::Validation;
 use vkabort_test_kit::process;
 use vkabort_test_kit::programs::installed;
-use vkabort_runner::supervise::{self, End, Finished};
 
 /// Time for any single effect, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);

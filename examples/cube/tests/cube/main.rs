@@ -10,11 +10,11 @@ use anyhow::{Context, Result, ensure};
 use picture::{Picture, is_dark, is_red, is_white};
 use run::{Setting, Test, all_drivers, has_windows};
 use std::time::Duration;
+use vkabort_runner::supervise::{Finished, run_with_limit};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::display::Display;
 use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::environment::{Environment, Validation};
-use vkabort_runner::supervise::{Finished, run_with_limit};
 
 const WIDTH: usize = 960;
 const HEIGHT: usize = 720;

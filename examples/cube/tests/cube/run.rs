@@ -3,13 +3,13 @@
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use vkabort_runner::supervise::Finished;
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::display::Display;
 use vkabort_test_kit::drivers::{self, Driver, TestDriver};
 use vkabort_test_kit::environment::{Environment, Validation};
 use vkabort_test_kit::layer::Layer;
 use vkabort_test_kit::scratch::{self, TempDir};
-use vkabort_runner::supervise::Finished;
 
 /// A folder for the files of one run, and what the run needs.
 pub struct Test {
