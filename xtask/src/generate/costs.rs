@@ -26,9 +26,10 @@ The benchmarks compare the layer with the same shader in other variants:
 | debugPrintf | prints with debugPrintf, which the validation layer implements, and returns |
 
 *Executed* results are from drivers that run shaders on the CPU. *Only compiled* results are from drivers of GPUs, which compile without
-a GPU. No result is from a shader on a GPU. Compare ratios, not times. A result is the one in the middle of all drivers and
-shaders, with the range of the others. *Code* is machine code, *waves* are the subgroups that fit on a core at once, *spills* are
-registers that were moved to memory. The table also has the goals that are not met.
+a GPU. No result is from a shader on a GPU. Compare ratios, not times. A result is the median of all drivers and shaders,
+with the range or the worst; 2 times means twice the value that it is compared with. *Code* is machine code, *waves* are the
+subgroups that fit on a core at once, *spills* are registers that were moved to memory. The table also has the goals that are not
+met.
 ";
 
 const END: &str = "
