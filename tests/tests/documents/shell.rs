@@ -49,7 +49,8 @@ impl Shell {
     }
 
     /// Runs a line and returns both of its outputs. Lines of Cargo run in the repository, the others in the scratch folder on
-    /// the first driver. `cd` copies a folder of the repository there. Release builds are not run, only looked up: they would compile everything once more.
+    /// the first driver. `cd` copies a folder of the repository there. Release builds are not run, only looked up: they would
+    /// compile everything once more.
     pub fn run(&self, line: &str, exit: i32) -> Result<String> {
         if line.starts_with("cargo ") {
             let line = line.replace("cargo build --release ", "cargo tree --quiet --depth 0 ");

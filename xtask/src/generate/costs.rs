@@ -90,30 +90,23 @@ fn in_words(result: &str) -> Result<String> {
     // Values of a subject: one for each driver.
     let mut subjects = BTreeMap::<&str, Vec<(f64, &str)>>::new();
     for item in result.split("; ") {
-        let Some((name, value)) = item.rsplit_once(": ") else {
+        let (name, value) = item.rsplit_once(": ").unwrap_or((item, ""));
+        let Ok(number) = value.trim_end_matches(|c: char| !c.is_ascii_digit()).parse() else {
+            // Not measured, or the reason.
             return Ok(result.to_owned());
         };
-        let number = value.trim_end_matches(|c: char| !c.is_ascii_digit());
         let values = subjects.entry(name.split_once(", ").map_or("", |(_, subject)| subject));
-        values.or_default().push((number.parse()?, value));
+        values.or_default().push((number, value));
     }
     let mut texts = Vec::new();
     for (subject, values) in &mut subjects {
         values.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        let [(_, least), .., (_, greatest)] = values[..] else {
-            bail!("a single value of {subject}");
-        };
         let text = |value: &str| match value.strip_suffix('x') {
             Some(number) => format!("{number} times"),
             None => value.to_owned(),
         };
-        let (_, median) = values[values.len() / 2];
-        texts.push(format!(
-            "{} ({} to {}), {subject}",
-            text(median),
-            text(least),
-            text(greatest)
-        ));
+        let [least, median, greatest] = [0, values.len() / 2, values.len() - 1].map(|index| text(values[index].1));
+        texts.push(format!("{median} ({least} to {greatest}), {subject}"));
     }
     // A subject that all values have says nothing new.
     Ok(match &texts[..] {
@@ -153,6 +146,8 @@ fn results_are_words() -> Result<()> {
             "d, x: 1 ms; d, y: 9 ms; e, x: 2 ms; e, y: 8 ms",
             "2 ms (1 ms to 2 ms), x<br>9 ms (8 ms to 9 ms), y",
         ),
+        ("a: 3x", "3 times (3 times to 3 times)"),
+        ("a: no memory", "a: no memory"),
         ("not measured", "not measured"),
     ] {
         assert_eq!(in_words(result)?, words);
