@@ -16,6 +16,7 @@ mod summary;
 use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, ValueEnum};
 use parts::Part;
+use plot::variants;
 use results::{Results, machine_facts};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -23,7 +24,6 @@ use vkabort_runner::measurements::by_metric;
 use vkabort_runner::{Case, CaseResult, Context as CaseContext, Measurement, Outcome, Runner, in_process};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_tests::harness::Target;
-use vkabort_tests::measure::shaders::Variant;
 
 /// The benchmarks.
 #[derive(Parser)]
@@ -118,15 +118,4 @@ fn run_case(case: Case, target: &Target, deadline: Instant) -> Vec<Measurement> 
         .iter_mut()
         .for_each(|one| driver.clone_into(&mut one.driver));
     measurements
-}
-
-/// Names of the variants in the order of tables.
-fn variants() -> [&'static str; Variant::ALL.len()] {
-    Variant::ALL.map(Variant::name)
-}
-
-/// Place of a variant in tables.
-fn variant_order(name: &str) -> usize {
-    let all = variants();
-    all.iter().position(|other| *other == name).unwrap_or(all.len())
 }

@@ -1,12 +1,12 @@
 //! Plots of measurements as SVG.
 
-use crate::variant_order;
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 use vkabort_runner::Measurement;
 use vkabort_runner::measurements::number;
+use vkabort_tests::measure::shaders::Variant;
 
 /// A plot with a panel per driver and logarithmic axes.
 pub struct Plot<'a> {
@@ -161,6 +161,17 @@ fn first_number(text: &str) -> Option<f64> {
     let rest = text.get(start..)?;
     let digits = rest.split(|character: char| !character.is_ascii_digit()).next()?;
     digits.parse().ok()
+}
+
+/// Names of the variants in the order of tables.
+pub fn variants() -> [&'static str; Variant::ALL.len()] {
+    Variant::ALL.map(Variant::name)
+}
+
+/// Place of a variant in tables.
+fn variant_order(name: &str) -> usize {
+    let all = variants();
+    all.iter().position(|other| *other == name).unwrap_or(all.len())
 }
 
 #[cfg(test)]

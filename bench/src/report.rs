@@ -1,10 +1,9 @@
 //! `RESULTS.md` and the plots.
 
 use crate::parts::Part;
-use crate::plot::Plot;
+use crate::plot::{Plot, variants};
 use crate::results::{self, Results};
 use crate::summary::{self, ByPart};
-use crate::variants;
 use anyhow::Result;
 use clap::ValueEnum;
 use vkabort_runner::measurements::by_metric;

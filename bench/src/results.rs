@@ -100,7 +100,7 @@ pub fn machine_facts() -> Vec<(String, String)> {
         ("commit", commit),
         (
             "profile",
-            if cfg!(debug_assertions) { "dev" } else { "release" }.to_owned(),
+            if cfg!(debug_assertions) { "dev" } else { "dist" }.to_owned(),
         ),
         ("date", date),
         (

@@ -141,11 +141,11 @@ pub fn rows(parts: &ByPart) -> Vec<([String; 4], &'static str)> {
         .filter(|one| one.subject == "vkQueueSubmit")
         .cloned();
     let submits: Vec<Measurement> = submits.collect();
-    let row = |what: &str, against: &str, goal: &str, result: String| {
-        ([what, against, goal, &result].map(str::to_owned), "executed")
+    let row = |measured: &str, against: &str, goal: &str, result: String| {
+        ([measured, against, goal, &result].map(str::to_owned), "executed")
     };
-    let compiled = |what: &str, against: &str, goal: &str, result: String| {
-        ([what, against, goal, &result].map(str::to_owned), "only compiled")
+    let compiled = |measured: &str, against: &str, goal: &str, result: String| {
+        ([measured, against, goal, &result].map(str::to_owned), "only compiled")
     };
     vec![
         row(

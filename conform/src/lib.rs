@@ -21,8 +21,7 @@ use open::CheckedGpu;
 use serde_json::Value as Json;
 use vkabort_runner::{Case, Context};
 
-/// Name of the check on which those with `after_loss` depend.
-pub const LOSES: &str = "abort.loses_the_device";
+pub use checks::LOSES;
 
 /// Whether the device can be opened: its detail describes the device as JSON. Skips with the reason why no check can run;
 /// fails if the name of the device is wrong, or a query fails.

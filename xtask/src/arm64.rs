@@ -62,10 +62,10 @@ pub fn test() -> Result<()> {
         };
     }
     let ended = command.current_dir(demo.get_current_dir().unwrap_or(&built)).output()?;
-    let output = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
-    println!("{output}");
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    println!("{}{errors}", String::from_utf8_lossy(&ended.stdout));
     ensure!(ended.status.success(), "the demo ended with {}", ended.status);
-    ensure!(output.contains("shader aborted"), "the demo shows no report");
+    ensure!(errors.contains("shader aborted"), "the layer shows no report");
     println!("All checks on ARM64 passed.");
     Ok(())
 }

@@ -23,15 +23,11 @@ const NAME: &str = "vkabort-bundle";
 ///
 /// A build fails, or a program needs a newer glibc than it may.
 pub fn bundle() -> Result<()> {
-    for (program, package) in [("c++", "g++"), ("objdump", "binutils")] {
-        if !process::is_on_path(program) {
-            debian::install(&[package], "building the bundle")?;
-        }
-    }
-    // The dev profile reuses the C++ of the tests. The benchmarks measure the layer, which is a release build.
+    debian::require(&[("c++", "g++"), ("objdump", "binutils")], "building the bundle")?;
+    // The dev profile reuses the C++ of the tests. The benchmarks measure the layer, which is that of packages.
     let built = cargo::build(&["-p", "vkabort-tests", "--bin", "vkabort-e2e"])?;
     let built = built.get("vkabort-e2e").context("cargo did not build vkabort-e2e")?;
-    let built = Built::new(built, Profile::Release)?;
+    let built = Built::new(built, Profile::Dist)?;
     let parent = target().join("bundle");
     let stripped = parent.join("stripped");
     fs::create_dir_all(&stripped)?;

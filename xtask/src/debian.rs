@@ -37,6 +37,27 @@ pub fn install(packages: &[&str], purpose: &str) -> Result<()> {
     Ok(())
 }
 
+/// Installs the packages whose file is missing: a program on the `PATH`, or an absolute path.
+///
+/// # Errors
+///
+/// As [`install`].
+pub fn require(files: &[(&str, &str)], purpose: &str) -> Result<()> {
+    let is_missing = |file: &str| match file.starts_with('/') {
+        true => !Path::new(file).exists(),
+        false => !process::is_on_path(file),
+    };
+    let missing = files.iter().filter(|(file, _)| is_missing(file));
+    let packages: Vec<&str> = missing.map(|(_, package)| *package).collect();
+    match packages.is_empty() {
+        true => Ok(()),
+        false => install(&packages, purpose),
+    }
+}
+
+/// The headers of Vulkan, and their package.
+pub const VULKAN_HEADERS: (&str, &str) = ("/usr/include/vulkan/vulkan.h", "libvulkan-dev");
+
 /// The name of the running release.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ const RELEASE: &str = "trixie";
 /// The release with the newest drivers.
 pub const UNSTABLE: &str = "sid";
 
-/// What the shims need of Mesa's source.
+/// The files of Mesa's source that the shims need.
 const SOURCES: [&str; 13] = [
     "*/include/*",
     "*/src/util/*",

@@ -15,6 +15,7 @@ mod fuzz;
 mod generate;
 mod gpu_drivers;
 mod guide;
+mod last_runs;
 mod manifests;
 mod provision;
 mod pypi;
@@ -29,10 +30,12 @@ mod wheel;
 mod windows;
 mod zig;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
 use vkabort_test_kit::cargo::{self, Profile};
-use vkabort_test_kit::{environment, layer};
+use vkabort_test_kit::environment;
+use vkabort_test_kit::layer::{self, Layer};
 
 /// The commands of the vkabort repository.
 #[derive(Parser)]
@@ -50,7 +53,7 @@ enum Task {
         /// driver manifest.
         #[arg(long, default_value = "auto")]
         driver: String,
-        /// Where the Khronos validation layer is.
+        /// The place of the Khronos validation layer.
         #[arg(long, value_enum, default_value = "off")]
         validation: Validation,
         /// Run the same program without the layer.
@@ -129,63 +132,85 @@ enum Validation {
     Above,
 }
 
+impl Validation {
+    fn place(self) -> environment::Validation {
+        match self {
+            Self::Off => environment::Validation::Off,
+            Self::Below => environment::Validation::Below,
+            Self::Above => environment::Validation::Above,
+        }
+    }
+}
+
 fn main() -> ExitCode {
-    let result = match Arguments::parse().task {
+    run(Arguments::parse().task).unwrap_or_else(|error| {
+        eprintln!("{error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(task: Task) -> Result<ExitCode> {
+    match task {
         Task::Demo {
             driver,
             validation,
             without_layer,
         } => {
-            let place = match validation {
-                Validation::Off => environment::Validation::Off,
-                Validation::Below => environment::Validation::Below,
-                Validation::Above => environment::Validation::Above,
-            };
-            demo::demo(&driver, place, without_layer).map(|status| {
-                let code = status.code().and_then(|code| u8::try_from(code).ok());
-                if code.is_none() {
-                    eprintln!("The demo ended with {status}.");
-                }
-                ExitCode::from(code.unwrap_or(1))
-            })
+            let status = demo::demo(&driver, validation.place(), without_layer)?;
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            if code.is_none() {
+                eprintln!("The demo ended with {status}.");
+            }
+            return Ok(ExitCode::from(code.unwrap_or(1)));
         }
-        Task::Layer => cargo::build_layer(Profile::Release).map(|layer| {
-            println!("# As an explicit layer, which the program's environment names:");
-            println!(
-                "VK_ADD_LAYER_PATH={} VK_INSTANCE_LAYERS={} PROGRAM",
-                layer.explicit.display(),
-                layer::NAME
-            );
-            println!("# As an implicit layer, above all others (loader 1.3.296 or newer):");
-            println!(
-                "VK_ADD_IMPLICIT_LAYER_PATH={}/vulkan/implicit_layer.d {}=1 PROGRAM",
-                layer.implicit.display(),
-                layer::ENABLE_VARIABLE
-            );
-            ExitCode::SUCCESS
-        }),
-        Task::Generate { check } => generate::generate(check).map(|()| ExitCode::SUCCESS),
-        Task::Test { arm64: true, .. } => arm64::test().map(|()| ExitCode::SUCCESS),
-        Task::Test { windows: false, .. } => test::test().map(|()| ExitCode::SUCCESS),
-        Task::Test { windows: true, .. } => windows::test().map(|()| ExitCode::SUCCESS),
-        Task::Bench { arguments } => test::bench(&arguments).map(|()| ExitCode::SUCCESS),
-        Task::Fuzz { minutes } => fuzz::fuzz(minutes).map(|()| ExitCode::SUCCESS),
-        Task::Sanitize { parts } => sanitize::sanitize(&parts).map(|()| ExitCode::SUCCESS),
-        Task::Guide => guide::guide().map(|()| ExitCode::SUCCESS),
-        Task::Picture => test::picture().map(|()| ExitCode::SUCCESS),
-        Task::Dist {
-            windows: true, check, ..
-        } => windows::dist::dist(check).map(|()| ExitCode::SUCCESS),
-        Task::Dist { target, check, .. } => dist::dist(target.as_deref(), check).map(|()| ExitCode::SUCCESS),
-        Task::Deny => deny::deny().map(|()| ExitCode::SUCCESS),
-        Task::Bundle => bundle::bundle().map(|()| ExitCode::SUCCESS),
-        Task::Drivers { newest } => provision::provision(newest).map(|()| {
+        Task::Layer => print_layer(&cargo::build_layer(Profile::Release)?),
+        Task::Generate { check } => generate::generate(check)?,
+        Task::Test { windows, arm64 } => match (windows, arm64) {
+            (true, _) => last_runs::record("cargo xtask test --windows", windows::test)?,
+            (_, true) => last_runs::record("cargo xtask test --arm64", arm64::test)?,
+            _ => test::test()?,
+        },
+        Task::Bench { arguments } => test::bench(&arguments)?,
+        Task::Fuzz { minutes } => last_runs::record("cargo xtask fuzz", || fuzz::fuzz(minutes))?,
+        Task::Sanitize { parts } => sanitize::sanitize(&parts)?,
+        Task::Guide => guide::guide()?,
+        Task::Picture => test::picture()?,
+        Task::Dist { windows, target, check } => {
+            let option = match &target {
+                Some(target) => format!(" --target {target}"),
+                None if windows => " --windows".to_owned(),
+                None => String::new(),
+            };
+            let build = || match windows {
+                true => windows::dist::dist(check),
+                false => dist::dist(target.as_deref(), check),
+            };
+            match check {
+                true => last_runs::record(&format!("cargo xtask dist{option} --check"), build)?,
+                false => build()?,
+            }
+        }
+        Task::Deny => deny::deny()?,
+        Task::Bundle => bundle::bundle()?,
+        Task::Drivers { newest } => {
+            provision::provision(newest)?;
             provision::report();
-            ExitCode::SUCCESS
-        }),
-    };
-    result.unwrap_or_else(|error| {
-        eprintln!("{error:#}");
-        ExitCode::FAILURE
-    })
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_layer(layer: &Layer) {
+    println!("# As an explicit layer, which the program's environment names:");
+    println!(
+        "VK_ADD_LAYER_PATH={} VK_INSTANCE_LAYERS={} PROGRAM",
+        layer.explicit.display(),
+        layer::NAME
+    );
+    println!("# As an implicit layer, above all others (loader 1.3.296 or newer):");
+    println!(
+        "VK_ADD_IMPLICIT_LAYER_PATH={}/vulkan/implicit_layer.d {}=1 PROGRAM",
+        layer.implicit.display(),
+        layer::ENABLE_VARIABLE
+    );
 }

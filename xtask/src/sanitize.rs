@@ -1,12 +1,11 @@
 //! `cargo xtask sanitize`: the layer under tools that find invalid accesses and data races. Too slow for every run of the
-//! tests; CONTRIBUTING.md has the outcome of the last run.
+//! tests; `xtask/last_runs.md` has the outcome of the last run.
 
-use crate::{debian, toolchain};
+use crate::{debian, last_runs, toolchain};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use serde_json::Value;
 use std::process::Stdio;
-use std::time::Instant;
 use vkabort_test_kit::{process, target};
 
 /// The end-to-end cases that all parts run: on the test driver, which is Rust of this repository, without foreign layers.
@@ -53,12 +52,12 @@ pub fn sanitize(parts: &[Part]) -> Result<()> {
     let mut lines = Vec::new();
     let mut failed = false;
     for part in parts {
-        println!("\n== {part:?}");
-        let start = Instant::now();
-        let result = part.run();
+        let command = format!("cargo xtask sanitize {part:?}").to_lowercase();
+        println!("\n== {command}");
+        let result = last_runs::record(&command, || part.run());
         failed |= result.is_err();
         let outcome = result.map_or_else(|error| format!("{error:#}"), |()| "passed".to_owned());
-        lines.push(format!("{part:?}, {} s: {outcome}", start.elapsed().as_secs()));
+        lines.push(format!("{command}: {outcome}"));
     }
     println!("\n{}", lines.join("\n"));
     if failed {
@@ -94,8 +93,8 @@ fn sanitizer(name: &str) -> Result<()> {
             .env("CARGO_TARGET_DIR", target().join("sanitize"))
             .envs(process::is_root().then_some((&runner, without_page_0)))
             // One profile, so that the standard library is built once, with the checks of the other.
-            .env("CARGO_PROFILE_RELEASE_LTO", "off")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only")
             .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
             .env("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true");
         command
@@ -134,9 +133,7 @@ fn glslang(host: &str) -> Result<[String; 2]> {
 }
 
 fn memcheck() -> Result<()> {
-    if !process::is_on_path("valgrind") {
-        debian::install(&["valgrind"], "memcheck")?;
-    }
+    debian::require(&[("valgrind", "valgrind")], "memcheck")?;
     let mut command = toolchain::cargo(&["test", "--release", "--package", "vkabort-tests", "--test", "e2e"]);
     command.args(["--", CASES]);
     command.env(

@@ -3,7 +3,6 @@
 use crate::times::Times;
 use crate::{debian, deny, generate, provision, toolchain};
 use anyhow::Result;
-use std::path::Path;
 use std::process::Command;
 use vkabort_test_kit::drivers::{LIBRARIES, TestDriver};
 use vkabort_test_kit::{process, slang, spirv_tools};
@@ -32,7 +31,7 @@ pub fn test() -> Result<()> {
 /// A package cannot be installed, or a benchmark cannot run.
 pub fn bench(arguments: &[String]) -> Result<()> {
     set_up()?;
-    process::run(cargo(&["run", "--release", "--package", "vkabort-bench", "--"]).args(arguments))
+    process::run(cargo(&["run", "--profile", "dist", "--package", "vkabort-bench", "--"]).args(arguments))
 }
 
 /// Writes the pictures of reports. The tests that check them have the code.
@@ -68,7 +67,7 @@ fn linted(words: &[&str]) -> Command {
     let mut command = cargo(words);
     command
         .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
-        // What `cargo clippy -- -Dwarnings` passes on to its compiler.
+        // `cargo clippy -- -Dwarnings` passes the same to its compiler.
         .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
     command
 }
@@ -82,45 +81,28 @@ fn cargo(words: &[&str]) -> Command {
 
 fn set_up() -> Result<()> {
     // glslang, which compiles the tests' shaders, is C++.
-    if !process::is_on_path("c++") {
-        debian::install(&["g++"], "building the tests")?;
-    }
-    // The examples in C.
-    for (program, package) in [("cmake", "cmake"), ("pkg-config", "pkg-config")] {
-        if !process::is_on_path(program) {
-            debian::install(&[package], "building the examples in C")?;
-        }
-    }
-    if !Path::new("/usr/include/vulkan/vulkan.h").is_file() {
-        debian::install(&["libvulkan-dev"], "building the example in C")?;
-    }
+    debian::require(&[("c++", "g++")], "building the tests")?;
+    let examples = [("cmake", "cmake"), ("pkg-config", "pkg-config"), debian::VULKAN_HEADERS];
+    debian::require(&examples, "building the examples in C")?;
     // Programs that do not use the extension, and a display for one of them.
-    for (program, package) in [
+    let programs = [
         ("vulkaninfo", "vulkan-tools"),
         ("vkcube", "vulkan-tools"),
         ("Xvfb", "xvfb"),
-    ] {
-        if !process::is_on_path(program) {
-            debian::install(&[package], "running other programs under `vkabort run`")?;
-        }
-    }
-    // A window manager, pointer and keys for the window of the cube.
-    for program in ["blackbox", "xdotool"] {
-        if !process::is_on_path(program) {
-            debian::install(&[program], "the window of the cube")?;
-        }
-    }
-    // The libraries that winit loads for it.
-    for (library, package) in [
-        ("libX11-xcb.so.1", "libx11-xcb1"),
-        ("libXcursor.so.1", "libxcursor1"),
-        ("libXi.so.6", "libxi6"),
-        ("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
-    ] {
-        if !Path::new("/").join(LIBRARIES).join(library).exists() {
-            debian::install(&[package], "the window of the cube")?;
-        }
-    }
+    ];
+    debian::require(&programs, "running other programs under `vkabort run`")?;
+    // A window manager, pointer and keys for the window of the cube, and the libraries that winit loads for it.
+    let library = |name: &str| format!("/{LIBRARIES}/{name}");
+    let window = [
+        ("blackbox".to_owned(), "blackbox"),
+        ("xdotool".to_owned(), "xdotool"),
+        (library("libX11-xcb.so.1"), "libx11-xcb1"),
+        (library("libXcursor.so.1"), "libxcursor1"),
+        (library("libXi.so.6"), "libxi6"),
+        (library("libxkbcommon-x11.so.0"), "libxkbcommon-x11-0"),
+    ];
+    let window = window.each_ref().map(|(file, package)| (file.as_str(), *package));
+    debian::require(&window, "the window of the cube")?;
     for (program, component) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
         let present = process::output(&mut cargo(&[&program["cargo-".len()..], "--version"])).is_ok();
         if !present {

@@ -39,7 +39,7 @@ impl Times {
 }
 
 /// User and system time of this process's children that have ended, and of their children. Zero where procfs is missing.
-fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     /// `sysconf(_SC_CLK_TCK)` on Linux.
     const TICKS_PER_SECOND: u64 = 100;
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();

@@ -20,16 +20,17 @@ pub fn cargo(words: &[&str]) -> Command {
 ///
 /// There is no rustup, or it cannot download the component.
 pub fn add_component(component: &str) -> Result<()> {
+    rustup(&format!("component add {component}"))
+}
+
+/// Runs rustup with these words.
+fn rustup(words: &str) -> Result<()> {
+    let line = format!("rustup {words}");
     if !process::is_on_path("rustup") {
-        bail!("the Rust toolchain has no {component}; install it");
+        bail!("a part of the Rust toolchain is missing: install what `{line}` adds");
     }
-    println!("Adding {component} to the Rust toolchain.");
-    process::output(
-        Command::new("rustup")
-            .args(["component", "add", component])
-            .current_dir(root()),
-    )?;
-    Ok(())
+    println!("Running `{line}`.");
+    process::output(Command::new("rustup").args(words.split(' ')).current_dir(root())).map(drop)
 }
 
 /// Installs a program from crates.io into `.vkabort/`, unless it is there or on the `PATH`. Returns it.
@@ -61,13 +62,7 @@ pub fn add_target(target: &str) -> Result<()> {
     if Path::new(folder.trim()).is_dir() {
         return Ok(());
     }
-    if !process::is_on_path("rustup") {
-        bail!("the Rust toolchain has no standard library for {target}; install it");
-    }
-    println!("Adding the standard library for {target} to the Rust toolchain.");
-    let mut rustup = Command::new("rustup");
-    process::output(rustup.args(["target", "add", target]).current_dir(root()))?;
-    Ok(())
+    rustup(&format!("target add {target}"))
 }
 
 /// The target that the toolchain runs on, for example `x86_64-unknown-linux-gnu`.
@@ -115,10 +110,7 @@ pub fn library_source() -> Result<(PathBuf, String)> {
 pub fn objcopy() -> Result<Command> {
     let libraries = sysroot()?.join("lib");
     let path = libraries.join("rustlib").join(host()?).join("bin/rust-objcopy");
-    if !path.is_file() {
-        bail!("the Rust toolchain has no {}; use that of rustup", path.display());
-    }
-    let mut command = Command::new(path);
+    let mut command = Command::new(existing(path)?);
     command.env("LD_LIBRARY_PATH", libraries);
     Ok(command)
 }
@@ -129,7 +121,11 @@ pub fn objcopy() -> Result<Command> {
 ///
 /// The toolchain has none.
 pub fn library_licenses() -> Result<PathBuf> {
-    let path = sysroot()?.join("share/doc/rust/COPYRIGHT-library.html");
+    existing(sysroot()?.join("share/doc/rust/COPYRIGHT-library.html"))
+}
+
+/// The path, if the toolchain has this file: those of distributions lack some.
+fn existing(path: PathBuf) -> Result<PathBuf> {
     if !path.is_file() {
         bail!("the Rust toolchain has no {}; use that of rustup", path.display());
     }
@@ -169,13 +165,7 @@ pub fn add_miri() -> Result<()> {
     if process::output(miri().arg("--version")).is_ok() {
         return Ok(());
     }
-    if !process::is_on_path("rustup") {
-        bail!("Miri is part of nightly toolchains only, which rustup installs");
-    }
-    println!("Adding a nightly toolchain with Miri.");
-    let words = "toolchain install nightly --profile minimal --component miri,rust-src";
-    process::output(Command::new("rustup").args(words.split(' ')))?;
-    Ok(())
+    rustup("toolchain install nightly --profile minimal --component miri,rust-src")
 }
 
 /// `cargo miri` of the nightly toolchain.
@@ -194,7 +184,7 @@ pub fn miri() -> Command {
     command
 }
 
-/// What `cargo metadata` prints about the workspace and its dependencies.
+/// The output of `cargo metadata` for the workspace and its dependencies.
 ///
 /// # Errors
 ///

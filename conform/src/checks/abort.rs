@@ -1,6 +1,5 @@
 //! What `OpAbortKHR` does to its invocation, to other invocations and to the device.
 
-use crate::LOSES;
 use crate::open::CheckedGpu;
 use crate::rules;
 use crate::scenario::should;
@@ -12,6 +11,9 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use vkabort_gpu::{Enable, show};
 use vkabort_runner::{Case, cases};
+
+/// Name of the check on which those with `after_loss` depend.
+pub const LOSES: &str = "abort.loses_the_device";
 
 pub(super) const CHECKS: &[Case] = cases! {
     "abort.not_taken_changes_nothing" => not_taken(gpu), rule(rules::NOT_TAKEN);

@@ -10,6 +10,7 @@ mod message;
 mod recovery;
 mod reports;
 
+pub use abort::LOSES;
 use vkabort_runner::Case;
 
 /// Every check, in the order in which they run.

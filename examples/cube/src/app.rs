@@ -33,14 +33,14 @@ pub fn run(options: Options) -> Result<()> {
     app.error.map_or(Ok(()), Err)
 }
 
-/// What the events change.
+/// The state that events change.
 struct App {
     /// Until the window is open.
     options: Option<Options>,
     running: Option<Running>,
     /// Position of the pointer in the window, in pixels.
     pointer: PhysicalPosition<f64>,
-    /// What ended the program.
+    /// The error that ended the program.
     error: Option<anyhow::Error>,
 }
 

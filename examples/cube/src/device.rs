@@ -1,7 +1,6 @@
 //! The logical device, its queue and its memory. After an abort it is lost, and a new one replaces it.
 
 use crate::gpu::Gpu;
-use crate::promoted;
 use anyhow::{Context, Result};
 use ash::{khr, vk};
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc};
@@ -30,10 +29,7 @@ pub struct Device {
 impl Device {
     /// Creates a device, with the extensions for aborts where they are supported.
     pub fn new(gpu: &Rc<Gpu>) -> Result<Rc<Self>> {
-        let mut names: Vec<_> = promoted::extensions(gpu.version)
-            .iter()
-            .map(|name| name.as_ptr())
-            .collect();
+        let mut names = Vec::new();
         if gpu.surface.is_some() {
             names.push(khr::swapchain::NAME.as_ptr());
         }
@@ -59,7 +55,6 @@ impl Device {
         // SAFETY: `info` and what it points to are valid for the call.
         let raw = unsafe { gpu.instance.create_device(gpu.physical, &info, None) }
             .context("cannot create a Vulkan device")?;
-        let raw = promoted::load(gpu.version, &gpu.instance, raw);
         // SAFETY: the device has one queue of this family.
         let queue = unsafe { raw.get_device_queue(gpu.family, 0) };
         let device = Self {

@@ -1,6 +1,5 @@
 //! The instance, the surface and the physical device. They outlive a lost device.
 
-use crate::promoted;
 use crate::surface::{Handles, Surface};
 use anyhow::{Context, Result, bail};
 use ash::{khr, vk};
@@ -22,16 +21,13 @@ pub struct Gpu {
     pub family: u32,
     /// Name of the physical device.
     pub name: String,
-    /// The version of Vulkan that the cube uses.
-    pub version: u32,
     /// The extensions for aborts that the device does not support.
     pub missing: Vec<&'static CStr>,
 }
 
 impl Gpu {
     /// Creates an instance, and chooses a device of the fastest type that can draw to the window.
-    /// Uses Vulkan up to `version`.
-    pub fn open(window: Option<Rc<Window>>, version: u32) -> Result<Self> {
+    pub fn open(window: Option<Rc<Window>>) -> Result<Self> {
         // SAFETY: the library is the Vulkan loader, whose initialisation has no preconditions.
         let entry = unsafe { ash::Entry::load() }.context("cannot load the Vulkan loader")?;
         let handles = match &window {
@@ -41,7 +37,7 @@ impl Gpu {
         let extensions = handles.map(Handles::extensions).transpose()?.unwrap_or_default();
         let application = vk::ApplicationInfo::default()
             .application_name(c"vkabort-cube")
-            .api_version(version);
+            .api_version(vk::API_VERSION_1_3);
         let info = vk::InstanceCreateInfo::default()
             .application_info(&application)
             .enabled_extension_names(extensions);
@@ -54,7 +50,6 @@ impl Gpu {
             physical: vk::PhysicalDevice::null(),
             family: 0,
             name: String::new(),
-            version,
             missing: Vec::new(),
         };
         if let (Some(handles), Some(window)) = (handles, window) {
@@ -87,7 +82,6 @@ impl Gpu {
                     self.physical = device;
                     self.family = family;
                     self.name = name.into_owned();
-                    self.version = self.version.min(properties.api_version);
                     let extensions = self.extensions(device)?;
                     self.missing = vk_ext::EXTENSION_NAMES.to_vec();
                     self.missing.retain(|name| !has(&extensions, name));
@@ -117,13 +111,8 @@ impl Gpu {
     /// The queue family to use, or the reason why the device is not suitable.
     fn family_of(&self, device: vk::PhysicalDevice) -> Result<Result<u32, &'static str>> {
         let extensions = self.extensions(device)?;
-        let version = self.version.min(self.properties(device).api_version);
-        let promoted = promoted::extensions(version);
-        if version < vk::API_VERSION_1_2 || !promoted.iter().all(|name| has(&extensions, name)) {
-            return Ok(Err(
-                "it supports neither Vulkan 1.3 nor Vulkan 1.2 with VK_KHR_dynamic_rendering, VK_KHR_synchronization2 and \
-                 VK_KHR_shader_non_semantic_info",
-            ));
+        if self.properties(device).api_version < vk::API_VERSION_1_3 {
+            return Ok(Err("it does not support Vulkan 1.3"));
         }
         if self.surface.is_some() && !has(&extensions, khr::swapchain::NAME) {
             return Ok(Err("it does not support VK_KHR_swapchain"));

@@ -18,7 +18,6 @@ mod mesh;
 mod messages;
 mod options;
 mod pipelines;
-mod promoted;
 mod record;
 mod renderer;
 mod resources;

@@ -1,6 +1,5 @@
 //! The command line.
 
-use ash::vk;
 use clap::Parser;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -25,9 +24,6 @@ pub struct Options {
     /// Size of the window or of the frames without one, in pixels
     #[arg(long, value_name = "WIDTH,HEIGHT", default_value = "960,720")]
     pub size: Pair<u32>,
-    /// Use Vulkan 1.2 and extensions even if the device supports Vulkan 1.3
-    #[arg(long = "vulkan-1.2")]
-    pub vulkan_1_2: bool,
     /// Abort in the fragment shader at this pixel
     #[arg(long, value_name = "X,Y", group = "abort", allow_hyphen_values = true)]
     pub abort_pixel: Option<Pair<i32>>,
@@ -43,14 +39,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// The newest version of Vulkan that the cube may use.
-    pub fn vulkan(&self) -> u32 {
-        match self.vulkan_1_2 {
-            true => vk::API_VERSION_1_2,
-            false => vk::API_VERSION_1_3,
-        }
-    }
-
     /// The abort that the command line requests.
     pub fn abort(&self) -> Option<Abort> {
         match self.abort_pixel {

@@ -233,7 +233,7 @@ impl Drop for Pipelines {
     }
 }
 
-/// What the two graphics pipelines differ in.
+/// The differences between the two graphics pipelines.
 struct Graphics<'a> {
     shaders: [&'a Shader; 2],
     /// Bytes of a vertex or instance.

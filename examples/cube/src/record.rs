@@ -38,7 +38,7 @@ pub struct Recording<'a> {
     pub commands: vk::CommandBuffer,
     /// The pipelines.
     pub pipelines: &'a Pipelines,
-    /// What the pipelines read.
+    /// The resources that the pipelines read.
     pub scene: &'a Scene,
     /// The depth buffer.
     pub depth: &'a Image,

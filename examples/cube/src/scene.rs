@@ -1,4 +1,4 @@
-//! What the pipelines read: the mesh, the texture, the font, and the descriptors of these.
+//! The resources that the pipelines read: mesh, texture and font, with their descriptors.
 
 use crate::device::Device;
 use crate::mesh::cube;

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::time::Instant;
 use winit::window::Window;
 
-/// What all frames have in common.
+/// The device, the options, and the state that outlives a frame.
 pub struct Session {
     /// None while a lost device is replaced.
     renderer: Option<Renderer>,
@@ -41,11 +41,10 @@ impl Session {
     pub fn new(options: Options, window: Option<Rc<Window>>) -> Result<Self> {
         let [width, height] = options.size.0;
         let text_scale = window.as_ref().map_or(1.0, |window| window.scale_factor()).round();
-        let gpu = Rc::new(Gpu::open(window, options.vulkan())?);
+        let gpu = Rc::new(Gpu::open(window)?);
         let size = vk::Extent2D { width, height };
         let renderer = Renderer::new(Device::new(&gpu)?, size)?;
-        let (major, minor) = (vk::api_version_major(gpu.version), vk::api_version_minor(gpu.version));
-        println!("Device: {}, Vulkan {major}.{minor}", gpu.name);
+        println!("Device: {}", gpu.name);
         if let Some(text) = missing(&gpu) {
             println!("{text}");
         }

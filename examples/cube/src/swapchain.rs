@@ -18,7 +18,7 @@ pub struct TargetImage {
     pub extent: vk::Extent2D,
     /// Its layout when the frame is complete.
     pub layout: vk::ImageLayout,
-    /// How the frame is presented, if there is a window.
+    /// The part in presentation, if there is a window.
     pub present: Option<Present>,
 }
 

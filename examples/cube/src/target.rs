@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Format of frames without a window.
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_SRGB;
 
-/// Where frames go.
+/// The destination of frames.
 pub enum Target {
     /// To a window.
     Window(Swapchain),

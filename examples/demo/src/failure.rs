@@ -1,35 +1,24 @@
-//! The errors of the demo.
+//! The errors of the demo that have an exit code of their own.
 
-use ash::vk;
 use std::ffi::CStr;
 use std::fmt;
 
-/// A reason why the program stops.
+/// A reason why the program cannot start.
+#[derive(Debug)]
 pub enum Failure {
     /// No Vulkan loader, or no device.
     NoDevice(String),
     /// The device does not support these extensions.
     NoExtension(Vec<&'static CStr>),
-    /// A Vulkan call failed.
-    Call(vk::Result),
-    /// The implementation broke a promise of the specification.
-    Unexpected(String),
 }
 
 impl Failure {
-    /// 1 for an error, 2 for missing extensions, 3 for a missing device.
+    /// 2 for missing extensions, 3 for a missing device; other errors have 1.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Call(_) | Self::Unexpected(_) => 1,
             Self::NoExtension(_) => 2,
             Self::NoDevice(_) => 3,
         }
-    }
-}
-
-impl From<vk::Result> for Failure {
-    fn from(result: vk::Result) -> Self {
-        Self::Call(result)
     }
 }
 
@@ -51,8 +40,8 @@ impl fmt::Display for Failure {
                     names.join(", ")
                 )
             }
-            Self::Call(result) => write!(f, "A Vulkan call failed: {result:?}."),
-            Self::Unexpected(event) => write!(f, "{event}."),
         }
     }
 }
+
+impl std::error::Error for Failure {}

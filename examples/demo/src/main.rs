@@ -8,38 +8,45 @@
     reason = "printing is what this program is for"
 )]
 
-mod decode;
 mod dispatch;
 mod failure;
-mod gpu;
 
+use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk;
-use dispatch::{Dispatch, INVOCATIONS, TABLE, table_entry};
+use dispatch::{Ended, INVOCATIONS, TABLE, look_up, open, shader, table_entry};
 use failure::Failure;
-use gpu::Gpu;
 use std::process::ExitCode;
-use vk_ext as khr;
+use std::sync::Arc;
+use vkabort_gpu::{Gpu, Query, describe, khr, show};
+use vkabort_instrument::Options;
+use vkabort_record::framing;
+use vkabort_record::report::{ModuleInfo, Report, ReportOptions};
 
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("{failure}");
-            ExitCode::from(failure.exit_code())
+        Err(error) => {
+            eprintln!("{}", describe(&error));
+            ExitCode::from(error.downcast_ref().map_or(1, Failure::exit_code))
         }
     }
 }
 
-fn run() -> Result<(), Failure> {
-    let gpu = Gpu::open()?;
-    println!("Device: {}", gpu.describe());
-    let missing = gpu.missing_extensions()?;
+fn run() -> Result<()> {
+    let gpu = open()?;
+    let version = gpu.properties.api_version;
+    let [major, minor, patch] =
+        [vk::api_version_major, vk::api_version_minor, vk::api_version_patch].map(|part| part(version));
+    println!("Device: {}, Vulkan {major}.{minor}.{patch}", gpu.name());
+    let mut missing = khr::EXTENSION_NAMES.to_vec();
+    let supported = gpu.extensions()?;
+    missing.retain(|name| !supported.iter().any(|one| one.extension_name_as_c_str() == Ok(name)));
     if !missing.is_empty() {
-        return Err(Failure::NoExtension(missing));
+        bail!(Failure::NoExtension(missing));
     }
     println!(
         "VK_KHR_shader_abort is supported, with messages of up to {} bytes.",
-        gpu.max_message_size()
+        gpu.abort_support(Query::default()).max_message_size
     );
 
     let valid: [u32; INVOCATIONS] = std::array::from_fn(|i| (i % TABLE) as u32);
@@ -47,35 +54,33 @@ fn run() -> Result<(), Failure> {
     for (i, index) in [(5, 16), (38, 4_000_000), (61, 99)] {
         invalid[i] = index;
     }
-    abort_and_read_messages(&gpu, &invalid)?;
-    recover(&gpu, &valid)
-}
-
-fn abort_and_read_messages(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Failure> {
     println!(
         "\n1. {INVOCATIONS} invocations look up an index in a table of {TABLE} entries; three indices are too large."
     );
-    let dispatch = Dispatch::prepare(gpu, indices)?;
-    let mut calls = dispatch.run();
-    calls.push(("empty vkQueueSubmit after that", dispatch.submit_empty()));
-    for (name, result) in &calls {
-        println!("   {name:<38} {}", code_name(*result));
-    }
-    if calls
-        .last()
-        .is_none_or(|(_, result)| *result != vk::Result::ERROR_DEVICE_LOST)
-    {
-        return Err(Failure::Unexpected(
-            "The shader aborted, but the device is not lost".into(),
-        ));
-    }
+    look_up(&gpu, &invalid, |ended| read_messages(&gpu, ended))?;
+    println!("\n5. A new device with the same shader and valid indices");
+    look_up(&gpu, &valid, |ended| check_results(ended, &valid))
+}
 
-    let commands = khr::FaultCommands::load(&gpu.instance, dispatch.device())
-        .ok_or_else(|| Failure::Unexpected("The device does not have the fault query commands".into()))?;
+fn print_calls(calls: &[(&str, vk::Result)]) {
+    for (name, result) in calls {
+        println!("   {name:<38} {}", show(*result));
+    }
+}
+
+fn read_messages(gpu: &Gpu, ended: &Ended<'_>) -> Result<()> {
+    print_calls(&ended.calls);
+    let empty = ended.device.submit_nothing();
+    print_calls(&[("empty vkQueueSubmit after that", empty)]);
+    ensure!(
+        empty == vk::Result::ERROR_DEVICE_LOST,
+        "the shader aborted, but the device is not lost"
+    );
     println!("\n2. vkGetDeviceFaultReportsKHR");
+    let commands = ended.device.fault()?;
     let (_, count) = commands.report_count(0);
     let (result, reports) = commands.reports(0, count);
-    println!("   {}, {} report(s)", code_name(result), reports.len());
+    println!("   {}, {} report(s)", show(result), reports.len());
     for report in &reports {
         println!(
             "   group {}, flags {}: {}",
@@ -93,45 +98,34 @@ fn abort_and_read_messages(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<()
             .iter()
             .map(|&b| if (32..127).contains(&b) { char::from(b) } else { '.' })
             .collect();
-        println!("   {:04x}  {:<48} {text}", line * 16, decode::hex(bytes));
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
+        println!("   {:04x}  {hex:<48} {text}", line * 16);
     }
 
     println!("\n4. The messages as text");
-    let payloads = decode::split(&data);
-    for (i, payload) in payloads.iter().enumerate() {
-        println!("   message {} of {}: {}", i + 1, payloads.len(), decode::text(payload));
-    }
-    if payloads.len() != 3 {
-        return Err(Failure::Unexpected(format!(
-            "Three invocations aborted, but there are {} messages",
-            payloads.len()
-        )));
-    }
+    let messages = framing::split(&data).payloads;
+    let count = messages.len();
+    // The types of the values are in the shader: a message is found there by its size and text.
+    let module = ModuleInfo {
+        sites: vkabort_instrument::sites(&shader(gpu), &Options::default())
+            .context("the shader cannot be read")?
+            .map(Arc::new),
+        ..ModuleInfo::default()
+    };
+    let report = Report::from_payloads(messages, &[module], &ReportOptions::default());
+    print!("{}", report.text(false));
+    ensure!(count == 3, "three invocations aborted, but there are {count} messages");
     Ok(())
 }
 
-fn recover(gpu: &Gpu, indices: &[u32; INVOCATIONS]) -> Result<(), Failure> {
-    println!("\n5. A new device with the same shader and valid indices");
-    let dispatch = Dispatch::prepare(gpu, indices)?;
-    let calls = dispatch.run();
-    for (name, result) in &calls {
-        println!("   {name:<38} {}", code_name(*result));
-        result.result()?;
+fn check_results(ended: &Ended<'_>, indices: &[u32]) -> Result<()> {
+    print_calls(&ended.calls);
+    for (name, result) in &ended.calls {
+        result.result().context(*name)?;
     }
-    let results = dispatch.results();
-    let correct = indices
-        .iter()
-        .zip(results)
-        .filter(|(index, result)| table_entry(**index) == *result)
-        .count();
+    let pairs = indices.iter().zip(&ended.results);
+    let correct = pairs.filter(|(index, result)| table_entry(**index) == **result).count();
     println!("   {correct} of {INVOCATIONS} results are correct.");
-    if correct != INVOCATIONS {
-        return Err(Failure::Unexpected("The shader computed wrong results".into()));
-    }
+    ensure!(correct == INVOCATIONS, "the shader computed wrong results");
     Ok(())
-}
-
-/// The result's name in the specification.
-fn code_name(result: vk::Result) -> String {
-    format!("VK_{result:?}")
 }

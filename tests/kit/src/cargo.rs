@@ -19,17 +19,21 @@ static BUILT: Mutex<BTreeMap<Vec<&'static str>, BTreeMap<String, PathBuf>>> = Mu
 pub enum Profile {
     /// With debug assertions and overflow checks. The tests have compiled most of it.
     Dev,
-    /// As released.
+    /// As people build it from source.
     Release,
+    /// As packages contain it.
+    Dist,
 }
 
 impl Profile {
-    /// The profile of this program: tests use the packages as they are themselves, benchmarks measure them as released.
+    /// The profile for this program: tests use the packages as they are themselves, benchmarks measure those of packages.
     /// `cargo xtask sanitize` builds all in release, with debug assertions.
-    pub const OWN: Self = if cfg!(debug_assertions) && !cfg!(sanitized) {
+    pub const OWN: Self = if cfg!(sanitized) {
+        Self::Release
+    } else if cfg!(debug_assertions) {
         Self::Dev
     } else {
-        Self::Release
+        Self::Dist
     };
 
     /// Folder of the manifests of what is built in this profile.
@@ -37,6 +41,7 @@ impl Profile {
         target().join(match self {
             Self::Dev => "vkabort/dev",
             Self::Release => "vkabort",
+            Self::Dist => "vkabort/dist",
         })
     }
 
@@ -44,6 +49,7 @@ impl Profile {
         match self {
             Self::Dev => built(&DEV, name),
             Self::Release => built(&["--release", "--package", package], name),
+            Self::Dist => built(&["--profile", "dist", "--package", package], name),
         }
     }
 }

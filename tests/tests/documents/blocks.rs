@@ -1,57 +1,24 @@
 //! The fenced blocks of a document, and the comments before them that say how a block is checked.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::fs;
 use std::path::{Path, PathBuf};
 use vkabort_test_kit::root;
-
-/// A comment before a block: `<!-- KEY: VALUE -->`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Directive {
-    /// `run by: FILE::TEST`: a test of `tests/tests`, or of a file with its path, or a script of `.ci`, runs the commands.
-    RunBy(String),
-    /// `file: NAME`: the block is the whole file, which is written to the scratch folder.
-    File(String),
-    /// `from: PATH`: every line is a line of this file of the repository.
-    From(String),
-    /// `exit: CODE`: the exit code of the last command, if it is not 0.
-    Exit(i32),
-    /// `copy: FOLDER`: the files of this folder of the repository are copied to the scratch folder.
-    Copy(String),
-}
-
-impl Directive {
-    fn parse(html: &str) -> Result<Option<Self>> {
-        let comment = html
-            .trim()
-            .strip_prefix("<!-- ")
-            .and_then(|rest| rest.strip_suffix(" -->"));
-        let Some((key, value)) = comment.and_then(|comment| comment.split_once(": ")) else {
-            return Ok(None);
-        };
-        let value = value.to_owned();
-        Ok(Some(match key {
-            "run by" => Self::RunBy(value),
-            "file" => Self::File(value),
-            "from" => Self::From(value),
-            "exit" => Self::Exit(value.parse().context("the exit code is not a number")?),
-            "copy" => Self::Copy(value),
-            _ => bail!("`{key}` is not a directive"),
-        }))
-    }
-}
 
 /// A fenced block.
 #[derive(Debug)]
 pub struct Block {
     pub language: String,
     pub text: String,
-    /// The comments directly before it.
-    pub directives: Vec<Directive>,
+    /// The comments directly before it, `<!-- KEY: VALUE -->`: key and value.
+    pub directives: Vec<(String, String)>,
     /// Line of its first line, for errors.
     pub line: usize,
 }
+
+/// The keys of directives, which CONTRIBUTING.md explains.
+const KEYS: [&str; 4] = ["run by", "from", "file", "exit"];
 
 /// Start of a page that `cargo xtask generate` writes.
 const GENERATED: &str = "<!-- Generated";
@@ -77,7 +44,7 @@ pub fn guide() -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 ///
-/// The file cannot be read, or a comment is not a directive.
+/// The file cannot be read, or a directive is not before a block.
 pub fn blocks(path: &Path) -> Result<Vec<Block>> {
     let source = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     if source.starts_with(GENERATED) {
@@ -90,7 +57,12 @@ fn parse(source: &str) -> Result<Vec<Block>> {
     let (mut blocks, mut directives, mut open) = (Vec::new(), Vec::new(), false);
     for (event, range) in Parser::new(source).into_offset_iter() {
         match event {
-            Event::Html(html) => directives.extend(Directive::parse(&html)?),
+            Event::Html(html) => {
+                if let Some((key, value)) = directive(&html) {
+                    ensure!(KEYS.contains(&key), "`{key}` is not a directive; see CONTRIBUTING.md");
+                    directives.push((key.to_owned(), value.to_owned()));
+                }
+            }
             Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) => {}
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => {
                 open = true;
@@ -114,6 +86,11 @@ fn parse(source: &str) -> Result<Vec<Block>> {
     Ok(blocks)
 }
 
+fn directive(html: &str) -> Option<(&str, &str)> {
+    let comment = html.trim().strip_prefix("<!-- ")?.strip_suffix(" -->")?;
+    comment.split_once(": ")
+}
+
 #[test]
 fn a_block_has_the_comments_before_it() -> Result<()> {
     let blocks = parse("a\n\n<!-- file: a.c -->\n<!-- exit: 3 -->\n```c\nint a;\n```\n\n<!-- x -->\n```sh\nls\n```\n")?;
@@ -122,7 +99,7 @@ fn a_block_has_the_comments_before_it() -> Result<()> {
     assert_eq!(blocks[0].line, 6);
     assert_eq!(
         blocks[0].directives,
-        [Directive::File("a.c".into()), Directive::Exit(3)]
+        [("file", "a.c"), ("exit", "3")].map(|(key, value)| (key.to_owned(), value.to_owned()))
     );
     assert!(blocks[1].directives.is_empty());
     assert!(parse("<!-- run: x -->\n```sh\n```\n").is_err());

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use vkabort_test_kit::root;
 
-/// What links can lead to, and the links of a page.
+/// The anchors of a page, to which links can lead, and its links.
 #[derive(Default)]
 struct Page {
     anchors: Vec<String>,

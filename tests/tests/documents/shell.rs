@@ -49,12 +49,16 @@ impl Shell {
     }
 
     /// Runs a line and returns both of its outputs. Lines of Cargo run in the repository, the others in the scratch folder on
-    /// the first driver. Release builds are not run, only looked up: they would compile everything once more.
+    /// the first driver. `cd` copies a folder of the repository there. Release builds are not run, only looked up: they would
+    /// compile everything once more.
     pub fn run(&self, line: &str, exit: i32) -> Result<String> {
         if line.starts_with("cargo ") {
             let line = line.replace("cargo build --release ", "cargo tree --quiet --depth 0 ");
             let mut command = Command::new("sh");
             return process::output(command.args(["-c", &line]).current_dir(root()));
+        }
+        if let Some(folder) = line.strip_prefix("cd ") {
+            return self.copy(folder).map(|()| String::new());
         }
         if let Some(arguments) = line.strip_prefix("slangc ") {
             return self.slang(arguments).with_context(|| line.to_owned());

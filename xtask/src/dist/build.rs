@@ -121,7 +121,7 @@ fn strip_archive(file: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Where the stripped copy of a file is written.
+/// Path of the stripped copy of a file.
 fn stripped_path(file: &Path) -> Result<PathBuf> {
     let folder = file.parent().context("a linked file has no folder")?.join("stripped");
     fs::create_dir_all(&folder)?;

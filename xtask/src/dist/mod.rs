@@ -20,7 +20,7 @@ use anyhow::Result;
 use package::{epoch, pack};
 use platform::Platform;
 use std::fs;
-use vkabort_test_kit::{process, root, target as target_folder};
+use vkabort_test_kit::{root, target as target_folder};
 
 /// Builds the packages into `target/packages`, for this machine unless a target is named. With `check`, builds them twice, and
 /// installs, uses and removes them in a fresh Debian.
@@ -29,11 +29,7 @@ use vkabort_test_kit::{process, root, target as target_folder};
 ///
 /// A download, a build or a check fails.
 pub fn dist(target: Option<&str>, check: bool) -> Result<()> {
-    for (program, package) in [("objdump", "binutils"), ("lintian", "lintian")] {
-        if !process::is_on_path(program) {
-            debian::install(&[package], "making packages")?;
-        }
-    }
+    debian::require(&[("objdump", "binutils"), ("lintian", "lintian")], "making packages")?;
     let target = target.map_or_else(toolchain::host, |target| Ok(target.to_owned()))?;
     let platform = Platform::of(&target)?;
     let out = target_folder().join("packages");

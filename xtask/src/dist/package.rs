@@ -15,7 +15,7 @@ use vkabort_test_kit::{process, root};
 /// Largest size of the layer's library, in bytes.
 const MAX_LAYER_SIZE: u64 = 2 << 20;
 
-/// What was packed.
+/// The packages and archives of a build.
 pub struct Packed {
     /// The Debian packages, first those that are installed together.
     pub debian: Vec<PathBuf>,

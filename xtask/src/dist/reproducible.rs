@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use vkabort_test_kit::{process, root};
 
-/// Where the source seems to be, in debug information and panic messages.
+/// The folder of the source in debug information and panic messages.
 const SOURCE: &str = "/usr/src/vkabort";
 
 /// Flags of rustc that replace the paths of this machine, for a build of the sources in `root` in the folder `folder`.

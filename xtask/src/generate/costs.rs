@@ -1,6 +1,7 @@
 //! The costs in the guide, from the results of the benchmarks.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use vkabort_test_kit::root;
@@ -25,8 +26,10 @@ The benchmarks compare the layer with the same shader in other variants:
 | debugPrintf | prints with debugPrintf, which the validation layer implements, and returns |
 
 *Executed* results are from drivers that run shaders on the CPU. *Only compiled* results are from drivers of GPUs, which compile without
-a GPU. No result is from a shader on a GPU. Compare ratios, not times. *Code* is machine code, *waves* are the subgroups that fit on a
-core at once, *spills* are registers that were moved to memory. The table also has the goals that are not met.
+a GPU. No result is from a shader on a GPU. Compare ratios, not times. A result is the median of all drivers and shaders,
+with the range or the worst; 2 times means twice the value that it is compared with. *Code* is machine code, *waves* are the
+subgroups that fit on a core at once, *spills* are registers that were moved to memory. The table also has the goals that are not
+met.
 ";
 
 const END: &str = "
@@ -46,10 +49,17 @@ pub fn generate() -> Result<String> {
 fn page(results: &str) -> Result<String> {
     let mut sections = results.split("\n## ");
     let summary = sections.next().context("no summary")?;
-    let mut out = format!("{INTRODUCTION}\n| | compared with | goal | result | |\n| --- | --- | --- | --- | --- |\n");
+    let mut out = format!("{INTRODUCTION}\n| | compared with | result | goal | |\n| --- | --- | --- | --- | --- |\n");
     for row in summary.lines().filter(|line| line.starts_with("| ")).skip(1) {
-        // One line for each driver.
-        writeln!(out, "{}", row.replace("; ", "<br>"))?;
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [_, measured, against, goal, result, kind, _] = cells[..] else {
+            bail!("not a row of the results: {row}");
+        };
+        let (result, goal) = (
+            in_words(result).with_context(|| row.to_owned())?,
+            goal.replace('x', " times"),
+        );
+        writeln!(out, "| {measured} | {against} | {result} | {goal} | {kind} |")?;
     }
     for section in sections {
         let Some(picture) = section.lines().find(|line| line.starts_with("![")) else {
@@ -65,14 +75,82 @@ fn page(results: &str) -> Result<String> {
     Ok(out + END)
 }
 
+/// A result in words: `median 2x of 3 pairs, worst 4x (driver, shader)`, `1 of 3 pairs: names`, or a list of values.
+fn in_words(result: &str) -> Result<String> {
+    if let Some(ratios) = result.strip_prefix("median ") {
+        let (median, rest) = ratios.split_once("x of ").context("no median")?;
+        let (count, worst) = rest.split_once(" pairs, worst ").context("no worst pair")?;
+        let worst = worst.replacen('x', " times", 1);
+        return Ok(format!("{median} times, at worst {worst}, in {count} comparisons"));
+    }
+    if let Some((counts, names)) = result.split_once(" pairs") {
+        let (worse, all) = counts.split_once(" of ").context("no number of pairs")?;
+        return Ok(format!("worse in {worse} of {all} comparisons{names}"));
+    }
+    // Values of a subject: one for each driver.
+    let mut subjects = BTreeMap::<&str, Vec<(f64, &str)>>::new();
+    for item in result.split("; ") {
+        let (name, value) = item.rsplit_once(": ").unwrap_or((item, ""));
+        let Ok(number) = value.trim_end_matches(|c: char| !c.is_ascii_digit()).parse() else {
+            // Not measured, or the reason.
+            return Ok(result.to_owned());
+        };
+        let values = subjects.entry(name.split_once(", ").map_or("", |(_, subject)| subject));
+        values.or_default().push((number, value));
+    }
+    let mut texts = Vec::new();
+    for (subject, values) in &mut subjects {
+        values.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let text = |value: &str| match value.strip_suffix('x') {
+            Some(number) => format!("{number} times"),
+            None => value.to_owned(),
+        };
+        let [least, median, greatest] = [0, values.len() / 2, values.len() - 1].map(|index| text(values[index].1));
+        texts.push(format!("{median} ({least} to {greatest}), {subject}"));
+    }
+    // A subject that all values have says nothing new.
+    Ok(match &texts[..] {
+        [text] => text
+            .rsplit_once(", ")
+            .map_or(text.as_str(), |(text, _)| text)
+            .to_owned(),
+        _ => texts.join("<br>"),
+    })
+}
+
 #[test]
 fn the_page_has_the_table_and_the_plots() -> Result<()> {
-    let results = "# Results\n\nx\n\n| | against |\n|---|---|\n| a | x: 1; y: 2 |\n\n## T\n\nWall time.\n\n| | b |\n\n## P\n\nSize.\n\n![p](../docs/src/p.svg)\n";
+    let results = "# Results\n\nx\n\n| | against |\n|---|---|\n| a | b | 2x | d, s: 3x; e, s: 2x; f, s: 9x | executed |\n\n## T\n\nWall time.\n\n| | b |\n\n## P\n\nSize.\n\n![p](../docs/src/p.svg)\n";
     let page = page(results)?;
-    assert!(
-        page.contains("| --- |\n| a | x: 1<br>y: 2 |\n\n## P\n\nSize.\n\n![p](p.svg)\n"),
-        "{page}"
-    );
+    let row = "| a | b | 3 times (2 times to 9 times) | 2 times | executed |";
+    let expected = format!("| --- |\n{row}\n\n## P\n\nSize.\n\n![p](p.svg)\n");
+    assert!(page.contains(&expected), "{page}");
     assert!(!page.contains("## T"), "{page}");
+    Ok(())
+}
+
+#[test]
+fn results_are_words() -> Result<()> {
+    for (result, words) in [
+        (
+            "median 2x of 3 pairs, worst 4.5x (anv adl, a.frag)",
+            "2 times, at worst 4.5 times (anv adl, a.frag), in 3 comparisons",
+        ),
+        ("0 of 3 pairs", "worse in 0 of 3 comparisons"),
+        (
+            "1 of 3 pairs: a, b (6 to 4)",
+            "worse in 1 of 3 comparisons: a, b (6 to 4)",
+        ),
+        ("a: 24 ns; b: 25 ns", "25 ns (24 ns to 25 ns)"),
+        (
+            "d, x: 1 ms; d, y: 9 ms; e, x: 2 ms; e, y: 8 ms",
+            "2 ms (1 ms to 2 ms), x<br>9 ms (8 ms to 9 ms), y",
+        ),
+        ("a: 3x", "3 times (3 times to 3 times)"),
+        ("a: no memory", "a: no memory"),
+        ("not measured", "not measured"),
+    ] {
+        assert_eq!(in_words(result)?, words);
+    }
     Ok(())
 }

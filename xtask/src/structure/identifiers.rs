@@ -1,8 +1,8 @@
 //! Finds identifiers that say nothing about the thing that they name.
 
-use anyhow::{Context, Result, anyhow};
-use proc_macro2::{TokenStream, TokenTree};
-use std::fs;
+use super::{TokenTree, rust_files};
+use anyhow::Result;
+use proc_macro2::TokenStream;
 use std::path::Path;
 
 /// Words that are not names: use the noun or verb of the thing.
@@ -15,19 +15,12 @@ const REFUSED: &[&str] = &["asked", "given", "known", "made", "stand", "told", "
 /// A file cannot be read or is not Rust.
 pub fn refused(folder: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
-        let path = entry?.path();
-        if path.is_dir() && !path.ends_with("target") {
-            found.extend(refused(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path)?;
-            let tokens: TokenStream = text.parse().map_err(|error| anyhow!("{}: {error}", path.display()))?;
-            visit(tokens, &mut |identifier, line| {
-                if REFUSED.contains(&identifier.to_lowercase().as_str()) {
-                    found.push(format!("{}:{line}: {identifier}", path.display()));
-                }
-            });
-        }
+    for (file, tokens) in rust_files(folder)? {
+        visit(tokens, &mut |identifier, line| {
+            if REFUSED.contains(&identifier.to_lowercase().as_str()) {
+                found.push(format!("{}:{line}: {identifier}", file.display()));
+            }
+        });
     }
     Ok(found)
 }

@@ -1,86 +1,124 @@
-//! The import graph of a crate.
+//! The imports of a source file, read from its tokens: paths in the arguments of macros have no syntax tree.
 
-use super::modules::{ModulePath, Modules, collect, is_test};
+use super::TokenTree;
+use proc_macro2::{Delimiter, TokenStream};
 use std::collections::{BTreeMap, BTreeSet};
-use syn::visit::{self, Visit};
-use syn::{Item, ItemFn, ItemImpl, ItemMod, ItemUse, Macro, Path, Visibility};
 
-/// By module: the modules that it imports.
-pub type Edges = BTreeMap<ModulePath, BTreeSet<ModulePath>>;
+/// The segments of a path.
+pub type Path = Vec<String>;
 
-/// The imports of every module of a crate.
-pub fn edges(modules: &Modules) -> Edges {
-    let mut edges = Edges::new();
-    for (path, module) in modules.iter() {
-        let mut visitor = Imports {
-            modules,
-            path,
-            found: BTreeSet::new(),
-        };
-        visitor.visit_file(&module.syntax);
-        visitor.found.remove(path);
-        edges.insert(path.clone(), visitor.found);
-    }
-    edges
+/// The paths and definitions of a source file, without those of `#[cfg(test)]` items.
+#[derive(Default)]
+pub struct Source {
+    /// Paths of two or more segments, and those of `use` declarations that are not public.
+    pub imports: BTreeSet<Path>,
+    /// Names that `use` declarations bring into scope, with the paths that they stand for.
+    pub names: BTreeMap<String, Path>,
+    /// Modules whose names the file re-exports with a glob.
+    pub globs: Vec<Path>,
+    /// Names of items.
+    pub items: BTreeSet<String>,
 }
 
-struct Imports<'a> {
-    modules: &'a Modules,
-    path: &'a ModulePath,
-    found: BTreeSet<ModulePath>,
-}
-
-impl Imports<'_> {
-    fn add(&mut self, segments: &[String]) {
-        self.found.extend(self.modules.resolve(self.path, segments));
-    }
-
-    /// Paths in the arguments of a macro, which have no syntax tree: `crate::` and what follows.
-    fn add_tokens(&mut self, tokens: &str) {
-        for (start, _) in tokens.match_indices("crate ::") {
-            let path = tokens.get(start..).unwrap_or_default();
-            let is_name =
-                |segment: &&str| !segment.is_empty() && segment.chars().all(|c| c.is_alphanumeric() || c == '_');
-            let segments = path
-                .split("::")
-                .map(|segment| segment.trim().split(' ').next().unwrap_or_default());
-            let segments: Vec<String> = segments.take_while(is_name).map(str::to_owned).collect();
-            self.add(&segments);
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Imports<'_> {
-    fn visit_item(&mut self, item: &'ast Item) {
-        let attributes = match item {
-            Item::Fn(ItemFn { attrs, .. }) | Item::Mod(ItemMod { attrs, .. }) | Item::Impl(ItemImpl { attrs, .. }) => {
-                attrs
+impl Source {
+    /// Adds the tokens of a file, or of a group in it.
+    pub fn add(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut rest = tokens.as_slice();
+        let mut is_public = false;
+        while let [token, after @ ..] = rest {
+            rest = after;
+            match token {
+                TokenTree::Group(group) => {
+                    self.add(group.stream());
+                    // The visibility of `pub(crate) use`.
+                    is_public &= group.delimiter() == Delimiter::Parenthesis;
+                    continue;
+                }
+                TokenTree::Punct(mark) if mark.as_char() == '#' && rest.first().is_some_and(is_for_tests) => {
+                    rest = behind_item(rest.get(1..).unwrap_or_default());
+                }
+                TokenTree::Ident(word) if word == "use" => {
+                    let end = rest.iter().position(|token| is(token, ';')).unwrap_or(rest.len());
+                    let (tree, after) = rest.split_at(end);
+                    self.add_use(tree, &Path::new(), is_public);
+                    rest = after;
+                }
+                TokenTree::Ident(word) => {
+                    let mut path = vec![word.to_string()];
+                    while let [first, second, TokenTree::Ident(next), after @ ..] = rest
+                        && is(first, ':')
+                        && is(second, ':')
+                    {
+                        path.push(next.to_string());
+                        rest = after;
+                    }
+                    if path.len() > 1 {
+                        self.imports.insert(path);
+                    } else if let Some(TokenTree::Ident(name)) = rest.first()
+                        && ITEMS.contains(&path[0].as_str())
+                    {
+                        self.items.insert(name.to_string());
+                    }
+                    is_public = word == "pub";
+                    continue;
+                }
+                _ => {}
             }
-            Item::Use(ItemUse { attrs, .. }) => attrs,
-            _ => return visit::visit_item(self, item),
-        };
-        if !is_test(attributes) {
-            visit::visit_item(self, item);
+            is_public = false;
         }
     }
 
-    fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        if matches!(item.vis, Visibility::Inherited) {
-            collect(&item.tree, &mut Vec::new(), &mut |_, segments| self.add(&segments));
+    /// Adds the paths of a `use` declaration behind `prefix`.
+    fn add_use(&mut self, tree: &[TokenTree], prefix: &[String], is_public: bool) {
+        for tree in tree.split(|token| is(token, ',')) {
+            let mut path = prefix.to_vec();
+            let mut words = tree.iter();
+            while let Some(token) = words.next() {
+                match token {
+                    TokenTree::Ident(word) if word == "self" && !path.is_empty() => {}
+                    TokenTree::Ident(word) if word == "as" => {
+                        if let Some(name) = words.next() {
+                            self.names.insert(name.to_string(), path.clone());
+                        }
+                    }
+                    TokenTree::Ident(word) => path.push(word.to_string()),
+                    TokenTree::Group(group) => {
+                        let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                        self.add_use(&inner, &path, is_public);
+                        path.clear();
+                    }
+                    token if is(token, '*') && is_public => self.globs.push(path.clone()),
+                    _ => {}
+                }
+            }
+            let Some(name) = path.last() else { continue };
+            self.names.entry(name.clone()).or_insert_with(|| path.clone());
+            if !is_public {
+                self.imports.insert(path);
+            }
         }
     }
+}
 
-    fn visit_path(&mut self, path: &'ast Path) {
-        let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        // A single name is an item of this module, or one that a `use` has brought here.
-        if segments.len() > 1 {
-            self.add(&segments);
-        }
-        visit::visit_path(self, path);
-    }
+/// The tokens behind the first item, which ends with a semicolon or a block.
+fn behind_item(tokens: &[TokenTree]) -> &[TokenTree] {
+    let is_end = |token: &TokenTree| {
+        is(token, ';') || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+    };
+    let end = tokens.iter().position(is_end).map_or(tokens.len(), |end| end + 1);
+    tokens.get(end..).unwrap_or_default()
+}
 
-    fn visit_macro(&mut self, macro_: &'ast Macro) {
-        self.add_tokens(&macro_.tokens.to_string());
-        visit::visit_macro(self, macro_);
-    }
+/// Keywords that are followed by the name of an item.
+const ITEMS: [&str; 8] = ["const", "enum", "fn", "static", "struct", "trait", "type", "union"];
+
+fn is(token: &TokenTree, mark: char) -> bool {
+    matches!(token, TokenTree::Punct(punctuation) if punctuation.as_char() == mark)
+}
+
+/// Whether the brackets of an attribute contain `cfg(test)`, or another condition that begins with `test`.
+fn is_for_tests(attribute: &TokenTree) -> bool {
+    let text: String = attribute.to_string().split_whitespace().collect();
+    text.starts_with("[cfg(test")
 }

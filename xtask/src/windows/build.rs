@@ -4,7 +4,7 @@ use crate::{debian, toolchain};
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::Command;
-use vkabort_test_kit::{process, target};
+use vkabort_test_kit::target;
 
 /// The target of all Windows builds: its linker is free software that runs on Linux.
 pub const TARGET: &str = "x86_64-pc-windows-gnu";
@@ -16,10 +16,8 @@ pub const TARGET: &str = "x86_64-pc-windows-gnu";
 /// The standard library or the linker cannot be installed.
 pub fn install_linker() -> Result<()> {
     toolchain::add_target(TARGET)?;
-    if !process::is_on_path("x86_64-w64-mingw32-gcc") {
-        debian::install(&["gcc-mingw-w64-x86-64-win32"], "building for Windows")?;
-    }
-    Ok(())
+    let linker = ("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64-win32");
+    debian::require(&[linker], "building for Windows")
 }
 
 /// A task of Cargo for the target, on these crates.

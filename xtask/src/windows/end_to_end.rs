@@ -23,12 +23,8 @@ const PROGRAM: &str = "vkabort-e2e.exe";
 ///
 /// The compiler cannot be installed, or the build fails.
 pub fn build(folder: &Path) -> Result<()> {
-    if !process::is_on_path(COMPILER) {
-        debian::install(
-            &["g++-mingw-w64-x86-64-posix"],
-            "building the end-to-end tests for Windows",
-        )?;
-    }
+    let package = "g++-mingw-w64-x86-64-posix";
+    debian::require(&[(COMPILER, package)], "building the end-to-end tests for Windows")?;
     let mut build = cargo("build", &["tests"]);
     build
         .args(["--bin", "vkabort-e2e"])

@@ -150,7 +150,7 @@ impl<'a> Cube<'a> {
         Ok(())
     }
 
-    /// What the cube has printed.
+    /// The output of the cube so far.
     pub fn output(&self) -> Result<String> {
         Ok(fs::read_to_string(self.folder.join("stdout"))?)
     }
@@ -160,7 +160,7 @@ impl<'a> Cube<'a> {
         self.wait_for(text, |cube| Ok(cube.output()?.contains(text)))
     }
 
-    /// Where the window's contents are on the screen.
+    /// The place of the window's contents on the screen.
     pub fn area(&self) -> Result<Area> {
         let text = self
             .desktop

@@ -13,7 +13,7 @@ use std::time::Duration;
 use vkabort_runner::supervise::{Finished, run_with_limit};
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::display::Display;
-use vkabort_test_kit::drivers::{Driver, TestDriver};
+use vkabort_test_kit::drivers::Driver;
 use vkabort_test_kit::environment::{Environment, Validation};
 
 const WIDTH: usize = 960;
@@ -150,34 +150,6 @@ fn the_vertex_and_compute_shaders_abort() -> Result<()> {
                 driver.name,
                 ended.output_tail()
             );
-            expect_cube(&screenshot(&test)?)?;
-        }
-    }
-    Ok(())
-}
-
-#[test]
-fn extensions_replace_vulkan_1_3() -> Result<()> {
-    let (test, display) = (Test::new()?, Display::open()?);
-    // Mesa 22.3 lacks VK_KHR_shader_non_semantic_info.
-    let drivers = [
-        TestDriver::LavapipeBackports,
-        TestDriver::SwiftShader,
-        TestDriver::Newest,
-    ]
-    .map(TestDriver::name);
-    for driver in all_drivers().iter().filter(|driver| drivers.contains(&&*driver.name)) {
-        for validation in [Validation::Above, Validation::Below] {
-            let setting = Setting {
-                display: display.as_ref().filter(|_| has_windows(driver)),
-                has_layer: true,
-                validation,
-            };
-            let arguments = "--vulkan-1.2 --frames 12 --abort-frame 4 --abort-vertex";
-            let ended = run(&test, driver, &setting, arguments)?;
-            for expected in [", Vulkan 1.2\n", "shader aborted: vertex 17 is corrupt"] {
-                ensure!(ended.stdout.contains(expected), "{}", ended.output_tail());
-            }
             expect_cube(&screenshot(&test)?)?;
         }
     }

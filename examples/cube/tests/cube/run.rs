@@ -17,7 +17,7 @@ pub struct Test {
     scratch: TempDir,
 }
 
-/// Where and under which layers the cube runs.
+/// The display, and the layers under which the cube runs.
 pub struct Setting<'a> {
     /// None: without a window.
     pub display: Option<&'a Display>,

@@ -20,11 +20,10 @@ const RUNNER: &str = "/usr/bin/qemu-static";
 ///
 /// The folder cannot be made, or a check fails.
 pub fn check(platform: &Platform, packed: &Packed, folder: &Path) -> Result<()> {
-    for (program, package) in [("pkg-config", "pkg-config"), ("cc", "gcc")] {
-        if !process::is_on_path(program) {
-            debian::install(&[package], "compiling the crash handler")?;
-        }
-    }
+    debian::require(
+        &[("pkg-config", "pkg-config"), ("cc", "gcc")],
+        "compiling the crash handler",
+    )?;
     let root = Root {
         folder: folder.join("root"),
     };

@@ -29,9 +29,7 @@ pub(super) fn check(platform: &Platform, packed: &Packed, epoch: u64) -> Result<
         process::is_root(),
         "installing the packages in a fresh Debian needs root"
     );
-    if !Path::new("/usr/include/vulkan/vulkan.h").is_file() {
-        debian::install(&["libvulkan-dev"], "building the example in C")?;
-    }
+    debian::require(&[debian::VULKAN_HEADERS], "building the example in C")?;
     if toolchain::host()? == platform.target {
         native::check(packed, &folder)?;
     } else {

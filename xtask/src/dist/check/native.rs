@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use vkabort_test_kit::process;
 
-/// What a user needs to run Vulkan programs, and to compile the examples.
+/// Packages that running Vulkan programs and compiling the examples need.
 const PACKAGES: &str = "libvulkan1,mesa-vulkan-drivers,libvulkan-dev,gcc,libc6-dev,make,cmake,pkg-config";
 
 /// Builds of the crash handler: with CMake, with the shared library, and without a shared library at all.
@@ -33,9 +33,10 @@ const CRASH_HANDLERS: [(&str, &str); 3] = [
 ///
 /// The new Debian cannot be made, or a check fails.
 pub fn check(packed: &Packed, folder: &Path) -> Result<()> {
-    if !process::is_on_path("mmdebstrap") {
-        debian::install(&["mmdebstrap"], "installing the packages in a fresh Debian")?;
-    }
+    debian::require(
+        &[("mmdebstrap", "mmdebstrap")],
+        "installing the packages in a fresh Debian",
+    )?;
     let root = Root {
         folder: folder.join("root"),
     };

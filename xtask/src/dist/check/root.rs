@@ -8,7 +8,7 @@ use std::process::Command;
 use vkabort_manifest::ENABLE;
 use vkabort_test_kit::{cargo, process, root as repository};
 
-/// What dpkg itself writes when it installs any package.
+/// Folders in which dpkg keeps records of its own.
 const OF_DPKG: [&str; 3] = ["var/lib/dpkg/", "var/log/", "var/cache/"];
 
 /// The beginning of the report of the C example.
