@@ -58,6 +58,12 @@ pub fn print_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// A number with its noun: `1 error`, `2 errors`.
+pub fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Whether text on `stream` has colours: as `--color` says, else if `NO_COLOR` is not set and either `CLICOLOR_FORCE` is, or
 /// the stream is a terminal that shows them (`TERM`, `CLICOLOR`).
 pub fn has_color(stream: &impl RawStream) -> bool {

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{folder, run_in, vkabort};
+use common::{Run, folder, run_in, vkabort};
 use serde_json::Value as Json;
+use std::path::Path;
 use vkabort_record::framing::message_data;
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, DROPPED_OFFSET, commit_word, header, record_units};
 use vkabort_record::message_type::{Member, Type};
@@ -20,8 +21,6 @@ fn table() -> SiteTable {
         word_offset: 50 + id,
         function: "main".into(),
         entry_points: vec![0],
-        callers: vec![],
-        snippet: None,
         location: Some(Location {
             file: "cull.comp".into(),
             line: 10 + id,
@@ -33,6 +32,7 @@ fn table() -> SiteTable {
             Member::new(None, length, ty),
         ]),
         text: Some(text.to_owned()),
+        ..Site::default()
     };
     SiteTable {
         module_hash: HASH,
@@ -92,10 +92,19 @@ fn with_table(name: &str) -> std::path::PathBuf {
     folder
 }
 
+/// Decodes data by the table of [`with_table`].
+fn decode(folder: &Path, options: &[&str], input: &[u8]) -> Run {
+    run_in(
+        folder,
+        &[&["decode", "-", "--sites", "sites.json"], options].concat(),
+        input,
+    )
+}
+
 #[test]
 fn arenas_are_detected_and_decoded_by_their_sites() {
     let folder = with_table("arena");
-    let run = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &arena(64)).ok();
+    let run = decode(&folder, &[], &arena(64)).ok();
     assert_eq!(
         run.text(),
         "vkabort: shader aborted: bad 7
@@ -120,7 +129,7 @@ vkabort: shader aborted: far 0.5
 #[test]
 fn json_output_round_trips() {
     let folder = with_table("json");
-    let run = run_in(&folder, &["decode", "-", "--json", "--sites", "sites.json"], &arena(64)).ok();
+    let run = decode(&folder, &["--json"], &arena(64)).ok();
     let reports = Report::read_json_lines(run.text()).expect("reads");
     assert_eq!(reports.len(), 1);
     assert_eq!(reports[0].sites.len(), 2);
@@ -143,7 +152,7 @@ fn messages_are_matched_to_their_sites_in_both_framings() {
         .iter()
         .flat_map(|p| [(p.len() as u64).to_le_bytes().as_slice(), p].concat())
         .collect();
-    let padded = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &padded).ok();
+    let padded = decode(&folder, &[], &padded).ok();
     assert_eq!(
         padded.text(),
         "vkabort: shader aborted: bad 7
@@ -161,7 +170,7 @@ vkabort: shader aborted: far 0.5
 "
     );
     assert_eq!(padded.stderr, "");
-    let packed = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &packed).ok();
+    let packed = decode(&folder, &[], &packed).ok();
     assert_eq!(packed.text(), padded.text());
     packed.says("not padded");
 }
@@ -187,11 +196,7 @@ vkabort: shader aborted: 7 (0x00000007)
         &payload(b"bad %x\0\0", 255),
     )
     .ok();
-    assert!(
-        run.text().starts_with("vkabort: shader aborted: bad ff\n"),
-        "{}",
-        run.text()
-    );
+    run.begins("vkabort: shader aborted: bad ff\n");
     assert_eq!(
         vkabort(&["decode", "-"], b"").ok().text(),
         "vkabort: no shader aborted\n"
@@ -202,7 +207,7 @@ vkabort: shader aborted: 7 (0x00000007)
 fn truncated_and_invalid_data_is_reported() {
     let data = message_data([payload(b"bad %u\0\0", 7).as_slice(), &payload(b"bad %u\0\0", 8)]);
     let run = vkabort(&["decode", "-"], &data[..30]).ok();
-    assert!(run.text().starts_with("vkabort: shader aborted: bad 7\n"));
+    run.begins("vkabort: shader aborted: bad 7\n");
     run.says("6 bytes from offset 24 are left out");
     vkabort(&["decode", "-"], b"certainly not message data").fails(3, "standard input: not abort message data");
     // A message, then bytes that are not one.
@@ -216,24 +221,24 @@ fn truncated_and_invalid_data_is_reported() {
     run_in(&folder, &["decode", "a.spv"], b"")
         .fails(3, "it is a SPIR-V module; `vkabort sites a.spv` lists its aborts");
     std::fs::write(folder.join("sites.json"), b"{\"module_hash\": 1}").expect("written");
-    run_in(&folder, &["decode", "-", "--sites", "sites.json"], &data).fails(3, "sites.json: not a site table");
+    decode(&folder, &[], &data).fails(3, "sites.json: not a site table");
 }
 
 #[test]
 fn a_dump_of_a_full_arena_says_how_many_aborts_did_not_fit() {
     let mut bytes = arena(16);
-    let decode = |bytes: &[u8]| vkabort(&["decode", "-", "--arena-size", "16M"], bytes).ok();
-    let used = decode(&bytes);
+    let sized = |bytes: &[u8]| vkabort(&["decode", "-", "--arena-size", "16M"], bytes).ok();
+    let used = sized(&bytes);
     assert!(!used.text().contains("did not fit"), "{}", used.text());
     bytes[DROPPED_OFFSET as usize] = 3;
-    decode(&bytes).prints("3 more aborts did not fit into the arena of 16777216 bytes: raise the setting `arena_size`");
+    sized(&bytes).prints("3 more aborts did not fit into the arena of 16777216 bytes: raise the setting `arena_size`");
 }
 
 #[test]
 fn reports_and_dump_folders_are_decoded_again() {
     let folder = with_table("again");
-    let json = run_in(&folder, &["decode", "-", "--json", "--sites", "sites.json"], &arena(64)).ok();
-    let text = run_in(&folder, &["decode", "-", "--sites", "sites.json"], &arena(64)).ok();
+    let json = decode(&folder, &["--json"], &arena(64)).ok();
+    let text = decode(&folder, &[], &arena(64)).ok();
     std::fs::create_dir(folder.join("abort-1")).expect("a folder");
     std::fs::write(folder.join("abort-1/report.jsonl"), &json.stdout).expect("written");
     assert_eq!(run_in(&folder, &["decode", "abort-1"], b"").ok().text(), text.text());
@@ -248,11 +253,7 @@ fn reports_and_dump_folders_are_decoded_again() {
         &json.stdout,
     )
     .ok();
-    assert!(
-        run.text().starts_with("vkabort: shader aborted: far 0.5\n"),
-        "{}",
-        run.text()
-    );
+    run.begins("vkabort: shader aborted: far 0.5\n");
     assert!(
         run.text()
             .ends_with("vkabort: 2 more invocations aborted at sites that the filter ignores\n")
@@ -265,11 +266,7 @@ fn reports_and_dump_folders_are_decoded_again() {
     let file = std::fs::File::options().write(true).open(&newer).expect("opened");
     file.set_modified(later).expect("set");
     let run = run_in(&folder, &["decode", "."], b"").ok();
-    assert!(
-        run.text().starts_with("vkabort: shader aborted: newer\n"),
-        "{}",
-        run.text()
-    );
+    run.begins("vkabort: shader aborted: newer\n");
     std::fs::create_dir(folder.join("empty")).expect("a folder");
     run_in(&folder, &["decode", "empty"], b"").fails(3, "no report.jsonl");
     run_in(&folder, &["decode", "-"], b"{\"type\":\"abort\"}\n").fails(3, "not a report: line 1");
@@ -280,13 +277,11 @@ fn samples_limit_the_messages_of_reports_too() {
     let folder = with_table("samples");
     let payloads = [7, 8, 9].map(|value| payload(b"bad %u\0\0", value));
     let data = message_data(payloads.iter().map(Vec::as_slice));
-    let decode = |more: &[&str], input: &[u8]| run_in(&folder, &[&["decode", "-"], more].concat(), input);
-    let sites = ["--sites", "sites.json"];
-    let json = decode(&[&sites[..], &["--json"]].concat(), &data).ok();
+    let json = decode(&folder, &["--json"], &data).ok();
     let shown = |samples: &str| {
-        let limit = ["--samples", samples];
-        let text = decode(&limit, &json.stdout).ok();
-        assert_eq!(text.text(), decode(&[sites, limit].concat(), &data).ok().text());
+        let text = run_in(&folder, &["decode", "-", "--samples", samples], &json.stdout).ok();
+        let of_data = decode(&folder, &["--samples", samples], &data).ok();
+        assert_eq!(text.text(), of_data.text());
         ["bad 7", "bad 8", "bad 9", "..."].map(|words| text.text().contains(words))
     };
     assert_eq!(shown("1"), [true, false, false, true]);
@@ -298,8 +293,7 @@ fn samples_limit_the_messages_of_reports_too() {
 fn options_without_an_effect_are_refused() {
     let folder = with_table("no_effect");
     let report = common::report(b"x");
-    run_in(&folder, &["decode", "-", "--sites", "sites.json"], report.as_bytes())
-        .fails(2, "--sites has no effect on standard input, a report in JSON lines");
+    decode(&folder, &[], report.as_bytes()).fails(2, "--sites has no effect on standard input, a report in JSON lines");
     let data = message_data([&payload(b"bad %u\0\0", 7)[..]]);
     for input in [&data[..], report.as_bytes()] {
         run_in(&folder, &["decode", "-", "--arena-size", "16M"], input).fails(2, "not a dump of an arena");

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{report, run_in, run_program, run_with, with_program};
+use common::{ABORT, report, run_in, run_program, run_with, with_program};
 
 #[test]
 fn programs_without_aborts_keep_their_output_and_exit_code() {
@@ -54,10 +54,7 @@ fn a_run_in_which_no_abort_could_take_effect_says_so() {
     let folder = with_program("unused_two", &format!("{}\n{}\nexit 5", line(1), line(2)));
     run_program(&folder, &[]).fails(5, "no abort could take effect: 2 shader modules contain aborts");
     // An abort of another device is the result.
-    let folder = with_program(
-        "unused_and_aborted",
-        &format!("{}\ncat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"", line(1)),
-    );
+    let folder = with_program("unused_and_aborted", &format!("{}\n{ABORT}", line(1)));
     let ran = run_program(&folder, &[]);
     assert!(
         ran.code == 90 && !ran.stderr.contains("no abort could"),
@@ -124,10 +121,7 @@ fn programs_find_the_layer_and_its_settings() {
 
 #[test]
 fn aborts_are_shown_fail_the_run_and_are_recorded() {
-    let folder = with_program(
-        "aborts",
-        "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"; exit 0",
-    );
+    let folder = with_program("aborts", ABORT);
     // Aborts of an earlier run must not count.
     std::fs::write(folder.join("log.jsonl"), report(b"old report")).expect("written");
     let ran = run_program(&folder, &["--report", "log.jsonl", "--junit", "result.xml"]);
@@ -168,11 +162,8 @@ vkabort: ./app: 2 shader invocations aborted
 #[test]
 fn reports_are_shown_while_the_program_runs() {
     // The program waits for the file `shown`, which the test creates after it has read the report.
-    let folder = with_program(
-        "live",
-        "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"
-         for i in $(seq 500); do test -e shown && exit 0; sleep 0.02; done; exit 1",
-    );
+    let wait = "for i in $(seq 500); do test -e shown && exit 0; sleep 0.02; done; exit 1";
+    let folder = with_program("live", &format!("{ABORT}\n{wait}"));
     use std::io::{BufRead, BufReader};
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_vkabort"))
         .args(["run", "--layer", ".", "--", "./app"])
@@ -207,10 +198,7 @@ fn incomplete_reports_of_a_killed_program_count() {
 
 #[test]
 fn colours_follow_the_option_then_the_environment() {
-    let folder = with_program(
-        "colour-options",
-        "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"",
-    );
+    let folder = with_program("colour-options", ABORT);
     let red = "\x1b[1m\x1b[91mvkabort: shader aborted\x1b[0m";
     let is_red = |options: &[&str], variables: &[(&str, &str)]| {
         let args = [&["run", "--layer", "."], options, &["./app"]].concat();

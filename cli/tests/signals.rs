@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{run_program, with_program};
+use common::{ABORT, run_program, with_program};
 use std::path::Path;
 
 /// Starts a run, waits until the program prints `ready`, and sends `vkabort` a signal.
@@ -49,9 +49,8 @@ fn signals_are_forwarded_to_the_program() {
 
 #[test]
 fn aborts_before_a_signal_count() {
-    let script = "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"
-         echo ready; while :; do sleep 0.02; done";
-    assert_eq!(signalled("signal-aborted", script, "TERM").0, 90);
+    let script = format!("{ABORT}; echo ready; while :; do sleep 0.02; done");
+    assert_eq!(signalled("signal-aborted", &script, "TERM").0, 90);
 }
 
 /// Runs `vkabort run` on a new terminal, types on it, and returns its output.
@@ -111,10 +110,7 @@ fn the_program_receives_ctrl_c_once() {
 
 #[test]
 fn only_terminals_get_colours() {
-    let folder = with_program(
-        "colours",
-        "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"; echo ready",
-    );
+    let folder = with_program("colours", &format!("{ABORT}; echo ready"));
     let (code, shown) = on_terminal(&folder, b"", &[]);
     assert_eq!(code, 90);
     assert!(

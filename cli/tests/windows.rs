@@ -14,13 +14,13 @@ use vkabort_windows::console::{ignore_interrupts, interrupt};
 
 /// The exit code of a program that reads or writes where no memory is (`STATUS_ACCESS_VIOLATION`).
 const ACCESS_VIOLATION: i32 = 0xC000_0005u32.cast_signed();
-/// Variable with what the program does, word by word.
+/// Variable with the actions of the program, separated by spaces.
 const ACTIONS: &str = "VKABORT_TEST_ACTIONS";
 /// Variable that makes [`console`] press Ctrl-C.
 const INTERRUPTS: &str = "VKABORT_TEST_INTERRUPTS";
 /// Flag of a process with a console of its own (`CREATE_NEW_CONSOLE`).
 const NEW_CONSOLE: u32 = 0x10;
-/// What the program prints before it waits.
+/// Line that the program prints before it waits.
 const READY: &str = "ready";
 /// Time that the program waits: longer than a test takes.
 const WAIT: Duration = Duration::from_secs(40);

@@ -35,7 +35,7 @@
  */
 typedef enum {
   /**
-   * The function has done what it is for.
+   * The function succeeded.
    */
   VKABORT_RESULT_SUCCESS = 0,
   /**
@@ -89,7 +89,7 @@ VkabortDecoder *vkabort_decoder_create(void);
  * Frees a decoder. Null is ignored. Reports that it made stay valid.
  *
  * # Safety
- * `decoder` must be null or come from `vkabort_decoder_create`, and no thread may use it any more.
+ * `decoder` must be null or come from `vkabort_decoder_create`, and no thread may use it during the call or afterwards.
  */
 void vkabort_decoder_free(VkabortDecoder *decoder);
 

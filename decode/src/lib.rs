@@ -27,7 +27,7 @@ pub const VKABORT_FORMAT_JSON_LINES: u32 = 2;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VkabortResult {
-    /// The function has done what it is for.
+    /// The function succeeded.
     Success = 0,
     /// The report is complete but for a last message, in which the data ends: the buffer was too small (VK_INCOMPLETE).
     Incomplete = 1,
@@ -78,7 +78,7 @@ fn invalid(problem: &str) -> Failure {
 /// # Safety
 /// `decoder` must be null or come from [`vkabort_decoder_create`] and not be freed.
 unsafe fn decoder_of<'a>(decoder: *const VkabortDecoder) -> Result<&'a Decoder, Failure> {
-    // SAFETY: the caller's contract.
+    // SAFETY: null, or from `vkabort_decoder_create` and not freed, so it points to a decoder. The interface only shares it.
     let decoder = unsafe { decoder.as_ref() };
     decoder
         .map(|decoder| &decoder.0)
@@ -92,7 +92,7 @@ unsafe fn elements<'a, T>(data: *const T, count: usize, name: &str) -> Result<&'
         (_, 0) => Ok(&[]),
         (true, _) => Err(invalid(&format!("{name} is null"))),
         (false, _) if !data.is_aligned() => Err(invalid(&format!("{name} is not aligned"))),
-        // SAFETY: `count` elements (the caller's contract), aligned.
+        // SAFETY: `data` is aligned and not null, and the program keeps its `count` elements unchanged during the call.
         _ => Ok(unsafe { slice::from_raw_parts(data, count) }),
     }
 }
@@ -103,7 +103,7 @@ unsafe fn name_of(name: *const c_char) -> Result<Option<String>, Failure> {
     if name.is_null() {
         return Ok(None);
     }
-    // SAFETY: null-terminated (the caller's contract).
+    // SAFETY: not null, so the program gave a null-terminated string, which is copied before the call returns.
     let name = unsafe { CStr::from_ptr(name) }.to_str();
     name.map(|name| Some(name.to_owned()))
         .map_err(|_| invalid("the name is not UTF-8"))
@@ -125,11 +125,11 @@ pub extern "C" fn vkabort_decoder_create() -> *mut VkabortDecoder {
 /// Frees a decoder. Null is ignored. Reports that it made stay valid.
 ///
 /// # Safety
-/// `decoder` must be null or come from `vkabort_decoder_create`, and no thread may use it any more.
+/// `decoder` must be null or come from `vkabort_decoder_create`, and no thread may use it during the call or afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vkabort_decoder_free(decoder: *mut VkabortDecoder) {
     if !decoder.is_null() {
-        // SAFETY: from `Box::into_raw`, and not used any more (the caller's contract).
+        // SAFETY: `vkabort_decoder_create` leaked this box, and the program frees it once, when no thread uses it.
         drop(unsafe { Box::from_raw(decoder) });
     }
 }
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn vkabort_decoder_add_shader(
     name: *const c_char,
 ) -> VkabortResult {
     guarded(|| {
-        // SAFETY: the caller's contract.
+        // SAFETY: the decoder is live, `words` has `word_count` elements, and `name` is null or null-terminated.
         let (decoder, words, name) = unsafe {
             (
                 decoder_of(decoder)?,
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn vkabort_decoder_add_site_tables(
     name: *const c_char,
 ) -> VkabortResult {
     guarded(|| {
-        // SAFETY: the caller's contract.
+        // SAFETY: the decoder is live, `json` has `size` bytes, and `name` is null or null-terminated.
         let (decoder, json, name) = unsafe {
             (
                 decoder_of(decoder)?,
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
         if report.is_null() {
             return Err(invalid("the pointer to the report is null"));
         }
-        // SAFETY: writable (the caller's contract).
+        // SAFETY: not null, so the program gave a variable for the report.
         unsafe { report.write(ptr::null_mut()) };
         let format = match format {
             VKABORT_FORMAT_TEXT => Format::Text,
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
             VKABORT_FORMAT_JSON_LINES => Format::JsonLines,
             _ => return Err(invalid(&format!("{format} is not a format"))),
         };
-        // SAFETY: the caller's contract.
+        // SAFETY: the decoder is live, and `messages` has `size` bytes.
         let (decoder, messages) = unsafe {
             (
                 decoder_of(decoder)?,
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
         let decoded = decoder.decode(messages, format);
         let decoded = decoded.map_err(|error| (VkabortResult::InvalidMessages, error))?;
         let text = CString::new(decoded.report).map_err(|error| (VkabortResult::Internal, error.to_string()))?;
-        // SAFETY: as above.
+        // SAFETY: the variable for the report, which is not null.
         unsafe { report.write(text.into_raw()) };
         Ok(match decoded.is_cut {
             true => VkabortResult::Incomplete,
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn vkabort_decoder_decode(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn vkabort_report_free(report: *mut c_char) {
     if !report.is_null() {
-        // SAFETY: from `CString::into_raw`, unchanged (the caller's contract).
+        // SAFETY: `vkabort_decoder_decode` leaked this string, and the program frees it once and does not change it.
         drop(unsafe { CString::from_raw(report) });
     }
 }

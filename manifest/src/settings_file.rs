@@ -40,7 +40,7 @@ impl SettingsFile {
             let line = line.split('#').next().unwrap_or_default().trim();
             let (key, value) = match line.split_once('=') {
                 Some((key, value)) => (key.trim(), Some(value.trim().to_owned())),
-                // Without `=`, the first word is what comes closest to a key.
+                // Without `=`, the first word is the likeliest key.
                 None => (line.split_whitespace().next()?, None),
             };
             Some(Line {

@@ -179,7 +179,6 @@ mod tests {
     use crate::message_type::{Length, Member};
     use crate::scalar_type::ScalarType;
     use crate::scalar_type::ScalarType::U32;
-    use crate::site::SiteId;
 
     fn message(members: Vec<(Option<&str>, u32, Type)>) -> Type {
         let member = |(name, offset, ty)| Member::new(name, offset, ty);
@@ -229,15 +228,9 @@ mod tests {
     #[test]
     fn the_text_of_the_site_distinguishes_strings_from_numbers() {
         let site = |text_constant: Option<&str>| Site {
-            id: SiteId(0),
-            word_offset: 0,
-            function: "main".into(),
-            entry_points: vec![],
-            callers: vec![],
-            location: None,
-            snippet: None,
             message: message(vec![(None, 0, Type::array(Length::Constant(1), 4, U32))]),
             text: text_constant.map(str::to_owned),
+            ..Site::default()
         };
         assert_eq!(Message::of_site(&site(Some("")), &[0; 4]).text, "");
         assert_eq!(Message::of_site(&site(None), &[0; 4]).text, "[0]");
@@ -283,15 +276,9 @@ mod tests {
                 members.push((None, 16 + 8 * index, Type::from(*ty)));
             }
             let site = Site {
-                id: SiteId(0),
-                word_offset: 0,
-                function: String::new(),
-                entry_points: Vec::new(),
-                callers: Vec::new(),
-                location: None,
-                snippet: None,
                 message: message(members),
                 text: Some(format.to_owned()),
+                ..Site::default()
             };
             format_notes(&site)
         };

@@ -87,6 +87,13 @@ pub enum Type {
     Scalar(ScalarType),
 }
 
+/// A structure without members.
+impl Default for Type {
+    fn default() -> Self {
+        Self::structure([])
+    }
+}
+
 impl From<ScalarType> for Type {
     fn from(ty: ScalarType) -> Self {
         Self::Scalar(ty)

@@ -1,7 +1,7 @@
 //! The scalar types of messages, one table row each. The rewriter, the decoders and the reports use no other list.
 //!
-//! To add a type: a row below; a [`FloatFormat`] in `float_format.rs`, if its format is new; its name in the schema's `scalar_type`; a golden
-//! test.
+//! To add a type: a row below; a [`FloatFormat`] in `float_format.rs`, if its format is new; a golden test. The test of the
+//! JSON report adds it to the schema with `VKABORT_BLESS=1`.
 
 use crate::float_format::FloatFormat;
 use serde::{Deserialize, Serialize};

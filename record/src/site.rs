@@ -41,7 +41,7 @@ impl fmt::Display for ModuleHash {
 }
 
 /// Index of a site in its module's table, in the order of the module's functions and blocks. Stored in every record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SiteId(pub u32);
 
 /// All sites of one module.
@@ -95,7 +95,7 @@ impl EntryPoint {
 }
 
 /// One `OpAbortKHR`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Site {
     /// Index in the table.
     pub id: SiteId,

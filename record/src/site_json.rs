@@ -71,31 +71,19 @@ fn nesting(json: &[u8]) -> usize {
 mod tests {
     use super::*;
     use crate::message_type::{Member, Type};
-    use crate::site::{ModuleHash, Site, SiteId};
+    use crate::site::{ModuleHash, Site};
 
     /// A table of one site, whose message has `depth` structures in each other.
     fn nested(depth: usize) -> SiteTable {
         let integer = Type::from(crate::scalar_type::ScalarType::U32);
-        let structure = |ty| Type::Struct {
-            name: None,
-            members: vec![Member {
-                name: Some("a \"[{\\".to_owned()),
-                offset: 0,
-                ty,
-            }],
-        };
+        let structure = |ty: Type| Type::structure([Member::new(Some("a \"[{\\"), 0, ty)]);
         SiteTable {
             module_hash: ModuleHash(1),
             sites: vec![Site {
-                id: SiteId(0),
                 word_offset: 5,
                 function: "main".to_owned(),
-                entry_points: Vec::new(),
-                callers: Vec::new(),
-                location: None,
-                snippet: None,
                 message: (0..depth).fold(integer, |ty, _| structure(ty)),
-                text: None,
+                ..Site::default()
             }],
             ..SiteTable::default()
         }

@@ -70,13 +70,19 @@ impl Random {
     }
 }
 
-/// The output of `snprintf`, called through `call`.
-fn c(call: impl Fn(*mut libc::c_char, usize) -> libc::c_int) -> String {
-    let mut buffer = vec![0u8; 4096];
-    let length = call(buffer.as_mut_ptr().cast(), buffer.len());
-    assert!((0..4096).contains(&length));
-    let text = CStr::from_bytes_until_nul(&buffer).expect("snprintf ends its output");
-    text.to_str().expect("ASCII").to_owned()
+/// The output of `snprintf` for a format and its only argument, which has the type that the format takes.
+macro_rules! c {
+    ($format:expr, $argument:expr) => {{
+        let format = CString::new($format.as_str()).expect("no NUL");
+        let mut buffer = [0u8; 4096];
+        let start = buffer.as_mut_ptr().cast();
+        // SAFETY: the buffer has the size that is passed. The format is NUL-terminated and has one conversion, which takes this
+        // argument: `%s` a NUL-terminated text, `%p` a pointer that is not dereferenced.
+        let length = unsafe { libc::snprintf(start, buffer.len(), format.as_ptr(), $argument) };
+        assert!((0..4096).contains(&length));
+        let text = CStr::from_bytes_until_nul(&buffer).expect("snprintf ends its output");
+        text.to_str().expect("ASCII").to_owned()
+    }};
 }
 
 fn rust(format: &str, value: Value) -> String {
@@ -106,11 +112,7 @@ fn floats_are_formatted_as_c_formats_them() {
             check_shortest(&format, value);
             continue;
         }
-        let c_format = CString::new(format.as_str()).expect("no NUL");
-        let expected = c(|buffer, size| {
-            // SAFETY: the buffer has `size` bytes, the format is NUL-terminated and takes exactly one double.
-            unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), value) }
-        });
+        let expected = c!(format, value);
         let found = rust(
             &format,
             Value::Scalar(Scalar::from_bits(ScalarType::F64, value.to_bits())),
@@ -195,16 +197,10 @@ fn integers_are_formatted_as_c_formats_them() {
         let signed = matches!(letter, 'd' | 'i');
         let ty = ScalarType::from_spirv_int(if wide { 64 } else { 32 }, signed).expect("an integer type");
         let scalar = Scalar::from_bits(ty, pattern);
-        let c_format = CString::new(format.as_str()).expect("no NUL");
-        let expected = c(|buffer, size| {
-            if wide {
-                // SAFETY: the buffer has `size` bytes, the format is NUL-terminated and takes exactly one long long.
-                unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), pattern) }
-            } else {
-                // SAFETY: the buffer has `size` bytes, the format is NUL-terminated and takes exactly one int.
-                unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), pattern as u32) }
-            }
-        });
+        let expected = match wide {
+            true => c!(format, pattern),
+            false => c!(format, pattern as u32),
+        };
         assert_eq!(
             rust(&format, Value::Scalar(scalar)),
             expected,
@@ -221,20 +217,12 @@ fn text_and_characters_are_formatted_as_c_formats_them() {
             .map(|_| (b'a' + random.below(26) as u8) as char)
             .collect();
         let format = format!("<%{}{}{}s>", random.flags("-"), random.width(), random.precision());
-        let c_format = CString::new(format.as_str()).expect("no NUL");
         let c_text = CString::new(text.as_str()).expect("no NUL");
-        let expected = c(|buffer, size| {
-            // SAFETY: the buffer has `size` bytes, the format and its one argument are NUL-terminated.
-            unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), c_text.as_ptr()) }
-        });
+        let expected = c!(format, c_text.as_ptr());
         assert_eq!(rust(&format, Value::Text(text)), expected, "{format}");
         let character = 0x20 + random.below(0x5f) as u32;
         let format = format!("<%{}{}c>", random.flags("-"), random.width());
-        let c_format = CString::new(format.as_str()).expect("no NUL");
-        let expected = c(|buffer, size| {
-            // SAFETY: the buffer has `size` bytes, the format is NUL-terminated and takes exactly one int.
-            unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), character) }
-        });
+        let expected = c!(format, character);
         let scalar = Scalar::from_bits(ScalarType::U32, character.into());
         assert_eq!(
             rust(&format, Value::Scalar(scalar)),
@@ -250,12 +238,7 @@ fn pointers_are_formatted_as_c_formats_them() {
     for _ in 0..2_000 {
         let value = (random.next() >> random.below(63)).max(1);
         let format = format!("<%{}{}p>", random.flags("-"), random.width());
-        let c_format = CString::new(format.as_str()).expect("no NUL");
-        let expected = c(|buffer, size| {
-            // SAFETY: the buffer has `size` bytes, the format is NUL-terminated and takes exactly one pointer, which
-            // is printed and never followed.
-            unsafe { libc::snprintf(buffer, size, c_format.as_ptr(), value as *const libc::c_void) }
-        });
+        let expected = c!(format, value as *const libc::c_void);
         assert_eq!(
             rust(&format, Value::Scalar(Scalar::from_bits(ScalarType::Pointer, value))),
             expected,

@@ -1,4 +1,4 @@
-//! Control characters in what a shader or a driver names and says: none reaches a terminal, breaks a line or breaks JSON.
+//! Control characters in names and texts of shaders and drivers reach no terminal, break no line and keep JSON valid.
 
 use vkabort_record::message::Message;
 use vkabort_record::report::{Report, Sample, SiteReport, StageReport, Summary, Totals};

@@ -10,6 +10,7 @@ use crate::payload::Payload;
 use crate::shader_cache;
 use anyhow::{Context, Result};
 use std::collections::BTreeSet;
+use vkabort_oracle::words::from_bytes;
 use vkabort_test_kit::spirv_tools::{self, TargetEnv};
 
 /// Enumerants by name: capabilities, an execution mode, decorations and built-ins.
@@ -149,13 +150,9 @@ fn with_enumerants(operands: &str) -> String {
 fn literal_words(data: &str) -> String {
     let data = data.trim();
     if let Some(text) = data.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        let bytes = Payload::text(text).bytes();
-        let (words, _) = bytes.as_chunks::<4>();
-        return words
-            .iter()
-            .map(|word| format!("!{:#010x}", u32::from_le_bytes(*word)))
-            .collect::<Vec<_>>()
-            .join(" ");
+        let words = from_bytes(&Payload::text(text).bytes());
+        let words: Vec<String> = words.iter().map(|word| format!("!{word:#010x}")).collect();
+        return words.join(" ");
     }
     let word = |word: &str| {
         if word.starts_with(['%', '!']) {

@@ -47,9 +47,8 @@ impl fmt::Display for Progress {
 
 /// Beginnings of the names of cases that need a device that executes (their threads wait for shaders, or they submit in
 /// other ways), or whose devices share an address space.
-const EXCLUDED: [&str; 7] = [
+const EXCLUDED: [&str; 6] = [
     "allocation::",
-    "fault_queries::a_blocked_reader",
     "lost_objects::",
     "lost_threads::",
     "lost_timeline::",

@@ -1,6 +1,7 @@
 //! Golden cases of the rewriter, `tests/golden`: the input of each, with its options. `tests/tests/golden.rs` describes the
 //! format.
 
+use crate::golden_diff::can_show;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use vkabort_instrument::{Arena, Feature, Hooks, LoopPoll, LoweredFeatures, Options, Outcome, Trap, instrument_with};
@@ -43,7 +44,7 @@ pub struct GoldenCase<'t> {
     prelude: String,
     /// Target environment.
     pub env: TargetEnv,
-    /// Shared functions to show.
+    /// Values of `show=`.
     pub shown: Vec<String>,
     /// The expected part.
     pub output: Output,
@@ -85,7 +86,7 @@ impl<'t> GoldenCase<'t> {
                 .split_once('=')
                 .with_context(|| format!("{option} is not key=value"))?;
             match (key, value) {
-                ("show", name) => case.shown.push(name.into()),
+                ("show", name) if can_show(name) => case.shown.push(name.into()),
                 ("output", "sites") => case.output = Output::Sites,
                 ("output", "warnings") => case.output = Output::Warnings,
                 ("prelude", name) => case.prelude = name.into(),

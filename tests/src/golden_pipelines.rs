@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use vkabort_instrument::{DEFAULT_HANG_ITERATIONS, LoopPoll, Options, Trap};
+use vkabort_oracle::words::{from_bytes, to_bytes};
 
 /// Argument that makes the program create pipelines of the modules in the folder behind it.
 pub const GOLDENS: &str = "--goldens";
@@ -51,13 +52,12 @@ pub fn prepare(folder: &Path) -> Result<BTreeMap<String, Settings>> {
         let parts = settings.iter().map(|(name, value)| format!("{name}={value}"));
         let set = parts.collect::<Vec<_>>().join(",");
         fs::create_dir_all(folder.join(&set))?;
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let file = folder.join(&set).join(name);
         if !case.options.specialization.is_empty() {
             let special: Vec<_> = case.options.specialization.iter().collect();
             fs::write(file.with_extension(SPECIALIZATION), serde_json::to_string(&special)?)?;
         }
-        fs::write(file, bytes)?;
+        fs::write(file, to_bytes(&words))?;
         all.insert(set, settings);
     }
     Ok(all)
@@ -114,9 +114,7 @@ pub fn create(folder: &Path, mut each: impl FnMut(&str, &Progress)) -> Result<()
             Ok(json) => serde_json::from_slice(&json)?,
             Err(_) => Vec::new(),
         };
-        let bytes = fs::read(file.path())?;
-        let (words, _) = bytes.as_chunks::<4>();
-        let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let words = from_bytes(&fs::read(file.path())?);
         let interface = Interface::of(&words)?;
         for (entry, (stage, name)) in interface.entries.iter().enumerate() {
             let created = require(&gpu, &interface, has_mesh, *stage).and_then(|stage| {

@@ -1,4 +1,4 @@
-//! Entry points and resources of a module: what a pipeline layout for any shader needs.
+//! Entry points and resources of a module, from which the layout of any pipeline follows.
 
 use anyhow::{Context, Result};
 use ash::vk::{DescriptorType, ShaderStageFlags};
@@ -45,7 +45,7 @@ impl Interface {
             match inst.op {
                 op::Capability => interface.capabilities.push(inst.word(0)),
                 op::EntryPoint => {
-                    let (name, _) = read_string(inst.operands_from(2));
+                    let name = read_string(inst.operands_from(2));
                     interface.entries.push((stage(inst.word(0)), CString::new(name)?));
                 }
                 op::Decorate => {

@@ -21,6 +21,7 @@ pub mod files;
 pub mod glsl;
 pub mod glsl_debug;
 pub mod golden_case;
+pub mod golden_diff;
 #[cfg(unix)]
 pub mod golden_pipelines;
 #[cfg(unix)]

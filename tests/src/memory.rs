@@ -7,7 +7,7 @@ use anyhow::Result;
 ///
 /// # Errors
 ///
-/// The operating system does not tell.
+/// `/proc/self/status` cannot be read.
 #[cfg(unix)]
 pub fn resident() -> Result<usize> {
     use anyhow::Context as _;
@@ -24,7 +24,7 @@ pub fn resident() -> Result<usize> {
 ///
 /// # Errors
 ///
-/// The operating system does not tell.
+/// Windows refuses.
 #[cfg(windows)]
 pub fn resident() -> Result<usize> {
     Ok(vkabort_windows::private_bytes()?)

@@ -1,4 +1,4 @@
-//! What sanitizers ask of the program that they are linked into. Only built by `cargo xtask sanitize`.
+//! Callbacks of the sanitizers that are linked into the program. Only built by `cargo xtask sanitize`.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use vkabort_tests::harness::DRIVER_SETTINGS;

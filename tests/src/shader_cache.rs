@@ -4,12 +4,13 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use vkabort_oracle::words::{from_bytes, to_bytes};
 use vkabort_test_kit::{root, target};
 
 /// Environment variable with the folder. Without it, every call compiles.
 pub const VARIABLE: &str = "VKABORT_SHADER_CACHE";
 
-/// What determines how a source is compiled, beside the arguments of [`compiled`].
+/// Code that determines how a source is compiled, besides the arguments of [`compiled`].
 const COMPILERS: [&str; 4] = [
     include_str!("assembly.rs"),
     include_str!("glsl.rs"),
@@ -40,14 +41,12 @@ pub fn compiled(key: &impl Hash, compile: impl FnOnce() -> Result<Vec<u32>>) -> 
     };
     let path = Path::new(&folder).join(hash(key)).with_extension("spv");
     if let Ok(bytes) = fs::read(&path) {
-        let (words, _) = bytes.as_chunks::<4>();
-        return Ok(words.iter().map(|word| u32::from_ne_bytes(*word)).collect());
+        return Ok(from_bytes(&bytes));
     }
     let words = compile()?;
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     // Renamed into place, since other processes read the folder.
     let staged = path.with_extension(format!("{}.new", std::process::id()));
-    fs::write(&staged, bytes)?;
+    fs::write(&staged, to_bytes(&words))?;
     fs::rename(&staged, &path)?;
     Ok(words)
 }

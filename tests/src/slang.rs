@@ -7,6 +7,7 @@ use libloading::Library;
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
+use vkabort_oracle::words::from_bytes;
 
 /// `SLANG_SOURCE_LANGUAGE_SLANG`.
 const SLANG: c_int = 1;
@@ -143,11 +144,7 @@ impl Session {
                 "Slang returned no SPIR-V: {}",
                 request.diagnostics()
             );
-            let bytes = std::slice::from_raw_parts(code, size);
-            Ok(bytes
-                .chunks_exact(4)
-                .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-                .collect())
+            Ok(from_bytes(std::slice::from_raw_parts(code, size)))
         }
     }
 }

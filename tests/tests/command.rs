@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use vkabort_record::report::Report;
+use vkabort_runner::supervise::Finished;
+use vkabort_test_kit::drivers::Driver;
 use vkabort_tests::command_test::{CommandTest, drivers, exit_code};
 use vkabort_tests::harness::{Placement, environment};
 use vkabort_tests::report_files;
@@ -16,17 +18,19 @@ fn text_of_case() -> Result<String> {
     Ok(fs::read_to_string(report_files::file("glsl_lines", "txt"))?)
 }
 
+/// Runs a case under `vkabort run` with these options and expects this exit code.
+fn run(test: &CommandTest, driver: &Driver, options: &[&str], case: &str, code: i32) -> Result<Finished> {
+    let ended = test.finish(&mut test.run(driver, options, &[E2E, case])?)?;
+    ensure!(exit_code(&ended)? == code, "{}\n{}", driver.name, ended.output_tail());
+    Ok(ended)
+}
+
 #[test]
 fn an_aborting_program_is_reported_and_fails() -> Result<()> {
     let test = CommandTest::new()?;
     for driver in drivers()? {
-        let mut command = test.run(
-            &driver,
-            &["--report", "kept.jsonl", "--junit", "result.xml"],
-            &[E2E, CASE],
-        )?;
-        let ended = test.finish(&mut command)?;
-        ensure!(exit_code(&ended)? == 90, "{}\n{}", driver.name, ended.output_tail());
+        let options = ["--report", "kept.jsonl", "--junit", "result.xml"];
+        let ended = run(&test, &driver, &options, CASE, 90)?;
         let expected = format!("{}vkabort: {E2E}: 1 shader invocation aborted\n", text_of_case()?);
         ensure!(ended.stderr == expected, "{}\n{}", driver.name, ended.output_tail());
         // The log contains other lines before the report; the strict reader accepts them.
@@ -52,18 +56,13 @@ fn an_aborting_program_is_reported_and_fails() -> Result<()> {
 fn json_settings_and_filters_reach_the_layer() -> Result<()> {
     let test = CommandTest::new()?;
     for driver in drivers()? {
-        let ended = test.finish(&mut test.run(&driver, &["--json"], &[E2E, CASE])?)?;
-        ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
+        let ended = run(&test, &driver, &["--json"], CASE, 90)?;
         let expected = fs::read_to_string(report_files::file("glsl_lines", "jsonl"))?;
         ensure!(ended.stderr.starts_with(&expected), "{}", ended.output_tail());
         // Without emulation the case fails, and the run exits with the program's own code.
-        let options = ["--set", "emulation=off"];
-        let ended = test.finish(&mut test.run(&driver, &options, &[E2E, CASE])?)?;
-        ensure!(exit_code(&ended)? == 1, "{}", ended.output_tail());
+        let ended = run(&test, &driver, &["--set", "emulation=off"], CASE, 1)?;
         ensure!(!ended.stderr.contains("aborted"), "{}", ended.output_tail());
-        let options = ["--filter", "ignore file=bounds.comp:13"];
-        let ended = test.finish(&mut test.run(&driver, &options, &[E2E, CASE])?)?;
-        ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
+        let ended = run(&test, &driver, &["--filter", "ignore file=bounds.comp:13"], CASE, 0)?;
         ensure!(
             ended.stderr == "vkabort: 1 invocation aborted at sites that the filter ignores\n",
             "{}",
@@ -79,8 +78,7 @@ fn a_program_that_does_not_enable_the_extension() -> Result<()> {
     let test = CommandTest::new()?;
     for driver in drivers()? {
         let case = "enable::a_module_on_a_device_without_the_extension_is_reported_once";
-        let ended = test.finish(&mut test.run(&driver, &[], &[E2E, case])?)?;
-        ensure!(exit_code(&ended)? == 0, "{}", ended.output_tail());
+        let ended = run(&test, &driver, &[], case, 0)?;
         for text in [
             "contains 1 abort, but this device did not enable VK_KHR_shader_abort",
             "no abort could take effect: a shader module contains aborts",
@@ -92,20 +90,15 @@ fn a_program_that_does_not_enable_the_extension() -> Result<()> {
             );
         }
         let case = "enable::always_reports_the_abort_of_an_application_that_enables_nothing";
-        let ended = test.finish(&mut test.run(&driver, &["--enable"], &[E2E, case])?)?;
-        ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
+        let ended = run(&test, &driver, &["--enable"], case, 90)?;
         ensure!(
             ended.stderr.contains("shader aborted: word 3 is 7"),
             "{}",
             ended.output_tail()
         );
         let case = "enable::always_without_a_taken_abort";
-        let ended = test.finish(&mut test.run(&driver, &["--enable"], &[E2E, case])?)?;
-        ensure!(
-            exit_code(&ended)? == 0 && ended.stderr.is_empty(),
-            "{}",
-            ended.output_tail()
-        );
+        let ended = run(&test, &driver, &["--enable"], case, 0)?;
+        ensure!(ended.stderr.is_empty(), "{}", ended.output_tail());
     }
     Ok(())
 }
@@ -114,8 +107,7 @@ fn a_program_that_does_not_enable_the_extension() -> Result<()> {
 fn a_moved_dump_is_decoded() -> Result<()> {
     let test = CommandTest::new()?;
     let driver = drivers()?.remove(0);
-    let ended = test.finish(&mut test.run(&driver, &["--set", "dump_dir=dumps"], &[E2E, CASE])?)?;
-    ensure!(exit_code(&ended)? == 90, "{}", ended.output_tail());
+    run(&test, &driver, &["--set", "dump_dir=dumps"], CASE, 90)?;
     let dump = fs::read_dir(test.home().join("dumps"))?
         .next()
         .context("no dump")??

@@ -45,6 +45,11 @@ fn check_output(ended: &Finished) -> Result<()> {
     Ok(())
 }
 
+fn check_validated(ended: &Finished) -> Result<()> {
+    ensure!(!ended.stdout.contains("Validation"), "validation message");
+    check_output(ended)
+}
+
 #[test]
 fn three_invocations_abort_and_a_new_device_works() -> Result<()> {
     on_every_driver(Placement::Alone, check_output)
@@ -52,20 +57,12 @@ fn three_invocations_abort_and_a_new_device_works() -> Result<()> {
 
 #[test]
 fn the_validation_layer_below_reports_nothing() -> Result<()> {
-    on_every_driver(Placement::ValidationBelow, |ended| {
-        check_output(ended)?;
-        ensure!(!ended.stdout.contains("Validation"), "validation message");
-        Ok(())
-    })
+    on_every_driver(Placement::ValidationBelow, check_validated)
 }
 
 #[test]
 fn the_validation_layer_above_reports_nothing() -> Result<()> {
-    on_every_driver(Placement::ValidationAbove, |ended| {
-        check_output(ended)?;
-        ensure!(!ended.stdout.contains("Validation"), "validation message");
-        Ok(())
-    })
+    on_every_driver(Placement::ValidationAbove, check_validated)
 }
 
 #[test]

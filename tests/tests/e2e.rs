@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// What the cases are run with.
+/// Programs and libraries that run the cases.
 struct Builds {
     program: PathBuf,
     layer: Layer,

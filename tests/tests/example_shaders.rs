@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use glslang_sys::{glslang_target_client_version_t as Vulkan, glslang_target_language_version_t as Spirv};
 use std::path::Path;
+use vkabort_oracle::words::to_bytes;
 use vkabort_test_kit::root;
 use vkabort_tests::glsl_debug::{self, Form};
 use vkabort_tests::word_strings::with_word_strings;
@@ -37,7 +38,7 @@ fn the_cubes_spirv_matches_its_glsl() -> Result<()> {
 }
 
 fn compare(path: &Path, words: &[u32]) -> Result<()> {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let bytes = to_bytes(words);
     if std::env::var_os(BLESS).is_some() {
         std::fs::write(path, &bytes)?;
     }

@@ -5,14 +5,23 @@
 //! ; options: trap=return loop_poll=off     (optional)
 //! assembly of the input
 //! ;; output
-//! assembly of the output, without the runtime functions that `show=` does not name; features that the options keep are
-//! shown as core instructions
+//! ; digest 0123456789abcdef
+//! @@ %function %block
+//! -removed instruction
+//! +added instruction
 //! ```
 //!
+//! The digest is the XXH3 of every word of the output, so that a case proves the whole output, bit by bit. The hunks below it are
+//! for people: they compare the disassembled input and output, with the input's names. They omit functions of the runtime unless
+//! `show=NAME` names them, the entry points that write the record unless `show=entry` is given, and added types, constants and
+//! other common declarations unless `show=declarations` is given. The lowered extensions are shown as core instructions, except
+//! aborts.
+//!
 //! The expected part is instead `;; error` with the error's text, `;; unchanged`, with `output=sites` `;; sites` with the site
-//! table, or with `output=warnings` `;; warnings` with the warnings. `VKABORT_BLESS=1` rewrites it. Input lines are appended to their section (capabilities, entry points,
-//! decorations, ..) of the prelude that `prelude=` names (default `compute`). Every output must pass the validator. So must
-//! the module after each pass if the input is valid, with core instructions in place of the lowered extensions.
+//! table, or with `output=warnings` `;; warnings` with the warnings. `VKABORT_BLESS=1` rewrites it. Input lines are appended to
+//! their section (capabilities, entry points, decorations, ..) of the prelude that `prelude=` names (default `compute`). Every
+//! output must pass the validator. So must the module after each pass if the input is valid, with core instructions in place of
+//! the lowered extensions.
 
 use anyhow::{Context, Result, bail, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -24,6 +33,8 @@ use vkabort_record::site::{Location, SiteTable};
 use vkabort_test_kit::spirv_tools::{disassemble, validate, validate_with_newest};
 use vkabort_tests::assembly::assemble_for;
 use vkabort_tests::golden_case::{GoldenCase, Output, files, input};
+use vkabort_tests::golden_diff::{disassemble_with_names, hunks, id_names};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Minimum number of files: fewer mean that the folder is wrong.
 const MIN_FILES: usize = 25;
@@ -63,14 +74,15 @@ fn check(path: &Path) -> Result<()> {
         "the first line does not state the purpose of the case"
     );
     let case = GoldenCase::parse(&input)?;
-    let words = assemble_for(&case.module(path)?, case.env).context("the input does not assemble")?;
+    let module = case.module(path)?;
+    let words = assemble_for(&module, case.env).context("the input does not assemble")?;
     if let Some(folder) = std::env::var_os(SEEDS) {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let names = [path.parent().and_then(Path::file_name), path.file_stem()];
         let names: Vec<_> = names.into_iter().flatten().map(|name| name.to_string_lossy()).collect();
-        std::fs::write(Path::new(&folder).join(names.join("-")), bytes)?;
+        std::fs::write(Path::new(&folder).join(names.join("-")), bytes(&words))?;
     }
     let mut result = input.join("\n");
+    let mut output = String::new();
     let mut after_passes = Vec::new();
     let mut after_pass = |pass, words: &[u32]| after_passes.push((pass, words.to_vec()));
     match case.instrument(&words, &mut after_pass) {
@@ -118,10 +130,16 @@ fn check(path: &Path) -> Result<()> {
             result += &match case.output {
                 Output::Sites => format!("\n;; sites\n{}", places(&out.sites)),
                 Output::Warnings => format!("\n;; warnings\n{}", lines(&out.sites.warnings)),
-                Output::Words => format!(
-                    "\n;; output\n{kept}{}\n",
-                    without_runtime(&disassemble(&core)?, &case.shown)
-                ),
+                Output::Words => {
+                    let names = id_names(&module, &words)?;
+                    let before = disassemble_with_names(&words, &names, disassemble)?;
+                    output = disassemble_with_names(&out.words, &names, disassemble)?;
+                    format!(
+                        "\n;; output\n; digest {:016x}\n{kept}{}",
+                        xxh3_64(&bytes(&out.words)),
+                        hunks(&before, &output, &case.shown)
+                    )
+                }
             };
         }
         Ok(Outcome::Unchanged) => result += "\n;; unchanged\n",
@@ -139,11 +157,15 @@ fn check(path: &Path) -> Result<()> {
     if result != text {
         let differing = result.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or(0);
         bail!(
-            "differs from line {} on; VKABORT_BLESS=1 rewrites it. Found:\n{result}",
+            "differs from line {} on; VKABORT_BLESS=1 rewrites it. Found:\n{result}\nThe whole output:\n{output}",
             differing + 1
         );
     }
     Ok(())
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// `DescriptorHeapEXT`, which the released SPIRV-Tools do not know.
@@ -197,32 +219,4 @@ fn places(table: &SiteTable) -> String {
         }
     }
     text
-}
-
-/// Removes the runtime functions that every rewritten module contains.
-fn without_runtime(text: &str, shown_functions: &[String]) -> String {
-    let mut shown = Vec::new();
-    let mut hidden = false;
-    for line in text.lines() {
-        let runtime = [
-            "%vkabort_reserve",
-            "%vkabort_commit",
-            "%vkabort_put_bytes",
-            "%vkabort_poll",
-        ];
-        if line.contains(" = OpFunction ") {
-            hidden = runtime
-                .iter()
-                .filter(|name| {
-                    !shown_functions
-                        .iter()
-                        .any(|shown| name.ends_with(&format!("vkabort_{shown}")))
-                })
-                .any(|name| line.starts_with(&format!("{name} =")));
-        }
-        if !hidden {
-            shown.push(line);
-        }
-    }
-    shown.join("\n")
 }

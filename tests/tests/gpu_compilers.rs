@@ -153,7 +153,7 @@ fn run(device: &Device, layer: &Layer, home: &Path, arguments: &[&str], settings
     Ok(finished)
 }
 
-/// Checks the memory that the log names. Returns what is the same in every process.
+/// Checks the memory that the log names. Returns the lines that are equal in every process.
 fn memory(device: &Device, log: &str) -> Result<String> {
     let line = |name: &str| {
         let end = log

@@ -24,7 +24,7 @@ const CASE: &str = "test_driver_secure_execution::only_the_application_configure
 const SHADER: &str = "shaders/abort/entry_point.comp";
 /// An unprivileged user and group without a name.
 const ATTACKER: &str = "54321:54321";
-/// Where the attacker may write.
+/// Folder that the attacker may write to.
 const ATTACK: &str = "/attack";
 
 /// Mode, owner and content of files.

@@ -1,15 +1,12 @@
 //! Several processes on the test driver: equal binaries in each run, and the output of `vkabort doctor`.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
-use std::time::Duration;
-use vkabort_runner::supervise::run_with_limit;
 use vkabort_test_kit::cargo::{self, Profile};
 use vkabort_test_kit::scratch;
 use vkabort_tests::case_process::CaseProcess;
-use vkabort_tests::harness::{DRIVER_SETTINGS, Placement, environment};
+use vkabort_tests::command_test::CommandTest;
+use vkabort_tests::harness::DRIVER_SETTINGS;
 
 const CACHE_DATA: &str = "test_driver_binaries::pipeline_cache_data";
 
@@ -30,34 +27,14 @@ fn cpu_drivers_have_a_fixed_address() -> Result<()> {
     Ok(())
 }
 
-/// Path of the layer's library in its manifest.
-fn library() -> Result<PathBuf> {
-    let folder = cargo::build_layer(Profile::OWN)?.explicit;
-    let manifest = fs::read_to_string(folder.join(format!("{}.json", vkabort_test_kit::layer::NAME)))?;
-    let after = manifest.split("\"library_path\": \"").nth(1).context("no library")?;
-    Ok(after.split('"').next().context("no library")?.into())
-}
-
-/// Output of `vkabort doctor` on the test driver.
-fn doctor(settings: &str) -> Result<String> {
-    doctor_with(settings, &[])
-}
-
-/// [`doctor`] with environment variables.
-fn doctor_with(settings: &str, variables: &[(&str, &str)]) -> Result<String> {
-    let scratch = scratch::folder()?;
-    let (layer, driver) = (
-        cargo::build_layer(Profile::OWN)?,
-        cargo::build_test_driver(Profile::OWN)?,
-    );
-    let environment = environment(&driver, &layer, Placement::WithoutLayer, scratch.path())?;
-    let mut command = environment.command(&cargo::build_command(Profile::OWN)?)?;
-    command
-        .args(["doctor", "--layer"])
-        .arg(library()?)
-        .env(DRIVER_SETTINGS, settings)
-        .envs(variables.iter().copied());
-    Ok(run_with_limit(&mut command, Duration::from_secs(60), scratch.path())?.stdout)
+/// Output of `vkabort doctor` on the test driver, with environment variables.
+fn doctor(settings: &str, variables: &[(&str, &str)]) -> Result<String> {
+    let test = CommandTest::new()?;
+    let driver = cargo::build_test_driver(Profile::OWN)?;
+    let mut command = test.program(&driver, &test.command)?;
+    command.args(["doctor", "--layer"]).arg(&test.layer.library);
+    command.env(DRIVER_SETTINGS, settings).envs(variables.iter().copied());
+    Ok(test.finish(&mut command)?.stdout)
 }
 
 /// Checks the output of `vkabort doctor` for settings of the test driver.
@@ -65,7 +42,7 @@ fn expect_doctor(rows: &[(&str, &str)]) -> Result<()> {
     let mut outputs = BTreeMap::new();
     for (settings, expected) in rows {
         if !outputs.contains_key(settings) {
-            outputs.insert(settings, doctor(settings)?);
+            outputs.insert(settings, doctor(settings, &[])?);
         }
         let output = &outputs[settings];
         ensure!(output.contains(expected), "with {settings}:\n{output}");
@@ -129,7 +106,7 @@ fn doctor_explains_why_a_device_lacks_the_extension() -> Result<()> {
 
 #[test]
 fn doctor_names_the_stages_that_partial_emulation_refuses() -> Result<()> {
-    let output = doctor_with("no_fragment_stores", &[("VK_SHADER_ABORT_EMULATION", "partial")])?;
+    let output = doctor("no_fragment_stores", &[("VK_SHADER_ABORT_EMULATION", "partial")])?;
     let row = "  shader stages                aborts in fragment shaders are refused: the driver lacks \
                fragmentStoresAndAtomics\n";
     for expected in [row, "  VK_KHR_shader_abort          emulated\n", "VK_SUCCESS"] {

@@ -5,7 +5,7 @@ use std::io::{Error, Result};
 use std::os::windows::io::IntoRawHandle as _;
 use windows_sys::Win32::System::Console::{STD_ERROR_HANDLE, STD_OUTPUT_HANDLE, SetStdHandle};
 
-/// Makes standard output and standard error write to these files. Those that they wrote to stay open, since another thread may be
+/// Makes standard output and standard error write to these files. The previous files stay open, since another thread may be
 /// writing.
 ///
 /// # Errors

@@ -172,10 +172,8 @@ fn write(args: &InstrumentArgs, module: &Module, new: &Instrumented) -> Result<J
     let (name, words, new_words) = (&module.name, module.words.len(), new.words.len());
     let sites = new.sites.sites.len();
     if !args.json {
-        let plural = if sites == 1 { "" } else { "s" };
-        io::note(&format!(
-            "{name}: {sites} abort site{plural}, {words} words rewritten to {new_words}"
-        ));
+        let sites = io::count(sites as u64, "abort site");
+        io::note(&format!("{name}: {sites}, {words} words rewritten to {new_words}"));
         if !new.data_spec_ids.is_empty() {
             io::note(&format!(
                 "{name}: constant data with SpecId {:?} has its default; pass other data as --specialize",

@@ -114,8 +114,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
         if !status.success() {
             io::note(&format!("{name}: {status}"));
         }
-        let plural = if aborted == 1 { "" } else { "s" };
-        io::note(&format!("{name}: {aborted} shader invocation{plural} aborted"));
+        io::note(&format!("{name}: {} aborted", io::count(aborted, "shader invocation")));
         return Ok(ExitCode::from(code::ABORTED));
     }
     if log.is_empty {

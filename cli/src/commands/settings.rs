@@ -37,7 +37,7 @@ struct Row {
     origin: String,
 }
 
-/// Prints every setting, and what in the environment and the settings file has no effect.
+/// Prints every setting, and the names in the environment and the settings file that have no effect.
 ///
 /// # Errors
 ///
@@ -121,68 +121,4 @@ fn as_json(rows: &[Row], sources: &Sources, problems: &[String]) -> Json {
         .iter()
         .map(|row| json!({"key": row.key, "value": row.value, "origin": row.origin}));
     json!({"settings": settings.collect::<Vec<_>>(), "file": sources.file(), "problems": problems})
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sources_of(variables: &[(&str, &str)]) -> Sources {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Sources::from_parts(
-            variables.iter().map(owned).collect(),
-            "vkabort_shader_abort.on_abort = continue\n",
-            Vec::new(),
-        )
-    }
-
-    #[test]
-    fn every_setting_has_a_value_and_a_source() {
-        let sources = sources_of(&[
-            ("VK_VKABORT_SHADER_ABORT_ARENA_SIZE", "4M"),
-            ("VK_SHADER_ABORT_TRAP", "explode"),
-        ]);
-        let mut problems = Vec::new();
-        let all = settings::all().expect("the manifest");
-        let rows: Vec<Row> = all
-            .iter()
-            .map(|setting| row(setting, &sources, &mut problems))
-            .collect();
-        let text = as_text(&rows, &sources);
-        let has = |parts: &[&str]| {
-            text.lines()
-                .any(|line| line.split_whitespace().eq(parts.iter().copied()))
-        };
-        assert!(has(&["emulation", "auto", "default"]), "{text}");
-        assert!(
-            has(&["on_abort", "continue", "vk_layer_settings.txt,", "line", "1"]),
-            "{text}"
-        );
-        assert!(
-            has(&[
-                "arena_size",
-                "4M",
-                "environment",
-                "variable",
-                "VK_VKABORT_SHADER_ABORT_ARENA_SIZE"
-            ]),
-            "{text}"
-        );
-        assert!(has(&["trap", "return", "default"]), "{text}");
-        assert!(
-            problems.len() == 1
-                && problems[0].contains("VK_SHADER_ABORT_TRAP: `explode` is not a valid value for trap"),
-            "{problems:?}"
-        );
-    }
-
-    #[test]
-    fn values_that_do_not_switch_the_layer_on_are_explained() {
-        assert_eq!(switch_problem(&sources_of(&[])), None);
-        assert_eq!(switch_problem(&sources_of(&[(ENABLE, "1")])), None);
-        let text = switch_problem(&sources_of(&[(ENABLE, "true")]));
-        assert!(text.is_some_and(|text| text.contains("set VKABORT_ENABLE=1")));
-        let text = switch_problem(&sources_of(&[(ENABLE, "1"), (DISABLE, "0")]));
-        assert!(text.is_some_and(|text| text.contains("switches the layer off")));
-    }
 }

@@ -58,8 +58,7 @@ pub fn run(args: &SitesArgs) -> Result<ExitCode> {
 fn show_table(name: &str, table: &SiteTable, out: &mut String) {
     let count = match table.sites.len() {
         0 => "no abort sites".to_owned(),
-        1 => "1 abort site".to_owned(),
-        n => format!("{n} abort sites"),
+        n => io::count(n as u64, "abort site"),
     };
     let _ = writeln!(out, "{name}: {count}, module {}", table.module_hash);
     let entries: Vec<String> = table.entry_points.iter().map(show_entry).collect();

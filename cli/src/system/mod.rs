@@ -1,4 +1,4 @@
-//! What depends on the operating system: where layers are registered, how a program is supervised, and its exit code. `unix`
+//! Code that depends on the operating system: where layers are registered, how a program is supervised, and its exit code. `unix`
 //! and `windows` have the same items.
 
 #[cfg(unix)]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use vkabort_record::message::Message;
 use vkabort_record::report::{Report, Sample, SiteReport};
-use vkabort_spirv_builder::{push, string};
+use vkabort_spirv_builder::op::{self, capability, decoration, execution_mode, execution_model};
+use vkabort_spirv_builder::{Builder, push, string};
 
 /// Result of a run of the command.
 pub struct Run {
@@ -19,6 +20,15 @@ pub struct Run {
 impl Run {
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).expect("standard output is text")
+    }
+
+    /// Checks that standard output starts with `text`.
+    pub fn begins(&self, text: &str) {
+        assert!(
+            self.text().starts_with(text),
+            "{text:?} is not at the start of\n{}",
+            self.text()
+        );
     }
 
     /// Checks that standard output contains `text`.
@@ -149,132 +159,120 @@ pub fn with_program(name: &str, script: &str) -> PathBuf {
     folder
 }
 
+/// A line of a program of [`with_program`] that writes a report as the layer does.
+#[cfg(unix)]
+pub const ABORT: &str = "cat abort.jsonl >> \"$VK_VKABORT_SHADER_ABORT_LOG_FILE\"";
+
 /// Runs the program of [`with_program`] under `vkabort run`.
 pub fn run_program(folder: &Path, options: &[&str]) -> Run {
     let args = [&["run", "--layer", "."], options, &["--", "./app", "one"]].concat();
     run_in(folder, &args, b"")
 }
 
-/// One instruction.
-fn op(code: u32, operands: &[u32]) -> Vec<u32> {
-    let mut words = Vec::new();
-    push(&mut words, code as u16, operands);
-    words
+type Instruction<'a> = (u16, &'a [u32]);
+
+/// A compute shader under construction.
+struct Shader {
+    module: Builder,
+    void: u32,
+    signature: u32,
+    main: u32,
 }
 
-fn op_text(code: u32, operands: &[u32], text: &str, more: &[u32]) -> Vec<u32> {
-    op(code, &[operands, &string(text), more].concat())
-}
+impl Shader {
+    /// Without functions.
+    fn new() -> Self {
+        let mut module = Builder::new(3);
+        module.capability(capability::Shader);
+        let void = module.void();
+        let (signature, main) = (module.ty(op::TypeFunction, &[void]), module.fresh());
+        let entry = [&[execution_model::GLCompute, main], &string("main")[..]].concat();
+        push(&mut module.entry_points, op::EntryPoint, &entry);
+        let size = [main, execution_mode::LocalSize, 8, 1, 1];
+        push(&mut module.modes, op::ExecutionMode, &size);
+        module.name(main, "main");
+        Self {
+            module,
+            void,
+            signature,
+            main,
+        }
+    }
 
-fn module(bound: u32, instructions: &[Vec<u32>]) -> Vec<u32> {
-    let mut words = vec![0x0723_0203, 0x0001_0300, 0, bound, 0];
-    words.extend(instructions.concat());
-    words
+    /// Adds a function without parameters.
+    fn function(&mut self, id: u32, body: &[Instruction<'_>]) {
+        let label = [self.module.fresh()];
+        let head = [self.void, id, 0, self.signature];
+        let code = &mut self.module.functions;
+        let (begin, end) = (
+            [(op::Function, &head[..]), (op::Label, &label)],
+            [(op::FunctionEnd, &[][..])],
+        );
+        for (opcode, operands) in begin.iter().chain(body).chain(&end) {
+            push(code, *opcode, operands);
+        }
+    }
 }
 
 /// An empty compute shader.
 pub fn plain() -> Vec<u32> {
-    module(
-        5,
-        &[
-            op(17, &[1]),
-            op(14, &[0, 1]),
-            op_text(15, &[5, 4], "main", &[]),
-            op(16, &[4, 17, 1, 1, 1]),
-            op(19, &[1]),
-            op(33, &[2, 1]),
-            op(54, &[1, 4, 0, 2]),
-            op(248, &[3]),
-            op(253, &[]),
-            op(56, &[]),
-        ],
-    )
+    let mut shader = Shader::new();
+    shader.function(shader.main, &[(op::Return, &[])]);
+    shader.module.finish()
 }
 
 /// A compute shader whose `main` calls `check`, which aborts with `{code: 7, value: 0.5}` at hand.comp:12:5.
 pub fn aborting() -> Vec<u32> {
-    let [void, function, main, label, check, check_label, result] = [1, 2, 3, 4, 5, 6, 7];
-    let [uint, float, message, seven, half, constant, file] = [8, 9, 10, 11, 12, 13, 14];
-    module(
-        15,
-        &[
-            op(17, &[1]),
-            op(17, &[5120]),
-            op_text(10, &[], "SPV_KHR_abort", &[]),
-            op(14, &[0, 1]),
-            op_text(15, &[5, main], "main", &[]),
-            op(16, &[main, 17, 8, 1, 1]),
-            op_text(7, &[file], "hand.comp", &[]),
-            op_text(5, &[main], "main", &[]),
-            op_text(5, &[check], "check", &[]),
-            op_text(5, &[message], "Message", &[]),
-            op_text(6, &[message, 0], "code", &[]),
-            op_text(6, &[message, 1], "value", &[]),
-            op(72, &[message, 0, 35, 0]),
-            op(72, &[message, 1, 35, 4]),
-            op(19, &[void]),
-            op(33, &[function, void]),
-            op(21, &[uint, 32, 0]),
-            op(22, &[float, 32]),
-            op(30, &[message, uint, float]),
-            op(43, &[uint, seven, 7]),
-            op(43, &[float, half, 0.5f32.to_bits()]),
-            op(44, &[message, constant, seven, half]),
-            op(54, &[void, main, 0, function]),
-            op(248, &[label]),
-            op(8, &[file, 30, 1]),
-            op(57, &[void, result, check]),
-            op(253, &[]),
-            op(56, &[]),
-            op(54, &[void, check, 0, function]),
-            op(248, &[check_label]),
-            op(8, &[file, 12, 5]),
-            op(5121, &[message, constant]),
-            op(56, &[]),
-        ],
-    )
+    let mut shader = Shader::new();
+    let m = &mut shader.module;
+    m.capability(capability::AbortKHR);
+    m.extension("SPV_KHR_abort");
+    let (file, check, result) = (m.string("hand.comp"), m.fresh(), m.fresh());
+    let (uint, float) = (m.uint(), m.float(32));
+    // Names precede decorations, so they precede the structure.
+    let message = m.bound;
+    for (member, name) in [(0, "code"), (1, "value")] {
+        let operands = [&[message, member], &string(name)[..]].concat();
+        push(&mut m.decorations, op::MemberName, &operands);
+    }
+    assert_eq!(m.structure(&[(uint, 0), (float, 4)]), message);
+    m.name(check, "check");
+    m.name(message, "Message");
+    let (seven, half) = (m.constant(7), m.value(op::Constant, float, &[0.5f32.to_bits()]));
+    let constant = m.value(op::ConstantComposite, message, &[seven, half]);
+    let call = [shader.void, result, check];
+    let body: [Instruction<'_>; 3] = [(op::Line, &[file, 30, 1]), (op::FunctionCall, &call), (op::Return, &[])];
+    shader.function(shader.main, &body);
+    shader.function(
+        check,
+        &[(op::Line, &[file, 12, 5]), (op::AbortKHR, &[message, constant])],
+    );
+    shader.module.finish()
 }
 
 /// A compute shader that aborts with `format` and the number 7 at hand.comp:12:5.
 pub fn formatted(format: &str) -> Vec<u32> {
-    let [void, function, main, label, uint, char, text, length] = [1, 2, 3, 4, 5, 6, 7, 8];
-    let [seven, data, message, constant, file] = [9, 10, 11, 12, 13];
+    let mut shader = Shader::new();
+    let m = &mut shader.module;
+    for capability in [capability::Int8, capability::AbortKHR, capability::ConstantDataKHR] {
+        m.capability(capability);
+    }
+    m.extension("SPV_KHR_abort");
+    m.extension("SPV_KHR_constant_data");
     let bytes = string(format);
     let size = 4 * bytes.len() as u32;
-    module(
-        14,
-        &[
-            op(17, &[1]),
-            op(17, &[39]),
-            op(17, &[5120]),
-            op(17, &[5146]),
-            op_text(10, &[], "SPV_KHR_abort", &[]),
-            op_text(10, &[], "SPV_KHR_constant_data", &[]),
-            op(14, &[0, 1]),
-            op_text(15, &[5, main], "main", &[]),
-            op(16, &[main, 17, 8, 1, 1]),
-            op_text(7, &[file], "hand.comp", &[]),
-            op(71, &[text, 5145]),
-            op(71, &[text, 6, 1]),
-            op(72, &[message, 0, 35, 0]),
-            op(72, &[message, 1, 35, size]),
-            op(19, &[void]),
-            op(33, &[function, void]),
-            op(21, &[uint, 32, 0]),
-            op(21, &[char, 8, 1]),
-            op(43, &[uint, length, size]),
-            op(28, &[text, char, length]),
-            op(30, &[message, text, uint]),
-            op(43, &[uint, seven, 7]),
-            op(5147, &[&[text, data], bytes.as_slice()].concat()),
-            op(44, &[message, constant, data, seven]),
-            op(54, &[void, main, 0, function]),
-            op(248, &[label]),
-            op(8, &[file, 12, 5]),
-            op(5121, &[message, constant]),
-            op(56, &[]),
-        ],
-    )
+    let (file, uint, char) = (m.string("hand.comp"), m.uint(), m.int(8, true));
+    let length = m.constant(size);
+    let text = m.strided_array(char, length, Some(1));
+    m.decorate(text, decoration::UTFEncodedKHR, &[]);
+    let message = m.structure(&[(text, 0), (uint, size)]);
+    let (seven, data) = (m.constant(7), m.new_value(op::ConstantDataKHR, text, &bytes));
+    let constant = m.value(op::ConstantComposite, message, &[data, seven]);
+    shader.function(
+        shader.main,
+        &[(op::Line, &[file, 12, 5]), (op::AbortKHR, &[message, constant])],
+    );
+    shader.module.finish()
 }
 
 pub fn little(words: &[u32]) -> Vec<u8> {

@@ -1,11 +1,11 @@
 //! Builds a [`Report`] from records, or from messages without records.
 
 use crate::invocation::Invocation;
-use crate::report::data::{
-    Extent, ModuleInfo, Report, ReportOptions, Sample, SiteReport, SpecializationReport, Summary,
-};
+use crate::report::data::{Extent, ModuleInfo, ReportOptions, Sample, SpecializationReport};
 use crate::report::site_context::SiteContext;
 use crate::report::site_match::{Origin, match_payload};
+use crate::report::site_report::SiteReport;
+use crate::report::summary::{Report, Summary};
 use crate::site::{ModuleHash, SiteId};
 use crate::snapshot::{Record, Records};
 use std::collections::{HashMap, HashSet};

@@ -15,14 +15,12 @@ fn table() -> Arc<SiteTable> {
         word_offset: 100 + id,
         function: function.to_owned(),
         entry_points,
-        callers: vec![],
-        location: None,
-        snippet: None,
         message: Type::structure([
             Member::new(None, 0, Type::string(8)),
             Member::new(Some("i"), 8, ScalarType::U32),
         ]),
         text: Some("bad %u".into()),
+        ..Site::default()
     };
     let entry = |name: &str, execution_model, size: Option<_>| EntryPoint {
         name: name.to_owned(),
@@ -140,23 +138,6 @@ fn local_and_workgroup_ids_follow_from_a_consistent_workgroup_size() {
             workgroup: None
         }
     );
-}
-
-#[test]
-fn a_full_arena_names_the_setting_to_raise() {
-    let found = Records {
-        dropped: 3,
-        unfinished: 1,
-        ..Records::default()
-    };
-    let options = ReportOptions {
-        arena_bytes: Some(4096),
-        ..ReportOptions::default()
-    };
-    let report = Report::build(&found, &modules, &options);
-    assert_eq!(report.summary.raise.as_deref(), Some("arena_size"));
-    assert!(!report.is_empty() && report.sites.is_empty());
-    assert!(Report::build(&records(vec![]), &modules, &options).is_empty());
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! The data of a report: one [`SiteReport`] per abort site, and a [`Summary`].
+//! The inputs of a report besides the records, and the parts of its sites.
 
 use crate::invocation::Invocation;
 use crate::message::Message;
+use crate::report::rows::is_zero;
 use crate::scalar::Scalar;
-use crate::site::{Frame, Location, ModuleHash, SiteId, SiteTable, Snippet};
+use crate::site::SiteTable;
 use crate::specialization::PipelineStage;
 use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ pub struct ModuleInfo {
 }
 
 /// A queue on which a shader may have aborted: it has work that no successful wait covers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueUse {
     /// Its debug-utils name, else `(family 0, index 1)`.
     pub name: String,
@@ -76,113 +77,6 @@ impl Default for ReportOptions {
             queues: Vec::new(),
         }
     }
-}
-
-/// A report of all aborts of a device.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
-    /// The sites that aborted, in the order of their first aborts.
-    pub sites: Vec<SiteReport>,
-    /// Counts over all sites, and aborts that were not recorded.
-    pub summary: Summary,
-}
-
-/// Counts over all sites.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Summary {
-    /// Name of the device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub device: Option<String>,
-    /// Invocations whose messages were recorded.
-    pub invocations: u64,
-    /// Messages that were started but not completed.
-    pub unfinished: u64,
-    /// Aborts that did not fit into the arena.
-    pub dropped: u64,
-    /// Whether the arena was too small for all messages.
-    pub full: bool,
-    /// Whether the abort count was lost with the device: there may have been more aborts.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub control_lost: bool,
-    /// The driver's own description of a device loss, by line.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub driver: Vec<String>,
-    /// Invocations at sites that the filter removed from the report.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub ignored: u64,
-    /// Size of the arena, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arena_bytes: Option<u64>,
-    /// The setting to raise for a larger arena.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub raise: Option<String>,
-    /// Folder of the dump.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dump: Option<String>,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-/// One site that aborted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SiteReport {
-    /// Hash of the module; `None` for messages from the driver's own debug info.
-    pub module_hash: Option<ModuleHash>,
-    /// Debug-utils name of the module.
-    pub module_name: Option<String>,
-    /// Index of the site in its module.
-    pub site: Option<SiteId>,
-    /// Word offset of the `OpAbortKHR` in the module.
-    pub word_offset: Option<u32>,
-    /// The function that aborted.
-    pub function: Option<String>,
-    /// A shortest call path to it from an entry point, outermost first.
-    pub callers: Vec<Frame>,
-    /// Source position of the abort.
-    pub location: Option<Location>,
-    /// The source text around it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snippet: Option<Snippet>,
-    /// Stages in which it was reached.
-    pub stages: Vec<StageReport>,
-    /// Names of the pipelines and shader objects that the aborting invocations may have run.
-    pub pipelines: Vec<String>,
-    /// Number of such objects without a name.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub unnamed_pipelines: u64,
-    /// The values of the module's specialisation constants. Empty if it has none, or if they are not known.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub specializations: Vec<SpecializationReport>,
-    /// Names of the queues that the aborting invocations may have run on.
-    pub queues: Vec<String>,
-    /// Debug-utils name of the command buffer, if only one can have aborted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command_buffer: Option<String>,
-    /// Debug-utils labels of the queue under which all work that can have aborted was submitted, outermost first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub queue_labels: Vec<String>,
-    /// Invocations that aborted here.
-    pub invocations: u64,
-    /// For aborts at a site that was reported before: the minimum number of submits in which they happened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeats: Option<u64>,
-    /// Distinct messages among those invocations; 0 with `repeats`.
-    pub distinct_messages: u64,
-    /// Smallest and largest ids of the invocations, if their stage has ids in three dimensions or pixels.
-    pub extent: Option<Extent>,
-    /// Some of the messages: distinct ones first, each in the order of their invocations. With `repeats`, the first message
-    /// that was ever reported.
-    pub samples: Vec<Sample>,
-    /// Sites that can send the same message, if the bytes do not identify one.
-    pub also_possible: Vec<String>,
 }
 
 /// A stage in which a site was reached.
@@ -253,21 +147,9 @@ pub struct Extent {
 pub struct Sample {
     /// The invocation; `None` for messages from the driver's own debug info.
     pub invocation: Option<Invocation>,
-    /// Index of its values in [`SiteReport::specializations`], if there are several.
+    /// Index of its values in [`specializations`](crate::report::SiteReport::specializations), if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub specialization: Option<usize>,
     /// The message.
     pub message: Message,
-}
-
-impl Report {
-    /// Whether no site is reported and no message is missing.
-    pub fn is_empty(&self) -> bool {
-        self.sites.is_empty() && self.summary.unfinished == 0 && self.summary.dropped == 0
-    }
-
-    /// Text of the first message.
-    pub fn first_message(&self) -> Option<String> {
-        Some(self.sites.first()?.samples.first()?.message.text.clone())
-    }
 }

@@ -1,6 +1,7 @@
-//! Shortens the reports of a device that goes on after aborts: a site is shown in full a few times, then counted.
+//! Shortens the reports of a device that continues after aborts: a site is shown in full a few times, then counted.
 
-use crate::report::data::{Report, SiteReport, Summary};
+use crate::report::site_report::SiteReport;
+use crate::report::summary::{Report, Summary};
 use crate::report::totals::SiteKey;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -71,7 +72,7 @@ impl Duplicates {
         })
     }
 
-    /// Counts a site. Returns whether that is all: it was shown in full often enough.
+    /// Counts a site. Returns whether it is only counted, because it was shown in full often enough.
     fn count(&mut self, site: &SiteReport) -> bool {
         let next = self.sites.len();
         let index = *self.indices.entry(SiteKey::new(site)).or_insert(next);

@@ -8,20 +8,25 @@
 //! pattern `*` matches any text and `?` any character. `file` is compared with the path, with the file name, and with
 //! both followed by `:line`.
 
-use crate::report::data::{Report, SiteReport};
+use crate::report::site_report::SiteReport;
+use crate::report::summary::Report;
 use std::str::FromStr;
+use wildmatch::WildMatch;
 
 /// A list of rules.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     rules: Vec<Rule>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `WildMatch` compares its characters, but does not implement [`Eq`].
+impl Eq for Filter {}
+
+#[derive(Clone, Debug, PartialEq)]
 struct Rule {
     report: bool,
     subject: Subject,
-    pattern: Vec<char>,
+    pattern: WildMatch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +82,12 @@ impl Rule {
         Ok(Self {
             report,
             subject: *subject,
-            pattern: pattern.trim().chars().collect(),
+            pattern: WildMatch::new(pattern.trim()),
         })
     }
 
     fn applies_to(&self, site: &SiteReport) -> bool {
-        let is_match = |text: &str| glob_matches(&self.pattern, text);
+        let is_match = |text: &str| self.pattern.matches(text);
         match self.subject {
             Subject::File => site.location.as_ref().is_some_and(|location| {
                 let name = location.file.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -122,34 +127,6 @@ impl Filter {
         report.summary.ignored += ignored;
         report.summary.invocations = report.summary.invocations.saturating_sub(ignored);
     }
-}
-
-/// Glob matching that backtracks to the last `*` only: O(pattern x text).
-fn glob_matches(pattern: &[char], text: &str) -> bool {
-    let text: Vec<char> = text.chars().collect();
-    let (mut p, mut t) = (0, 0);
-    // After the last star: the next character of the pattern, and the start of the text that it is tried on.
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                retry = Some((p + 1, t));
-                p += 1;
-            }
-            Some(c) if *c == '?' || Some(c) == text.get(t) => {
-                p += 1;
-                t += 1;
-            }
-            _ => match retry {
-                Some((star, at)) => {
-                    (p, t) = (star, at + 1);
-                    retry = Some((star, at + 1));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.get(p..).unwrap_or_default().iter().all(|c| *c == '*')
 }
 
 #[cfg(test)]
@@ -211,7 +188,7 @@ mod tests {
 
     #[test]
     fn patterns_match_whole_texts() {
-        let m = |pattern: &str, text: &str| glob_matches(&pattern.chars().collect::<Vec<_>>(), text);
+        let m = |pattern: &str, text: &str| WildMatch::new(pattern).matches(text);
         assert!(m("", "") && m("*", "") && m("**", "abc") && m("a*c", "abbc") && m("*b*b*", "abab"));
         assert!(m("a?c", "aéc") && m("*aab", "aaaaab") && m("a*b?", "axbbx"));
         assert!(!m("", "a") && !m("a", "") && !m("a*c", "abcd") && !m("?", "") && !m("*ab", "aba"));

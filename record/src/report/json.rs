@@ -6,7 +6,8 @@
 //! reader here accepts older versions and refuses unknown keys.
 
 use crate::escape::json_text;
-use crate::report::data::{Report, SiteReport, Summary};
+use crate::report::site_report::SiteReport;
+use crate::report::summary::{Report, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 

@@ -11,18 +11,20 @@ mod filter;
 pub mod json;
 mod phrases;
 mod pipelines;
+mod rows;
 mod site_context;
 mod site_match;
+mod site_report;
 mod source_view;
+mod summary;
 mod text;
 mod totals;
 mod value_json;
 
-pub use data::{
-    ConstantValue, Extent, ModuleInfo, QueueUse, Report, ReportOptions, Sample, SiteReport, SpecializationReport,
-    StageReport, Summary,
-};
+pub use data::{ConstantValue, Extent, ModuleInfo, QueueUse, ReportOptions, Sample, SpecializationReport, StageReport};
 pub use duplicates::Duplicates;
 pub use filter::Filter;
 pub use phrases::show_location;
+pub use site_report::SiteReport;
+pub use summary::{Report, Summary};
 pub use totals::{SiteTotal, Totals};

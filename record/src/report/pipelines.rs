@@ -1,7 +1,8 @@
 //! The pipelines in which a site can have been reached, and the values of their specialisation constants.
 
-use crate::report::data::{ConstantValue, SiteReport, SpecializationReport};
+use crate::report::data::{ConstantValue, SpecializationReport};
 use crate::report::site_context::SiteContext;
+use crate::report::site_report::SiteReport;
 use crate::scalar::Scalar;
 use crate::site::EntryPoint;
 use crate::specialization::{LocalSize, PipelineStage, Specialization};

@@ -1,7 +1,8 @@
 //! A site and its surroundings: what reports of its aborts have in common.
 
 use crate::message::Message;
-use crate::report::data::{ModuleInfo, SiteReport, StageReport};
+use crate::report::data::{ModuleInfo, StageReport};
+use crate::report::site_report::SiteReport;
 use crate::site::{EntryPoint, Site, SiteTable};
 use crate::specialization::PipelineStage;
 use crate::stage::stage_name;

@@ -111,12 +111,9 @@ mod tests {
             id: SiteId(id),
             word_offset: id * 10,
             function: "f".into(),
-            entry_points: vec![],
-            callers: vec![],
-            location: None,
-            snippet: None,
             message: Type::structure(members),
             text: Some(text.to_owned()),
+            ..Site::default()
         }
     }
 

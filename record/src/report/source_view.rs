@@ -1,8 +1,8 @@
 //! The source lines of a site for the text report. Lines come from the shader and are escaped, so columns move.
 
 use crate::escape::{one_line, printable};
-use crate::report::data::SiteReport;
 use crate::report::phrases::show_location;
+use crate::report::site_report::SiteReport;
 use crate::site::{Location, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Snippet};
 use std::ops::Range;

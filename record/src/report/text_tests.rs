@@ -1,6 +1,7 @@
 //! Tests of [`super`]: whole reports as expected text.
 
 use super::*;
+use crate::invocation::Invocation;
 use crate::message_type::{Member, Type};
 use crate::report::data::{ModuleInfo, QueueUse, ReportOptions};
 use crate::scalar::Scalar;
@@ -103,8 +104,7 @@ fn queue(name: &str, graphics: bool, compute: bool) -> QueueUse {
         name: name.into(),
         graphics,
         compute,
-        command_buffer: None,
-        labels: vec![],
+        ..QueueUse::default()
     }
 }
 
@@ -263,26 +263,4 @@ fn colours_do_not_change_the_text() {
         plain.starts_with("vkabort: shader aborted: (empty message)\n"),
         "{plain}"
     );
-}
-
-#[test]
-fn names_cannot_control_the_terminal() {
-    let mut report = Report::default();
-    report.sites.push(SiteReport {
-        module_hash: Some(HASH),
-        module_name: Some("\x1b[2J".into()),
-        pipelines: vec!["\x07\n--> elsewhere.comp:1".into()],
-        function: Some("f\x1b".into()),
-        location: Some(Location {
-            file: "\x1b]0;x".into(),
-            line: 1,
-            column: 1,
-            source: Some("\x1b[31m".into()),
-        }),
-        also_possible: vec!["\x1b".into()],
-        ..SiteReport::default()
-    });
-    let text = report.text(false);
-    assert!(!text.contains(['\x1b', '\x07']));
-    assert!(!text.contains("\n-->"), "{text}");
 }

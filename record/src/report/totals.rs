@@ -1,7 +1,8 @@
 //! The sites of several reports, each with the sum of its aborts.
 
-use crate::report::data::{Report, SiteReport};
-use crate::report::phrases::{count, place};
+use crate::report::phrases::count;
+use crate::report::site_report::{SiteReport, place};
+use crate::report::summary::Report;
 use crate::report::text::bold;
 use crate::site::{ModuleHash, SiteId};
 use std::collections::HashMap;

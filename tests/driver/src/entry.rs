@@ -226,8 +226,8 @@ functions! {
     Device vkGetShaderModuleIdentifierEXT = shader::module_identifier;
     Device vkGetShaderModuleCreateInfoIdentifierEXT = shader::create_info_identifier;
     Device vkDestroyShaderModule = destroy::<shader::Module>;
-    Device vkCreateComputePipelines = pipeline::create_compute;
-    Device vkCreateGraphicsPipelines = pipeline::create_graphics;
+    Device vkCreateComputePipelines = pipeline::create::<vk::ComputePipelineCreateInfo<'_>>;
+    Device vkCreateGraphicsPipelines = pipeline::create::<vk::GraphicsPipelineCreateInfo<'_>>;
     Device vkCreateRayTracingPipelinesKHR = pipeline::create_ray_tracing;
     Device vkDestroyPipeline = destroy::<shader::Pipeline>;
     Device vkCreateShadersEXT = shader_object::create;

@@ -1,9 +1,10 @@
 //! Fault queries. `VK_EXT_device_fault` returns two fixed addresses, one vendor record and a binary of 96 bytes; the native
 //! `VK_KHR_device_fault` returns one report and the messages of shaders.
 
-use crate::enumerate::{all_or_incomplete, answer};
+use crate::enumerate::{all_or_incomplete, answer, copy_text};
 use crate::state::{Cause, Device, deadline};
 use ash::vk::{self, DeviceFaultAddressTypeEXT as Kind};
+use std::ffi::CStr;
 use std::time::Instant;
 use vk_ext::{ERROR_NOT_ENOUGH_SPACE, FaultDebugInfo, FaultInfo, ShaderAbortMessageInfo, fault_flags};
 use vkabort_record::framing::message_data;
@@ -23,17 +24,15 @@ const ADDRESSES: [(Kind, u64, u64); 2] = [
     (Kind::WRITE_INVALID, 0xDEAD_0000, 4096),
     (Kind::INSTRUCTION_POINTER_FAULT, 0xC0DE_0040, 64),
 ];
-const DESCRIPTION: &[u8] = b"the test driver has lost the device";
-const VENDOR: (&[u8], u64, u64) = (b"watchdog", 7, 77);
+const DESCRIPTION: &CStr = c"the test driver has lost the device";
+const VENDOR: (&CStr, u64, u64) = (c"watchdog", 7, 77);
 /// Size of `VkDeviceFaultVendorBinaryHeaderVersionOneEXT` followed by consecutive byte values.
 const BINARY_BYTES: usize = 96;
 const BINARY_HEADER_BYTES: usize = 56;
 
-fn text(bytes: &[u8]) -> [std::ffi::c_char; vk::MAX_DESCRIPTION_SIZE] {
+fn text(text: &CStr) -> [std::ffi::c_char; vk::MAX_DESCRIPTION_SIZE] {
     let mut out = [0; vk::MAX_DESCRIPTION_SIZE];
-    out.iter_mut()
-        .zip(bytes)
-        .for_each(|(to, from)| *to = std::ffi::c_char::from_ne_bytes([*from]));
+    copy_text(&mut out, text);
     out
 }
 

@@ -5,7 +5,7 @@
 //! ```text
 //! loader -> entry       table of all functions
 //!        -> instance, physical/*, device, memory, buffer, sync, event, command, shader, pipeline, swapchain
-//!                       one file per kind of object; state holds what they share
+//!                       one file per kind of object; state holds their shared data
 //!        -> submit, queue   submissions: executed immediately, or by the queue's thread if they have to wait
 //!        -> abort       records that an aborting shader would write
 //!        -> fault       fault queries

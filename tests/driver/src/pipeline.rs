@@ -72,23 +72,49 @@ unsafe fn pipeline(
     Ok(vk::Pipeline::from_raw(unsafe { handle.assume_init() }))
 }
 
-/// Creates the pipeline of each create info with the stages that `stages` returns.
-///
-/// # Safety
-/// `infos` must have `count` valid elements, and `pipelines` room for as many.
-unsafe fn create_all<T: TaggedStructure>(
+/// A create info of pipelines.
+pub trait PipelineInfo: TaggedStructure {
+    /// Its stages.
+    ///
+    /// # Safety
+    /// The create info must be valid.
+    unsafe fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>];
+}
+
+impl PipelineInfo for vk::ComputePipelineCreateInfo<'_> {
+    unsafe fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>] {
+        std::slice::from_ref(&self.stage)
+    }
+}
+
+impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'_> {
+    unsafe fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>] {
+        // SAFETY: the create info is valid (the caller's contract).
+        unsafe { slice(self.p_stages, self.stage_count) }
+    }
+}
+
+impl PipelineInfo for vk::RayTracingPipelineCreateInfoKHR<'_> {
+    unsafe fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>] {
+        // SAFETY: the create info is valid (the caller's contract).
+        unsafe { slice(self.p_stages, self.stage_count) }
+    }
+}
+
+/// `vkCreateComputePipelines` and `vkCreateGraphicsPipelines`.
+pub extern "system" fn create<T: PipelineInfo>(
+    _: &Device,
     cache: Option<&Cache>,
     count: u32,
     infos: *const T,
     allocator: Allocator<'_>,
     pipelines: *mut vk::Pipeline,
-    stages: impl Fn(&T) -> &[vk::PipelineShaderStageCreateInfo<'_>],
 ) -> vk::Result {
     let mut result = vk::Result::SUCCESS;
-    // SAFETY: the arrays have `count` elements, which are valid (the caller's contract).
+    // SAFETY: by the command's valid usage, the arrays have `count` valid elements.
     unsafe {
         for (index, info) in slice(infos, count).iter().enumerate() {
-            let created = pipeline(cache, info, stages(info), allocator).unwrap_or_else(|error| {
+            let created = pipeline(cache, info, info.stages(), allocator).unwrap_or_else(|error| {
                 result = error;
                 vk::Pipeline::null()
             });
@@ -98,61 +124,23 @@ unsafe fn create_all<T: TaggedStructure>(
     result
 }
 
-pub extern "system" fn create_compute(
-    _: &Device,
-    cache: Option<&Cache>,
-    count: u32,
-    infos: *const vk::ComputePipelineCreateInfo<'_>,
-    allocator: Allocator<'_>,
-    pipelines: *mut vk::Pipeline,
-) -> vk::Result {
-    // SAFETY: by the command's valid usage, the arrays have `count` valid elements.
-    unsafe {
-        create_all(cache, count, infos, allocator, pipelines, |info| {
-            std::slice::from_ref(&info.stage)
-        })
-    }
-}
-
-pub extern "system" fn create_graphics(
-    _: &Device,
-    cache: Option<&Cache>,
-    count: u32,
-    infos: *const vk::GraphicsPipelineCreateInfo<'_>,
-    allocator: Allocator<'_>,
-    pipelines: *mut vk::Pipeline,
-) -> vk::Result {
-    // SAFETY: by the command's valid usage, the arrays have `count` valid elements.
-    unsafe {
-        create_all(cache, count, infos, allocator, pipelines, |info| {
-            slice(info.p_stages, info.stage_count)
-        })
-    }
-}
-
 pub extern "system" fn create_ray_tracing(
-    device: &Device,
+    device: &'static Device,
     operation: Option<&Deferred>,
     cache: Option<&'static Cache>,
     count: u32,
-    infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>,
-    allocator: Allocator<'_>,
+    infos: *const vk::RayTracingPipelineCreateInfoKHR<'static>,
+    allocator: Allocator<'static>,
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
-    // By the command's valid usage, what the parameters point to stays valid until the operation completes.
-    let (infos_address, pipelines_address) = (infos as usize, pipelines as usize);
-    let allocator_address = allocator.map_or(0, |callbacks| std::ptr::from_ref(callbacks) as usize);
+    // By the command's valid usage, the pointers stay valid until the operation completes.
+    let (infos, pipelines) = (infos as usize, pipelines as usize);
+    let allocator = allocator.map_or(0, |callbacks| std::ptr::from_ref(callbacks) as usize);
     let create = move || {
-        let infos = infos_address as *const vk::RayTracingPipelineCreateInfoKHR<'_>;
-        let pipelines = pipelines_address as *mut vk::Pipeline;
-        // SAFETY: as above.
-        let allocator = unsafe { (allocator_address as *const vk::AllocationCallbacks<'_>).as_ref() };
-        // SAFETY: by the command's valid usage, the arrays have `count` valid elements until then.
-        unsafe {
-            create_all(cache, count, infos, allocator, pipelines, |info| {
-                slice(info.p_stages, info.stage_count)
-            })
-        }
+        // SAFETY: the callbacks are valid until then.
+        let allocator = unsafe { (allocator as *const vk::AllocationCallbacks<'_>).as_ref() };
+        let infos = infos as *const vk::RayTracingPipelineCreateInfoKHR<'_>;
+        create(device, cache, count, infos, allocator, pipelines as *mut vk::Pipeline)
     };
     match operation {
         Some(deferred) if device.settings.deferred => {

@@ -63,7 +63,7 @@ pub extern "system" fn create_module(
 /// SPIR-V of a stage: from its module, a chained create info or a chained identifier. `None` for an unknown identifier.
 ///
 /// # Safety
-/// The stage must be valid: its module is null or live, and its chain and what that points to are valid.
+/// The stage must be valid: its module is null or live, and its chain is valid, pointers included.
 pub unsafe fn stage_words(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Option<Vec<u32>> {
     // SAFETY: the stage is valid (the caller's contract).
     unsafe {

@@ -86,7 +86,7 @@ pub extern "system" fn submit2(
             signals: with(slice(info.p_signal_semaphore_infos, info.signal_semaphore_info_count)),
         }
     };
-    // SAFETY: as above.
+    // SAFETY: by the command's valid usage, the array has `count` elements.
     submit_batches(queue, unsafe { slice(submits, count) }.iter().map(batch), fence)
 }
 
@@ -104,7 +104,7 @@ pub extern "system" fn bind_sparse(
             signals: paired(slice(info.p_signal_semaphores, info.signal_semaphore_count), &[]),
         }
     };
-    // SAFETY: as above.
+    // SAFETY: by the command's valid usage, the array has `count` elements.
     submit_batches(queue, unsafe { slice(infos, count) }.iter().map(batch), fence)
 }
 

@@ -7,7 +7,7 @@ use vkabort_instrument::{Options, Outcome, instrument};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::{Density, Trigger, plant};
-use vkabort_oracle::words::without_extensions;
+use vkabort_oracle::words::{to_bytes, without_extensions};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -15,10 +15,7 @@ fn main() -> std::io::Result<()> {
         println!("usage: module FOLDER SEED..");
         return Ok(());
     };
-    let write = |name: String, words: &[u32]| {
-        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        std::fs::write(Path::new(&folder).join(name), bytes)
-    };
+    let write = |name: String, words: &[u32]| std::fs::write(Path::new(&folder).join(name), to_bytes(words));
     for seed in seeds.filter_map(|s| s.parse().ok()) {
         let choices = &mut Choices::seeded(seed);
         let module = generate(choices, GeneratorOptions::default());

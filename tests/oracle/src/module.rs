@@ -46,8 +46,6 @@ impl Block {
 pub struct Function {
     /// Result id of `OpFunction`.
     pub id: Id,
-    /// Return type.
-    pub result_type: Id,
     /// Ids of its parameters.
     pub parameters: Vec<Id>,
     /// Types of the parameters.
@@ -72,8 +70,6 @@ pub struct Entry {
     pub function: Id,
     /// Name.
     pub name: String,
-    /// Interface variables.
-    pub interface: Vec<Id>,
 }
 
 /// A module.
@@ -101,7 +97,6 @@ impl Module {
                 (op::Function, None) => {
                     function = Some(Function {
                         id: inst.word(1),
-                        result_type: inst.word(0),
                         parameters: Vec::new(),
                         parameter_types: Vec::new(),
                         blocks: Vec::new(),
@@ -124,12 +119,10 @@ impl Module {
                 }
                 (_, None) => {
                     if inst.op == op::EntryPoint {
-                        let (name, length) = read_string(inst.operands_from(2));
                         entries.push(Entry {
                             model: inst.word(0),
                             function: inst.word(1),
-                            name,
-                            interface: inst.operands_from(2 + length).to_vec(),
+                            name: read_string(inst.operands_from(2)),
                         });
                     }
                     globals.push(inst);
@@ -157,7 +150,7 @@ impl Module {
     /// Id with a name. For functions, ignores the parameter types that glslang appends.
     pub fn named(&self, name: &str) -> Option<Id> {
         let named = |inst: &&Inst| {
-            let (text, _) = read_string(inst.operands_from(1));
+            let text = read_string(inst.operands_from(1));
             inst.op == op::Name && (text == name || text.split('(').next() == Some(name))
         };
         self.globals.iter().find(named).map(|inst| inst.word(0))

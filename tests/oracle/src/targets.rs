@@ -7,7 +7,7 @@ use crate::choices::Choices;
 use crate::generate::{Generated, GeneratorOptions, generate};
 use crate::module::Module;
 use crate::plant::{Density, Trigger, plant};
-use crate::words::{HEADER_WORDS, MAGIC, instructions};
+use crate::words::{HEADER_WORDS, MAGIC, from_bytes, instructions};
 use std::sync::Arc;
 use vkabort_instrument::{Instrumented, LoopPoll, Options, Outcome, instrument};
 use vkabort_record::framing::split;
@@ -29,10 +29,7 @@ pub enum Verdict {
 
 /// Runs the rewriter over arbitrary words. It must not panic, and rewriting its output must change nothing.
 pub fn words(bytes: &[u8]) -> Verdict {
-    let mut words: Vec<u32> = bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect();
+    let mut words = from_bytes(bytes);
     if words.len() >= HEADER_WORDS && words.first() != Some(&MAGIC) {
         // Almost all inputs would be rejected at the header, so half of those with a wrong magic number get the right one.
         if words.first().is_some_and(|w| w & 1 == 0) {

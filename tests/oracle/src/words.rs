@@ -1,7 +1,7 @@
 //! Reads and writes instructions as words.
 
 use crate::op;
-pub use vkabort_spirv_builder::{MAGIC, push, string};
+pub use vkabort_spirv_builder::{MAGIC, push, string, words as pack};
 
 /// Size of a module's header in words.
 pub const HEADER_WORDS: usize = 5;
@@ -29,11 +29,22 @@ impl Inst {
     }
 }
 
-/// Decodes the string literal at the start of `words`. Returns the text and its length in words.
-pub fn read_string(words: &[u32]) -> (String, usize) {
-    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
-    (String::from_utf8_lossy(&bytes[..end]).into_owned(), end / 4 + 1)
+/// Words of bytes, the first byte lowest. Drops bytes after the last whole word.
+pub fn from_bytes(bytes: &[u8]) -> Vec<u32> {
+    let (words, _) = bytes.as_chunks();
+    words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// Bytes of words, the lowest byte first.
+pub fn to_bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Decodes the string literal at the start of `words`.
+pub fn read_string(words: &[u32]) -> String {
+    let bytes = to_bytes(words);
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// Instructions of a module; `None` if the header is invalid or an instruction exceeds the module.
@@ -66,7 +77,7 @@ pub fn without_extensions(words: &[u32]) -> Option<Vec<u32>> {
             op::Capability if [5120, 5146, 5156].contains(&inst.word(0)) => {}
             op::Extension
                 if ["SPV_KHR_abort", "SPV_KHR_constant_data", "SPV_KHR_poison_freeze"]
-                    .contains(&read_string(&inst.operands).0.as_str()) => {}
+                    .contains(&read_string(&inst.operands).as_str()) => {}
             op::ExecutionMode if inst.word(1) == op::execution_mode::ArithmeticPoisonKHR => {}
             op::Decorate if inst.word(1) == op::decoration::UTFEncodedKHR => {}
             op::AbortKHR => push(&mut out, op::Unreachable, &[]),

@@ -11,6 +11,7 @@ use vkabort_oracle::check::{CheckSummary, Failure, Subject, check};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::plant::{Density, Trigger, plant};
+use vkabort_oracle::words::to_bytes;
 
 /// Seeds to run: by default, the first `few`.
 fn seeds(few: u64) -> impl Iterator<Item = u64> {
@@ -27,8 +28,7 @@ fn seeds(few: u64) -> impl Iterator<Item = u64> {
 
 fn dump(folder: &Path, seed: u64, words: &[u32], failure: &Failure) {
     let write = |name: String, words: &[u32]| {
-        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        std::fs::write(folder.join(name), bytes).expect("the folder is writable");
+        std::fs::write(folder.join(name), to_bytes(words)).expect("the folder is writable");
     };
     write(format!("{seed}.spv"), words);
     if let Some(rewrite) = &failure.rewrite {

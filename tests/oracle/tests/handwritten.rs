@@ -2,7 +2,7 @@
 
 use vkabort_oracle::op::{self, capability, execution_mode};
 use vkabort_oracle::targets::{Verdict, words};
-use vkabort_oracle::words::{MAGIC, push};
+use vkabort_oracle::words::{MAGIC, push, to_bytes};
 
 /// Greater than any id here.
 const BOUND: u32 = 1 << 17;
@@ -28,7 +28,7 @@ fn module(declarations: &[(u16, &[u32])], code: &[(u16, &[u32])]) -> Vec<u8> {
     for (opcode, operands) in parts.concat() {
         push(&mut module, opcode, operands);
     }
-    module.iter().flat_map(|word| word.to_le_bytes()).collect()
+    to_bytes(&module)
 }
 
 /// Values that are copies of each other, which is invalid. The rewriter followed them endlessly.

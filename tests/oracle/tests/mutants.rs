@@ -26,7 +26,7 @@ fn rebuild(words: &[u32], change: Break<'_>) -> Vec<u32> {
     let name_insts = all.iter().filter(|i| i.op == op::Name);
     let names = Names(
         name_insts
-            .map(|i| (read_string(i.operands_from(1)).0, i.word(0)))
+            .map(|i| (read_string(i.operands_from(1)), i.word(0)))
             .collect(),
     );
     let mut out = words[..HEADER_WORDS].to_vec();

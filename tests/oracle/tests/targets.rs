@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use vkabort_oracle::choices::Choices;
 use vkabort_oracle::generate::{GeneratorOptions, generate};
 use vkabort_oracle::targets::{Verdict, mutated, planted, reader, words};
+use vkabort_oracle::words::{pack, to_bytes};
 use vkabort_record::layout::{COMMIT_MAGIC, CONTROL_BYTES, UNIT_WORDS, record_units};
 
 /// Number of inputs for each target.
@@ -17,10 +18,6 @@ fn inputs(few: u64) -> u64 {
 
 fn folder(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds").join(target)
-}
-
-fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
 fn random(choices: &mut Choices, most: u32) -> Vec<u8> {
@@ -71,7 +68,7 @@ fn module(seed: u64) -> Vec<u8> {
         size: 1,
         ..GeneratorOptions::default()
     };
-    let mut bytes = bytes(&generate(choices, generator_options).words);
+    let mut bytes = to_bytes(&generate(choices, generator_options).words);
     if seed % 2 == 1 {
         for _ in 0..choices.between(1, 8) {
             let at = choices.below(bytes.len() as u32) as usize;
@@ -110,10 +107,7 @@ fn arena(seed: u64) -> Vec<u8> {
         let text: Vec<u8> = (0..size)
             .map(|_| b"%d: {} %s\0abc"[choices.below(13) as usize])
             .collect();
-        record.extend(text.chunks(4).map(|c| {
-            let byte = |i: usize| u32::from(c.get(i).copied().unwrap_or(0)) << (8 * i);
-            (0..4).map(byte).fold(0, |a, b| a | b)
-        }));
+        record.extend(pack(&text, text.len().div_ceil(4)));
         record.resize((units * UNIT_WORDS) as usize, 0);
         words.append(&mut record);
     }
@@ -125,7 +119,7 @@ fn arena(seed: u64) -> Vec<u8> {
         }
     }
     let mut all: Vec<u8> = (0..16).map(|_| choices.word() as u8).collect();
-    all.extend(bytes(&words));
+    all.extend(to_bytes(&words));
     all
 }
 

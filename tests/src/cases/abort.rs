@@ -1,6 +1,8 @@
 //! Abort locations: the entry point, called functions and every control-flow path. Also checks the rest of the dispatch.
 
-use super::support::{MARK, expect_no_reports, incremented, marked, run, run_to_loss, same_set, same_words};
+use super::support::{
+    GROUPS, MARK, check_entry_point, expect_no_reports, marked, run, run_to_loss, same_set, same_words,
+};
 use crate::case::{Case, cases};
 use crate::glsl;
 use crate::payload::Payload;
@@ -15,12 +17,10 @@ pub(super) const CASES: &[Case] = cases! {
 };
 
 fn entry_point(gpu: &Gpu) -> Result<()> {
-    let words = marked(&[5, 38, 63]);
-    let (after, payloads) = run_to_loss(gpu, "abort/entry_point.comp", &words)?;
-    let message = |i: u32| Payload::text("word %u is %u").scalar(i).scalar(MARK).bytes();
-    same_set(payloads, vec![message(5), message(38), message(63)])?;
-    let expected: Vec<u32> = incremented(&words);
-    same_words(&after, &expected)
+    let (device, aborting) = (Device::new(gpu)?, [5, 38, 63]);
+    let kernel = super::support::entry_point(&device, &marked(&aborting))?;
+    let result = kernel.run_to_end(GROUPS)?;
+    check_entry_point(&device, result, &kernel.words(), &aborting)
 }
 
 fn callee(gpu: &Gpu) -> Result<()> {

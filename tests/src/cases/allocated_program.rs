@@ -11,7 +11,7 @@ use anyhow::Result;
 use ash::prelude::VkResult;
 use ash::{ext, vk};
 
-/// What a device runs.
+/// Kinds of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shader {
     /// Two compute pipelines of one module.

@@ -3,6 +3,7 @@
 //! returned once, to the callbacks that allocated it.
 
 use super::allocated_program::{Program, Shader};
+use super::support::expect_narrow;
 use crate::case::{Case, Context, cases};
 use crate::heap::Heap;
 use crate::vk::test_driver::call_log;
@@ -84,8 +85,7 @@ fn each_fails(context: &Context, shader: Shader, aborts_at: u32) -> Result<()> {
 /// Creates an instance with a messenger.
 fn run(heap: &Heap, context: &Context, shader: Shader, aborts_at: u32) -> VkResult<()> {
     // The layer needs no shaderInt8 for the text of a message, but the validation layer above it reports its lack.
-    context.messages.expect("declares SPIR-V Capability Int8");
-    context.messages.expect("SPIR-V Capability Int8 was declared");
+    expect_narrow(&context.messages);
     let callbacks = &heap.callbacks();
     let entry = Gpu::loader().map_err(|_| vk::Result::ERROR_INITIALIZATION_FAILED)?;
     let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);

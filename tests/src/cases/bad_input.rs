@@ -1,11 +1,11 @@
 //! Invalid SPIR-V is rejected with an error code and a logged reason, and the device stays usable.
 
+use super::objects::create_module;
 use super::support::run_entry_point;
 use crate::case::{Case, cases};
 use crate::glsl;
 use crate::vk::Device;
 use anyhow::{Result, ensure};
-use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
     "bad_input::truncated_modules_are_rejected" => truncated(device), logs(&["vkabort: error"]), on_top();
@@ -13,20 +13,11 @@ pub(super) const CASES: &[Case] = cases! {
     "bad_input::one_damaged_word_never_ends_the_process" => damaged(device), alone();
 };
 
-fn create(device: &Device<'_>, words: &[u32]) -> Result<(), vk::Result> {
-    let info = vk::ShaderModuleCreateInfo::default().code(words);
-    // SAFETY: `info` points to `words.len()` readable words; layer and driver must reject what they cannot parse.
-    let module = unsafe { device.raw.create_shader_module(&info, None) }?;
-    // SAFETY: nothing uses the module.
-    unsafe { device.raw.destroy_shader_module(module, None) };
-    Ok(())
-}
-
 fn truncated(device: &Device<'_>) -> Result<()> {
     let spirv = glsl::compile("abort/callee.comp")?;
     // Starts after the capabilities, so that the module needs the rewrite. Cuts in the middle of instructions and between.
     for length in (40..spirv.len() - 1).step_by(7) {
-        let result = create(device, &spirv[..length]);
+        let result = create_module(device, &spirv[..length]);
         ensure!(
             result.is_err(),
             "the first {length} words of {} were accepted",
@@ -55,7 +46,10 @@ fn noise(device: &Device<'_>) -> Result<()> {
     for round in 0..50 {
         let mut words = spirv.clone();
         words[header..].fill_with(&mut random);
-        ensure!(create(device, &words).is_err(), "noise was accepted in round {round}");
+        ensure!(
+            create_module(device, &words).is_err(),
+            "noise was accepted in round {round}"
+        );
     }
     run_entry_point(device, false)
 }
@@ -78,7 +72,7 @@ fn damaged(device: &Device<'_>) -> Result<()> {
             } else {
                 random() % 80
             };
-            match create(device, &words) {
+            match create_module(device, &words) {
                 Ok(()) => accepted += 1,
                 Err(_) => rejected += 1,
             }

@@ -2,13 +2,13 @@
 //! their messages.
 
 use super::shader_binary::{binary, create, destroy, objects, open};
-use super::support::{GROUPS, MARK, bytes, expect_lost, expect_success, incremented, marked, same_set, same_words};
+use super::support::{GROUPS, bytes, check_entry_point, marked};
 use crate::case::{Case, cases};
-use crate::payload::Payload;
 use crate::vk::{Buffer, Cache, Device, Gpu, Kernel, Submission};
 use crate::{glsl, respawn};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
+use vkabort_record::hex::{hex, unhex};
 
 pub(super) const CASES: &[Case] = cases! {
     "binaries::pipeline_caches_are_the_same_in_two_processes" => caches(gpu), in_own_process(), within(120);
@@ -37,15 +37,8 @@ fn run_child() -> Result<Vec<Vec<u8>>> {
         "the child ended with {}\n{text}",
         output.status
     );
-    let hex = |line: &str| -> Result<Vec<u8>> {
-        (0..line.len() / 2)
-            .map(|i| Ok(u8::from_str_radix(&line[2 * i..2 * i + 2], 16)?))
-            .collect()
-    };
-    text.lines()
-        .filter_map(|line| line.strip_prefix(LINE))
-        .map(hex)
-        .collect()
+    let lines = text.lines().filter_map(|line| line.strip_prefix(LINE));
+    lines.map(|line| unhex(line).context("not hexadecimal")).collect()
 }
 
 /// In the child process, prints the bytes and returns true.
@@ -53,7 +46,7 @@ fn print_if_child(all: &[Vec<u8>]) -> bool {
     let child = std::env::var_os(CHILD).is_some();
     if child {
         for data in all {
-            println!("{LINE}{}", vkabort_record::hex::hex(data));
+            println!("{LINE}{}", hex(data));
         }
     }
     child
@@ -114,12 +107,8 @@ fn cached(gpu: &Gpu) -> Result<()> {
     let spirv = glsl::compile("abort/entry_point.comp")?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;
     kernel.create(&spirv, &[], Some(&Cache::new(&device, &data)?))?;
-    expect_lost(kernel.run_to_end(GROUPS)?)?;
-    same_set(device.payloads()?, vec![message(5)])
-}
-
-fn message(i: usize) -> Vec<u8> {
-    Payload::text("word %u is %u").scalar(i as u32).scalar(MARK).bytes()
+    let result = kernel.run_to_end(GROUPS)?;
+    check_entry_point(&device, result, &buffer.read(), &[5])
 }
 
 fn spirv() -> Result<Vec<u8>> {
@@ -133,8 +122,7 @@ fn make_binary(device: &Device<'_>) -> Result<Vec<u8>> {
 
 /// Runs a shader object and checks the buffer and the messages that it leaves.
 fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], aborting: &[usize]) -> Result<()> {
-    let words = marked(aborting);
-    let buffer = Buffer::storage(device, &words)?;
+    let buffer = Buffer::storage(device, &marked(aborting))?;
     let kernel = Kernel::bound(device, &[&buffer])?;
     let shader = create(&kernel, kind, code)?;
     let objects = objects(device);
@@ -150,12 +138,7 @@ fn run_shader(device: &Device<'_>, kind: vk::ShaderCodeTypeEXT, code: &[u8], abo
     let result = submission.run();
     drop(submission);
     destroy(&objects, &[shader]);
-    same_words(&buffer.read(), &incremented(&words))?;
-    if aborting.is_empty() {
-        return expect_success(result);
-    }
-    expect_lost(result)?;
-    same_set(device.payloads()?, aborting.iter().map(|&i| message(i)).collect())
+    check_entry_point(device, result, &buffer.read(), aborting)
 }
 
 fn shader_object(gpu: &Gpu, from_binary: bool, aborting: &[usize]) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::vk::{Device, Gpu};
 use crate::word_shader::word_shader;
 use anyhow::Result;
 use ash::vk;
-use std::fmt::Write;
+use vkabort_oracle::words::from_bytes;
 
 pub(super) const CASES: &[Case] = cases! {
     "constant_data::tables_of_8_bits" => tables(gpu, 8), silent();
@@ -33,13 +33,10 @@ pub(super) fn element(k: u64, width: u32) -> u64 {
 
 /// Elements as literal words in assembly.
 pub(super) fn literal(elements: &[u64], width: u32) -> String {
-    let bytes = packed(elements, width);
-    bytes.chunks(4).fold(String::new(), |mut text, chunk| {
-        let mut word = [0; 4];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let _ = write!(text, " {:#010x}", u32::from_le_bytes(word));
-        text
-    })
+    let mut bytes = packed(elements, width);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    let words = from_bytes(&bytes);
+    words.iter().map(|word| format!(" {word:#010x}")).collect()
 }
 
 pub(super) fn packed(elements: &[u64], width: u32) -> Vec<u8> {

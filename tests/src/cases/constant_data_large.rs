@@ -10,6 +10,7 @@ use crate::vk::{Device, DeviceOptions, Gpu, More, khr};
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
+use vkabort_oracle::words::from_bytes;
 
 pub(super) const CASES: &[Case] = cases! {
     "constant_data_large::tables_of_8_bits" => look_up(gpu, 8), silent();
@@ -115,10 +116,7 @@ fn store(gpu: &Gpu, width: u32) -> Result<()> {
     ];
     let spirv = assemble(&shader("copied", &values)?)?;
     let device = Device::new(gpu)?;
-    let expected: Vec<u32> = packed(&elements, width)
-        .chunks_exact(4)
-        .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-        .collect();
+    let expected = from_bytes(&packed(&elements, width));
     in_time(|| {
         let after = run(&device, &spirv, &vec![0; expected.len()])?.succeeded()?;
         same_words(&after, &expected)

@@ -1,6 +1,7 @@
 //! `OpSpecConstantDataKHR` specialised with other data and other lengths.
 
 use super::constant_data::{Table, payloads, shader, table};
+use super::objects::create_module;
 use super::support::{bytes, expect_end, expect_payloads, run_specialised, same_set, same_words};
 use crate::assembly::{assemble, assemble_file};
 use crate::case::{Case, cases};
@@ -32,17 +33,16 @@ pub(super) type Special = Vec<(u32, Vec<u8>)>;
 
 /// Specialisations of a table with `SpecId` 1, its length with 2 and a factor with 3, each with the resulting table elements and factor.
 pub(super) fn specialisations() -> Vec<(Special, Vec<u32>, u32)> {
-    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     vec![
         (vec![], vec![10, 20, 30], 1),
-        (vec![(3, words(&[7]))], vec![10, 20, 30], 7),
-        (vec![(1, words(&[4, 5, 6]))], vec![4, 5, 6], 1),
+        (vec![(3, bytes(&[7]))], vec![10, 20, 30], 7),
+        (vec![(1, bytes(&[4, 5, 6]))], vec![4, 5, 6], 1),
         (
-            vec![(2, words(&[5])), (3, words(&[2])), (1, words(&[1, 2, 3, 4, 5]))],
+            vec![(2, bytes(&[5])), (3, bytes(&[2])), (1, bytes(&[1, 2, 3, 4, 5]))],
             vec![1, 2, 3, 4, 5],
             2,
         ),
-        (vec![(1, words(&[99])), (2, words(&[1]))], vec![99], 1),
+        (vec![(1, bytes(&[99])), (2, bytes(&[1]))], vec![99], 1),
     ]
 }
 
@@ -106,12 +106,7 @@ fn large_default(gpu: &Gpu) -> Result<()> {
 
 fn too_large(device: &Device<'_>) -> Result<()> {
     let spirv = assemble(&large_text()?)?;
-    let info = vk::ShaderModuleCreateInfo::default().code(&spirv);
-    // SAFETY: the structure is valid, and nothing uses the module.
-    unsafe {
-        let module = device.raw.create_shader_module(&info, None)?;
-        device.raw.destroy_shader_module(module, None);
-    }
+    create_module(device, &spirv)?;
     ensure!(
         run_specialised(device, &spirv, &[], &[0; 128]).is_err(),
         "a pipeline with a message of 262,128 bytes was created"

@@ -1,5 +1,6 @@
 //! Aborts in a loop over cooperative matrices (`VK_KHR_cooperative_matrix`), which are live across calls that may abort.
 
+use super::objects::ask_properties;
 use super::support::{expect_end, same_set};
 use crate::case::{Case, Skip, cases};
 use crate::glsl;
@@ -46,12 +47,7 @@ fn multiply(gpu: &Gpu, abort: Option<(usize, f32, &str)>) -> Result<()> {
     let device = &Device::extended(gpu, options, more)?;
     let [m, n, k] = dimensions(gpu)?;
     let mut subgroups = vk::PhysicalDeviceSubgroupProperties::default();
-    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut subgroups);
-    // SAFETY: the handle belongs to the living instance; the chain is valid.
-    unsafe {
-        gpu.instance
-            .get_physical_device_properties2(gpu.physical, &mut properties)
-    };
+    ask_properties(gpu, &mut subgroups);
     let invocations = subgroups.subgroup_size;
 
     // Pairs of 16-bit ones.

@@ -8,8 +8,9 @@ use crate::vk::{Buffer, Chained, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ffi::{CStr, c_void};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use vkabort_oracle::words::from_bytes;
 use vkabort_record::framing::message_data;
 use vkabort_record::report::Report;
 use vkabort_record::site::SiteTable;
@@ -104,15 +105,20 @@ unsafe extern "system" fn receive(
     vk::FALSE
 }
 
+/// Opens the driver with a messenger in the create info of the instance.
+fn open(context: &Context, messenger: Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>) -> Result<Gpu> {
+    let chained = Chained {
+        messenger,
+        ..Chained::default()
+    };
+    Gpu::open_with(context, vk::API_VERSION_1_3, &chained)
+}
+
 /// Two messengers, of which the first receives errors and warnings. The second receives `expected` texts.
 fn severity(context: &Context, expected: usize) -> Result<()> {
     use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
     let (severe, other) = (Received::default(), Received::default());
-    let chained = Chained {
-        messenger: Some(severe.info(Severity::ERROR | Severity::WARNING)),
-        ..Chained::default()
-    };
-    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    let gpu = open(context, Some(severe.info(Severity::ERROR | Severity::WARNING)))?;
     let _messenger = gpu.messenger(&other.info(Severity::INFO | Severity::VERBOSE))?;
     abort_on(&gpu, |_| {
         let (severe, other) = (severe.take(), other.take());
@@ -139,11 +145,7 @@ fn messengers(context: &Context) -> Result<()> {
         (None, Some((&later, Severity::WARNING)), [0, 0]),
     ];
     for (round, (at_creation, created, expected)) in rounds.into_iter().enumerate() {
-        let chained = Chained {
-            messenger: at_creation.map(|received| received.info(both)),
-            ..Chained::default()
-        };
-        let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+        let gpu = open(context, at_creation.map(|received| received.info(both)))?;
         let messenger = created.map(|(received, severity)| gpu.messenger(&received.info(severity)));
         let messenger = messenger.transpose()?;
         abort_on(&gpu, |device| {
@@ -178,11 +180,10 @@ fn log_file(_: &Device<'_>) -> Result<()> {
 /// The layer copy that plays the driver also notifies the messenger, so the second report is the layer's.
 fn native_messenger(context: &Context) -> Result<()> {
     let received = Received::default();
-    let chained = Chained {
-        messenger: Some(received.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
-        ..Chained::default()
-    };
-    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
+    let gpu = open(
+        context,
+        Some(received.info(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)),
+    )?;
     abort_on(&gpu, |_| {
         let texts = received.take();
         let text = std::fs::read_to_string(report_files::file("native_lines", "txt"))?;
@@ -199,14 +200,6 @@ fn only_dump() -> Result<PathBuf> {
         .collect::<Result<_>>()?;
     ensure!(folders.len() == 1, "{} dumps", folders.len());
     folders.into_iter().next().context("no dump")
-}
-
-fn words(path: &Path) -> Result<Vec<u32>> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect())
 }
 
 /// Checks the dump of the report in `name.txt`: the files that every dump has, and their number. Returns the folder and
@@ -230,7 +223,7 @@ fn check_dump(device: &Device<'_>, name: &str, count: usize) -> Result<(PathBuf,
     );
     let hash = reports[0].sites[0].module_hash.context("no module")?.to_string();
     ensure!(
-        words(&folder.join(format!("{hash}.original.spv")))? == shader()?,
+        from_bytes(&std::fs::read(folder.join(format!("{hash}.original.spv")))?) == shader()?,
         "the original is another module"
     );
     let sites: SiteTable = serde_json::from_str(&read(&format!("{hash}.sites.json"))?)?;
@@ -240,8 +233,8 @@ fn check_dump(device: &Device<'_>, name: &str, count: usize) -> Result<(PathBuf,
 
 fn dump(device: &Device<'_>) -> Result<()> {
     let (folder, hash) = check_dump(device, "glsl_lines", 6)?;
-    let rewritten = words(&folder.join(format!("{hash}.rewritten.spv")))?;
-    validate(&rewritten, TargetEnv::Vulkan1_2)
+    let rewritten = std::fs::read(folder.join(format!("{hash}.rewritten.spv")))?;
+    validate(&from_bytes(&rewritten), TargetEnv::Vulkan1_2)
 }
 
 /// A native driver gets the original module, and its report has no invocation.

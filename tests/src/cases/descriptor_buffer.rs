@@ -1,13 +1,14 @@
 //! Aborts in shaders whose descriptors are in a buffer (`VK_EXT_descriptor_buffer`).
 
-use super::support::{GROUPS, MARK, expect_end, incremented, marked, same_set, same_words};
+use super::objects::{ask_properties, create_pipeline};
+use super::support::{GROUPS, check_entry_point, marked};
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::payload::Payload;
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, More, Submission, stage};
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, More, Submission};
 use anyhow::Result;
 use ash::ext::descriptor_buffer;
 use ash::vk::{self, BufferUsageFlags as Usage};
+use vkabort_oracle::words::from_bytes;
 
 pub(super) const CASES: &[Case] = cases! {
     "descriptor_buffer::an_abort" => dispatch(gpu, &[5, 38]), logs(&["word 5 is 7"]);
@@ -24,14 +25,12 @@ fn dispatch(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
     let device = &Device::extended(gpu, DeviceOptions::ADDRESSES, more)?;
     let commands = &descriptor_buffer::Device::new(&gpu.instance, &device.raw);
     let mut sizes = vk::PhysicalDeviceDescriptorBufferPropertiesEXT::default();
-    let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut sizes);
+    ask_properties(gpu, &mut sizes);
     let words = marked(aborting);
     let buffer = Buffer::addressed(device, &words, Usage::STORAGE_BUFFER)?;
     let raw = &device.raw;
     // SAFETY: the handles belong to this device, the structures are valid, and every object is destroyed after its use.
     unsafe {
-        gpu.instance
-            .get_physical_device_properties2(gpu.physical, &mut properties);
         let bindings = [vk::DescriptorSetLayoutBinding::default()
             .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
             .descriptor_count(1)
@@ -57,20 +56,14 @@ fn dispatch(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
         let at = commands.get_descriptor_set_layout_binding_offset(set_layout, 0) as usize;
         let mut set = vec![0u8; commands.get_descriptor_set_layout_size(set_layout).next_multiple_of(4) as usize];
         commands.get_descriptor(&info, &mut set[at..][..sizes.storage_buffer_descriptor_size]);
-        let (set, _) = set.as_chunks();
-        let set: Vec<u32> = set.iter().map(|word| u32::from_le_bytes(*word)).collect();
         let usage = Usage::RESOURCE_DESCRIPTOR_BUFFER_EXT;
-        let descriptors = Buffer::addressed(device, &set, usage)?;
+        let descriptors = Buffer::addressed(device, &from_bytes(&set), usage)?;
 
         let spirv = glsl::compile("abort/entry_point.comp")?;
-        let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
         let info = vk::ComputePipelineCreateInfo::default()
             .flags(vk::PipelineCreateFlags::DESCRIPTOR_BUFFER_EXT)
-            .stage(stage(module))
             .layout(layout);
-        let created = raw.create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
-        raw.destroy_shader_module(module, None);
-        let pipeline = created.map_err(|(_, result)| result)?[0];
+        let pipeline = create_pipeline(device, &spirv, info)?;
         let binding = vk::DescriptorBufferBindingInfoEXT::default()
             .address(descriptors.address())
             .usage(usage | Usage::SHADER_DEVICE_ADDRESS);
@@ -85,12 +78,6 @@ fn dispatch(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
         raw.destroy_pipeline(pipeline, None);
         raw.destroy_pipeline_layout(layout, None);
         raw.destroy_descriptor_set_layout(set_layout, None);
-        expect_end(result, !aborting.is_empty())?;
+        check_entry_point(device, result, &buffer.read(), aborting)
     }
-    same_words(&buffer.read(), &incremented(&words))?;
-    if aborting.is_empty() {
-        return Ok(());
-    }
-    let message = |i: &usize| Payload::text("word %u is %u").scalar(*i as u32).scalar(MARK).bytes();
-    same_set(device.payloads()?, aborting.iter().map(message).collect())
 }

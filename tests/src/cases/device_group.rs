@@ -1,10 +1,10 @@
 //! Logical devices of device groups ("Devices and Queues", Device Group Creation).
 
 use super::lost_objects::submit;
-use super::support::{GROUPS, MARK, expect, incremented, marked, run_entry_point, same_set, same_words, without_abort};
+use super::objects::{create_pipeline, error_code};
+use super::support::{GROUPS, check_entry_point, marked, run_entry_point, without_abort};
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::payload::Payload;
 use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
@@ -49,23 +49,14 @@ fn group(gpu: &Gpu) -> Result<Vec<vk::PhysicalDevice>> {
 fn of_one(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
     ensure!(!group(gpu)?.is_empty(), "the group is empty");
     let device = create(gpu, &[gpu.physical], true)?;
-    let words = marked(aborting);
-    let buffer = Buffer::storage(&device, &words)?;
+    let buffer = Buffer::storage(&device, &marked(aborting))?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;
     let spirv = glsl::compile("abort/entry_point.comp")?;
-    let raw = &device.raw;
+    let info = vk::ComputePipelineCreateInfo::default()
+        .flags(vk::PipelineCreateFlags::DISPATCH_BASE)
+        .layout(kernel.layout);
+    kernel.pipeline = create_pipeline(&device, &spirv, info)?;
     let compute = vk::PipelineBindPoint::COMPUTE;
-    // SAFETY: the handles belong to this device, and the structures are valid.
-    unsafe {
-        let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
-        let info = vk::ComputePipelineCreateInfo::default()
-            .flags(vk::PipelineCreateFlags::DISPATCH_BASE)
-            .stage(crate::vk::stage(module))
-            .layout(kernel.layout);
-        let created = raw.create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
-        raw.destroy_shader_module(module, None);
-        kernel.pipeline = created.map_err(|(_, result)| result)?[0];
-    }
     let submission = Submission::record(&device, |raw, commands| {
         // SAFETY: the command buffer is being recorded, and the kernel lives until it has executed.
         unsafe {
@@ -83,13 +74,7 @@ fn of_one(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
         vk::Result::SUCCESS => submission.wait(),
         error => error,
     };
-    expect(result, !aborting.is_empty(), "the submission")?;
-    same_words(&buffer.read(), &incremented(&words))?;
-    if aborting.is_empty() {
-        return Ok(());
-    }
-    let message = |i: &usize| Payload::text("word %u is %u").scalar(*i as u32).scalar(MARK).bytes();
-    same_set(device.payloads()?, aborting.iter().map(message).collect())
+    check_entry_point(&device, result, &buffer.read(), aborting)
 }
 
 /// Messages of several physical devices cannot be collected in mapped memory: "memory must not have been allocated with
@@ -97,9 +82,7 @@ fn of_one(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
 fn of_several(gpu: &Gpu) -> Result<()> {
     let physical = group(gpu)?;
     ensure!(physical.len() == 2, "the group has {} devices", physical.len());
-    let code = create(gpu, &physical, true)
-        .err()
-        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let code = error_code(create(gpu, &physical, true));
     ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{code:?}");
     run_entry_point(&create(gpu, &physical[..1], true)?, true)
 }

@@ -1,11 +1,13 @@
 //! Applications that do not enable the extension: under `enable = always` the layer enables it, and otherwise reports
 //! shaders that abort in vain.
 
+use super::objects::create_module;
+use super::settings;
 use super::support::{expect_lost, expect_success, incremented, marked, run, same_words, without_abort, words};
 use crate::assembly::assemble;
 use crate::case::{Case, Context, cases};
 use crate::glsl;
-use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Kernel, khr};
+use crate::vk::{Buffer, Device, Gpu, Kernel, More, khr, with_create_info};
 use crate::word_shader::word_shader;
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -43,7 +45,7 @@ pub(super) const CASES: &[Case] = cases! {
         on_driver(""), reports("unused_module");
     "enable::a_module_on_a_device_that_cannot_enable_the_extension" => unused_module(gpu),
         on_driver("no_addresses"), logs(&["The layer cannot provide it on this device: the driver lacks bufferDeviceAddress"]);
-    "enable::a_module_without_aborts_is_not_reported" => without_aborts(gpu), alone(), silent();
+    "enable::a_module_without_aborts_is_not_reported" => left_alone(gpu), alone(), silent();
     "enable::nothing_is_reported_when_the_log_is_off" => unused_module(gpu),
         alone(), set(&[("log_level", "off")]), silent();
     "enable::a_module_on_a_device_without_the_feature" => without_feature(gpu),
@@ -85,38 +87,22 @@ fn always(gpu: &Gpu, aborts: bool) -> Result<()> {
 /// The application sets `enable` through `VK_EXT_layer_settings`.
 fn by_application(context: &Context) -> Result<()> {
     let value = [c"always".as_ptr()];
-    let settings = [vk::LayerSettingEXT {
-        p_layer_name: c"VK_LAYER_vkabort_shader_abort".as_ptr(),
-        p_setting_name: c"enable".as_ptr(),
-        ty: vk::LayerSettingTypeEXT::STRING,
-        value_count: 1,
-        p_values: value.as_ptr().cast(),
-        ..Default::default()
-    }];
-    let chained = Chained {
-        settings: &settings,
-        ..Chained::default()
-    };
-    always(&Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?, true)
+    always(&settings::open(context, &[settings::text(c"enable", &value)])?, true)
 }
 
-fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr], abort: bool) -> Result<Device<'gpu>> {
-    let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
-    let mut features = khr::ShaderAbortFeatures::new(abort);
+/// A device with extensions, but without their features.
+fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr]) -> Result<Device<'gpu>> {
     let mut timeline = vk::PhysicalDeviceVulkan12Features::default().timeline_semaphore(true);
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .push_next(&mut timeline)
-        .push_next(&mut features);
-    Device::create(gpu, &info, 0)
+    let more = More {
+        extensions: names.to_vec(),
+        features: vec![&mut timeline],
+    };
+    with_create_info(0, false, more, |info| Device::create(gpu, &info, 0))
 }
 
 /// Two of the three extensions, and no feature.
 fn some(gpu: &Gpu) -> Result<()> {
-    let device = create(gpu, &[khr::DEVICE_FAULT_NAME, khr::SHADER_CONSTANT_DATA_NAME], false)?;
+    let device = create(gpu, &[khr::DEVICE_FAULT_NAME, khr::SHADER_CONSTANT_DATA_NAME])?;
     let (_, payloads) = run(&device, &shader()?, &words(true))?.lost()?;
     ensure!(payloads.len() == 1, "{payloads:?}");
     Ok(())
@@ -131,23 +117,16 @@ fn left_alone(gpu: &Gpu) -> Result<()> {
 }
 
 /// Creates modules, since drivers may crash when they compile the aborts.
-fn create_module(device: &Device<'_>) -> Result<()> {
+fn create_modules(device: &Device<'_>) -> Result<()> {
     let words = shader()?;
-    let info = vk::ShaderModuleCreateInfo::default().code(&words);
-    for _ in 0..2 {
-        // SAFETY: the create-info is valid, except that the device has not enabled the extension.
-        unsafe {
-            let module = device.raw.create_shader_module(&info, None)?;
-            device.raw.destroy_shader_module(module, None);
-        }
-    }
-    Ok(())
+    create_module(device, &words)?;
+    Ok(create_module(device, &words)?)
 }
 
 fn unused_module(gpu: &Gpu) -> Result<()> {
-    create_module(&without_abort(gpu)?)?;
+    create_modules(&without_abort(gpu)?)?;
     // Once for the instance, not for each device.
-    create_module(&without_abort(gpu)?)
+    create_modules(&without_abort(gpu)?)
 }
 
 fn unused_chained(gpu: &Gpu) -> Result<()> {
@@ -160,25 +139,13 @@ fn unused_chained(gpu: &Gpu) -> Result<()> {
     Ok(())
 }
 
-fn without_aborts(gpu: &Gpu) -> Result<()> {
-    let device = Device::with(
-        gpu,
-        DeviceOptions {
-            abort: false,
-            ..DeviceOptions::default()
-        },
-    )?;
-    let spirv = assemble(&word_shader(&["add"], &[])?)?;
-    run(&device, &spirv, &marked(&[]))?.succeeded().map(drop)
-}
-
 fn without_feature(gpu: &Gpu) -> Result<()> {
-    let device = create(gpu, &khr::EXTENSION_NAMES, false)?;
+    let device = create(gpu, &khr::EXTENSION_NAMES)?;
     let (_, payloads) = run(&device, &shader()?, &words(true))?.lost()?;
     ensure!(payloads.len() == 1, "{payloads:?}");
     Ok(())
 }
 
 fn without_feature_module(gpu: &Gpu) -> Result<()> {
-    create_module(&create(gpu, &khr::EXTENSION_NAMES, false)?)
+    create_modules(&create(gpu, &khr::EXTENSION_NAMES)?)
 }

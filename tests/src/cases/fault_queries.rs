@@ -1,60 +1,25 @@
 //! `vkGetDeviceFaultReportsKHR` and `vkGetDeviceFaultDebugInfoKHR` as specified by `VK_KHR_device_fault`.
 
-use super::support::{GROUPS, entry_point, expect_lost, expect_success, marked};
+use super::support::{GROUPS, entry_point, expect_lost, marked};
 use crate::case::{Case, cases};
 use crate::vk::Device;
-use crate::vk::khr::fault_flags;
+use crate::vk::khr::FaultCommands;
 use anyhow::{Result, ensure};
 use ash::vk;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = cases! {
-    "fault_queries::reports_come_once_and_the_last_says_lost" => reports(device);
     "fault_queries::no_room_for_reports_is_incomplete" => no_room(device);
     "fault_queries::a_healthy_device_times_out" => healthy(device);
-    "fault_queries::a_blocked_reader_wakes_on_the_abort" => blocked_reader(device);
     "fault_queries::message_data_is_sized_then_filled_the_same_every_time" => message_data(device);
     "fault_queries::a_short_buffer_is_not_overrun" => short_buffer(device);
 };
 
-/// Runs a dispatch in which three invocations abort, then `check` on the lost device.
-fn on_lost_device(device: &Device<'_>, check: fn(&Device<'_>) -> Result<()>) -> Result<()> {
+/// Loses the device by three invocations that abort. Returns its fault queries.
+fn lose<'a>(device: &'a Device<'_>) -> Result<&'a FaultCommands> {
     let kernel = entry_point(device, &marked(&[1, 2, 60]))?;
     expect_lost(kernel.run_to_end(GROUPS)?)?;
-    check(device)
-}
-
-fn reports(device: &Device<'_>) -> Result<()> {
-    on_lost_device(device, |device| {
-        let fault = device.fault()?;
-        let (result, count) = fault.report_count(u64::MAX);
-        expect_success(result)?;
-        ensure!(count > 0, "no report");
-        ensure!(fault.report_count(0) == (result, count), "counting took reports away");
-        let mut all = Vec::new();
-        for taken in 0..count {
-            let (result, reports) = fault.reports(0, 1);
-            let left = count - taken - 1;
-            let expected = if left > 0 {
-                vk::Result::INCOMPLETE
-            } else {
-                vk::Result::SUCCESS
-            };
-            ensure!((result, reports.len()) == (expected, 1));
-            all.extend(reports);
-        }
-        ensure!(fault.report_count(0) == (vk::Result::TIMEOUT, 0), "reports came twice");
-        for (i, report) in all.iter().enumerate() {
-            let last = i + 1 == all.len();
-            ensure!(
-                (report.flags & fault_flags::DEVICE_LOST != 0) == last,
-                "report {i} has flags {:x}",
-                report.flags
-            );
-            ensure!(!report.text().is_empty(), "report {i} has no description");
-        }
-        Ok(())
-    })
+    device.fault()
 }
 
 fn no_room(device: &Device<'_>) -> Result<()> {
@@ -63,16 +28,14 @@ fn no_room(device: &Device<'_>) -> Result<()> {
         .gpu
         .messages
         .expect("VUID-vkGetDeviceFaultReportsKHR-pFaultCounts-arraylength");
-    on_lost_device(device, |device| {
-        let fault = device.fault()?;
-        let (_, count) = fault.report_count(u64::MAX);
-        let (result, reports) = fault.reports(0, 0);
-        ensure!((result, reports.len()) == (vk::Result::INCOMPLETE, 0));
-        let (result, reports) = fault.reports(0, count + 5);
-        ensure!(result == vk::Result::SUCCESS, "{result:?}");
-        ensure!(reports.len() == count as usize, "{} reports of {count}", reports.len());
-        Ok(())
-    })
+    let fault = lose(device)?;
+    let (_, count) = fault.report_count(u64::MAX);
+    let (result, reports) = fault.reports(0, 0);
+    ensure!((result, reports.len()) == (vk::Result::INCOMPLETE, 0));
+    let (result, reports) = fault.reports(0, count + 5);
+    ensure!(result == vk::Result::SUCCESS, "{result:?}");
+    ensure!(reports.len() == count as usize, "{} reports of {count}", reports.len());
+    Ok(())
 }
 
 fn healthy(device: &Device<'_>) -> Result<()> {
@@ -99,68 +62,42 @@ fn healthy(device: &Device<'_>) -> Result<()> {
     Ok(())
 }
 
-fn blocked_reader(device: &Device<'_>) -> Result<()> {
-    let kernel = entry_point(device, &marked(&[1]))?;
-    let submission = kernel.record(GROUPS)?;
-    let fault = *device.fault()?;
-    std::thread::scope(|scope| {
-        let reader = scope.spawn(move || (fault.report_count(u64::MAX), Instant::now()));
-        std::thread::sleep(Duration::from_millis(100));
-        ensure!(!reader.is_finished(), "the reader did not block");
-        let result = submission.run();
-        let lost = Instant::now();
-        expect_lost(result)?;
-        let Ok(((result, count), woke)) = reader.join() else {
-            anyhow::bail!("the reader panicked")
-        };
-        expect_success(result)?;
-        ensure!(count > 0, "no report");
-        let late = woke.saturating_duration_since(lost);
-        ensure!(late < Duration::from_secs(3), "the reader woke {late:?} after the loss");
-        Ok(())
-    })
-}
-
 fn message_data(device: &Device<'_>) -> Result<()> {
-    on_lost_device(device, |device| {
-        let fault = device.fault()?;
-        let (result, size) = fault.message_size();
-        // Three messages, each with an 8-byte size, 14 bytes of format, 2 of padding and two numbers.
-        ensure!((result, size) == (vk::Result::SUCCESS, 3 * (8 + 16 + 8)));
-        let first = fault.message_data()?;
-        let mut larger = vec![0xCD; first.len() + 64];
-        let (result, written) = fault.messages_into(&mut larger);
-        ensure!((result, written) == (vk::Result::SUCCESS, size));
-        let (same, rest) = larger.split_at(first.len());
-        ensure!(same == first, "the second answer differs");
-        ensure!(
-            rest.iter().all(|&byte| byte == 0xCD),
-            "bytes past the data were written"
-        );
-        ensure!(fault.message_size() == (result, size), "the size changed");
-        Ok(())
-    })
+    let fault = lose(device)?;
+    let (result, size) = fault.message_size();
+    // Three messages, each with an 8-byte size, 14 bytes of format, 2 of padding and two numbers.
+    ensure!((result, size) == (vk::Result::SUCCESS, 3 * (8 + 16 + 8)));
+    let first = fault.message_data()?;
+    let mut larger = vec![0xCD; first.len() + 64];
+    let (result, written) = fault.messages_into(&mut larger);
+    ensure!((result, written) == (vk::Result::SUCCESS, size));
+    let (same, rest) = larger.split_at(first.len());
+    ensure!(same == first, "the second answer differs");
+    ensure!(
+        rest.iter().all(|&byte| byte == 0xCD),
+        "bytes past the data were written"
+    );
+    ensure!(fault.message_size() == (result, size), "the size changed");
+    Ok(())
 }
 
 fn short_buffer(device: &Device<'_>) -> Result<()> {
-    on_lost_device(device, |device| {
-        let fault = device.fault()?;
-        let whole = fault.message_data()?;
-        for room in [0, 1, 7, 8, 9, 31, 32, 40, whole.len() - 1] {
-            let mut short = vec![0xCD; whole.len() + 16];
-            let (result, written) = fault.messages_into(&mut short[..room]);
-            let written = usize::try_from(written)?;
-            ensure!(
-                result == vk::Result::INCOMPLETE,
-                "{result:?} with room for {room} bytes"
-            );
-            ensure!(written <= room, "{written} bytes written to {room}");
-            ensure!(short[..written] == whole[..written], "other bytes with room for {room}");
-            ensure!(
-                short[room..].iter().all(|&byte| byte == 0xCD),
-                "overrun with room for {room} bytes"
-            );
-        }
-        Ok(())
-    })
+    let fault = lose(device)?;
+    let whole = fault.message_data()?;
+    for room in [0, 1, 7, 8, 9, 31, 32, 40, whole.len() - 1] {
+        let mut short = vec![0xCD; whole.len() + 16];
+        let (result, written) = fault.messages_into(&mut short[..room]);
+        let written = usize::try_from(written)?;
+        ensure!(
+            result == vk::Result::INCOMPLETE,
+            "{result:?} with room for {room} bytes"
+        );
+        ensure!(written <= room, "{written} bytes written to {room}");
+        ensure!(short[..written] == whole[..written], "other bytes with room for {room}");
+        ensure!(
+            short[room..].iter().all(|&byte| byte == 0xCD),
+            "overrun with room for {room} bytes"
+        );
+    }
+    Ok(())
 }

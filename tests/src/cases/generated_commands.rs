@@ -1,16 +1,16 @@
 //! Dispatches that the device generates: each sequence selects a pipeline of an execution set
 //! (`VK_EXT_device_generated_commands`).
 
-use super::support::{GROUPS, MARK, expect_end, incremented, marked, same_set, same_words};
+use super::objects::create_pipeline;
+use super::support::{GROUPS, check_entry_point, marked};
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::payload::Payload;
 use crate::vk::generated_commands::{
     Commands, DISPATCH, EXECUTION_SET, Features, GeneratedInfo, INDIRECT_BINDABLE, LayoutInfo, MemoryInfo, NAME,
     PREPROCESS_BUFFER, SetInfo, SetPipelines, SetToken, SetWrite, Tagged, Token,
 };
-use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission, stage};
-use anyhow::{Result, ensure};
+use crate::vk::{Buffer, Device, DeviceOptions, Gpu, Kernel, More, Submission};
+use anyhow::Result;
 use ash::vk::{self, BufferUsageFlags as Usage};
 use std::ptr;
 
@@ -23,24 +23,12 @@ const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
 
 /// Creates the pipelines of these shaders, for use in an execution set.
 fn pipelines(device: &Device<'_>, layout: vk::PipelineLayout, shaders: [&str; 2]) -> Result<Vec<vk::Pipeline>> {
-    let raw = &device.raw;
     let mut flags = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(INDIRECT_BINDABLE);
-    let mut created = Vec::new();
-    for shader in shaders {
-        let spirv = glsl::compile(shader)?;
-        // SAFETY: the handles belong to this device and the structures are valid.
-        unsafe {
-            let module = raw.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&spirv), None)?;
-            let info = vk::ComputePipelineCreateInfo::default()
-                .stage(stage(module))
-                .layout(layout)
-                .push_next(&mut flags);
-            let pipelines = raw.create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
-            raw.destroy_shader_module(module, None);
-            created.extend(pipelines.map_err(|(_, result)| result)?);
-        }
-    }
-    Ok(created)
+    let info = vk::ComputePipelineCreateInfo::default()
+        .layout(layout)
+        .push_next(&mut flags);
+    let create = |shader: &str| create_pipeline(device, &glsl::compile(shader)?, info);
+    shaders.into_iter().map(create).collect()
 }
 
 /// Runs two sequences: the first with a pipeline without aborts over another range, the second with one that aborts at
@@ -57,8 +45,7 @@ fn generated(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
     let device = &Device::extended(gpu, DeviceOptions::ADDRESSES, more)?;
     let commands = Commands::load(device)?;
     let handle = device.raw.handle();
-    let words = marked(aborting);
-    let buffer = Buffer::storage(device, &words)?;
+    let buffer = Buffer::storage(device, &marked(aborting))?;
     let mut kernel = Kernel::bound(device, &[&buffer])?;
     let both = pipelines(device, kernel.layout, ["abort/nothing.comp", "abort/entry_point.comp"])?;
     kernel.pipeline = both[0];
@@ -156,13 +143,5 @@ fn generated(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
         (commands.destroy_layout)(handle, layout_handle, ptr::null());
         device.raw.destroy_pipeline(both[1], None);
     }
-    expect_end(result, !aborting.is_empty())?;
-    same_words(&buffer.read(), &incremented(&words))?;
-    if aborting.is_empty() {
-        return Ok(());
-    }
-    let message = |i: &usize| Payload::text("word %u is %u").scalar(*i as u32).scalar(MARK).bytes();
-    let found = device.payloads()?;
-    ensure!(found.len() == aborting.len(), "{} messages", found.len());
-    same_set(found, aborting.iter().map(message).collect())
+    check_entry_point(device, result, &buffer.read(), aborting)
 }

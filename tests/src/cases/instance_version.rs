@@ -1,11 +1,10 @@
 //! Instances of Vulkan 1.0 and 1.1, in which drivers of later versions support buffer device addresses only if they list
 //! their extension. The layer creates such instances with a later version.
 
-use super::support::{expect_lost, expect_success, open_with_extensions, words};
+use super::support::{expect_end, expect_narrow, open_with_extensions, words};
 use crate::case::{Case, Context, cases};
 use crate::glsl;
-use crate::vk::khr::{self, FaultFeatures, ShaderAbortFeatures, ShaderConstantDataFeatures};
-use crate::vk::{Buffer, Device, Gpu, Kernel};
+use crate::vk::{Buffer, Device, Gpu, Kernel, More, khr, with_create_info};
 use anyhow::{Result, ensure};
 use ash::vk;
 use glslang::{SpirvVersion, VulkanVersion};
@@ -29,29 +28,14 @@ fn shader() -> Result<Vec<u32>> {
     glsl::compile_file(&path, VulkanVersion::Vulkan1_0, SpirvVersion::SPIRV1_0)
 }
 
-fn create<'gpu>(gpu: &'gpu Gpu, names: &[&CStr]) -> Result<Device<'gpu>> {
-    let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
-    let mut abort = ShaderAbortFeatures::new(true);
-    let mut fault = FaultFeatures::new(true);
-    let mut data = ShaderConstantDataFeatures::new(true);
-    let mut info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&pointers);
-    if !names.is_empty() {
-        info = info.push_next(&mut abort).push_next(&mut fault).push_next(&mut data);
-    }
-    Device::create(gpu, &info, 0)
+fn create(gpu: &Gpu, abort: bool) -> Result<Device<'_>> {
+    with_create_info(0, abort, More::default(), |info| Device::create(gpu, &info, 0))
 }
 
 fn run(device: &Device<'_>, aborts: bool) -> Result<()> {
     let buffer = Buffer::storage(device, &words(aborts))?;
     let result = Kernel::new(device, &shader()?, &[&buffer])?.run_to_end(2)?;
-    match aborts {
-        true => expect_lost(result),
-        false => expect_success(result),
-    }
+    expect_end(result, aborts)
 }
 
 fn check(context: &Context, version: u32, aborts: bool) -> Result<()> {
@@ -60,9 +44,8 @@ fn check(context: &Context, version: u32, aborts: bool) -> Result<()> {
         ensure!(gpu.has_extension(name)?, "{name:?} is not listed");
     }
     // Strings of GLSL's aborts need the capability Int8, which a Vulkan 1.0 application cannot enable.
-    gpu.messages.expect("declares SPIR-V Capability Int8");
-    gpu.messages.expect("SPIR-V Capability Int8 was declared");
-    let device = create(&gpu, &khr::EXTENSION_NAMES)?;
+    expect_narrow(&gpu.messages);
+    let device = create(&gpu, true)?;
     run(&device, aborts)?;
     if aborts {
         ensure!(device.payloads()?.len() == 1, "no message");
@@ -98,18 +81,18 @@ fn without_info(_: &Context) -> Result<()> {
 /// The application enables neither an instance extension nor a device extension.
 fn enabled_by_layer(context: &Context) -> Result<()> {
     let gpu = Gpu::open_as(context, vk::API_VERSION_1_0)?;
-    run(&create(&gpu, &[])?, true)
+    run(&create(&gpu, false)?, true)
 }
 
 fn kept(context: &Context) -> Result<()> {
     let gpu = Gpu::open_as(context, vk::API_VERSION_1_0)?;
     ensure!(!gpu.has_extension(khr::SHADER_ABORT_NAME)?, "listed");
-    create(&gpu, &[]).map(drop)
+    create(&gpu, false).map(drop)
 }
 
 fn of_driver(context: &Context) -> Result<()> {
     let gpu = Gpu::open_as(context, vk::API_VERSION_1_0)?;
     ensure!(!gpu.has_extension(khr::SHADER_ABORT_NAME)?, "listed");
-    create(&gpu, &[])?.wait_idle()?;
+    create(&gpu, false)?.wait_idle()?;
     Ok(())
 }

@@ -9,7 +9,6 @@ use ash::vk;
 use std::time::{Duration, Instant};
 
 pub(super) const CASES: &[Case] = cases! {
-    "lost::reported_by_vkWaitForFences" => first_reported(device, wait_for_fences);
     "lost::reported_by_vkQueueWaitIdle" => first_reported(device, queue_wait_idle);
     "lost::reported_by_vkDeviceWaitIdle" => first_reported(device, device_wait_idle);
     "lost::reported_by_vkGetFenceStatus" => first_reported(device, fence_status);

@@ -16,7 +16,6 @@ pub(super) const CASES: &[Case] = cases! {
     "message::structures_and_arrays" => check(gpu, "message/structures.comp", structures);
     "message::scalars_of_64_bits" => wide_scalars(gpu);
     "message::scalars_of_8_and_16_bits" => narrow_scalars(gpu);
-    "message::of_exactly_the_largest_size" => largest(device);
     "message::with_a_separate_control_block" => check(gpu, "message/structures.comp", structures),
         set(&[("control_block", "device")]), alone();
     "message::of_exactly_the_largest_size_with_a_separate_control_block" => largest(device),

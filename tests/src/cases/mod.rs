@@ -32,6 +32,7 @@ mod mesh;
 mod message;
 mod more_queries;
 mod narrow;
+mod objects;
 mod pending_work;
 mod pipeline_creation;
 mod poison;

@@ -1,4 +1,4 @@
-//! Queries through less common paths: the layer's own list, extension aliases, tools, old instances, several instances.
+//! Queries through less common paths: the layer's own list, any chain order, tools, old instances, several instances.
 
 use super::support::{GROUPS, entry_point, expect_end, expect_room, marked, open_with_extensions};
 use crate::case::{Case, Context, cases};
@@ -12,7 +12,6 @@ use std::ptr;
 pub(super) const CASES: &[Case] = cases! {
     "more_queries::device_extensions_by_layer_name" => own_list(gpu), silent();
     "more_queries::features_in_any_chain_order" => any_order(gpu), silent();
-    "more_queries::aliases_of_get_physical_device_properties2" => aliases(context), silent();
     "more_queries::an_instance_of_vulkan_1_0" => oldest(context), silent();
     "more_queries::tools" => tools(gpu), silent();
     "more_queries::tools_without_the_layer" => no_tool(gpu), without_layer();
@@ -33,6 +32,7 @@ fn own_list(gpu: &Gpu) -> Result<()> {
         for (i, extension) in filled.iter().enumerate() {
             let name = extension.extension_name_as_c_str()?;
             ensure!(khr::EXTENSION_NAMES.contains(&name), "element {i} is {name:?}");
+            ensure!(extension.spec_version == 1, "{name:?}: {}", extension.spec_version);
         }
         let untouched = rest
             .iter()
@@ -79,48 +79,13 @@ fn any_order(gpu: &Gpu) -> Result<()> {
     Ok(())
 }
 
-/// Commands of `VK_KHR_get_physical_device_properties2`, which the instance must enable.
-fn by_extension(gpu: &Gpu) -> ash::khr::get_physical_device_properties2::Instance {
-    ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance)
-}
-
-fn aliases(context: &Context) -> Result<()> {
-    let names = [ash::khr::get_physical_device_properties2::NAME];
-    let gpu = open_with_extensions(context, vk::API_VERSION_1_3, &names)?;
-    let commands = by_extension(&gpu);
-    let mut abort = ShaderAbortFeatures::new(false);
-    let mut fault = FaultFeatures::new(false);
-    let mut features = vk::PhysicalDeviceFeatures2::default()
-        .push_next(&mut abort)
-        .push_next(&mut fault);
-    let mut size = khr::ShaderAbortProperties::default();
-    let mut count = khr::FaultProperties::default();
-    let mut properties = vk::PhysicalDeviceProperties2::default()
-        .push_next(&mut count)
-        .push_next(&mut size);
-    // SAFETY: the handle belongs to the living instance; the chains are valid.
-    unsafe {
-        commands.get_physical_device_features2(gpu.physical, &mut features);
-        commands.get_physical_device_properties2(gpu.physical, &mut properties);
-    }
-    ensure!(
-        abort.shader_abort == vk::TRUE && fault.device_fault == vk::TRUE,
-        "features"
-    );
-    ensure!(
-        size.max_shader_abort_message_size >= 65536 && count.max_device_fault_count >= 1,
-        "properties"
-    );
-    Ok(())
-}
-
 /// A Vulkan 1.0 program that does not use the extensions gets the driver's answers.
 fn oldest(context: &Context) -> Result<()> {
     let names = [ash::khr::get_physical_device_properties2::NAME];
     let gpu = open_with_extensions(context, vk::API_VERSION_1_0, &names)?;
     let mut properties = vk::PhysicalDeviceProperties2::default();
     let mut features = vk::PhysicalDeviceFeatures2::default();
-    let commands = by_extension(&gpu);
+    let commands = ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
     // SAFETY: the handle belongs to the living instance; the chains are valid.
     unsafe {
         commands.get_physical_device_properties2(gpu.physical, &mut properties);

@@ -1,9 +1,9 @@
-//! What reports say of the work that was pending: command buffers and queue labels, where only one is left.
+//! Reports name the pending work if only one command buffer or queue label is left.
 
+use super::deliver::shader;
 use super::lost_objects::create_timeline;
 use super::support::{expect_lost, expect_success, marked};
 use crate::case::{Case, cases};
-use crate::glsl_debug::{self, Form};
 use crate::vk::{Device, Submission, WordKernel, code};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -32,9 +32,16 @@ pub(super) const CASES: &[Case] = cases! {
         alone(), set(&[("log_file", "layer.log")]), silent();
 };
 
+/// Checks that the log has a report, which does not name `subject`.
+fn not_named(subject: &str) -> Result<()> {
+    let log = std::fs::read_to_string("layer.log")?;
+    ensure!(log.contains("shader aborted") && !log.contains(subject), "{log}");
+    Ok(())
+}
+
 /// Submits named command buffers of one kernel, of which the first aborts.
 fn command_buffer(device: &Device<'_>, count: usize) -> Result<()> {
-    let spirv = glsl_debug::compile("report/bounds.comp", Form::Lines)?;
+    let spirv = shader()?;
     let kernel = WordKernel::new(device, &spirv, &marked(&[5]))?;
     let submissions = (0..count).map(|_| kernel.record(1)).collect::<Result<Vec<_>>>()?;
     for submission in &submissions {
@@ -44,20 +51,13 @@ fn command_buffer(device: &Device<'_>, count: usize) -> Result<()> {
         let _ = submission.submit();
     }
     expect_lost(device.queue_wait_idle())?;
-    if count > 1 {
-        let log = std::fs::read_to_string("layer.log")?;
-        ensure!(
-            log.contains("shader aborted") && !log.contains("command buffer"),
-            "{log}"
-        );
-    }
-    Ok(())
+    if count > 1 { not_named("command buffer") } else { Ok(()) }
 }
 
 /// Submits a kernel that aborts under labels of the queue, after another submission without an abort and a wait. With `several`,
 /// other work is submitted under another label.
 fn queue_label(device: &Device<'_>, several: bool) -> Result<()> {
-    let spirv = glsl_debug::compile("report/bounds.comp", Form::Lines)?;
+    let spirv = shader()?;
     let kernel = WordKernel::new(device, &spirv, &marked(&[5]))?;
     let harmless = WordKernel::new(device, &spirv, &marked(&[]))?;
     let labels = ash::ext::debug_utils::Device::new(&device.gpu.instance, &device.raw);
@@ -66,7 +66,7 @@ fn queue_label(device: &Device<'_>, several: bool) -> Result<()> {
         // SAFETY: the queue belongs to the device, and no other thread uses it.
         unsafe { labels.queue_begin_debug_utils_label(device.queue, &label) };
     };
-    // SAFETY: as above; a label was begun.
+    // SAFETY: the queue belongs to the device, no other thread uses it, and a label was begun.
     let end = || unsafe { labels.queue_end_debug_utils_label(device.queue) };
     expect_success(harmless.run_to_end(1)?)?;
     expect_success(device.queue_wait_idle())?;
@@ -83,21 +83,17 @@ fn queue_label(device: &Device<'_>, several: bool) -> Result<()> {
     end();
     end();
     expect_lost(device.queue_wait_idle())?;
-    if several {
-        let log = std::fs::read_to_string("layer.log")?;
-        ensure!(log.contains("shader aborted") && !log.contains("queue label"), "{log}");
-    }
-    Ok(())
+    if several { not_named("queue label") } else { Ok(()) }
 }
 
-/// What shows the application that a submission has completed.
+/// How the application learns that a submission has completed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// `vkWaitForFences`.
     Fence,
     /// `vkGetFenceStatus`.
     Status,
-    /// `vkWaitForFences` for any of two, which does not tell which.
+    /// `vkWaitForFences` for any of two fences: the application does not learn which one.
     AnyFence,
     /// `vkWaitSemaphores`.
     Timeline,
@@ -113,7 +109,7 @@ enum End {
 
 /// Submits two command buffers, of which the second aborts after the first has ended.
 fn completed(device: &Device<'_>, end: End) -> Result<()> {
-    let spirv = glsl_debug::compile("report/bounds.comp", Form::Lines)?;
+    let spirv = shader()?;
     let kernel = WordKernel::new(device, &spirv, &marked(&[5]))?;
     let harmless = WordKernel::new(device, &spirv, &marked(&[]))?;
     let (before, frame) = (harmless.record(1)?, kernel.record(1)?);
@@ -125,14 +121,10 @@ fn completed(device: &Device<'_>, end: End) -> Result<()> {
     expect_lost(frame.wait())?;
     // SAFETY: the device is lost.
     unsafe { device.raw.destroy_semaphore(semaphore, None) };
-    if matches!(end, End::AnyFence | End::OneStage) {
-        let log = std::fs::read_to_string("layer.log")?;
-        ensure!(
-            log.contains("shader aborted") && !log.contains("command buffer"),
-            "{log}"
-        );
+    match end {
+        End::AnyFence | End::OneStage => not_named("command buffer"),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Submits, with `semaphore` to be signalled to 1, and waits as `end` says.

@@ -2,13 +2,11 @@
 //! operation.
 use super::constant_data::shader;
 use super::constant_data_special::{message_of, specialisations};
-use super::support::{
-    GROUPS, MARK, draw, expect_end, expect_lost, expect_success, incremented, marked, run_kernel, same_set, same_words,
-};
+use super::stage::check_fragment;
+use super::support::{GROUPS, check_entry_point, draw, expect_end, marked, run_kernel, same_set};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::glsl;
-use crate::payload::Payload;
 use crate::vk::{Buffer, Device, Gpu, Kernel, Way, stage};
 use anyhow::{Result, ensure};
 use ash::vk::{self, Handle as _};
@@ -58,8 +56,7 @@ enum ComputeWay {
 
 fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
     with_inline(gpu, |device| {
-        let words = marked(aborting);
-        let buffer = Buffer::storage(device, &words)?;
+        let buffer = Buffer::storage(device, &marked(aborting))?;
         let mut kernel = Kernel::bound(device, &[&buffer])?;
         let spirv = glsl::compile("abort/entry_point.comp")?;
         let mut module = vk::ShaderModuleCreateInfo::default().code(&spirv);
@@ -90,14 +87,7 @@ fn compute(gpu: &Gpu, way: ComputeWay, aborting: &[usize]) -> Result<()> {
         let (_submission, result) = kernel.run(GROUPS)?;
         // SAFETY: no submission uses the first pipeline.
         unsafe { device.raw.destroy_pipeline(first, None) };
-        let after: Vec<u32> = incremented(&words);
-        same_words(&buffer.read(), &after)?;
-        expect_end(result, !aborting.is_empty())?;
-        if aborting.is_empty() {
-            return Ok(());
-        }
-        let message = |i: &usize| Payload::text("word %u is %u").scalar(*i as u32).scalar(MARK).bytes();
-        same_set(device.payloads()?, aborting.iter().map(message).collect())
+        check_entry_point(device, result, &buffer.read(), aborting)
     })
 }
 
@@ -131,9 +121,8 @@ fn one_fails(gpu: &Gpu, aborting: &[usize]) -> Result<()> {
             is_there == [true, false, true] && result == vk::Result::ERROR_UNKNOWN,
             "{result:?}, {is_there:?}"
         );
-        let ran = run_kernel(device, &kernel, &buffer)?;
-        expect_end(ran.result, !aborting.is_empty())?;
-        same_words(&ran.words, &incremented(&marked(aborting)))
+        let result = kernel.run_to_end(GROUPS)?;
+        check_entry_point(device, result, &buffer.read(), aborting)
     })
 }
 
@@ -169,19 +158,6 @@ fn graphics(gpu: &Gpu, way: Way, aborts: bool) -> Result<()> {
         let shaders = ["stage/cover.vert", "stage/fragment.frag"];
         let push = if aborts { [17, 42] } else { [1000, 1000] };
         let (image, result) = draw(device, &shaders, &[], way, push)?;
-        let shade = |x: u32, y: u32| [x as u8, y as u8, 255, 255];
-        for (x, y) in [(16, 42), (18, 42), (0, 0), (63, 63)] {
-            let found = image.texel(x, y);
-            ensure!(found == shade(x, y), "pixel {x} {y} is {found:?}");
-        }
-        if !aborts {
-            expect_success(result)?;
-            ensure!(image.texel(17, 42) == shade(17, 42), "{:?}", image.texel(17, 42));
-            return Ok(());
-        }
-        expect_lost(result)?;
-        ensure!(image.texel(17, 42) == [0; 4], "{:?}", image.texel(17, 42));
-        let message = Payload::text("pixel %u %u").scalar(17u32).scalar(42u32).bytes();
-        same_set(device.payloads()?, vec![message])
+        check_fragment(device, &image, result, push)
     })
 }

@@ -1,6 +1,5 @@
 //! Runs a program on a driver and in the interpreter, and compares what both leave.
 
-use crate::case::Context;
 use crate::vk::{Buffer, Device, Gpu, Kernel};
 use anyhow::{Context as _, Result, bail, ensure};
 use ash::vk;
@@ -20,75 +19,62 @@ pub(super) enum Outcome {
     Invalid,
 }
 
-/// Runs programs on a driver.
-pub(super) struct Runner {
-    pub(super) gpu: Gpu,
+/// Runs a program without aborts, then with each invocation aborting at a random tick or not at all.
+pub(super) fn check(
+    gpu: &Gpu,
+    subject: Subject<'_>,
+    entry: CString,
+    invocations: usize,
+    original: Option<&[u32]>,
+    choices: &mut Choices,
+) -> Result<Outcome> {
+    let interpreted = |due: &[u32]| interpret_compute(subject, due).map_err(anyhow::Error::msg);
+    let never = vec![0; invocations];
+    let Some(undisturbed) = interpreted(&never)? else {
+        return Ok(Outcome::NotApplicable);
+    };
+    if let Some(original) = original {
+        let found = run(gpu, original, &entry, &never).context("the original")?;
+        found.compare(&undisturbed).context("the original, on the driver")?;
+    }
+    let found = run(gpu, subject.words, &entry, &never)?;
+    found.compare(&undisturbed).context("without a taken abort")?;
+    // With several invocations, some may run to their end.
+    let first = u32::from(invocations == 1);
+    let moment = |last: &u32| choices.between(first.min(*last), *last);
+    let due: Vec<u32> = undisturbed.ticks.iter().map(moment).collect();
+    let Some(expected) = interpreted(&due)? else {
+        return Ok(Outcome::NotApplicable);
+    };
+    let found = run(gpu, subject.words, &entry, &due)?;
+    found
+        .compare(&expected)
+        .with_context(|| format!("invocations abort at {due:?}"))?;
+    Ok(Outcome::Passed {
+        messages: undisturbed.messages.len() + expected.messages.len(),
+    })
 }
 
-impl Runner {
-    pub(super) fn new(context: &Context) -> Result<Self> {
-        Ok(Self {
-            gpu: Gpu::open(context)?,
-        })
+fn run(gpu: &Gpu, words: &[u32], entry: &CString, due: &[u32]) -> Result<Observed> {
+    let device = Device::new(gpu)?;
+    let mut buffers = Vec::new();
+    for (number, (binding, words)) in (0..).zip(initial_buffers(due)) {
+        ensure!(number == binding, "bindings are not consecutive");
+        buffers.push(Buffer::storage(&device, &words)?);
     }
-
-    /// Runs a program without aborts, then with each invocation aborting at a random tick or not at all.
-    pub(super) fn check(
-        &self,
-        subject: Subject<'_>,
-        entry: CString,
-        invocations: usize,
-        original: Option<&[u32]>,
-        choices: &mut Choices,
-    ) -> Result<Outcome> {
-        let interpreted = |due: &[u32]| interpret_compute(subject, due).map_err(anyhow::Error::msg);
-        let never = vec![0; invocations];
-        let Some(undisturbed) = interpreted(&never)? else {
-            return Ok(Outcome::NotApplicable);
-        };
-        if let Some(original) = original {
-            let found = self.run(original, &entry, &never).context("the original")?;
-            found.compare(&undisturbed).context("the original, on the driver")?;
-        }
-        let found = self.run(subject.words, &entry, &never)?;
-        found.compare(&undisturbed).context("without a taken abort")?;
-        // With several invocations, some may run to their end.
-        let first = u32::from(invocations == 1);
-        let moment = |last: &u32| choices.between(first.min(*last), *last);
-        let due: Vec<u32> = undisturbed.ticks.iter().map(moment).collect();
-        let Some(expected) = interpreted(&due)? else {
-            return Ok(Outcome::NotApplicable);
-        };
-        let found = self.run(subject.words, &entry, &due)?;
-        found
-            .compare(&expected)
-            .with_context(|| format!("invocations abort at {due:?}"))?;
-        Ok(Outcome::Passed {
-            messages: undisturbed.messages.len() + expected.messages.len(),
-        })
-    }
-
-    fn run(&self, words: &[u32], entry: &CString, due: &[u32]) -> Result<Observed> {
-        let device = Device::new(&self.gpu)?;
-        let mut buffers = Vec::new();
-        for (number, (binding, words)) in (0..).zip(initial_buffers(due)) {
-            ensure!(number == binding, "bindings are not consecutive");
-            buffers.push(Buffer::storage(&device, &words)?);
-        }
-        let bound: Vec<&Buffer<'_>> = buffers.iter().collect();
-        let kernel = Kernel::with_entry(&device, words, entry, &bound)?;
-        let (_submission, result) = kernel.run(1)?;
-        let payloads = match result {
-            vk::Result::SUCCESS => Vec::new(),
-            vk::Result::ERROR_DEVICE_LOST => device.payloads()?,
-            other => bail!("the dispatch ended with {other:?}"),
-        };
-        Ok(Observed {
-            lost: result == vk::Result::ERROR_DEVICE_LOST,
-            buffers: buffers.iter().map(Buffer::read).collect(),
-            payloads,
-        })
-    }
+    let bound: Vec<&Buffer<'_>> = buffers.iter().collect();
+    let kernel = Kernel::with_entry(&device, words, entry, &bound)?;
+    let (_submission, result) = kernel.run(1)?;
+    let payloads = match result {
+        vk::Result::SUCCESS => Vec::new(),
+        vk::Result::ERROR_DEVICE_LOST => device.payloads()?,
+        other => bail!("the dispatch ended with {other:?}"),
+    };
+    Ok(Observed {
+        lost: result == vk::Result::ERROR_DEVICE_LOST,
+        buffers: buffers.iter().map(Buffer::read).collect(),
+        payloads,
+    })
 }
 
 /// Observable results of a run.

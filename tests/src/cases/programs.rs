@@ -3,7 +3,7 @@
 //!
 //! Each driver runs its share. `VKABORT_PROGRAM_SEEDS=10000` runs more programs, `VKABORT_PROGRAM_SEED=17` a single one.
 
-use super::program_runner::{Outcome, Runner};
+use super::program_runner::{Outcome, check};
 use crate::case::{Case, Context, SECONDS, SHARE, cases};
 use crate::program::{Language, Program, is_valid};
 use crate::slang::Slang;
@@ -56,8 +56,8 @@ fn slang(context: &Context) -> Result<()> {
 
 /// Programs compiled from GLSL or Slang.
 fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Result<()> {
-    let runner = Runner::new(context)?;
-    let mesa_22 = runner.gpu.driver()[1].starts_with("Mesa 22.");
+    let gpu = Gpu::open(context)?;
+    let mesa_22 = gpu.driver()[1].starts_with("Mesa 22.");
     each_seed(|seed, choices| {
         if mesa_22 && MISCOMPILED.contains(&(language, seed)) {
             return Ok(Outcome::NotApplicable);
@@ -79,14 +79,21 @@ fn compiled(context: &Context, language: Language, slang: Option<&Slang>) -> Res
             words: &planted.words,
             ticks: program.ticks,
         };
-        runner.check(subject, c"main".into(), INVOCATIONS, Some(&original.words), choices)
+        check(
+            &gpu,
+            subject,
+            c"main".into(),
+            INVOCATIONS,
+            Some(&original.words),
+            choices,
+        )
     })
 }
 
 /// Generated modules with messages of every kind.
 fn generated(context: &Context) -> Result<()> {
-    let runner = Runner::new(context)?;
-    let missing = missing_capabilities(&runner.gpu);
+    let gpu = Gpu::open(context)?;
+    let missing = missing_capabilities(&gpu);
     let widths = [
         capability::Int8,
         capability::Int16,
@@ -118,7 +125,7 @@ fn generated(context: &Context) -> Result<()> {
             words: &module.words,
             ticks: module.ticks,
         };
-        runner.check(subject, CString::new(entry.name.as_str())?, 1, None, choices)
+        check(&gpu, subject, CString::new(entry.name.as_str())?, 1, None, choices)
     })
 }
 

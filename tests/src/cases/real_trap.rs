@@ -1,9 +1,10 @@
 //! `trap = fault` and `trap = hang` on hardware: the message is written before the trap, and only this process loses the
 //! device. These cases run on request (`vkabort-bundle --traps`); the test driver covers the parts that need no GPU.
 
-use super::support::{GROUPS, MARK, entry_point, expect_lost, expect_success, marked};
+use super::support::{
+    GROUPS, check_entry_point, entry_point, entry_point_payload, expect_lost, expect_success, marked,
+};
 use crate::case::{Case, Skip, cases};
-use crate::payload::Payload;
 use crate::respawn;
 use crate::vk::khr::{FaultInfo, fault_flags};
 use crate::vk::{Device, Gpu};
@@ -103,15 +104,11 @@ fn describe(reports: &[FaultInfo]) -> String {
     reports.iter().map(describe_one).collect::<Vec<_>>().join("; ")
 }
 
-fn message() -> Vec<Vec<u8>> {
-    vec![Payload::text("word %u is %u").scalar(3_u32).scalar(MARK).bytes()]
-}
-
 fn loses(gpu: &Gpu) -> Result<()> {
     refuse_cpu(gpu)?;
     let device = Device::new(gpu)?;
     let payloads = lose(&device)?;
-    ensure!(payloads == message(), "{payloads:?}");
+    ensure!(payloads == [entry_point_payload(3)], "{payloads:?}");
     Ok(())
 }
 
@@ -146,13 +143,8 @@ fn works_afterwards(gpu: &Gpu) -> Result<()> {
 /// Runs a dispatch without an abort.
 fn dispatch(device: &Device<'_>) -> Result<()> {
     let kernel = entry_point(device, &marked(&[]))?;
-    expect_success(kernel.run_to_end(GROUPS)?)?;
-    let added = marked(&[])
-        .iter()
-        .zip(kernel.words())
-        .all(|(before, after)| before + 1000 == after);
-    ensure!(added, "the dispatch did not update its words");
-    Ok(())
+    let result = kernel.run_to_end(GROUPS)?;
+    check_entry_point(device, result, &kernel.words(), &[])
 }
 
 /// A fault kills only the context that caused it.

@@ -1,7 +1,7 @@
 //! Sources of settings, their precedence, and invalid values.
 
+use super::objects::message_limit;
 use crate::case::{Case, Context, cases};
-use crate::vk::khr::ShaderAbortProperties;
 use crate::vk::{Chained, Gpu};
 use anyhow::{Result, ensure};
 use ash::vk;
@@ -33,7 +33,7 @@ pub(super) const CASES: &[Case] = cases! {
 const LAYER: &CStr = c"VK_LAYER_vkabort_shader_abort";
 
 /// A string setting of `VK_EXT_layer_settings`.
-fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -> vk::LayerSettingEXT<'a> {
+pub(super) fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -> vk::LayerSettingEXT<'a> {
     vk::LayerSettingEXT {
         p_layer_name: LAYER.as_ptr(),
         p_setting_name: key.as_ptr(),
@@ -44,18 +44,18 @@ fn text<'a>(key: &'a CStr, value: &'a [*const std::ffi::c_char; 1]) -> vk::Layer
     }
 }
 
-/// `maxShaderAbortMessageSize` on a new instance, which reflects the setting `max_message_size`.
-fn limit(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<u64> {
+/// Opens the driver with settings of the application.
+pub(super) fn open(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<Gpu> {
     let chained = Chained {
         settings,
         ..Chained::default()
     };
-    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
-    let mut abort = ShaderAbortProperties::default();
-    let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut abort);
-    // SAFETY: the handle belongs to the living instance; the chain is valid.
-    unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
-    Ok(abort.max_shader_abort_message_size)
+    Gpu::open_with(context, vk::API_VERSION_1_3, &chained)
+}
+
+/// `maxShaderAbortMessageSize` on a new instance, which reflects the setting `max_message_size`.
+fn limit(context: &Context, settings: &[vk::LayerSettingEXT<'_>]) -> Result<u64> {
+    Ok(message_limit(&open(context, settings)?))
 }
 
 fn precedence(context: &Context) -> Result<()> {

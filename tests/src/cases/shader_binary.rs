@@ -1,5 +1,6 @@
 //! Binaries of shader objects on another device, and helpers for shader objects.
 
+use super::objects::error_code;
 use super::support::bytes;
 use crate::case::{Case, cases};
 use crate::glsl;
@@ -79,8 +80,7 @@ fn another_device(gpu: &Gpu) -> Result<()> {
     let data = binary(&device, SPIRV, &code)?;
     binary(&device, BINARY, &data).context("on its own device")?;
     let other = open(gpu)?;
-    let refused = binary(&other, BINARY, &data).err();
-    let refused = refused.and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let refused = error_code(binary(&other, BINARY, &data));
     ensure!(refused == Some(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT));
     second_of_two(&other, &code, &data)?;
     binary(&other, SPIRV, &code)?;

@@ -10,7 +10,6 @@ use ash::vk;
 use std::collections::BTreeSet;
 
 pub(super) const CASES: &[Case] = cases! {
-    "storm::a_million_aborts_leave_complete_messages" => storm(device), within(120);
     "storm::with_a_separate_control_block" => storm(device), set(&[("control_block", "device")]), alone(), within(120);
     "storm::a_million_aborts_that_continue" => continued(device), set(&[("on_abort", "continue")]), alone(), within(120);
 };

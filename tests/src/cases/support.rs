@@ -2,11 +2,13 @@
 
 use crate::case::Context;
 use crate::glsl;
+use crate::payload::Payload;
 use crate::vk::khr::FaultInfo;
 use crate::vk::{Buffer, Chained, Device, DeviceOptions, Gpu, Image, Kernel, Pass, Stage, Way, WordKernel};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use std::ffi::CStr;
+use vkabort_gpu::Messages;
 
 /// Words in the storage buffer of most shaders, and invocations of most dispatches.
 pub(super) const COUNT: usize = 64;
@@ -30,10 +32,7 @@ pub(super) fn words(aborts: bool) -> Vec<u32> {
     marked(if aborts { &[3] } else { &[] })
 }
 
-/// Little-endian bytes of words.
-pub(super) fn bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
+pub(super) use vkabort_oracle::words::to_bytes as bytes;
 
 /// Words after the shaders that add 1000 to their word, unless it is [`MARK`].
 pub(super) fn incremented(words: &[u32]) -> Vec<u32> {
@@ -50,6 +49,12 @@ pub(super) fn open_with_extensions(context: &Context, api_version: u32, extensio
         ..Chained::default()
     };
     Gpu::open_with(context, api_version, &chained)
+}
+
+/// Expects validation errors for the 8-bit strings of GLSL's aborts: see [`Device::with`].
+pub(super) fn expect_narrow(messages: &Messages) {
+    messages.expect("declares SPIR-V Capability Int8");
+    messages.expect("SPIR-V Capability Int8 was declared");
 }
 
 /// Creates a device that does not enable the abort extensions.
@@ -92,6 +97,24 @@ pub(super) fn expect_submitted(results: &[vk::Result], aborts: bool) -> Result<(
     let fits = |&result: &vk::Result| result == vk::Result::SUCCESS || aborts && result == LOST;
     ensure!(results.iter().all(fits), "the submissions ended with {results:?}");
     Ok(())
+}
+
+/// Payload of invocation `i` of the simplest shader with an abort.
+pub(super) fn entry_point_payload(i: usize) -> Vec<u8> {
+    Payload::text("word %u is %u").scalar(i as u32).scalar(MARK).bytes()
+}
+
+/// Checks the end of the simplest shader with an abort over [`marked`] words: its result, its words and its messages.
+pub(super) fn check_entry_point(
+    device: &Device<'_>,
+    result: vk::Result,
+    words: &[u32],
+    aborting: &[usize],
+) -> Result<()> {
+    expect_end(result, !aborting.is_empty())?;
+    same_words(words, &incremented(&marked(aborting)))?;
+    let expected = aborting.iter().map(|&i| entry_point_payload(i)).collect();
+    same_set(payloads_if_lost(device, result)?, expected)
 }
 
 /// Runs a shader of `shaders/` over these words and expects a lost device. Returns the final words and the payloads in
@@ -175,10 +198,10 @@ pub(super) fn compile_stages(shaders: &[&str]) -> Result<Vec<(vk::ShaderStageFla
 }
 
 /// Draws with these shaders, push constants and buffers.
-pub(super) fn draw<'device>(
+pub(super) fn draw<'a, 'device: 'a>(
     device: &'device Device<'device>,
     shaders: &[&str],
-    buffers: &[&'device Buffer<'device>],
+    buffers: &[&'a Buffer<'a>],
     way: Way,
     push: [u32; 2],
 ) -> Result<(Image<'device>, vk::Result)> {
@@ -197,21 +220,13 @@ pub(super) fn draw_with_words<'device>(
     push: [u32; 2],
 ) -> Result<(Image<'device>, Ran)> {
     let buffer = Buffer::storage(device, &[0; 256])?;
-    let compiled = compile_stages(shaders)?;
-    let stages = compiled.iter().map(|(kind, spirv)| Stage::new(*kind, spirv));
-    let image = Image::new(device)?;
-    let pass = Pass::with(device, &stages.collect::<Vec<_>>(), &[&buffer], Way::Modules)?;
-    let result = pass.record(&image, push)?.run();
-    let payloads = payloads_if_lost(device, result)?;
-    let words = buffer.read();
-    Ok((
-        image,
-        Ran {
-            result,
-            words,
-            payloads,
-        },
-    ))
+    let (image, result) = draw(device, shaders, &[&buffer], Way::Modules, push)?;
+    let ran = Ran {
+        result,
+        payloads: payloads_if_lost(device, result)?,
+        words: buffer.read(),
+    };
+    Ok((image, ran))
 }
 
 /// Checks that a submission lost the device if `aborts`, and succeeded otherwise.

@@ -39,7 +39,7 @@ fn handle(handler: &Path, folder: &Path, arguments: &[&str]) -> Result<String> {
     Ok(shown)
 }
 
-/// What is not message data is an error, not a crash.
+/// Data of another kind is an error, not a crash.
 fn expect_refusal(handler: &Path, folder: &Path, arguments: &[&str]) -> Result<()> {
     let output = Command::new(handler).current_dir(folder).args(arguments).output()?;
     let error = String::from_utf8_lossy(&output.stderr);

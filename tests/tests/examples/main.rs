@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use vkabort_oracle::words::{from_bytes, to_bytes};
 use vkabort_runner::supervise::Finished;
 use vkabort_test_kit::drivers::TestDriver;
 use vkabort_test_kit::{cargo, process, root};
@@ -140,10 +141,7 @@ fn slang_assertions_show_expression_values_and_line() -> Result<()> {
         let arguments = ["-g2", "-I", &folder.display().to_string()];
         let words = Slang::find()?.compile("assert.slang", &source, &arguments)?;
         let output = test.scratch.path().join("assert.slang.spv");
-        fs::write(
-            &output,
-            words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>(),
-        )?;
+        fs::write(&output, to_bytes(&words))?;
         Ok(output)
     };
     on_every_driver(shader, |ended| {
@@ -169,13 +167,7 @@ fn disabled_assertions_cost_nothing() -> Result<()> {
         &fs::read_to_string(folder.join("assert.slang"))?,
         &arguments,
     )?;
-    let bytes = fs::read(&output)?;
-    let glsl: Vec<u32> = bytes
-        .as_chunks::<4>()
-        .0
-        .iter()
-        .map(|word| u32::from_le_bytes(*word))
-        .collect();
+    let glsl = from_bytes(&fs::read(&output)?);
     for words in [glsl, slang] {
         ensure!(vkabort_instrument::scan(&words).is_empty());
     }

@@ -93,9 +93,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
     if !findings.is_empty() {
         io::note(&format!(
             "{}, {} in {}",
-            count(errors, "error"),
-            count(warnings, "warning"),
-            count(modules, "module")
+            io::count(errors as u64, "error"),
+            io::count(warnings as u64, "warning"),
+            io::count(modules, "module")
         ));
     }
     Ok(match code {
@@ -103,9 +103,4 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode> {
         ExitCode::SUCCESS if args.werror && warnings > 0 => ExitCode::from(code::WARNED),
         code => code,
     })
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }

@@ -1,4 +1,4 @@
-//! What the loader, the drivers and the layer offer on this machine, as JSON.
+//! The loader, the drivers and the layer of this machine, as JSON.
 
 use crate::failure::{Failure, Result};
 use crate::locate;
@@ -10,7 +10,7 @@ use std::process::Command;
 use vkabort_conform::probe::{CREATED, EXTENSION_NAMES};
 use vkabort_manifest::{ENABLE, Kind, LAYER};
 
-/// What a child process sees of Vulkan, with the layer in `library` or without it.
+/// Lists the loader, layers and devices in a child process, with the layer in `library` or without it.
 ///
 /// # Errors
 ///

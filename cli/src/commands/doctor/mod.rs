@@ -1,6 +1,6 @@
 //! `vkabort doctor`: shows the drivers, the extensions that each supports, and what the layer adds.
 //!
-//! `findings` gathers, as JSON, what two child processes see of Vulkan, one with the layer and one without; `display`
+//! `findings` merges the lists of two child processes as JSON, one with the layer and one without; `display`
 //! turns that into text.
 
 mod display;
@@ -27,7 +27,7 @@ pub struct DoctorArgs {
     probe: bool,
 }
 
-/// Prints what this machine has, and whether shader aborts work on it.
+/// Prints the loader, the devices and the layer of this machine, and whether shader aborts work on it.
 ///
 /// # Errors
 ///

@@ -8,6 +8,7 @@ use crate::choices::Choices;
 use crate::generate::{SPEC_LENGTH, SPEC_LENGTH_ID};
 use crate::interpret::{InterpretError, InvocationEnd, Physical, Region};
 use crate::module::{Entry, Module};
+use crate::words::to_bytes;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use vkabort_instrument::{
@@ -184,8 +185,7 @@ fn rewrite(
     let mut constants = Vec::new();
     let mut place = |data: &[u32]| {
         let address = CONSTANTS_ADDRESS + constants.len() as u64 * CONSTANTS_STRIDE;
-        let bytes = data.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let region = Region::new(bytes);
+        let region = Region::new(to_bytes(data));
         constants.push(Physical { address, region });
         Some(address)
     };

@@ -5,6 +5,7 @@ use super::run::{self, Run, Schedule};
 use crate::interpret::{InterpretError, InvocationEnd, Region};
 use crate::module::Module;
 use crate::op::execution_model;
+use crate::words::from_bytes;
 use std::collections::HashMap;
 use vkabort_instrument::Options;
 
@@ -26,17 +27,10 @@ pub struct ComputeRun {
 pub fn initial_buffers(due: &[u32]) -> Vec<(u32, Vec<u32>)> {
     let mut all: Vec<_> = run::buffers(due)
         .into_iter()
-        .map(|(binding, region)| (binding, words(region.bytes())))
+        .map(|(binding, region)| (binding, from_bytes(region.bytes())))
         .collect();
     all.sort_by_key(|(binding, _)| *binding);
     all
-}
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
 }
 
 /// Interprets the first compute shader of a module, one invocation after another. `due` holds the call of `due` at which each
@@ -72,7 +66,7 @@ pub fn interpret_compute(subject: Subject<'_>, due: &[u32]) -> Result<Option<Com
         buffers: run
             .buffers
             .iter()
-            .map(|(binding, region)| (*binding, words(region.bytes())))
+            .map(|(binding, region)| (*binding, from_bytes(region.bytes())))
             .collect(),
         ticks: run.ticks,
     }))

@@ -6,6 +6,7 @@ use crate::interpret::value::Value;
 use crate::interpret::{InvocationEnd, Machine, Physical, Region, Result, Setup};
 use crate::module::{Entry, Id, Module};
 use crate::op::execution_model;
+use crate::words::to_bytes;
 use std::collections::HashMap;
 use vkabort_record::layout::{ABORTED_OFFSET, CONTROL_BYTES, UNIT_BYTES};
 
@@ -77,14 +78,14 @@ impl Run {
 
 /// Initial contents of the buffers, by binding.
 pub(super) fn buffers(due: &[u32]) -> HashMap<u32, Region> {
-    let words = |words: Vec<u32>| Region::new(words.iter().flat_map(|w| w.to_le_bytes()).collect());
+    let words = |words: &[u32]| Region::new(to_bytes(words));
     let out = vec![0; due.len() * OUT_WORDS as usize];
-    let data = (0..DATA_BYTES / 4).map(|i| (i + 1).wrapping_mul(0x9E37_79B9)).collect();
+    let data: Vec<u32> = (0..DATA_BYTES / 4).map(|i| (i + 1).wrapping_mul(0x9E37_79B9)).collect();
     HashMap::from([
-        (OUT, words(out)),
-        (CONTROL, words(due.to_vec())),
-        (DATA, words(data)),
-        (COUNTERS, words(vec![0; 8])),
+        (OUT, words(&out)),
+        (CONTROL, words(due)),
+        (DATA, words(&data)),
+        (COUNTERS, words(&[0; 8])),
     ])
 }
 

@@ -103,7 +103,7 @@ fn check_lowered(result: &Module) -> Result<(), String> {
     for inst in result.globals.iter().chain(blocks.flat_map(|b| &b.insts)) {
         let remains = match inst.op {
             op::Capability => LOWERED.iter().any(|row| row.capability == inst.word(0)),
-            op::Extension => LOWERED.iter().any(|row| row.extension == read_string(&inst.operands).0),
+            op::Extension => LOWERED.iter().any(|row| row.extension == read_string(&inst.operands)),
             op::ExecutionMode => inst.word(1) == op::execution_mode::ArithmeticPoisonKHR,
             op::Decorate => inst.word(1) == op::decoration::UTFEncodedKHR,
             opcode => LOWERED.iter().any(|row| row.opcodes.contains(&opcode)),
@@ -117,7 +117,7 @@ fn check_lowered(result: &Module) -> Result<(), String> {
 
 fn name_of(module: &Module, id: Id) -> String {
     let name = module.globals.iter().find(|i| i.op == op::Name && i.word(0) == id);
-    name.map_or_else(|| format!("%{id}"), |i| read_string(i.operands_from(1)).0)
+    name.map_or_else(|| format!("%{id}"), |i| read_string(i.operands_from(1)))
 }
 
 /// Entry points from which each function is reachable.

@@ -35,7 +35,7 @@ pub(super) struct Loadable {
 }
 
 /// Ids shared by the functions of a module.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Globals {
     pub(super) builder: Builder,
     /// Storage class of buffers.
@@ -119,22 +119,12 @@ impl Globals {
                 class::Uniform
             },
             scope,
-            out: 0,
-            control: 0,
-            data: 0,
-            counters: 0,
-            ticks: 0,
-            invocation: 0,
-            shared: 0,
-            specialised: 0,
             specialised_length,
             pair,
-            due: 0,
             file,
-            callees: Vec::new(),
-            loadable: Vec::new(),
             poison,
             physical,
+            ..Self::default()
         };
         globals.out = globals.words_buffer(OUT, "Out");
         globals.control = globals.words_buffer(CONTROL, "Control");

@@ -36,8 +36,6 @@ pub struct Generated {
     pub due: Id,
     /// Variable that counts the calls of `due`.
     pub ticks: Id,
-    /// Minor number of the SPIR-V version 1.x.
-    pub minor: u32,
 }
 
 /// Generates a module.
@@ -62,7 +60,6 @@ pub fn generate(choices: &mut Choices, options: GeneratorOptions) -> Generated {
     Generated {
         due,
         ticks,
-        minor: globals.builder.minor,
         words: globals.builder.finish(),
     }
 }

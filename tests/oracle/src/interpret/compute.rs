@@ -3,6 +3,7 @@
 use super::arithmetic::{Fault, Kind, binary, unary};
 use super::error::{Result, undefined, unsupported};
 use super::machine::Machine;
+use super::memory::Region;
 use super::types::Type;
 use super::value::{BytePointer, Pointer, Scalar, Space, Value, ones};
 use crate::module::Id;
@@ -183,22 +184,27 @@ impl Machine<'_> {
     }
 
     fn bitcast(&self, ty: Id, value: &Value, width: u32) -> Result<Value> {
-        let mut all = Scalars::default();
-        all.add(value, width);
-        let result = match self.types.get(ty) {
+        // The largest value is a vector of four 64-bit components.
+        let mut bytes = Region::new(vec![0; 32]);
+        write_packed(&mut bytes, &mut 0, value, width / 8);
+        let read = |index: u32, width: u32| {
+            let scalar = bytes.read(u64::from(index * width / 8), width / 8);
+            scalar.map_or_else(|| unsupported("a bit cast of a large value"), Ok)
+        };
+        Ok(match self.types.get(ty) {
             Type::Vector { component, count } => {
                 let width = self.types.width(*component);
-                Value::Composite((0..*count).map(|_| Value::Scalar(all.take(width))).collect())
+                let parts = (0..*count).map(|index| read(index, width).map(Value::Scalar));
+                Value::Composite(parts.collect::<Result<_>>()?)
             }
             Type::Pointer { .. } => {
-                let Some(address) = all.take(64).defined() else {
+                let Some(address) = read(0, 64)?.defined() else {
                     return undefined("a pointer with undefined bits");
                 };
                 Value::Pointer(Pointer::Bytes(BytePointer::new(Space::Physical, address)))
             }
-            _ => Value::Scalar(all.take(self.types.width(ty))),
-        };
-        Ok(result)
+            _ => Value::Scalar(read(0, self.types.width(ty))?),
+        })
     }
 
     /// Type of a value.
@@ -207,41 +213,16 @@ impl Machine<'_> {
     }
 }
 
-/// A sequence of bits, lowest first.
-#[derive(Default)]
-struct Scalars {
-    bits: Vec<bool>,
-    undef: Vec<bool>,
-    position: usize,
-}
-
-impl Scalars {
-    fn add(&mut self, value: &Value, width: u32) {
-        match value {
-            Value::Composite(parts) => parts.iter().for_each(|p| self.add(p, width)),
-            Value::Pointer(Pointer::Bytes(pointer)) => self.push(Scalar::new(pointer.at), 64),
-            Value::Pointer(Pointer::Logical { .. }) => {}
-            Value::Scalar(scalar) => self.push(*scalar, width),
-        }
-    }
-
-    fn push(&mut self, scalar: Scalar, width: u32) {
-        for i in 0..width {
-            self.bits.push(scalar.bits >> i & 1 != 0);
-            self.undef.push(scalar.undef >> i & 1 != 0);
-        }
-    }
-
-    fn take(&mut self, width: u32) -> Scalar {
-        let mut scalar = Scalar::new(0);
-        for i in 0..width as usize {
-            let bit = |bits: &[bool]| u64::from(bits.get(self.position + i).copied().unwrap_or(false)) << i;
-            scalar.bits |= bit(&self.bits);
-            scalar.undef |= bit(&self.undef);
-        }
-        self.position += width as usize;
-        scalar
-    }
+/// Writes the scalars of a value, of `size` bytes each, from `at` on, without gaps.
+fn write_packed(bytes: &mut Region, at: &mut u64, value: &Value, size: u32) {
+    let (scalar, size) = match value {
+        Value::Composite(parts) => return parts.iter().for_each(|part| write_packed(bytes, at, part, size)),
+        Value::Pointer(Pointer::Bytes(pointer)) => (Scalar::new(pointer.at), 8),
+        Value::Pointer(Pointer::Logical { .. }) => return,
+        Value::Scalar(scalar) => (*scalar, size),
+    };
+    let _ = bytes.write(*at, size, scalar);
+    *at += u64::from(size);
 }
 
 fn freeze(value: &Value) -> Value {

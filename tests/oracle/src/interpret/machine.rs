@@ -125,7 +125,7 @@ impl<'m> Machine<'m> {
             nonsemantic: module
                 .globals
                 .iter()
-                .filter(|i| i.op == op::ExtInstImport && read_string(i.operands_from(1)).0.starts_with("NonSemantic."))
+                .filter(|i| i.op == op::ExtInstImport && read_string(i.operands_from(1)).starts_with("NonSemantic."))
                 .map(|i| i.word(0))
                 .collect(),
             poison,

@@ -1,7 +1,7 @@
 //! Checks that an abort takes effect before the loops that may wait for it.
 //!
-//! An invocation that has aborted must not leave a function from inside a construct behind whose merge block a loop polls:
-//! nothing would force the other invocations, which go on to the merge block, to execute that loop later.
+//! An invocation that has aborted must not leave a function inside a construct if a loop behind the construct's merge block
+//! polls: the other invocations continue at the merge block, and could execute that loop before the abort takes effect.
 
 use super::error::{Result, undefined};
 use crate::module::{Block, Function, Id, Module};
@@ -9,7 +9,7 @@ use crate::op;
 use crate::words::Inst;
 use std::collections::HashSet;
 
-/// What a rewrite is known by.
+/// Ids by which a rewrite is recognised.
 #[derive(Debug, Default)]
 pub(super) struct Rewritten {
     /// The flag of an invocation that has aborted: a `bool`, or the key of its record, which is not 0 then.
@@ -24,7 +24,7 @@ impl Rewritten {
     pub(super) fn new(module: &Module) -> Self {
         let poll = module.named("vkabort_poll");
         let mut polling: HashSet<Id> = poll.into_iter().collect();
-        // Callees may come later, so this repeats until nothing changes.
+        // A fixpoint, since callees may be defined later.
         let mut before = 0;
         while polling.len() > before {
             before = polling.len();

@@ -1,9 +1,10 @@
 //! Conversions of floats whose undefined behaviour is poison.
 
-use super::support::{integers, run};
+use super::support::{check, run};
 use super::text::{Words, resolve, shader, types};
+use crate::cases::constant_data::require;
 use crate::vk::{Device, Gpu};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use ash::vk;
 use std::fmt::Write;
 
@@ -62,17 +63,15 @@ pub(super) fn converted(value: f32, signed: bool, width: u32, float_width: u32) 
 pub(super) fn conversion(gpu: &Gpu, float_width: u32) -> Result<()> {
     let (core, newer) = gpu.features();
     let (supported, capability) = match float_width {
-        16 => (newer.shader_float16, "OpCapability Float16\n"),
-        64 => (core.shader_float64, "OpCapability Float64\n"),
+        16 => (newer.shader_float16, "OpCapability Float16"),
+        64 => (core.shader_float64, "OpCapability Float64"),
         _ => (vk::TRUE, ""),
     };
     gpu.require(supported, &format!("floats of {float_width} bits"))?;
     let device = Device::new(gpu)?;
     let input: Vec<u32> = (0..64).map(|i| FLOATS[i % 32].to_bits()).collect();
     for width in [8, 16, 32, 64] {
-        let Some(integers) = integers(gpu, width) else {
-            continue;
-        };
+        let Ok(integers) = require(gpu, width) else { continue };
         for components in 1..=4u32 {
             let mut words = Words::default();
             let stride = 2 * components * 2;
@@ -102,7 +101,7 @@ pub(super) fn conversion(gpu: &Gpu, float_width: u32) -> Result<()> {
             if components > 1 {
                 let _ = writeln!(types, "%reals = OpTypeVector %real {components}");
             }
-            let needs = format!("{capability}{integers}");
+            let needs = format!("{capability}\n{integers}");
             let assembly = shader(true, &needs, &(types + &words.types), &words.code)?;
             let mut assembly = resolve(assembly, width, components);
             if float_width == 32 {
@@ -111,22 +110,11 @@ pub(super) fn conversion(gpu: &Gpu, float_width: u32) -> Result<()> {
             }
             let room = [input.clone(), vec![0; 64 * stride as usize]].concat();
             let after = run(&device, &assembly, &room)?;
-            for i in 0..64 {
-                for number in 0..2 {
-                    for k in 0..components as usize {
-                        let at = 64 + i * stride as usize + 2 * (number * components as usize + k);
-                        let found = u64::from(after[at]) | u64::from(after[at + 1]) << 32;
-                        let value = FLOATS[(i + k) % 32];
-                        let expected = converted(value, number == 1, width, float_width);
-                        ensure!(
-                            expected.is_none_or(|expected| found == expected),
-                            "component {k} of {components}: {value} of {float_width} bits to {width} bits (signed: {}) \
-                             is {found:#x}, expected {expected:x?}",
-                            number == 1
-                        );
-                    }
-                }
-            }
+            let expected = |number, at| converted(FLOATS[at % 32], number == 1, width, float_width);
+            check(&after[64..], 2, components as usize, expected, |number, at| {
+                let (value, signed) = (FLOATS[at % 32], number == 1);
+                format!("{value} of {float_width} bits to {width} bits (signed: {signed})")
+            })?;
         }
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! Integer division whose undefined behaviour is poison.
 
-use super::support::{integers, run};
+use super::support::{check, run};
 use super::text::{Words, resolve, shader, types};
+use crate::cases::constant_data::require;
 use crate::vk::{Device, Gpu};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 /// Pairs of operands. In every width, some divide by zero or overflow.
 pub(super) const OPERANDS: [(u64, u64); 16] = [
@@ -48,8 +49,7 @@ pub(super) fn divided(operation: &str, a: u64, b: u64, width: u32) -> Option<u64
 }
 
 pub(super) fn division(gpu: &Gpu, width: u32, mode: bool) -> Result<()> {
-    let capabilities = integers(gpu, width);
-    gpu.require(capabilities.is_some().into(), &format!("integers of {width} bits"))?;
+    let capability = require(gpu, width)?;
     let device = Device::new(gpu)?;
     // Without the mode, only defined operations may run.
     let lane = |i: usize| {
@@ -82,25 +82,19 @@ pub(super) fn division(gpu: &Gpu, width: u32, mode: bool) -> Result<()> {
             words.store_all(start, stride, &result, components, width);
         }
         let types = types(width, components) + &words.types;
-        let assembly = shader(mode, capabilities.unwrap_or_default(), &types, &words.code)?;
+        let assembly = shader(mode, capability, &types, &words.code)?;
         let assembly = resolve(assembly, width, components);
         let room = [input.clone(), vec![0; 64 * stride as usize]].concat();
         let after = run(&device, &assembly, &room)?;
-        for i in 0..64 {
-            for (number, operation) in DIVISIONS.iter().enumerate() {
-                for k in 0..components as usize {
-                    let at = 256 + i * stride as usize + 2 * (number * components as usize + k);
-                    let found = u64::from(after[at]) | u64::from(after[at + 1]) << 32;
-                    let (a, b) = lane((i + k) & 63);
-                    let expected = divided(operation, a, b, width);
-                    ensure!(
-                        expected.is_none_or(|expected| found == expected),
-                        "component {k} of {components}: {operation} {a:#x} {b:#x} of {width} bits is {found:#x}, \
-                         expected {expected:x?}"
-                    );
-                }
-            }
-        }
+        let results = &after[input.len()..];
+        let expected = |number: usize, at: usize| {
+            let (a, b) = lane(at & 63);
+            divided(DIVISIONS[number], a, b, width)
+        };
+        check(results, DIVISIONS.len(), components as usize, expected, |number, at| {
+            let (a, b) = lane(at & 63);
+            format!("{} {a:#x} {b:#x} of {width} bits", DIVISIONS[number])
+        })?;
     }
     Ok(())
 }

@@ -2,22 +2,34 @@
 
 use crate::assembly::assemble;
 use crate::cases::support;
-use crate::vk::{Device, Gpu};
-use anyhow::Result;
-use ash::vk;
-
-/// Capability for integers of a width, if the device supports them.
-pub(super) fn integers(gpu: &Gpu, width: u32) -> Option<&'static str> {
-    let (core, newer) = gpu.features();
-    let (supported, capability) = match width {
-        8 => (newer.shader_int8, "OpCapability Int8\n"),
-        16 => (core.shader_int16, "OpCapability Int16\n"),
-        64 => (core.shader_int64, "OpCapability Int64\n"),
-        _ => (vk::TRUE, ""),
-    };
-    (supported == vk::TRUE).then_some(capability)
-}
+use crate::vk::Device;
+use anyhow::{Result, ensure};
 
 pub(super) fn run(device: &Device<'_>, assembly: &str, words: &[u32]) -> Result<Vec<u32>> {
     support::run(device, &assemble(assembly)?, words)?.succeeded()
+}
+
+/// Checks the results of 64 invocations in `words`: for each, the `components` of each of `operations`, as two words each.
+/// `expected` and `describe` get the operation and the lane; poison has no expected value.
+pub(super) fn check(
+    words: &[u32],
+    operations: usize,
+    components: usize,
+    expected: impl Fn(usize, usize) -> Option<u64>,
+    describe: impl Fn(usize, usize) -> String,
+) -> Result<()> {
+    let (words, _) = words.as_chunks::<2>();
+    for (at, [low, high]) in words.iter().enumerate() {
+        let (k, operation) = (at % components, at / components % operations);
+        let lane = at / (components * operations) + k;
+        let found = u64::from(*low) | u64::from(*high) << 32;
+        let expected = expected(operation, lane);
+        ensure!(
+            expected.is_none_or(|expected| found == expected),
+            "component {k} of {components}: {} is {found:#x}, expected {expected:x?}",
+            describe(operation, lane)
+        );
+    }
+    ensure!(words.len() == 64 * operations * components, "{} results", words.len());
+    Ok(())
 }

@@ -1,5 +1,5 @@
 //! Consistency between runs: the SPIR-V that reaches the driver does not depend on the process. These cases compare within
-//! one process; `tests/own_driver.rs` compares the cache data that they print across processes.
+//! one process; `tests/replay.rs` and `tests/test_driver_processes.rs` compare the cache data that they print.
 
 use super::support::kernel;
 use crate::case::{Case, cases};

@@ -72,15 +72,7 @@ fn commands(device: &Device<'_>) -> Result<Vec<(String, u64, AnyCommand)>> {
             "physical" => continue,
             other => bail!("unknown dispatch level {other}"),
         };
-        let text = CString::new(name)?;
-        // SAFETY: the device is alive and the name NUL-terminated.
-        let found = unsafe {
-            device
-                .gpu
-                .instance
-                .get_device_proc_addr(device.raw.handle(), text.as_ptr())
-        };
-        let found = found.with_context(|| format!("the driver has no {name}"))?;
+        let found = device.command(&CString::new(name)?)?;
         // SAFETY: the function has the C calling convention and takes at most eight words, which the caller passes.
         let command = unsafe { std::mem::transmute::<unsafe extern "system" fn(), AnyCommand>(found) };
         commands.push((name.to_owned(), owner, command));

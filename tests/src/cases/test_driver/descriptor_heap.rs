@@ -5,6 +5,7 @@ use super::support::{Extra, aborting, device_with, payload};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::cases::constant_data::shader;
+use crate::cases::objects::create_pipeline_from;
 use crate::cases::support::{GROUPS, expect_end, expect_payloads};
 use crate::vk::khr::{DESCRIPTOR_HEAP, DESCRIPTOR_HEAP_NAME, DescriptorMapping, ShaderDescriptorMappings};
 use crate::vk::{Device, Gpu, Submission, specialization, stage};
@@ -87,10 +88,8 @@ fn create(device: &Device<'_>, spirv: &[u32], way: Way) -> Result<vk::Pipeline> 
         let info = vk::ComputePipelineCreateInfo::default()
             .stage(stage)
             .push_next(&mut flags);
-        let created = device
-            .raw
-            .create_compute_pipelines(vk::PipelineCache::null(), &[info], None);
+        let created = create_pipeline_from(device, &info);
         device.raw.destroy_shader_module(module, None);
-        Ok(created.map_err(|(_, result)| result)?[0])
+        created
     }
 }

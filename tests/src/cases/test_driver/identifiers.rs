@@ -1,19 +1,19 @@
 //! Pipelines created from module identifiers (`VK_EXT_shader_module_identifier`): messages are delivered although the layer
 //! sees no SPIR-V, and the code is that of the device and of the specialisation.
 
-use super::support::{Extra, aborting, device_with, payload};
+use super::support::{Extra, aborting, device_with, run_first};
 use crate::assembly::assemble;
 use crate::case::{Case, cases};
 use crate::cases::constant_data::shader;
 use crate::cases::constant_data_special::{Special, specialisations};
-use crate::cases::support::expect_payloads;
+use crate::cases::objects::error_code;
 use crate::vk::{Buffer, Device, Gpu, Kernel, specialization, stage, test_driver};
 use anyhow::{Result, ensure};
 use ash::{ext, vk};
 
 pub(super) const CASES: &[Case] = cases! {
-    "test_driver_identifiers::a_pipeline_aborts" => run(gpu, vk::Result::ERROR_DEVICE_LOST), on_driver("abort=1");
-    "test_driver_identifiers::a_pipeline_runs" => run(gpu, vk::Result::SUCCESS), on_driver("abort=2"), silent();
+    "test_driver_identifiers::a_pipeline_aborts" => run(gpu, true), on_driver("abort=1");
+    "test_driver_identifiers::a_pipeline_runs" => run(gpu, false), on_driver("abort=2"), silent();
     "test_driver_identifiers::of_specialised_constant_data" => specialised(gpu), on_driver(""), silent();
     "test_driver_identifiers::of_another_device" => another_device(gpu), on_driver("kind=cpu,import"), silent();
 };
@@ -59,19 +59,14 @@ pub(super) fn create(
 }
 
 /// A pipeline of an identifier equals the pipeline of the module.
-fn run(gpu: &Gpu, expected: vk::Result) -> Result<()> {
+fn run(gpu: &Gpu, aborts: bool) -> Result<()> {
     let device = device(gpu)?;
     let identifier = identify(&device, &aborting()?)?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
     let mut kernel = Kernel::bound(&device, &[&buffer])?;
     let words = create(&device, &mut kernel, &identifier, &Special::new())?;
     ensure!(words.len() > 5, "the driver has no module for the identifier");
-    let (_submission, result) = kernel.run(1)?;
-    ensure!(result == expected, "the dispatch ended with {result:?}");
-    if expected == vk::Result::ERROR_DEVICE_LOST {
-        expect_payloads(&device, &[payload(1, 0)])?;
-    }
-    Ok(())
+    run_first(&kernel, aborts)
 }
 
 /// Identifier of a module that is destroyed before this returns: "the identifier returned by [..]
@@ -124,10 +119,7 @@ fn another_device(gpu: &Gpu) -> Result<()> {
     let identifier = identify(&first, &spirv)?;
     let buffer = Buffer::storage(&second, &[0; 64])?;
     let mut found = Kernel::bound(&second, &[&buffer])?;
-    let created = create(&second, &mut found, &identifier, &Special::new());
-    let code = created
-        .err()
-        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let code = error_code(create(&second, &mut found, &identifier, &Special::new()));
     ensure!(code == Some(vk::Result::PIPELINE_COMPILE_REQUIRED_EXT), "{code:?}");
     ensure!(identify(&second, &spirv)? == identifier, "the identifiers differ");
     let words = create(&second, &mut found, &identifier, &Special::new())?;

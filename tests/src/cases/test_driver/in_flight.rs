@@ -89,16 +89,9 @@ fn device_idle(device: &Device<'_>) -> Result<vk::Result> {
     Ok(code(device.wait_idle()))
 }
 
-/// Looks up a command of type `T` by name.
+/// A command of type `T`.
 fn command<T: Copy>(device: &Device<'_>, name: &std::ffi::CStr) -> Result<T> {
-    // SAFETY: the device is alive and the name NUL-terminated.
-    let found = unsafe {
-        device
-            .gpu
-            .instance
-            .get_device_proc_addr(device.raw.handle(), name.as_ptr())
-    };
-    let found = found.ok_or_else(|| anyhow::anyhow!("there is no {name:?}"))?;
+    let found = device.command(name)?;
     ensure!(size_of::<T>() == size_of_val(&found), "not a function");
     // SAFETY: both are function pointers; the caller chooses the type that the registry gives the command.
     Ok(unsafe { std::mem::transmute_copy(&found) })

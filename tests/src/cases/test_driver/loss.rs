@@ -1,12 +1,12 @@
 //! Losses that the driver reports: "a device is lost" regardless of the cause, and the KHR queries forward the driver's details.
 
-use super::support::{Extra, device_with, expect_loss_only, kernel, lose, payload};
+use super::support::{Extra, device_with, expect_loss_only, kernel, lose, payload, vendor_binary};
 use crate::case::{Case, cases};
 use crate::cases::support::{expect_payloads, reports};
-use crate::vk::khr::{FaultDebugInfo, fault_flags};
+use crate::vk::khr::{self, fault_flags};
 use crate::vk::{Device, Gpu, Kernel};
 use anyhow::{Result, ensure};
-use ash::vk::{self, TaggedStructure};
+use ash::vk;
 use std::ptr;
 
 pub(super) const CASES: &[Case] = cases! {
@@ -17,9 +17,9 @@ pub(super) const CASES: &[Case] = cases! {
         on_driver("lose=execute:1"), validated();
     "test_driver_loss::details_of_the_driver_come_first" => details(kernel),
         on_driver("lose=execute:1,ext_fault"), validated(), logs(&["the test driver has lost the device"]);
-    "test_driver_loss::the_vendor_binary_is_complete_or_absent" => vendor_binary(gpu),
+    "test_driver_loss::the_vendor_binary_is_complete_or_absent" => with_binaries(gpu, true, complete_or_absent),
         on_driver("lose=execute:1,ext_fault");
-    "test_driver_loss::without_the_feature_there_is_no_vendor_binary" => no_vendor_binary(gpu),
+    "test_driver_loss::without_the_feature_there_is_no_vendor_binary" => with_binaries(gpu, false, no_binary),
         on_driver("lose=execute:1,ext_fault");
     "test_driver_loss::the_message_survives_a_loss_after_the_abort" => abort_then_loss(kernel),
         on_driver("abort=1,lose=execute:1,ext_fault"), validated();
@@ -82,62 +82,43 @@ fn details(kernel: &Kernel<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Loses a device and calls `check` with a query for its vendor binary.
-fn with_binaries(
-    gpu: &Gpu,
-    vendor_binary: bool,
-    check: impl FnOnce(&dyn Fn(u32, *mut u8) -> (vk::Result, u32)) -> Result<()>,
-) -> Result<()> {
+/// Loses a device with or without the feature of vendor binaries, then calls `check`.
+fn with_binaries(gpu: &Gpu, has_feature: bool, check: fn(&Device<'_>) -> Result<()>) -> Result<()> {
     let extra = Extra {
-        vendor_binary,
+        vendor_binary: has_feature,
         ..Extra::default()
     };
     let device = &device_with(gpu, &extra)?;
     let kernel = &kernel(device)?;
     let _submission = lose(kernel)?;
-    let commands = device.fault()?;
-    check(&|size, data| {
-        let mut info = FaultDebugInfo {
-            s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
-            p_next: ptr::null_mut(),
-            vendor_binary_size: size,
-            p_vendor_binary_data: data.cast(),
-        };
-        // SAFETY: the structure is valid; `data` is null or points to `size` bytes.
-        let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
-        (result, info.vendor_binary_size)
-    })
+    check(device)
 }
 
-fn vendor_binary(gpu: &Gpu) -> Result<()> {
-    with_binaries(gpu, true, |query| {
-        ensure!(query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 96));
-        let mut first = [0xCD; 128];
-        ensure!(query(128, first.as_mut_ptr()) == (vk::Result::SUCCESS, 96));
-        ensure!((8..96).all(|i| first[i] == i as u8), "{first:?}");
-        ensure!(first[96..].iter().all(|byte| *byte == 0xCD), "overrun");
-        let mut again = [0xCD; 128];
-        ensure!(query(96, again.as_mut_ptr()) == (vk::Result::SUCCESS, 96));
-        ensure!(again == first, "the second answer differs");
-        for room in [0, 1, 95] {
-            let mut short = [0xCD; 128];
-            let (result, size) = query(room, short.as_mut_ptr());
-            // "VK_ERROR_NOT_ENOUGH_SPACE_KHR is returned if not enough space was provided", and nothing is written.
-            ensure!(
-                result.as_raw() == -1_000_483_000 && size == 0,
-                "{result:?}, {size} with room for {room}"
-            );
-            ensure!(short == [0xCD; 128], "something was written with room for {room}");
-        }
-        Ok(())
-    })
+fn complete_or_absent(device: &Device<'_>) -> Result<()> {
+    ensure!(vendor_binary(device, 0, None)? == (vk::Result::SUCCESS, 96));
+    let mut first = [0xCD; 128];
+    ensure!(vendor_binary(device, 128, Some(&mut first))? == (vk::Result::SUCCESS, 96));
+    ensure!((8..96).all(|i| first[i] == i as u8), "{first:?}");
+    ensure!(first[96..].iter().all(|byte| *byte == 0xCD), "overrun");
+    let mut again = [0xCD; 128];
+    ensure!(vendor_binary(device, 96, Some(&mut again))? == (vk::Result::SUCCESS, 96));
+    ensure!(again == first, "the second answer differs");
+    for room in [0, 1, 95] {
+        let mut short = [0xCD; 128];
+        let (result, size) = vendor_binary(device, room, Some(&mut short))?;
+        // Without enough space nothing is written.
+        ensure!(
+            result == khr::ERROR_NOT_ENOUGH_SPACE && size == 0,
+            "{result:?}, {size} with room for {room}"
+        );
+        ensure!(short == [0xCD; 128], "something was written with room for {room}");
+    }
+    Ok(())
 }
 
-fn no_vendor_binary(gpu: &Gpu) -> Result<()> {
-    with_binaries(gpu, false, |query| {
-        ensure!(query(0, ptr::null_mut()) == (vk::Result::SUCCESS, 0));
-        Ok(())
-    })
+fn no_binary(device: &Device<'_>) -> Result<()> {
+    ensure!(vendor_binary(device, 0, None)? == (vk::Result::SUCCESS, 0));
+    Ok(())
 }
 
 /// `vkGetDeviceFaultInfoEXT` returns the driver's details of its own loss. For an abort it returns only a description,

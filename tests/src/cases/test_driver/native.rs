@@ -3,9 +3,10 @@
 use super::support::{aborting, kernel, lose, lose_with, payload};
 use crate::assembly;
 use crate::case::{Case, Context, cases};
+use crate::cases::objects::{error_code, message_limit};
 use crate::cases::support::{expect_payloads, reports, without_abort};
-use crate::vk::khr::{self, ShaderAbortFeatures, ShaderAbortProperties, fault_flags};
-use crate::vk::{Device, Gpu, WordKernel, test_driver};
+use crate::vk::khr::{self, ShaderAbortFeatures, fault_flags};
+use crate::vk::{Device, DeviceOptions, Gpu, More, WordKernel, test_driver};
 use anyhow::{Context as _, Result, ensure};
 use ash::vk;
 use vkabort_oracle::op;
@@ -100,10 +101,11 @@ fn poison(gpu: &Gpu, by_driver: bool) -> Result<()> {
 /// Under `off`, modules reach the driver as they are.
 fn poison_is_forwarded(gpu: &Gpu) -> Result<()> {
     let device = Device::new(gpu)?;
-    let kernel = WordKernel::new(&device, &assembly::assemble_file(POISON_SHADER)?, &[0; 64]);
-    let code = kernel
-        .err()
-        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let code = error_code(WordKernel::new(
+        &device,
+        &assembly::assemble_file(POISON_SHADER)?,
+        &[0; 64],
+    ));
     ensure!(code == Some(vk::Result::ERROR_UNKNOWN), "{code:?}");
     Ok(())
 }
@@ -119,17 +121,11 @@ fn two_devices(context: &Context) -> Result<()> {
     let group = Device::new(&gpu).map(|device| device.family);
     ensure!(group.is_ok(), "cannot create the first device");
     let mut both = vk::DeviceGroupDeviceCreateInfo::default().physical_devices(&all);
-    let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let names = khr::EXTENSION_NAMES.map(std::ffi::CStr::as_ptr);
-    let mut abort = ShaderAbortFeatures::new(true);
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .push_next(&mut abort)
-        .push_next(&mut both);
-    let refused = Device::create(&gpu, &info, 0).err();
-    let code = refused.and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let more = More {
+        features: vec![&mut both],
+        ..More::default()
+    };
+    let code = error_code(Device::extended(&gpu, DeviceOptions::default(), more));
     ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{code:?}");
     for (number, physical) in (1..).zip(all) {
         gpu.physical = physical;
@@ -147,19 +143,13 @@ fn check(gpu: &Gpu, expected: &Expected) -> Result<()> {
         let found = list.iter().filter(|e| e.extension_name_as_c_str() == Ok(name)).count();
         ensure!(found == usize::from(expected), "{name:?} is listed {found} times");
     }
-    let mut features = ShaderAbortFeatures::new(false);
-    let mut properties = ShaderAbortProperties::default();
     let [abort, ..] = expected.listed;
     if abort {
-        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
-        // SAFETY: the handle belongs to the living instance; the chain is valid.
-        unsafe { gpu.instance.get_physical_device_features2(gpu.physical, &mut chain) };
+        let mut features = ShaderAbortFeatures::new(false);
+        gpu.ask(&mut features);
         ensure!(features.shader_abort == vk::TRUE, "shaderAbort is off");
-        let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut properties);
-        // SAFETY: the handle belongs to the living instance; the chain is valid.
-        unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
-        let size = if expected.by_driver { 1 << 20 } else { 65536 };
-        ensure!(properties.max_shader_abort_message_size == size, "{properties:?}");
+        let (found, size) = (message_limit(gpu), if expected.by_driver { 1 << 20 } else { 65536 });
+        ensure!(found == size, "{found} bytes, expected {size}");
         return aborts(gpu, expected.by_driver);
     }
     let names = expected.listed.iter().filter(|listed| **listed).count();

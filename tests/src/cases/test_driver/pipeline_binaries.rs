@@ -1,10 +1,11 @@
 //! `VK_KHR_pipeline_binary`: keys, and pipelines created from binaries without SPIR-V.
 
 use super::identifiers::{create as create_identified, identify};
-use super::support::{Extra, aborting, device_with, payload};
+use super::support::{Extra, aborting, device_with, run_first};
 use crate::case::{Case, cases};
 use crate::cases::constant_data_special::Special;
-use crate::cases::support::{expect_payloads, without_abort};
+use crate::cases::objects::{create_pipeline_from, error_code};
+use crate::cases::support::without_abort;
 use crate::vk::khr::{self, PipelineBinaryInfo, PipelineBinaryKey, PipelineBinaryKeysAndData, PipelineCreateInfo};
 use crate::vk::{Buffer, Device, Gpu, Kernel, stage, test_driver};
 use anyhow::{Context as _, Result, ensure};
@@ -14,8 +15,8 @@ use std::mem::transmute;
 use std::ptr;
 
 pub(super) const CASES: &[Case] = cases! {
-    "test_driver_pipeline_binaries::a_pipeline_aborts" => run(gpu, vk::Result::ERROR_DEVICE_LOST), on_driver("abort=1");
-    "test_driver_pipeline_binaries::a_pipeline_runs" => run(gpu, vk::Result::SUCCESS), on_driver("abort=2"), silent();
+    "test_driver_pipeline_binaries::a_pipeline_aborts" => run(gpu, true), on_driver("abort=1");
+    "test_driver_pipeline_binaries::a_pipeline_runs" => run(gpu, false), on_driver("abort=2"), silent();
     "test_driver_pipeline_binaries::keys_of_a_pipeline" => keys(gpu), on_driver(""), silent();
     "test_driver_pipeline_binaries::the_global_key_of_each_device" => global_key(gpu), on_driver("kind=cpu,import"),
         silent();
@@ -132,24 +133,13 @@ fn create_captured(device: &Device<'_>, kernel: &mut Kernel<'_>, spirv: &[u32]) 
         .stage(stage(vk::ShaderModule::null()).push_next(&mut module))
         .layout(kernel.layout)
         .push_next(&mut flags);
-    kernel.pipeline = create(device, &info)?;
+    kernel.pipeline = create_pipeline_from(device, &info)?;
     Ok(())
-}
-
-fn create(device: &Device<'_>, info: &vk::ComputePipelineCreateInfo<'_>) -> Result<vk::Pipeline> {
-    let infos = std::slice::from_ref(info);
-    // SAFETY: the handles belong to this device; the create info points to data that outlives the call.
-    let created = unsafe {
-        device
-            .raw
-            .create_compute_pipelines(vk::PipelineCache::null(), infos, None)
-    };
-    Ok(created.map_err(|(_, result)| result)?[0])
 }
 
 /// "Any shader module identifiers or shader modules declared in VkPipelineShaderStageCreateInfo instances are ignored":
 /// also one that cannot be rewritten.
-fn run(gpu: &Gpu, expected: vk::Result) -> Result<()> {
+fn run(gpu: &Gpu, aborts: bool) -> Result<()> {
     let device = device_with(gpu, &Extra::extensions(&EXTENSIONS))?;
     let commands = Commands::load(&device)?;
     let buffer = Buffer::storage(&device, &[0; 64])?;
@@ -172,16 +162,11 @@ fn run(gpu: &Gpu, expected: vk::Result) -> Result<()> {
         .stage(stage(vk::ShaderModule::null()).push_next(&mut truncated))
         .layout(kernel.layout)
         .push_next(&mut binaries);
-    kernel.pipeline = create(&device, &info)?;
+    kernel.pipeline = create_pipeline_from(&device, &info)?;
     // SAFETY: the pipeline exists, so its binary is no longer needed.
     unsafe { (commands.destroy)(commands.device, binary, ptr::null()) };
     ensure!(test_driver::words(&device, kernel.pipeline, 0)? == words, "other code");
-    let (_submission, result) = kernel.run(1)?;
-    ensure!(result == expected, "the dispatch ended with {result:?}");
-    if expected == vk::Result::ERROR_DEVICE_LOST {
-        expect_payloads(&device, &[payload(1, 0)])?;
-    }
-    Ok(())
+    run_first(&kernel, aborts)
 }
 
 /// "If a shader module identifier is used instead of a shader module, the pPipelineKey" is the same. By create info, the
@@ -222,9 +207,7 @@ fn keys(gpu: &Gpu) -> Result<()> {
             ..Default::default()
         })
     };
-    let missing = cached()
-        .err()
-        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let missing = error_code(cached());
     ensure!(missing == Some(MISSING), "{missing:?} before the pipeline exists");
     create_captured(&device, &mut kernel, &spirv)?;
     let words = test_driver::words(&device, kernel.pipeline, 0)?;

@@ -1,11 +1,12 @@
 //! Allocations that the driver refuses during device creation: the layer falls back or `vkCreateDevice` fails with a clear
 //! error, and no object leaks.
 
-use super::support::{lose_with, payload};
+use super::support::{lose_with, not_advertised, payload};
 use crate::case::{Case, cases};
+use crate::cases::objects::error_code;
 use crate::cases::support::{expect_lost, without_abort};
-use crate::vk::{Device, Gpu, Kernel, khr, test_driver};
-use anyhow::{Result, bail, ensure};
+use crate::vk::{Device, Gpu, Kernel, More, test_driver, with_create_info};
+use anyhow::{Result, ensure};
 use ash::vk;
 
 pub(super) const CASES: &[Case] = cases! {
@@ -31,33 +32,28 @@ pub(super) const CASES: &[Case] = cases! {
         on_driver("replay,refuse=memory:1"), validated();
     "test_driver_refused::fences_of_queues_are_not_needed" => without_fences(kernel),
         on_driver("abort=*,refuse=fence:1"), validated(), with(&[("VK_SHADER_ABORT_DRAIN_TIMEOUT_MS", "100")]);
-    "test_driver_refused::missing_features" => missing_features(gpu), on_driver("no_addresses"), validated();
-    "test_driver_refused::missing_stores_of_vertex_shaders" => missing_features(gpu),
+    "test_driver_refused::missing_features" => not_advertised(gpu), on_driver("no_addresses"), validated();
+    "test_driver_refused::missing_stores_of_vertex_shaders" => not_advertised(gpu),
         on_driver("no_vertex_stores"), validated();
-    "test_driver_refused::missing_stores_of_fragment_shaders" => missing_features(gpu),
+    "test_driver_refused::missing_stores_of_fragment_shaders" => not_advertised(gpu),
         on_driver("no_fragment_stores"), validated();
     "test_driver_refused::features_behind_an_unknown_structure_that_are_on_already" => behind_unknown(gpu, true),
         on_driver("abort=1"), silent(), set(&[("log_file", "layer.log")]);
     "test_driver_refused::features_behind_an_unknown_structure_that_are_off" => behind_unknown(gpu, false),
         on_driver(""), logs(&["vkCreateDevice: cannot enable bufferDeviceAddress: the structure of type 1999999000"]);
-    "test_driver_refused::vulkan_1_0" => missing_features(gpu), on_driver("api=1.0"), validated();
+    "test_driver_refused::vulkan_1_0" => not_advertised(gpu), on_driver("api=1.0"), validated();
 };
 
 fn refused(gpu: &Gpu) -> Result<()> {
     let witness = without_abort(gpu)?;
     let before = test_driver::call_log(&witness)?.live;
-    match Device::new(gpu) {
-        Ok(_) => bail!("the device was created"),
-        Err(error) => {
-            let code = error.downcast_ref::<vk::Result>().copied();
-            let expected = [
-                vk::Result::ERROR_INITIALIZATION_FAILED,
-                vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
-                vk::Result::ERROR_OUT_OF_HOST_MEMORY,
-            ];
-            ensure!(code.is_some_and(|code| expected.contains(&code)), "{error:#}");
-        }
-    }
+    let code = error_code(Device::new(gpu));
+    let expected = [
+        vk::Result::ERROR_INITIALIZATION_FAILED,
+        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
+        vk::Result::ERROR_OUT_OF_HOST_MEMORY,
+    ];
+    ensure!(code.is_some_and(|code| expected.contains(&code)), "{code:?}");
     let left = test_driver::call_log(&witness)?.live - before;
     ensure!(left == 0, "the refused device leaks {left} objects");
     // A device without the extensions makes none of these allocations.
@@ -65,9 +61,7 @@ fn refused(gpu: &Gpu) -> Result<()> {
 }
 
 fn the_device(gpu: &Gpu) -> Result<()> {
-    let code = Device::new(gpu)
-        .err()
-        .and_then(|error| error.downcast_ref::<vk::Result>().copied());
+    let code = error_code(Device::new(gpu));
     ensure!(code == Some(vk::Result::ERROR_OUT_OF_HOST_MEMORY), "{code:?}");
     Device::new(gpu).map(drop)
 }
@@ -90,14 +84,6 @@ fn without_fences(kernel: &Kernel<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The extensions are "not advertised", instead of failing later.
-fn missing_features(gpu: &Gpu) -> Result<()> {
-    for name in khr::EXTENSION_NAMES {
-        ensure!(!gpu.has_extension(name)?, "{name:?} is listed");
-    }
-    Ok(())
-}
-
 /// A structure of an extension that the layer does not know. Drivers skip structures that they do not know either.
 #[repr(C)]
 struct Unknown {
@@ -109,14 +95,8 @@ struct Unknown {
 // SAFETY: starts with the type and the next structure, like every structure of a chain.
 unsafe impl vk::ExtendsDeviceCreateInfo for Unknown {}
 
-/// The layer cannot change what follows a structure of unknown size, but what it needs may be there already.
+/// The layer cannot change the structures behind one of unknown size, but they may have its features already.
 fn behind_unknown(gpu: &Gpu, on: bool) -> Result<()> {
-    let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let names = khr::EXTENSION_NAMES.map(|name| name.as_ptr());
-    let mut abort = khr::ShaderAbortFeatures::new(true);
-    let mut data = khr::ShaderConstantDataFeatures::new(true);
-    let mut fault = khr::FaultFeatures::new(true);
     let mut newer = vk::PhysicalDeviceVulkan12Features::default()
         .timeline_semaphore(true)
         .buffer_device_address(on);
@@ -125,23 +105,16 @@ fn behind_unknown(gpu: &Gpu, on: bool) -> Result<()> {
         next: std::ptr::null_mut(),
         data: [7; 4],
     };
-    // Each is put before the others.
-    let info = vk::DeviceCreateInfo::default()
-        .queue_create_infos(&queues)
-        .enabled_extension_names(&names)
-        .push_next(&mut newer)
-        .push_next(&mut unknown)
-        .push_next(&mut abort)
-        .push_next(&mut data)
-        .push_next(&mut fault);
-    match (Device::create(gpu, &info, 0), on) {
-        (Ok(device), true) => lose_with(&device, &[payload(1, 0)]),
-        (Err(error), false) => {
-            let code = error.downcast_ref::<vk::Result>().copied();
-            ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{error:#}");
-            Ok(())
-        }
-        (Ok(_), false) => bail!("the device was created"),
-        (Err(error), true) => Err(error),
+    let more = More {
+        // Each is put before the others.
+        features: vec![&mut newer, &mut unknown],
+        ..More::default()
+    };
+    let created = with_create_info(0, true, more, |info| Device::create(gpu, &info, 0));
+    if on {
+        return lose_with(&created?, &[payload(1, 0)]);
     }
+    let code = error_code(created);
+    ensure!(code == Some(vk::Result::ERROR_INITIALIZATION_FAILED), "{code:?}");
+    Ok(())
 }

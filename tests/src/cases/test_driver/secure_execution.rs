@@ -4,10 +4,10 @@
 
 use super::support::{lose_with, payload};
 use crate::case::{Case, Context, cases};
-use crate::vk::khr::ShaderAbortProperties;
-use crate::vk::{Chained, Device, Gpu, khr};
+use crate::cases::objects::message_limit;
+use crate::cases::settings::{open, text};
+use crate::vk::{Device, Gpu, khr};
 use anyhow::{Context as _, Result, ensure};
-use ash::vk;
 use std::ffi::CStr;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -49,14 +49,6 @@ fn is_loaded() -> bool {
     found
 }
 
-fn message_size(gpu: &Gpu) -> u64 {
-    let mut abort = ShaderAbortProperties::default();
-    let mut chain = vk::PhysicalDeviceProperties2::default().push_next(&mut abort);
-    // SAFETY: the handle belongs to the living instance; the chain is valid.
-    unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut chain) };
-    abort.max_shader_abort_message_size
-}
-
 /// Environment and files change a process without privileges, and have no effect on one with them. The application's own
 /// settings have an effect on both, except those that write files.
 fn configured(context: &Context) -> Result<()> {
@@ -71,20 +63,9 @@ fn configured(context: &Context) -> Result<()> {
     drop(gpu);
     let values = [c"auto", c"/attack/log", c"/attack/dump"].map(|value| [value.as_ptr()]);
     let keys = [c"emulation", c"log_file", c"dump_dir"];
-    let settings = std::array::from_fn::<_, 3, _>(|index| vk::LayerSettingEXT {
-        p_layer_name: c"VK_LAYER_vkabort_shader_abort".as_ptr(),
-        p_setting_name: keys[index].as_ptr(),
-        ty: vk::LayerSettingTypeEXT::STRING,
-        value_count: 1,
-        p_values: values[index].as_ptr().cast(),
-        ..Default::default()
-    });
-    let chained = Chained {
-        settings: if secure { &settings } else { &[] },
-        ..Chained::default()
-    };
-    let gpu = Gpu::open_with(context, vk::API_VERSION_1_3, &chained)?;
-    let size = message_size(&gpu);
+    let settings = std::array::from_fn::<_, 3, _>(|index| text(keys[index], &values[index]));
+    let gpu = open(context, if secure { &settings } else { &[] })?;
+    let size = message_limit(&gpu);
     println!("secure {secure}, message size {size}");
     ensure!(!secure || size == DEFAULT_SIZE, "the message size is {size}");
     lose_with(&Device::new(&gpu)?, &[payload(1, 0)])

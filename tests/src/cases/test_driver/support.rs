@@ -1,6 +1,6 @@
 //! Helpers for the cases on the test driver.
 
-use crate::cases::support::{GROUPS, entry_point, expect_lost, expect_payloads, reports};
+use crate::cases::support::{GROUPS, entry_point, expect_end, expect_lost, expect_payloads, reports};
 use crate::glsl;
 use crate::vk::{Device, Gpu, Kernel, Submission, WordKernel, khr};
 use anyhow::{Result, ensure};
@@ -22,6 +22,41 @@ pub(super) fn expect_loss_only(device: &Device<'_>) -> Result<()> {
     let flags: Vec<u32> = reports(device)?.iter().map(|report| report.flags).collect();
     ensure!(flags == [khr::fault_flags::DEVICE_LOST], "{flags:x?}");
     Ok(())
+}
+
+/// Checks that none of the extensions is advertised.
+pub(super) fn not_advertised(gpu: &Gpu) -> Result<()> {
+    for name in khr::EXTENSION_NAMES {
+        ensure!(!gpu.has_extension(name)?, "{name:?} is listed");
+    }
+    Ok(())
+}
+
+/// Queries the vendor binary of a lost device into `data`, or its size into nothing. Returns the result and
+/// `vendorBinarySize`.
+pub(super) fn vendor_binary(device: &Device<'_>, size: u32, data: Option<&mut [u8]>) -> Result<(vk::Result, u32)> {
+    let room = data.as_ref().map_or(0, |data| data.len());
+    ensure!(size as usize <= room, "{size} bytes of {room}");
+    let mut info = khr::FaultDebugInfo {
+        s_type: <khr::FaultDebugInfo as vk::TaggedStructure>::STRUCTURE_TYPE,
+        p_next: std::ptr::null_mut(),
+        vendor_binary_size: size,
+        p_vendor_binary_data: data.map_or(std::ptr::null_mut(), |data| data.as_mut_ptr().cast()),
+    };
+    let commands = device.fault()?;
+    // SAFETY: the structure is valid; its data pointer is null or refers to at least `size` bytes.
+    let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
+    Ok((result, info.vendor_binary_size))
+}
+
+/// Runs a kernel of the first submission, and checks its result and the message of an abort.
+pub(super) fn run_first(kernel: &Kernel<'_>, aborts: bool) -> Result<()> {
+    let (_submission, result) = kernel.run(1)?;
+    expect_end(result, aborts)?;
+    match aborts {
+        true => expect_payloads(kernel.device, &[payload(1, 0)]),
+        false => Ok(()),
+    }
 }
 
 /// Loses a device and checks its messages.

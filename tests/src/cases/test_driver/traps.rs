@@ -1,14 +1,13 @@
 //! `trap = fault` and `trap = hang` on a driver that loses the device because of them: the message is written before, and
 //! the report contains the driver's details.
 
-use super::support::{Extra, device_with, kernel, lose, payload};
+use super::support::{Extra, device_with, kernel, lose, payload, vendor_binary};
 use crate::case::{Case, cases};
 use crate::cases::support::{expect_lost, expect_payloads, expect_success, reports};
-use crate::vk::khr::{FaultDebugInfo, fault_flags};
+use crate::vk::khr::fault_flags;
 use crate::vk::{Gpu, Kernel};
 use anyhow::{Context as _, Result, ensure};
-use ash::vk::{self, TaggedStructure};
-use std::ptr;
+use ash::vk;
 use std::time::{Duration, Instant};
 
 const FAULT: &[(&str, &str)] = &[("trap", "fault")];
@@ -63,9 +62,9 @@ pub(super) const CASES: &[Case] = cases! {
         on_driver("memory=vram+bar+cached,abort=1,ext_fault"),
         set(&[("trap", "hang"), ("trap_timeout_ms", "200"), ("log_level", "warning")]), validated(),
         logs(&["the driver did not lose the device after the trap"]);
-    "test_driver_traps::the_vendor_binary_is_available" => vendor_binary(gpu),
+    "test_driver_traps::the_vendor_binary_is_available" => dumped_binary(gpu),
         on_driver("abort=1,ext_fault"), set(&[("trap", "fault"), ("dump_dir", "dump")]);
-    "test_driver_traps::a_vendor_binary_of_16_tib_is_cut" => vendor_binary(gpu),
+    "test_driver_traps::a_vendor_binary_of_16_tib_is_cut" => dumped_binary(gpu),
         on_driver("abort=1,ext_fault,bad=binary"),
         set(&[("trap", "fault"), ("dump_dir", "dump"), ("log_level", "warning")]),
         logs(&["the driver's crash dump has 17592186044416 bytes, of which 67108864 are read"]);
@@ -99,7 +98,7 @@ fn check(kernel: &Kernel<'_>, expected: &[u32]) -> Result<()> {
     Ok(())
 }
 
-fn vendor_binary(gpu: &Gpu) -> Result<()> {
+fn dumped_binary(gpu: &Gpu) -> Result<()> {
     let extra = Extra {
         vendor_binary: true,
         ..Extra::default()
@@ -109,20 +108,8 @@ fn vendor_binary(gpu: &Gpu) -> Result<()> {
     let _submission = lose(kernel)?;
     expect_payloads(device, &[payload(1, 0)])?;
     let mut binary = [0u8; 128];
-    let mut info = FaultDebugInfo {
-        s_type: <FaultDebugInfo as TaggedStructure>::STRUCTURE_TYPE,
-        p_next: ptr::null_mut(),
-        vendor_binary_size: 128,
-        p_vendor_binary_data: binary.as_mut_ptr().cast(),
-    };
-    let commands = device.fault()?;
-    // SAFETY: the structure is valid; its data pointer refers to 128 bytes.
-    let result = unsafe { (commands.get_debug_info)(commands.device, &raw mut info) };
-    ensure!(
-        result == vk::Result::SUCCESS && info.vendor_binary_size == 96 && binary[95] == 95,
-        "{result:?}, {} bytes",
-        info.vendor_binary_size
-    );
+    let found = vendor_binary(device, 128, Some(&mut binary))?;
+    ensure!(found == (vk::Result::SUCCESS, 96) && binary[95] == 95, "{found:?}");
     // The dump contains the same bytes.
     let folder = std::fs::read_dir("dump")?.next().context("no dump")??.path();
     let dumped = std::fs::read(folder.join("vendor.bin"))?;
