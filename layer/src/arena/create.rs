@@ -7,7 +7,7 @@ use super::memory_type::{self, MemoryPreference};
 use super::pending_arena::PendingArena;
 use super::setup::ArenaSetup;
 use super::{Arena, fixed_address, replay};
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::{Choice as _, Memory};
 
 impl Arena {

@@ -11,7 +11,7 @@ use super::fixed_mapping::{FixedMapping, GRANULARITY};
 use super::mapped_buffer::MappedBuffer;
 use super::memory_type::{self, MemoryChoice, MemoryPreference};
 use super::setup::ArenaSetup;
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::{Choice as _, ControlBlock, Memory};
 use vkabort_record::layout::CONTROL_BYTES;
 

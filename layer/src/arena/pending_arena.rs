@@ -8,7 +8,7 @@ use super::buffer_builder::PendingBuffer;
 use super::error::CreateError;
 use super::memory_type;
 use super::setup::ArenaSetup;
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk::MemoryPropertyFlags as Property;
 use vkabort_record::layout::CONTROL_BYTES;
 

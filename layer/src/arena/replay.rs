@@ -24,7 +24,7 @@ use super::memory_type;
 use super::pending_arena::PendingArena;
 use super::setup::ArenaSetup;
 use crate::environment::is_secure_execution;
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::{Choice as _, ControlBlock, Memory};
 use ash::vk;
 use std::fmt::Write as _;

@@ -2,7 +2,7 @@
 
 use super::memory_type::MemoryPreference;
 use crate::loader::dispatch::DeviceTable;
-use crate::report::log::Log;
+use crate::log::Log;
 use ash::vk;
 
 /// Usage of an arena's buffers.

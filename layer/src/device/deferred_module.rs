@@ -5,7 +5,7 @@
 
 use super::shader::Rewritten;
 use crate::device::state::{AbortState, Device, Module};
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use crate::device::identity::identity;
 use crate::device::refused_stage::restriction;
 use crate::device::state::{Extensions, Instance, PhysicalDevice, Stores};
 use crate::loader::dispatch::InstanceTable;
-use crate::report::log::Level;
+use crate::log::Level;
 use crate::settings::Emulation;
 use ash::vk;
 use std::ffi::CStr;

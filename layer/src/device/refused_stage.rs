@@ -1,7 +1,7 @@
 //! `emulation = partial`: refuses aborts in shader stages in which the driver lacks stores.
 
 use crate::device::state::{AbortState, Device, Module, STAGES, Stores};
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk;
 use std::ffi::CStr;
 use vkabort_record::stage::stage_name;

@@ -2,7 +2,7 @@
 
 use crate::arena::ConstantMemory;
 use crate::device::state::{AbortState, Device, Module};
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

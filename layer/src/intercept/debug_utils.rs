@@ -1,9 +1,9 @@
 //! `VK_EXT_debug_utils`: the messengers that reports go to, and the object names and queue labels that reports contain.
 
 use super::{MISSING, command, guarded, next_of};
+use crate::device::registry::instance_of;
 use crate::device::state::{Device, Messenger, QueueLabels};
 use crate::loader::dispatch::DeviceTable;
-use crate::loader::registry::instance_of;
 use crate::locks::lock;
 use ash::vk;
 use std::ffi::{CStr, c_char};

@@ -1,8 +1,8 @@
 //! The commands that destroy or free one object. While the driver may still use the device's objects, the objects are kept.
 
 use super::guarded;
+use crate::device::registry::device_of;
 use crate::loader::dispatch::{PfnDestroy, destroy_commands};
-use crate::loader::registry::device_of;
 use ash::vk;
 
 /// The type of the objects that a command destroys, if reports name them.

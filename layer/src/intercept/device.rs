@@ -2,10 +2,10 @@
 
 use super::{MISSING, command, guarded, next_of, wait};
 use crate::arena::Arena;
+use crate::device::registry::{self, device_of, dispatch_key};
 use crate::device::state::{AbortState, Device};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::dispatch::DeviceTable;
-use crate::loader::registry::{self, device_of, dispatch_key};
 use crate::locks::lock;
 use crate::report;
 use ash::vk::{self, Handle};

@@ -1,10 +1,10 @@
 //! `VK_KHR_device_fault`: the fault queries. `VK_EXT_device_fault`: the one query that depends on the loss.
 
 use super::{MISSING, command, next_of};
+use crate::device::registry::device_of;
 use crate::device::state::{AbortState, Device, Outcome};
 use crate::device_loss::DrainBudget;
 use crate::loader::chain::{Node, nodes};
-use crate::loader::registry::device_of;
 use crate::report::fault_info::description;
 use ash::vk;
 use std::time::{Duration, Instant};

@@ -3,15 +3,15 @@
 use super::enumerate::{extension, fill, own_layer};
 use super::{command, guarded};
 use crate::LAYER_NAME;
+use crate::device::registry::{self, dispatch_key};
 use crate::device::state::{Instance, Messenger};
 use crate::environment;
 use crate::loader::chain;
 use crate::loader::dispatch::InstanceTable;
 use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr};
 use crate::loader::link::{restore_link, take_link};
-use crate::loader::registry::{self, dispatch_key};
+use crate::log::{Level, Log};
 use crate::os;
-use crate::report::log::{Level, Log};
 use crate::settings::{self, Emulation, Enable, Settings};
 use ash::vk::{self, Handle};
 use std::collections::HashMap;

@@ -32,9 +32,9 @@ mod table;
 pub mod testing;
 mod wait;
 
+use crate::device::registry::device_of;
 use crate::device::state::Device;
 use crate::loader::dispatch::DeviceTable;
-use crate::loader::registry::device_of;
 use ash::vk::{self, Handle};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -2,10 +2,10 @@
 
 use super::guarded;
 use super::table::{self, Kind};
+use crate::device::registry;
 use crate::loader::dispatch::VoidFn;
 use crate::loader::ffi::{LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface};
-use crate::loader::registry;
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_char};
 

@@ -1,9 +1,9 @@
 //! `VkShaderModule`.
 
 use super::{MISSING, command, guarded, next_of};
+use crate::device::registry::device_of;
 use crate::device::shader::{Rewritten, words_of};
 use crate::device::state::{AbortState, Device};
-use crate::loader::registry::device_of;
 use ash::vk::{self, Handle as _};
 
 pub unsafe extern "system" fn create(

@@ -5,7 +5,7 @@ use super::{MISSING, command, next_of};
 use crate::device::shader::{Rewritten, words_of};
 use crate::device::specialization::{for_rewritten, specialization, values};
 use crate::device::state::{Device, EditStorage, ModuleUse};
-use crate::report::log::Level;
+use crate::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::{CStr, c_void};
 use std::slice;

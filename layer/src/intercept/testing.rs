@@ -1,9 +1,9 @@
 //! A registered device without a driver, for unit tests of entry points.
 
+use crate::device::registry::{self, device_of, dispatch_key};
 use crate::device::state::{AbortState, Device, Extensions, Instance};
 use crate::loader::dispatch::{DestroyTable, DeviceTable, InstanceTable};
-use crate::loader::registry::{self, device_of, dispatch_key};
-use crate::report::log::{Format, Level, Log};
+use crate::log::{Format, Level, Log};
 use crate::settings::Settings;
 use ash::vk::{self, Handle};
 use std::collections::HashMap;

@@ -5,4 +5,3 @@ pub mod dispatch;
 pub mod ffi;
 pub mod handle_map;
 pub mod link;
-pub mod registry;

@@ -1,11 +1,11 @@
 //! Delivers a report to people: log, messengers and dump folder.
 
 use super::dump::{self, RawData};
-use super::log::{Format, Level};
 use super::messengers;
 use crate::arena::Arena;
 use crate::device::state::{AbortState, Device};
 use crate::locks::{lock, try_lock};
+use crate::log::{Format, Level};
 use crate::settings::OnAbort;
 use std::time::{Duration, Instant};
 use vkabort_record::report::{Duplicates, Report};

@@ -1,9 +1,9 @@
 //! The driver's own account of a loss, from `VK_EXT_device_fault`, in the form of `VK_KHR_device_fault`.
 
 use super::fault_info::{description_text, fault_info};
-use super::log::Level;
 use super::native::MAX_BYTES;
 use crate::device::state::{AbortState, Device, MAX_FAULT_COUNT};
+use crate::log::Level;
 use ash::vk;
 use std::ptr;
 use vk_ext::{FaultInfo, fault_flags};

@@ -6,7 +6,6 @@ mod deliver;
 pub mod driver_fault;
 mod dump;
 pub mod fault_info;
-pub mod log;
 mod loss_report;
 mod messengers;
 mod native;

@@ -2,7 +2,7 @@
 //! waits for one.
 
 use super::closing_text;
-use crate::loader::registry;
+use crate::device::registry;
 
 /// Concludes the reports of the devices that still live.
 fn conclude_devices() {

@@ -25,4 +25,6 @@ fn circles(folder: &Path) -> Result<Vec<Vec<String>>> {
 }
 
 #[cfg(test)]
+mod levels;
+#[cfg(test)]
 mod tests;
