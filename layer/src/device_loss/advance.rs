@@ -3,7 +3,7 @@
 use super::drain::DrainStatus;
 use super::drain_budget::DrainBudget;
 use super::suspect_queues::WaitMark;
-use crate::arena::readback::Extent;
+use crate::arena::readback::RecordRange;
 use crate::device::state::{AbortState, Device, Phase, Queue};
 use crate::locks::{lock, lock_until};
 use crate::report::{self, Cause};
@@ -109,7 +109,7 @@ impl Device {
         let destroyed = state.objects.destroyed();
         let mut new = None;
         let when_idle = |queues: &[Arc<Queue>]| {
-            let records = arena.read(Extent::From(loss.reported_units.load(Ordering::Relaxed)));
+            let records = arena.read(RecordRange::ToCursor(loss.reported_units.load(Ordering::Relaxed)));
             new = Some((records, state.suspects(queues)));
             WaitMark::of_queues(queues).mark_completed();
             arena.reset();

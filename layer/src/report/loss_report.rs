@@ -6,7 +6,7 @@ use super::driver_fault::DriverFault;
 use super::dump::RawData;
 use super::fault_info::fault_info;
 use super::native;
-use crate::arena::readback::Extent;
+use crate::arena::readback::RecordRange;
 use crate::device::state::{AbortState, Device, Outcome};
 use crate::log::Level;
 use std::sync::atomic::Ordering;
@@ -109,12 +109,12 @@ pub fn report_and_continue(device: &Device, state: &AbortState, records: &Record
 /// reported records stay in the arena.
 fn read_records(state: &AbortState, cause: Cause) -> Records {
     let from = state.loss.reported_units.load(Ordering::Relaxed);
-    let extent = match cause {
-        Cause::Abort { .. } => Extent::From(from),
-        Cause::Driver => Extent::AllFrom(from),
+    let range = match cause {
+        Cause::Abort { .. } => RecordRange::ToCursor(from),
+        Cause::Driver => RecordRange::ToEnd(from),
     };
     let arena = state.arena.as_ref();
-    arena.map_or_else(Records::default, |arena| arena.read(extent))
+    arena.map_or_else(Records::default, |arena| arena.read(range))
 }
 
 /// Whether the driver's watchdog ended the loop of `trap = hang`: the driver names no invalid access to memory.
