@@ -6,7 +6,7 @@
 use super::memory_type::MemoryChoice;
 use crate::loader::dispatch::DeviceTable;
 use crate::os;
-use ash::vk;
+use ash::vk::{self, Handle as _};
 use std::fmt;
 use std::ptr::{self, NonNull};
 
@@ -71,10 +71,10 @@ pub unsafe fn destroy(device: vk::Device, next: &DeviceTable, buffer: vk::Buffer
     // SAFETY: the caller guarantees that neither is in use.
     unsafe {
         if let Some(destroy) = next.vkDestroyBuffer {
-            destroy(device, buffer, ptr::null());
+            destroy(device, buffer.as_raw(), ptr::null());
         }
         if let Some(free) = next.vkFreeMemory {
-            free(device, memory, ptr::null());
+            free(device, memory.as_raw(), ptr::null());
         }
     }
 }

@@ -87,8 +87,8 @@ impl Device {
 
     /// Takes the snapshot, delivers the report and publishes the loss. Runs once per device, under the drain's lock.
     fn complete_loss(&self, state: &AbortState, cause: Cause) {
-        let (outcome, faults) = report::report_loss(self, state, cause);
-        let _ = state.loss.outcome.set(outcome);
+        let (data, faults) = report::report_loss(self, state, cause);
+        let _ = state.loss.data.set(data);
         if state.requested.fault {
             state.faults.push(faults);
         }

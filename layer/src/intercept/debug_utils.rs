@@ -1,6 +1,6 @@
 //! `VK_EXT_debug_utils`: the messengers that reports go to, and the object names and queue labels that reports contain.
 
-use super::{MISSING, command, guarded, next_of};
+use super::{MISSING, command, forward, guarded};
 use crate::device::registry::instance_of;
 use crate::device::state::{Device, Messenger, QueueLabels};
 use crate::loader::dispatch::DeviceTable;
@@ -38,17 +38,18 @@ pub unsafe extern "system" fn destroy_messenger(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guarded((), || {
-        // SAFETY: valid usage: the instance is live.
-        let Some(instance) = (unsafe { instance_of(handle) }) else {
-            return;
-        };
-        // The messenger of the instance's creation has the null handle, and is not destroyed by this.
-        if messenger != vk::DebugUtilsMessengerEXT::null() {
-            lock(&instance.messengers).retain(|m| m.handle != messenger);
-        }
-        if let Some(next) = instance.next.vkDestroyDebugUtilsMessengerEXT {
-            // SAFETY: the application's own arguments.
-            unsafe { next(handle, messenger, allocator) };
+        // SAFETY: valid usage: instance and messenger are live; the messenger may be null.
+        unsafe {
+            let Some(instance) = instance_of(handle) else {
+                return;
+            };
+            // The messenger of the instance's creation has the null handle, and is not destroyed by this.
+            if messenger != vk::DebugUtilsMessengerEXT::null() {
+                lock(&instance.messengers).retain(|m| m.handle != messenger);
+            }
+            if let Some(next) = instance.next.vkDestroyDebugUtilsMessengerEXT {
+                next(handle, messenger, allocator);
+            }
         }
     });
 }
@@ -57,19 +58,16 @@ pub unsafe extern "system" fn set_object_name(
     handle: vk::Device,
     info: *const vk::DebugUtilsObjectNameInfoEXT<'_>,
 ) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live, and `info` valid with a null or null-terminated name.
-        unsafe {
-            let Some((device, next)) = next_of(handle, |t| t.vkSetDebugUtilsObjectNameEXT) else {
-                return MISSING;
-            };
+    // SAFETY: valid usage: the device is live, and `info` valid with a null or null-terminated name.
+    unsafe {
+        forward!(handle, vkSetDebugUtilsObjectNameEXT, |device, next| {
             if let (Some(state), Some(info)) = (&device.state, info.as_ref()) {
                 let name = text(info.p_object_name);
                 state.objects.set_name(info.object_type, info.object_handle, name);
             }
             next(handle, info)
-        }
-    })
+        })
+    }
 }
 
 /// # Safety
@@ -97,18 +95,15 @@ unsafe fn add_label(
     pick: impl FnOnce(&DeviceTable) -> Option<vk::PFN_vkQueueBeginDebugUtilsLabelEXT>,
     add: impl FnOnce(&QueueLabels, String),
 ) {
-    guarded((), || {
-        // SAFETY: the queue is live, and `info` null or valid (the caller's contract).
-        unsafe {
-            let Some((device, next)) = next_of(handle, pick) else {
-                return;
-            };
+    // SAFETY: the queue is live, and `info` null or valid (the caller's contract).
+    unsafe {
+        forward(handle, pick, |device, next| {
             next(handle, info);
             if let (Some(labels), Some(info)) = (labels_of(device, handle), info.as_ref()) {
                 add(labels, text(info.p_label_name));
             }
-        }
-    });
+        });
+    }
 }
 
 pub unsafe extern "system" fn begin_queue_label(handle: vk::Queue, info: *const vk::DebugUtilsLabelEXT<'_>) {
@@ -122,14 +117,13 @@ pub unsafe extern "system" fn insert_queue_label(handle: vk::Queue, info: *const
 }
 
 pub unsafe extern "system" fn end_queue_label(handle: vk::Queue) {
-    guarded((), || {
-        // SAFETY: valid usage: the queue is live.
-        if let Some((device, next)) = unsafe { next_of(handle, |t| t.vkQueueEndDebugUtilsLabelEXT) } {
-            // SAFETY: the application's own argument.
-            unsafe { next(handle) };
+    // SAFETY: valid usage: the queue is live.
+    unsafe {
+        forward!(handle, vkQueueEndDebugUtilsLabelEXT, |device, next| {
+            next(handle);
             if let Some(labels) = labels_of(device, handle) {
                 labels.end();
             }
-        }
-    });
+        });
+    }
 }

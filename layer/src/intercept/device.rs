@@ -1,6 +1,6 @@
 //! `VkDevice`, except for its creation.
 
-use super::{MISSING, command, guarded, next_of, wait};
+use super::{guarded, wait};
 use crate::arena::Arena;
 use crate::device::registry::{self, device_of, dispatch_key};
 use crate::device::state::{AbortState, Device};
@@ -74,34 +74,32 @@ unsafe fn destroy_fences(state: &AbortState, device: vk::Device, next: &DeviceTa
     let of_queues = state.queues.values().into_iter().map(|queue| queue.drain_fence);
     for fence in of_queues.chain(state.fences.drain()) {
         // SAFETY: no pending work uses the fence (the caller's contract); null is allowed.
-        unsafe { destroy(device, fence, std::ptr::null()) };
+        unsafe { destroy(device, fence.as_raw(), std::ptr::null()) };
     }
 }
 
 /// Waits by fences first, as `vkQueueWaitIdle` does.
 pub unsafe extern "system" fn wait_idle(handle: vk::Device) -> vk::Result {
-    command(|| {
-        // SAFETY: valid usage: the device is live.
-        let Some((device, next)) = (unsafe { next_of(handle, |t| t.vkDeviceWaitIdle) }) else {
-            return MISSING;
-        };
-        // SAFETY: the application's own arguments.
-        let next = || unsafe { next(handle) };
-        let Some(state) = &device.state else {
-            return next();
-        };
-        let queues = state.queues.values();
-        let mark = WaitMark::of_queues(&queues);
-        if state.arena.is_none() {
-            return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
-        }
-        if device.is_lost() {
-            return vk::Result::ERROR_DEVICE_LOST;
-        }
-        let result = match wait::for_queues(device, state, &mark.used_queues()) {
-            vk::Result::SUCCESS => wait::with_all_queues(state, next),
-            other => other,
-        };
-        mark.complete_if_successful(device.observe(result, DrainBudget::Drain))
-    })
+    // SAFETY: valid usage: the device is live, and its queues are externally synchronised.
+    unsafe {
+        forward!(handle, vkDeviceWaitIdle, |device, next| {
+            let next = || next(handle);
+            let Some(state) = &device.state else {
+                return next();
+            };
+            let queues = state.queues.values();
+            let mark = WaitMark::of_queues(&queues);
+            if state.arena.is_none() {
+                return mark.complete_if_successful(device.checked(DrainBudget::Poll, next));
+            }
+            if device.is_lost() {
+                return vk::Result::ERROR_DEVICE_LOST;
+            }
+            let result = match wait::for_queues(device, state, &mark.used_queues()) {
+                vk::Result::SUCCESS => wait::with_all_queues(state, next),
+                other => other,
+            };
+            mark.complete_if_successful(device.observe(result, DrainBudget::Drain))
+        })
+    }
 }

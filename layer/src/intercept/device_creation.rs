@@ -8,12 +8,11 @@ use crate::device::create_info::{self, EditedCreateInfo, Refusal};
 use crate::device::probe;
 use crate::device::registry::{self, dispatch_key};
 use crate::device::state::{AbortState, Device, Extensions, Instance};
-use crate::loader::dispatch::{DestroyTable, DeviceTable};
+use crate::loader::dispatch::DeviceTable;
 use crate::loader::link::{restore_link, take_link};
 use crate::log::Level;
 use crate::settings::Enable;
 use ash::vk::{self, Handle};
-use std::ffi::CStr;
 use std::sync::Arc;
 
 pub unsafe extern "system" fn create(
@@ -243,13 +242,11 @@ unsafe fn register(
 ) {
     // SAFETY: the device is live, and `next_gdpa` returns functions of their names' types (the caller's contract).
     unsafe {
-        let get = |name: &CStr| next_gdpa(handle, name.as_ptr());
         let device = Device {
             handle,
             physical,
             instance,
-            next: DeviceTable::load(get),
-            destroy: DestroyTable::load(get),
+            next: DeviceTable::load(|name| next_gdpa(handle, name.as_ptr())),
             next_gdpa,
             state,
         };

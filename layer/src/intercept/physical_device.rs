@@ -78,7 +78,7 @@ pub unsafe extern "system" fn enumerate_layers(
 ///
 /// # Safety
 /// Valid usage of the command.
-unsafe fn query<T>(
+pub unsafe fn query<T>(
     pick: impl FnOnce(&InstanceTable) -> Option<QueryFn<T>>,
     handle: vk::PhysicalDevice,
     output: *mut T,
@@ -146,7 +146,7 @@ pub fn reports_masked(instance: &Instance) -> bool {
 ///
 /// # Safety
 /// Valid usage of the command.
-unsafe fn query_tools(
+pub unsafe fn query_tools(
     pick: impl FnOnce(&InstanceTable) -> Option<vk::PFN_vkGetPhysicalDeviceToolProperties>,
     handle: vk::PhysicalDevice,
     count: *mut u32,
@@ -206,27 +206,3 @@ const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_V
     Ok(version) => version,
     Err(_) => c"",
 };
-
-/// The entry point of a command that has two names. Forwards to the next layer's command of the same name, or else of the
-/// other one.
-macro_rules! two_names {
-    ($own:ident $command:ident $other:ident => $by:ident ($($parameter:ident: $type:ty),*) $(-> $result:ty)?) => {
-        pub unsafe extern "system" fn $own(handle: vk::PhysicalDevice, $($parameter: $type),*) $(-> $result)? {
-            // SAFETY: the application's own arguments.
-            unsafe { $by(|next| next.$command.or(next.$other), handle, $($parameter),*) }
-        }
-    };
-}
-
-two_names!(features2 vkGetPhysicalDeviceFeatures2 vkGetPhysicalDeviceFeatures2KHR
-    => query(output: *mut vk::PhysicalDeviceFeatures2<'_>));
-two_names!(features2_khr vkGetPhysicalDeviceFeatures2KHR vkGetPhysicalDeviceFeatures2
-    => query(output: *mut vk::PhysicalDeviceFeatures2<'_>));
-two_names!(properties2 vkGetPhysicalDeviceProperties2 vkGetPhysicalDeviceProperties2KHR
-    => query(output: *mut vk::PhysicalDeviceProperties2<'_>));
-two_names!(properties2_khr vkGetPhysicalDeviceProperties2KHR vkGetPhysicalDeviceProperties2
-    => query(output: *mut vk::PhysicalDeviceProperties2<'_>));
-two_names!(tool_properties vkGetPhysicalDeviceToolProperties vkGetPhysicalDeviceToolPropertiesEXT
-    => query_tools(count: *mut u32, properties: *mut vk::PhysicalDeviceToolProperties<'_>) -> vk::Result);
-two_names!(tool_properties_ext vkGetPhysicalDeviceToolPropertiesEXT vkGetPhysicalDeviceToolProperties
-    => query_tools(count: *mut u32, properties: *mut vk::PhysicalDeviceToolProperties<'_>) -> vk::Result);

@@ -10,9 +10,9 @@ use std::ptr;
 use std::slice;
 use vk_ext::PipelineBinaryInfo;
 
-/// The create-info of a kind of pipeline.
+/// A create-info of objects that run shaders.
 pub trait EditCreateInfo: Copy + 'static {
-    /// Edits the create-info, a copy of the application's, and adds the modules that its pipeline runs to `modules`.
+    /// Edits the create-info, a copy of the application's, and adds the modules that its object runs to `modules`.
     ///
     /// # Errors
     /// A module cannot be rewritten or created.
@@ -20,7 +20,10 @@ pub trait EditCreateInfo: Copy + 'static {
     /// # Safety
     /// The create-info must be valid until the driver has read it.
     unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result>;
+}
 
+/// The create-info of a kind of pipeline.
+pub trait PipelineInfo: EditCreateInfo {
     /// The shader stages.
     ///
     /// # Safety
@@ -50,7 +53,9 @@ impl EditCreateInfo for vk::GraphicsPipelineCreateInfo<'static> {
         }
         Ok(())
     }
+}
 
+impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe {
@@ -69,7 +74,9 @@ impl EditCreateInfo for vk::ComputePipelineCreateInfo<'static> {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { editor.stage(&mut self.stage, modules) }
     }
+}
 
+impl PipelineInfo for vk::ComputePipelineCreateInfo<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         slice::from_ref(&self.stage)
     }
@@ -86,7 +93,9 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
         }
         Ok(())
     }
+}
 
+impl PipelineInfo for vk::RayTracingPipelineCreateInfoKHR<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { elements(self.p_stages, self.stage_count) }
@@ -101,7 +110,9 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
         self.p_stages = unsafe { editor.stages(self.p_stages, self.stage_count, modules) }?;
         Ok(())
     }
+}
 
+impl PipelineInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
     unsafe fn stages(&self) -> &[Stage] {
         // SAFETY: the create-info is valid (the caller's contract).
         unsafe { elements(self.p_stages, self.stage_count) }
@@ -111,7 +122,7 @@ impl EditCreateInfo for vk::RayTracingPipelineCreateInfoNV<'static> {
 }
 
 impl Editor<'_> {
-    /// Edits a copy of a create-info, and adds the modules that its pipeline runs to `modules`.
+    /// Edits a copy of a create-info, and adds the modules that its object runs to `modules`.
     ///
     /// # Errors
     /// A module cannot be rewritten or created.
@@ -161,11 +172,8 @@ impl Editor<'_> {
         let Some(info) = info else { return };
         // SAFETY: an array of that many elements (the caller's contract).
         for library in unsafe { elements(info.p_libraries, info.library_count) } {
-            modules.extend(
-                self.state
-                    .objects
-                    .modules_of(vk::ObjectType::PIPELINE, library.as_raw()),
-            );
+            let kind = vk::ObjectType::PIPELINE;
+            modules.extend(self.state.objects.modules_of(kind, library.as_raw()));
         }
     }
 }
@@ -185,8 +193,8 @@ unsafe fn has_stages(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
     })
 }
 
-/// Edits a copy of a single create-info, and returns where it is kept. Null if the application's own will do. Adds the
-/// modules that its pipeline runs to `modules`.
+/// Edits a copy of a single create-info, and adds the modules that its pipeline runs to `modules`. Returns where the copy is kept,
+/// or null if the edit changes nothing, so that the next layer can get the application's create-info.
 ///
 /// # Errors
 /// A module cannot be rewritten or created.
@@ -199,9 +207,11 @@ pub unsafe fn edit_one<I: EditCreateInfo>(
     modules: &mut Vec<ModuleUse>,
 ) -> Result<*const I, vk::Result> {
     // SAFETY: a valid `I` (the caller's contract).
-    let mut copy = unsafe { *info.cast::<I>() };
-    // SAFETY: as above.
-    unsafe { editor.create_info(&mut copy, modules) }?;
+    let copy = unsafe {
+        let mut copy = *info.cast::<I>();
+        editor.create_info(&mut copy, modules)?;
+        copy
+    };
     Ok(match editor.changed {
         true => editor.storage.keep(vec![copy]),
         false => ptr::null(),

@@ -2,7 +2,7 @@
 
 use crate::device::registry::{self, device_of, dispatch_key};
 use crate::device::state::{AbortState, Device, Extensions, Instance};
-use crate::loader::dispatch::{DestroyTable, DeviceTable, InstanceTable};
+use crate::loader::dispatch::{DeviceTable, InstanceTable};
 use crate::log::{Format, Level, Log};
 use crate::settings::Settings;
 use ash::vk::{self, Handle};
@@ -49,7 +49,6 @@ impl TestDevice {
             physical: vk::PhysicalDevice::null(),
             instance: Arc::new(instance),
             next,
-            destroy: DestroyTable::EMPTY,
             next_gdpa: no_device_function,
             state: Some(AbortState {
                 emulated: Extensions::ALL,

@@ -7,7 +7,7 @@ use super::dump::RawData;
 use super::fault_info::fault_info;
 use super::native;
 use crate::arena::readback::RecordRange;
-use crate::device::state::{AbortState, Device, Outcome};
+use crate::device::state::{AbortState, Device, LossData};
 use crate::log::Level;
 use std::sync::atomic::Ordering;
 use vk_ext::{FaultInfo, fault_flags};
@@ -30,7 +30,7 @@ pub enum Cause {
 
 /// Takes the snapshot of a sealed device and delivers the report. Returns the data for `vkGetDeviceFaultDebugInfoKHR` and
 /// for `vkGetDeviceFaultReportsKHR`; of the fault reports, the last has `VK_DEVICE_FAULT_FLAG_DEVICE_LOST_KHR`.
-pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcome, Vec<FaultInfo>) {
+pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (LossData, Vec<FaultInfo>) {
     let log = &device.instance.log;
     let records = read_records(state, cause);
     let payloads = records.records.iter().map(|r| r.payload.as_slice());
@@ -77,13 +77,13 @@ pub fn report_loss(device: &Device, state: &AbortState, cause: Cause) -> (Outcom
         let last = fault_info(group, flags, &text);
         driver.reports.into_iter().chain([last]).collect()
     };
-    let outcome = Outcome {
+    let data = LossData {
         message_data,
         vendor_binary: driver.vendor_binary,
         text,
         by_driver: cause == Cause::Driver,
     };
-    (outcome, faults)
+    (data, faults)
 }
 
 /// `on_abort = continue`: delivers a report of new records, and queues a fault report without the flag of a loss.

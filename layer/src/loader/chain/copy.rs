@@ -161,6 +161,11 @@ impl ChainCopy {
     pub fn head(&self) -> *const c_void {
         self.head
     }
+
+    /// The memory of the owned nodes, which the chain at [`Self::head`] needs.
+    pub fn into_owned(self) -> Vec<Vec<u64>> {
+        self.owned
+    }
 }
 
 /// Copies a node.
