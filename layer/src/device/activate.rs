@@ -128,9 +128,9 @@ fn describe(instance: &Instance, physical: &PhysicalDevice, arena: &Arena, has_a
     }
 }
 
-/// The state of a new device whose driver supports all extensions that the application enables: the layer observes and
+/// The state of a new device whose driver supports all extensions that the application enables: the layer detects and
 /// reports a loss, and lowers `SPV_KHR_poison_freeze`.
-pub fn observe(instance: &Instance, physical: vk::PhysicalDevice, enabled: Extensions) -> AbortState {
+pub fn without_emulation(instance: &Instance, physical: vk::PhysicalDevice, enabled: Extensions) -> AbortState {
     let lowers = match instance.settings.emulation {
         Emulation::Off => LoweredFeatures::default(),
         Emulation::Auto | Emulation::Partial | Emulation::Force => lowered(Extensions::default()),
