@@ -10,6 +10,7 @@
 
 use crate::locks::{lock, try_lock};
 use crate::sync::{Arc, AtomicPtr, AtomicUsize, Mutex, Ordering, SLOTS, array, const_fn};
+use std::marker::PhantomData;
 use std::ptr;
 
 const FREE: usize = 0;
@@ -48,13 +49,15 @@ impl<T> Segment<T> {
 pub struct HandleMap<T> {
     first: Segment<T>,
     writers: Mutex<()>,
+    /// The map shares and drops values like an `Arc`, on any thread. Atomic pointers alone would be `Sync` for every `T`.
+    values: PhantomData<Arc<T>>,
 }
 
 impl<T> HandleMap<T> {
     const_fn! {
         /// An empty map.
         pub fn new() -> Self {
-            Self { first: Segment::new(), writers: Mutex::new(()) }
+            Self { first: Segment::new(), writers: Mutex::new(()), values: PhantomData }
         }
     }
 
@@ -105,16 +108,17 @@ impl<T> HandleMap<T> {
     /// # Safety
     /// As [`HandleMap::get`].
     pub unsafe fn get_or_insert<'a>(&self, key: usize, make: impl FnOnce() -> Arc<T>) -> Option<&'a T> {
-        // SAFETY: the entry is not removed (the caller's contract).
-        if let Some(value) = unsafe { self.get(key) } {
-            return Some(value);
+        // SAFETY: the entry is neither removed nor replaced while the value is in use (the caller's contract).
+        unsafe {
+            if let Some(value) = self.get(key) {
+                return Some(value);
+            }
+            let _writing = lock(&self.writers);
+            if self.slot(key).is_none() {
+                self.add(key, make());
+            }
+            self.get(key)
         }
-        let _writing = lock(&self.writers);
-        if self.slot(key).is_none() {
-            self.add(key, make());
-        }
-        // SAFETY: as above.
-        unsafe { self.get(key) }
     }
 
     /// Adds an entry for a new key. The caller holds the writers' lock.
