@@ -45,13 +45,9 @@ impl Device {
                         ..SiteTable::default()
                     }),
                     original: Some(words.to_vec()),
-                    rewritten: None,
                     is_rewritten: true,
-                    data_spec_ids: Vec::new(),
-                    length_spec_ids: Vec::new(),
-                    key_spec_id: None,
                     is_deferred: true,
-                    constants: Vec::new(),
+                    ..Module::default()
                 });
                 Ok(Rewritten::Changed {
                     words: PLACEHOLDER.to_vec(),

@@ -110,21 +110,12 @@ impl Prober<'_> {
             cpu: properties.device_type == vk::PhysicalDeviceType::CPU,
             vendor: properties.vendor_id,
             discrete: properties.device_type == vk::PhysicalDeviceType::DISCRETE_GPU,
-            device_coherent: false,
-            imports: false,
-            listed: Extensions::default(),
-            native: Extensions::default(),
-            emulated: Extensions::default(),
-            reason: None,
             stores: Stores {
                 vertex: features.vertex_pipeline_stores_and_atomics == vk::TRUE,
                 fragment: features.fragment_stores_and_atomics == vk::TRUE,
             },
-            capture_replay: false,
-            device_scope: false,
-            ext_fault: false,
-            ext_fault_vendor_binary: false,
             identity: self.identity(&properties),
+            ..PhysicalDevice::default()
         };
         if found.at_least(vk::API_VERSION_1_1) {
             found.listed = Extensions::of(found.extensions.iter().filter_map(|e| e.extension_name_as_c_str().ok()));

@@ -4,9 +4,10 @@ use super::{MISSING, command, forward, guarded};
 use crate::device::registry::instance_of;
 use crate::device::state::{Device, Messenger, QueueLabels};
 use crate::loader::dispatch::DeviceTable;
+use crate::loader::ffi::string;
 use crate::locks::lock;
 use ash::vk;
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
 pub unsafe extern "system" fn create_messenger(
     handle: vk::Instance,
@@ -73,11 +74,11 @@ pub unsafe extern "system" fn set_object_name(
 /// # Safety
 /// `text` must be null or null-terminated.
 unsafe fn text(text: *const c_char) -> String {
-    match text.is_null() {
-        true => String::new(),
-        // SAFETY: null-terminated (the caller's contract).
-        false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
-    }
+    // SAFETY: null or null-terminated (the caller's contract).
+    unsafe { string(text) }
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn labels_of(device: &Device, handle: vk::Queue) -> Option<&QueueLabels> {

@@ -1,9 +1,9 @@
 //! `VkFence`.
 
-use super::queue::elements;
 use super::wait;
 use crate::device::state::Signal;
 use crate::device_loss::{DrainBudget, WaitMark};
+use crate::loader::ffi::elements;
 use ash::vk;
 
 /// As the policy `observe`. A signalled fence covers the submissions before it.

@@ -8,14 +8,14 @@ use crate::device::state::{Instance, Messenger};
 use crate::environment;
 use crate::loader::chain;
 use crate::loader::dispatch::InstanceTable;
-use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr};
+use crate::loader::ffi::{LayerLink, PfnGetPhysicalDeviceProcAddr, string};
 use crate::loader::link::{restore_link, take_link};
 use crate::log::{Level, Log};
 use crate::os;
 use crate::settings::{self, Emulation, Enable, Settings};
 use ash::vk::{self, Handle};
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -172,13 +172,13 @@ pub unsafe extern "system" fn enumerate_extensions(
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage: null or a null-terminated string.
-        if layer.is_null() || unsafe { CStr::from_ptr(layer) } != LAYER_NAME {
-            return vk::Result::ERROR_LAYER_NOT_PRESENT;
+        // SAFETY: valid usage: the name is null or null-terminated, and the list null or of `count` elements.
+        unsafe {
+            match string(layer) == Some(LAYER_NAME) {
+                true => fill(&[extension(vk::EXT_LAYER_SETTINGS_NAME, 2)], count, properties),
+                false => vk::Result::ERROR_LAYER_NOT_PRESENT,
+            }
         }
-        let settings = extension(vk::EXT_LAYER_SETTINGS_NAME, 2);
-        // SAFETY: valid usage: the list is null or has `count` elements.
-        unsafe { fill(&[settings], count, properties) }
     })
 }
 

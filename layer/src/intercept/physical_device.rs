@@ -8,6 +8,7 @@ use crate::device::registry::instance_of;
 use crate::device::state::{Instance, MAX_FAULT_COUNT};
 use crate::loader::chain::{hiding, nodes};
 use crate::loader::dispatch::InstanceTable;
+use crate::loader::ffi::string;
 use crate::settings::OnAbort;
 use ash::vk::{self, TaggedStructure};
 use std::ffi::{CStr, c_char, c_void};
@@ -28,38 +29,36 @@ pub unsafe extern "system" fn enumerate_extensions(
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage: the physical device is live.
-        let Some(instance) = (unsafe { instance_of(handle) }) else {
-            return MISSING;
-        };
-        // SAFETY: valid usage: null or a null-terminated string.
-        let layer_name = (!layer.is_null()).then(|| unsafe { CStr::from_ptr(layer) });
-        let own = || -> Vec<_> {
-            let emulated = probe::physical_device(instance, handle).emulated;
-            emulated.names().map(|name| extension(name, SPEC_VERSION)).collect()
-        };
-        match layer_name {
-            // SAFETY: valid usage: `properties` is null or has `count` elements.
-            Some(name) if name == LAYER_NAME => unsafe { fill(&own(), count, properties) },
-            None => {
-                // Not from the probe: the layers below may list other extensions later.
-                let mut all = match probe::extensions(&instance.next, handle) {
-                    Ok(all) => all,
-                    Err(error) => return error,
-                };
-                for entry in own() {
-                    if !all.iter().any(|listed| listed.extension_name == entry.extension_name) {
-                        all.push(entry);
+        // SAFETY: valid usage: the physical device is live, the name null or null-terminated, and `properties` null or of `count`
+        // elements.
+        unsafe {
+            let Some(instance) = instance_of(handle) else {
+                return MISSING;
+            };
+            let own = || -> Vec<_> {
+                let emulated = probe::physical_device(instance, handle).emulated;
+                emulated.names().map(|name| extension(name, SPEC_VERSION)).collect()
+            };
+            match string(layer) {
+                Some(name) if name == LAYER_NAME => fill(&own(), count, properties),
+                None => {
+                    // Not from the probe: the layers below may list other extensions later.
+                    let mut all = match probe::extensions(&instance.next, handle) {
+                        Ok(all) => all,
+                        Err(error) => return error,
+                    };
+                    for entry in own() {
+                        if !all.iter().any(|listed| listed.extension_name == entry.extension_name) {
+                            all.push(entry);
+                        }
                     }
+                    fill(&all, count, properties)
                 }
-                // SAFETY: valid usage: `properties` is null or has `count` elements.
-                unsafe { fill(&all, count, properties) }
+                Some(_) => match instance.next.vkEnumerateDeviceExtensionProperties {
+                    Some(next) => next(handle, layer, count, properties),
+                    None => MISSING,
+                },
             }
-            Some(_) => match instance.next.vkEnumerateDeviceExtensionProperties {
-                // SAFETY: the application's own arguments.
-                Some(next) => unsafe { next(handle, layer, count, properties) },
-                None => MISSING,
-            },
         }
     })
 }

@@ -1,9 +1,9 @@
 //! The create-infos of the kinds of pipelines: where their stages, libraries and derivation are.
 
 use super::pipeline_edit::{Editor, Stage};
-use super::queue::elements;
 use crate::device::state::ModuleUse;
 use crate::loader::chain;
+use crate::loader::ffi::elements;
 use ash::vk::{self, Handle as _};
 use std::ffi::c_void;
 use std::ptr;
@@ -152,11 +152,11 @@ impl Editor<'_> {
         count: u32,
         modules: &mut Vec<ModuleUse>,
     ) -> Result<*const Stage, vk::Result> {
-        if stages.is_null() || count == 0 {
+        // SAFETY: null, or an array of `count` elements (the caller's contract).
+        let mut copies = unsafe { elements(stages, count) }.to_vec();
+        if copies.is_empty() {
             return Ok(stages);
         }
-        // SAFETY: an array of `count` elements (the caller's contract).
-        let mut copies = unsafe { slice::from_raw_parts(stages, count as usize) }.to_vec();
         for copy in &mut copies {
             // SAFETY: the stage is valid (the caller's contract).
             unsafe { self.stage(copy, modules) }?;

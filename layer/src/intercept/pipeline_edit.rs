@@ -7,14 +7,14 @@
 //! Shaders of a pipeline with binaries "are ignored" (`VkPipelineBinaryInfoKHR`), so they are not rewritten.
 
 use super::MISSING;
-use super::queue::elements;
 use crate::device::shader::{Rewritten, words_of};
 use crate::device::specialization::{for_rewritten, specialization, values};
 use crate::device::state::{AbortState, Device, EditStorage, Module, ModuleUse, identifiers};
 use crate::loader::chain::{self, ChainCopy, Edit};
+use crate::loader::ffi::{elements, string};
 use ash::vk::{self, TaggedStructure};
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::ptr;
 use std::sync::Arc;
 
@@ -175,7 +175,7 @@ impl<'a> Editor<'a> {
         info: &mut *const vk::SpecializationInfo<'static>,
     ) -> Result<ModuleUse, vk::Result> {
         // SAFETY: null or null-terminated (the caller's contract).
-        let name = unsafe { name.as_ref().map(|name| CStr::from_ptr(name)) }.unwrap_or_default();
+        let name = unsafe { string(name) }.unwrap_or_default();
         self.device.check_stage(self.state, stage, name, &module)?;
         let values = values(&module.sites.constants, data);
         // SAFETY: null or valid (the caller's contract).

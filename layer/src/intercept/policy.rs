@@ -103,7 +103,7 @@ macro_rules! submit {
             // queue's lock keeps drains from using it.
             unsafe {
                 forward(handle, pick!($next), |device, next| {
-                    queue::note_submission(device, handle, queue::elements(submits, count), fence);
+                    queue::note_submission(device, handle, elements(submits, count), fence);
                     device.on_queue(handle, || next(handle, count, submits, fence))
                 })
             }

@@ -4,6 +4,7 @@ use super::wait;
 use crate::device::state::{Device, QueueLocation, Signal};
 use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::chain;
+use crate::loader::ffi::elements;
 use ash::vk::{self, Handle as _};
 
 /// Forwards, and notes the queue's family for reports.
@@ -157,18 +158,6 @@ pub unsafe extern "system" fn allocate_command_buffers(
             result
         })
     }
-}
-
-/// The elements of an array. Where `count` is 0, `list` may be any pointer.
-///
-/// # Safety
-/// `list` must have `count` elements, which outlive the result.
-pub unsafe fn elements<'a, T>(list: *const T, count: u32) -> &'a [T] {
-    if list.is_null() || count == 0 {
-        return &[];
-    }
-    // SAFETY: `count` elements (the caller's contract).
-    unsafe { std::slice::from_raw_parts(list, count as usize) }
 }
 
 /// Waits by a fence first, in slices: the driver's own wait cannot be interrupted, and does not end while a shader hangs.

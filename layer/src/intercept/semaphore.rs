@@ -1,9 +1,9 @@
 //! `VkSemaphore`, timeline semaphores only.
 
-use super::queue::elements;
 use super::{MISSING, wait};
 use crate::device::state::Signal;
 use crate::device_loss::{DrainBudget, WaitMark};
+use crate::loader::ffi::elements;
 use ash::vk;
 
 /// As the policy `observe`. The value covers the submissions that signal it or a lower one.

@@ -3,10 +3,10 @@
 use super::pipeline_batch::{Batch, remember};
 use super::pipeline_create_info::EditCreateInfo;
 use super::pipeline_edit::Editor;
-use super::queue::elements;
 use crate::device::shader::{Rewritten, words_of};
 use crate::device::specialization::specialization;
 use crate::device::state::{Device, ModuleUse};
+use crate::loader::ffi::elements;
 use crate::log::Level;
 use ash::vk::{self, Handle};
 use std::ffi::c_void;

@@ -5,6 +5,7 @@ use super::{MISSING, forward, physical_device, queue, wait};
 use crate::device_loss::DrainBudget;
 use crate::loader::commands::commands;
 use crate::loader::dispatch::{PfnDestroy, VoidFn};
+use crate::loader::ffi::elements;
 use ash::vk;
 use std::ffi::{CStr, c_void};
 

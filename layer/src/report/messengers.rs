@@ -36,9 +36,8 @@ pub fn send(device: &Device, text: &str) {
         }
         called.push(key);
         // SAFETY: the application registered the callback together with this argument, and the data outlives the call. The
-        // messenger is still registered: "The application must ensure that vkDestroyDebugUtilsMessengerEXT is not executed in
-        // parallel with any Vulkan command that is also called with instance or child of instance as the dispatchable argument"
-        // (Vulkan, `vkDestroyDebugUtilsMessengerEXT`), and such a command is being executed.
+        // messenger lives until this command has returned: vkDestroyDebugUtilsMessengerEXT must not be "executed in parallel with
+        // any Vulkan command that is also called with `instance` or child of `instance` as the dispatchable argument".
         unsafe { callback(severity, TYPE, &data, messenger.user_data) };
     }
 }

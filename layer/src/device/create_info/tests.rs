@@ -6,7 +6,6 @@ mod unknown_structure;
 
 fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
     PhysicalDevice {
-        handle: vk::PhysicalDevice::null(),
         name: "GPU".to_owned(),
         extensions: extensions
             .iter()
@@ -19,21 +18,13 @@ fn device(version: u32, extensions: &[&CStr]) -> PhysicalDevice {
             })
             .collect(),
         api_version: version,
-        cpu: false,
-        vendor: 0,
         discrete: true,
         device_coherent: true,
-        imports: false,
-        listed: Extensions::default(),
-        native: Extensions::default(),
         emulated: Extensions::ALL,
-        reason: None,
         stores: Stores::ALL,
         capture_replay: true,
         device_scope: true,
-        ext_fault: false,
-        ext_fault_vendor_binary: false,
-        identity: String::new(),
+        ..PhysicalDevice::default()
     }
 }
 
@@ -77,7 +68,7 @@ fn edit(info: &vk::DeviceCreateInfo<'_>, device: &PhysicalDevice) -> Result<Edit
 }
 
 fn enabled_names(edited: &EditedCreateInfo, info: &vk::DeviceCreateInfo<'_>) -> Vec<String> {
-    // SAFETY: as above.
+    // SAFETY: the create-info is valid.
     unsafe { names(&edited.create_info(info)) }
         .iter()
         .map(|n| n.to_string_lossy().into_owned())
@@ -85,7 +76,7 @@ fn enabled_names(edited: &EditedCreateInfo, info: &vk::DeviceCreateInfo<'_>) -> 
 }
 
 fn types(head: *const c_void) -> Vec<StructureType> {
-    // SAFETY: as above.
+    // SAFETY: the create-info is valid.
     unsafe { chain::nodes(head) }.map(|n| n.s_type).collect()
 }
 
@@ -170,7 +161,7 @@ fn memory_that_the_device_does_not_cache_is_turned_on_where_it_is_wanted() {
             device_coherent: wanted,
             ..Wanted::default()
         };
-        // SAFETY: as above.
+        // SAFETY: the create-info is valid.
         let edited = unsafe { EditedCreateInfo::new(&info, &device, Extensions::ALL, wanted) }
             .unwrap_or_else(|r| panic!("{}", r.reason));
         let names = enabled_names(&edited, &info);
@@ -221,7 +212,7 @@ fn only_what_is_emulated_is_taken_out() {
         abort: true,
         ..Extensions::default()
     };
-    // SAFETY: as above.
+    // SAFETY: the create-info is valid.
     let edited =
         unsafe { EditedCreateInfo::new(&info, &device(vk::API_VERSION_1_3, &[]), abort_only, Wanted::default()) };
     let edited = edited.unwrap_or_else(|r| panic!("{}", r.reason));
@@ -265,7 +256,7 @@ fn extensions_of_the_driver_are_enabled_with_their_features() {
         ..Wanted::default()
     };
     let device = device(vk::API_VERSION_1_3, &[]);
-    // SAFETY: as above.
+    // SAFETY: the create-info is valid.
     let edited = unsafe { EditedCreateInfo::new(&info, &device, Extensions::default(), wanted) };
     let edited = edited.unwrap_or_else(|r| panic!("{}", r.reason));
     assert_eq!(enabled_names(&edited, &info).len(), 3);
@@ -284,7 +275,7 @@ fn extensions_of_the_driver_are_enabled_with_their_features() {
     let mut app = App::new(&[]);
     app.abort.shader_abort = 0;
     let info = app.info(ptr::null());
-    // SAFETY: as above.
+    // SAFETY: the create-info is valid.
     let edited = unsafe { EditedCreateInfo::new(&info, &device, Extensions::default(), wanted) };
     let edited = edited.unwrap_or_else(|r| panic!("{}", r.reason));
     assert_eq!(enabled_names(&edited, &info).len(), 3);

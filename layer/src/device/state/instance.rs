@@ -89,6 +89,7 @@ impl Instance {
 }
 
 /// Capabilities of a physical device, and the extensions that the layer emulates on it.
+#[derive(Default)]
 pub struct PhysicalDevice {
     /// Its handle.
     pub handle: vk::PhysicalDevice,
