@@ -39,7 +39,7 @@ impl<I: EditCreateInfo> Batch<I> {
         for (index, original) in originals.iter().enumerate() {
             let (mut copy, mut modules) = (*original, Vec::new());
             // SAFETY: the create-info is valid until the driver has read it (the caller's contract).
-            match unsafe { editor.create_info(&mut copy, &mut modules) } {
+            match unsafe { copy.edit(editor, &mut modules) } {
                 Ok(()) => {
                     batch.infos.push(copy);
                     batch.modules.push(modules);

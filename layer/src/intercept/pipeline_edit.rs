@@ -34,8 +34,6 @@ pub struct Editor<'a> {
     pub storage: EditStorage,
     /// Whether an edited create-info differs from the application's. If not, the next layer gets the application's.
     pub changed: bool,
-    /// Binaries replace the stages of the create-info that is being edited.
-    pub(super) has_binaries: bool,
 }
 
 /// The code that a stage runs, if it may contain aborts.
@@ -56,7 +54,6 @@ impl<'a> Editor<'a> {
             state,
             storage: EditStorage::default(),
             changed: false,
-            has_binaries: false,
         }
     }
 
@@ -65,9 +62,6 @@ impl<'a> Editor<'a> {
     /// # Safety
     /// The stage must be valid until the driver has read it.
     pub(super) unsafe fn stage(&mut self, stage: &mut Stage, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
-        if self.has_binaries {
-            return Ok(());
-        }
         // SAFETY: the stage is valid until the driver has read it (the caller's contract).
         unsafe {
             let Some(code) = self.code_of(stage) else { return Ok(()) };
