@@ -242,7 +242,7 @@ mod of_others {
 
     #[test]
     fn files_and_folders_of_other_users_are_not_used() {
-        // SAFETY: returns a number.
+        // SAFETY: takes no pointer, and changes nothing.
         if unsafe { libc::geteuid() } != 0 {
             // Only root can give files away.
             return;

@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vendor_device_and_driver_count() {
+    fn identity_covers_vendor_device_driver() {
         let mut properties = vk::PhysicalDeviceProperties::default();
         let mut ids = vk::PhysicalDeviceIDProperties::default();
         let mut all = vec![identity(&properties, &ids)];

@@ -149,19 +149,19 @@ impl Prober<'_> {
         let has = |name: &CStr| found.has(name);
         let mut address = vk::PhysicalDeviceBufferDeviceAddressFeatures::default();
         if core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
-            self.query(&mut address);
+            address = self.queried(address);
         }
         let mut memory_model = vk::PhysicalDeviceVulkanMemoryModelFeatures::default();
         if core_1_2 || has(vk::KHR_VULKAN_MEMORY_MODEL_NAME) {
-            self.query(&mut memory_model);
+            memory_model = self.queried(memory_model);
         }
         let mut fault = vk::PhysicalDeviceFaultFeaturesEXT::default();
         if has(vk::EXT_DEVICE_FAULT_NAME) {
-            self.query(&mut fault);
+            fault = self.queried(fault);
         }
         let mut coherent = vk::PhysicalDeviceCoherentMemoryFeaturesAMD::default();
         if has(vk::AMD_DEVICE_COHERENT_MEMORY_NAME) {
-            self.query(&mut coherent);
+            coherent = self.queried(coherent);
         }
         let below_1_2 = match core_1_2 || has(vk::KHR_BUFFER_DEVICE_ADDRESS_NAME) {
             true => "",
@@ -207,44 +207,37 @@ impl Prober<'_> {
 
     /// The listed extensions whose feature the driver supports.
     fn native(&self, listed: Extensions) -> Extensions {
-        let mut abort = ShaderAbortFeatures {
+        let abort = ShaderAbortFeatures {
             shader_abort: POISON,
             ..Default::default()
         };
-        let mut fault = FaultFeatures {
+        let fault = FaultFeatures {
             device_fault: POISON,
             ..Default::default()
         };
-        let mut constant_data = ShaderConstantDataFeatures {
+        let constant_data = ShaderConstantDataFeatures {
             shader_constant_data: POISON,
             ..Default::default()
         };
         // Only queried where listed: layers below warn about structures of extensions that are not supported.
-        if listed.abort {
-            self.query(&mut abort);
-        }
-        if listed.fault {
-            self.query(&mut fault);
-        }
-        if listed.constant_data {
-            self.query(&mut constant_data);
-        }
         let mut native = Extensions {
-            abort: abort.shader_abort == vk::TRUE,
-            fault: fault.device_fault == vk::TRUE,
-            constant_data: constant_data.shader_constant_data == vk::TRUE,
+            abort: listed.abort && self.queried(abort).shader_abort == vk::TRUE,
+            fault: listed.fault && self.queried(fault).device_fault == vk::TRUE,
+            constant_data: listed.constant_data && self.queried(constant_data).shader_constant_data == vk::TRUE,
         };
         // VK_KHR_shader_abort depends on the other two.
         native.abort &= native.fault && native.constant_data;
         native
     }
 
-    fn query<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, features: &mut T) {
-        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(features);
+    /// A structure of features, as the next layer fills it.
+    fn queried<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, mut features: T) -> T {
+        let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
         if let Some(get) = self.instance.next.features2() {
             // SAFETY: a live physical device, and local structures.
             unsafe { get(self.handle, &mut all) };
         }
+        features
     }
 
     fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> String {

@@ -25,26 +25,25 @@ pub unsafe extern "system" fn reports(
     infos: *mut FaultInfo,
 ) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage: the device is live and `count` valid.
-        let (Some(device), Some(count)) = (unsafe { (device_of(handle), count.as_mut()) }) else {
-            return MISSING;
-        };
-        let native = device.next.vkGetDeviceFaultReportsKHR;
-        let Some(state) = &device.state else {
-            // SAFETY: the application's own arguments.
-            return native.map_or(MISSING, |next| unsafe { next(handle, timeout, count, infos) });
-        };
-        if state.emulated.fault || state.emulated.abort {
-            wait_for_reports(device, state, timeout);
-            if state.faults.len() > 0 || state.emulated.fault {
-                // SAFETY: valid usage: `infos` is null or has `count` elements.
-                return unsafe { take_reports(state, count, infos) };
+        // SAFETY: valid usage: the device is live, `count` valid, and `infos` null or of `count` elements.
+        unsafe {
+            let (Some(device), Some(count)) = (device_of(handle), count.as_mut()) else {
+                return MISSING;
+            };
+            let native = device.next.vkGetDeviceFaultReportsKHR;
+            let Some(state) = &device.state else {
+                return native.map_or(MISSING, |next| next(handle, timeout, count, infos));
+            };
+            if state.emulated.fault || state.emulated.abort {
+                wait_for_reports(device, state, timeout);
+                if state.faults.len() > 0 || state.emulated.fault {
+                    return take_reports(state, count, infos);
+                }
             }
+            // No report of the layer; if it waited for one, the timeout is used up, so the driver is only polled.
+            let left = if state.emulated.abort { 0 } else { timeout };
+            native.map_or(MISSING, |next| next(handle, left, count, infos))
         }
-        // No report of the layer; if it waited for one, the timeout is used up, so the driver is only polled.
-        let left = if state.emulated.abort { 0 } else { timeout };
-        // SAFETY: the application's own arguments, except for the timeout.
-        native.map_or(MISSING, |next| unsafe { next(handle, left, count, infos) })
     })
 }
 
@@ -141,27 +140,30 @@ unsafe fn take_reports(state: &AbortState, count: &mut u32, infos: *mut FaultInf
 
 pub unsafe extern "system" fn debug_info(handle: vk::Device, info: *mut FaultDebugInfo) -> vk::Result {
     command(|| {
-        // SAFETY: valid usage: the device is live.
-        let (Some(device), false) = (unsafe { device_of(handle) }, info.is_null()) else {
-            return MISSING;
-        };
-        let native = device.next.vkGetDeviceFaultDebugInfoKHR;
-        let Some(state) = &device.state else {
-            // SAFETY: the application's own arguments.
-            return native.map_or(MISSING, |next| unsafe { next(handle, info) });
-        };
-        if state.aborted() {
-            device.advance(state, DrainBudget::Drain);
+        // SAFETY: valid usage: the device is live, and `info` and its chain are valid.
+        unsafe {
+            let (Some(device), false) = (device_of(handle), info.is_null()) else {
+                return MISSING;
+            };
+            let native = || {
+                device
+                    .next
+                    .vkGetDeviceFaultDebugInfoKHR
+                    .map_or(MISSING, |next| next(handle, info))
+            };
+            let Some(state) = &device.state else {
+                return native();
+            };
+            if state.aborted() {
+                device.advance(state, DrainBudget::Drain);
+            }
+            let loss = state.loss.data.get();
+            let has_messages = loss.is_some_and(|loss| !loss.message_data.is_empty());
+            match state.emulated.fault || (state.emulated.abort && has_messages) {
+                true => fill_debug_info(state, loss.unwrap_or(&LossData::default()), info),
+                false => native(),
+            }
         }
-        let loss = state.loss.data.get();
-        let has_messages = loss.is_some_and(|loss| !loss.message_data.is_empty());
-        let answers = state.emulated.fault || (state.emulated.abort && has_messages);
-        if !answers {
-            // SAFETY: the application's own arguments.
-            return native.map_or(MISSING, |next| unsafe { next(handle, info) });
-        }
-        // SAFETY: valid usage: `info` and its chain are valid.
-        unsafe { fill_debug_info(state, loss.unwrap_or(&LossData::default()), info) }
     })
 }
 

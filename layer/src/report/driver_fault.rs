@@ -61,8 +61,8 @@ impl DriverFault {
             },
             ..Default::default()
         };
-        // SAFETY: as before; the arrays have as many elements as the counts say
-        // (VUID-vkGetDeviceFaultInfoEXT-pFaultCounts-07337 to 07339).
+        // SAFETY: the extension is enabled, the driver has lost the device, and the arrays have as many elements as the counts
+        // say (VUID-vkGetDeviceFaultInfoEXT-pFaultCounts-07337 to 07339).
         let result = unsafe { get(device.handle, &mut counts, &mut info) };
         if result != vk::Result::SUCCESS && result != vk::Result::INCOMPLETE {
             return Self::default();
