@@ -6,6 +6,7 @@ use crate::device_loss::{DrainBudget, WaitMark};
 use crate::loader::chain;
 use crate::loader::ffi::elements;
 use ash::vk::{self, Handle as _};
+use std::ffi::c_void;
 
 /// Forwards, and notes the queue's family for reports.
 pub unsafe extern "system" fn get(handle: vk::Device, family: u32, index: u32, queue: *mut vk::Queue) {
@@ -40,8 +41,11 @@ fn set_location(device: &Device, queue: vk::Queue, location: QueueLocation) {
     }
 }
 
-/// A structure that submits command buffers.
+/// A structure that submits work to a queue.
 pub trait Submit {
+    /// Its signals wait for the commands of earlier submissions too.
+    const SIGNALS_BEHIND_COMMANDS: bool = true;
+
     /// Number of its command buffers.
     fn count(&self) -> u32;
 
@@ -51,11 +55,34 @@ pub trait Submit {
     /// The structure must be valid and have one.
     unsafe fn first(&self) -> vk::CommandBuffer;
 
-    /// Calls `each` with the semaphores that it signals behind all of its commands, and their values. The values of binary semaphores mean nothing.
+    /// Calls `each` with the semaphores that it signals behind all of its work, and their values. Those of binary semaphores mean
+    /// nothing.
     ///
     /// # Safety
     /// The structure must be valid.
     unsafe fn for_each_signal(&self, each: impl FnMut(vk::Semaphore, u64));
+}
+
+/// Calls `each` with semaphores and the values in a chain.
+///
+/// # Safety
+/// The chain must be valid.
+unsafe fn for_each_timeline(
+    chain: *const c_void,
+    semaphores: &[vk::Semaphore],
+    mut each: impl FnMut(vk::Semaphore, u64),
+) {
+    // SAFETY: the chain is valid (the caller's contract).
+    unsafe {
+        if let Some(timeline) = chain::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(chain) {
+            let values = elements(
+                timeline.p_signal_semaphore_values,
+                timeline.signal_semaphore_value_count,
+            );
+            let signals = semaphores.iter().zip(values);
+            signals.for_each(|(semaphore, value)| each(*semaphore, *value));
+        }
+    }
 }
 
 impl Submit for vk::SubmitInfo<'_> {
@@ -68,20 +95,11 @@ impl Submit for vk::SubmitInfo<'_> {
         unsafe { *self.p_command_buffers }
     }
 
-    unsafe fn for_each_signal(&self, mut each: impl FnMut(vk::Semaphore, u64)) {
+    unsafe fn for_each_signal(&self, each: impl FnMut(vk::Semaphore, u64)) {
         // SAFETY: the structure and its chain are valid (the caller's contract).
         unsafe {
-            if let Some(timeline) = chain::find::<vk::TimelineSemaphoreSubmitInfo<'_>>(self.p_next) {
-                let semaphores = elements(self.p_signal_semaphores, self.signal_semaphore_count);
-                let values = elements(
-                    timeline.p_signal_semaphore_values,
-                    timeline.signal_semaphore_value_count,
-                );
-                semaphores
-                    .iter()
-                    .zip(values)
-                    .for_each(|(semaphore, value)| each(*semaphore, *value));
-            }
+            let semaphores = elements(self.p_signal_semaphores, self.signal_semaphore_count);
+            for_each_timeline(self.p_next, semaphores, each);
         }
     }
 }
@@ -106,6 +124,26 @@ impl Submit for vk::SubmitInfo2<'_> {
     }
 }
 
+impl Submit for vk::BindSparseInfo<'_> {
+    const SIGNALS_BEHIND_COMMANDS: bool = false;
+
+    fn count(&self) -> u32 {
+        0
+    }
+
+    unsafe fn first(&self) -> vk::CommandBuffer {
+        vk::CommandBuffer::null()
+    }
+
+    unsafe fn for_each_signal(&self, each: impl FnMut(vk::Semaphore, u64)) {
+        // SAFETY: the structure and its chain are valid (the caller's contract).
+        unsafe {
+            let semaphores = elements(self.p_signal_semaphores, self.signal_semaphore_count);
+            for_each_timeline(self.p_next, semaphores, each);
+        }
+    }
+}
+
 /// Notes a submission and what it signals at its end, for reports.
 ///
 /// # Safety
@@ -123,8 +161,12 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
         };
         state.count_submission(device, queue, only);
     }
+    let note = |signal| match T::SIGNALS_BEHIND_COMMANDS {
+        true => state.note_signal(device, queue, signal),
+        false => state.signals.note_behind_signals(signal, queue),
+    };
     if fence != vk::Fence::null() {
-        state.note_signal(device, queue, Signal::Fence(fence));
+        note(Signal::Fence(fence));
     }
     if let Some(last) = submits.last() {
         // SAFETY: the structure is valid (the caller's contract).
@@ -132,7 +174,7 @@ pub unsafe fn note_submission<T: Submit>(device: &Device, queue: vk::Queue, subm
             last.for_each_signal(|semaphore, value| {
                 // No submission is behind the value that timeline semaphores begin with, or behind that of most binary ones.
                 if value != 0 {
-                    state.note_signal(device, queue, Signal::Timeline(semaphore, value));
+                    note(Signal::Timeline(semaphore, value));
                 }
             });
         }
@@ -206,5 +248,42 @@ pub unsafe extern "system" fn present(handle: vk::Queue, info: *const vk::Presen
             }
             result
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intercept::testing::TestDevice;
+    use crate::loader::dispatch::DeviceTable;
+
+    #[test]
+    fn signals_of_sparse_bindings_cover_what_earlier_signals_cover() {
+        let device = TestDevice::new(DeviceTable::EMPTY);
+        let [queue, other] = [16, 32].map(vk::Queue::from_raw);
+        let fences: [vk::Fence; 4] = [1, 2, 3, 4].map(vk::Fence::from_raw);
+        let buffers = [vk::CommandBuffer::null()];
+        let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        let (semaphores, values) = ([vk::Semaphore::from_raw(7)], [5]);
+        let mut timeline = vk::TimelineSemaphoreSubmitInfo::default().signal_semaphore_values(&values);
+        let bind = [vk::BindSparseInfo::default()
+            .signal_semaphores(&semaphores)
+            .push_next(&mut timeline)];
+        // SAFETY: the structures are valid.
+        unsafe {
+            note_submission(device.get(), queue, &submit, vk::Fence::null());
+            note_submission(device.get(), queue, &bind, fences[0]);
+            note_submission(device.get(), queue, &submit, fences[1]);
+            note_submission(device.get(), queue, &submit, vk::Fence::null());
+            note_submission(device.get(), other, &submit, fences[2]);
+            note_submission(device.get(), queue, &bind, fences[3]);
+        }
+        let covered = |signal| device.state().signals.covered([signal].into_iter());
+        assert_eq!(covered(Signal::Fence(fences[0])), [], "no signal precedes it");
+        let of_submit = covered(Signal::Fence(fences[1]));
+        assert_eq!(of_submit, [(queue, 2)]);
+        // The third submission has no signal that the bindings wait for.
+        assert_eq!(covered(Signal::Fence(fences[3])), of_submit);
+        assert_eq!(covered(Signal::Timeline(semaphores[0], 5)), of_submit);
     }
 }

@@ -60,8 +60,7 @@ macro_rules! commands {
                 Device vkGetDeviceQueue2: vk::PFN_vkGetDeviceQueue2 => custom (queue::get2);
                 Device vkQueueSubmit: vk::PFN_vkQueueSubmit => submit (vk::SubmitInfo<'_>);
                 Device vkQueueSubmit2 | vkQueueSubmit2KHR: vk::PFN_vkQueueSubmit2 => submit (vk::SubmitInfo2<'_>);
-                Device vkQueueBindSparse: vk::PFN_vkQueueBindSparse
-                    => queue (count: u32, infos: *const vk::BindSparseInfo<'_>, fence: vk::Fence);
+                Device vkQueueBindSparse: vk::PFN_vkQueueBindSparse => submit (vk::BindSparseInfo<'_>);
                 Device vkQueueWaitIdle: vk::PFN_vkQueueWaitIdle => custom (queue::wait_idle);
                 Device vkQueuePresentKHR: vk::PFN_vkQueuePresentKHR => custom (queue::present);
                 Device vkQueueSetPerfHintQCOM: vk_ext::QueueSetPerfHint => queue (info: *const c_void);

@@ -58,6 +58,15 @@ impl CompletionSignals {
         });
     }
 
+    /// Notes a signal of `vkQueueBindSparse`. It waits for no command, only for "any semaphore and fence signal operations that
+    /// occur earlier in signal operation order" (Vulkan, "Fences"), so it covers what the last of these covers.
+    pub fn note_behind_signals(&self, signal: Signal, queue: vk::Queue) {
+        let last = lock(&self.0).iter().rfind(|entry| entry.queue == queue).copied();
+        if let Some(last) = last {
+            self.note(signal, queue, last.submitted);
+        }
+    }
+
     /// For each queue, the number of its first submissions that have completed when all of `waited` have happened. A queue may
     /// occur several times.
     pub fn covered(&self, waited: impl Iterator<Item = Signal> + Clone) -> Vec<(vk::Queue, u64)> {
