@@ -233,7 +233,11 @@ impl Prober<'_> {
     /// A structure of features, as the next layer fills it.
     fn queried<T: vk::ExtendsPhysicalDeviceFeatures2>(&self, mut features: T) -> T {
         let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut features);
-        if let Some(get) = self.instance.next.features2() {
+        let next = &self.instance.next;
+        let get = next
+            .vkGetPhysicalDeviceFeatures2
+            .or(next.vkGetPhysicalDeviceFeatures2KHR);
+        if let Some(get) = get {
             // SAFETY: a live physical device, and local structures.
             unsafe { get(self.handle, &mut all) };
         }
@@ -242,8 +246,12 @@ impl Prober<'_> {
 
     fn identity(&self, properties: &vk::PhysicalDeviceProperties) -> String {
         let mut ids = vk::PhysicalDeviceIDProperties::default();
+        let next = &self.instance.next;
+        let get = next
+            .vkGetPhysicalDeviceProperties2
+            .or(next.vkGetPhysicalDeviceProperties2KHR);
         if self.instance.api_version.min(properties.api_version) >= vk::API_VERSION_1_1
-            && let Some(get) = self.instance.next.properties2()
+            && let Some(get) = get
         {
             let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut ids);
             // SAFETY: a live physical device, and local structures.

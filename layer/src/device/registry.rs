@@ -20,18 +20,10 @@ pub unsafe fn dispatch_key(handle: u64) -> usize {
     unsafe { *object }
 }
 
-static INSTANCES: HandleMap<Instance> = HandleMap::new();
-static DEVICES: HandleMap<Device> = HandleMap::new();
-
 /// Live instances.
-pub fn instances() -> &'static HandleMap<Instance> {
-    &INSTANCES
-}
-
+pub static INSTANCES: HandleMap<Instance> = HandleMap::new();
 /// Live devices.
-pub fn devices() -> &'static HandleMap<Device> {
-    &DEVICES
-}
+pub static DEVICES: HandleMap<Device> = HandleMap::new();
 
 /// A counted reference to the instance of an instance or physical device.
 ///

@@ -34,7 +34,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
         }
         // Removed before the call: another thread may get the same key as soon as the loader frees the handle. The map has
         // the only counted reference to a device.
-        let Some(device) = registry::devices().remove(key).and_then(Arc::into_inner) else {
+        let Some(device) = registry::DEVICES.remove(key).and_then(Arc::into_inner) else {
             return;
         };
         let undrained = device.is_undrained();

@@ -283,6 +283,6 @@ unsafe fn register(
             next_gdpa,
             state,
         };
-        registry::devices().insert(dispatch_key(handle.as_raw()), Arc::new(device));
+        registry::DEVICES.insert(dispatch_key(handle.as_raw()), Arc::new(device));
     }
 }

@@ -125,7 +125,7 @@ unsafe fn register(
             dispatch_key(handle.as_raw()),
         )
     };
-    registry::instances().insert(
+    registry::INSTANCES.insert(
         key,
         Arc::new(Instance {
             next,
@@ -150,7 +150,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Instance, allocator: *const vk
         }
         // Removed before the call: another thread may get the same key as soon as the loader frees the handle.
         // SAFETY: valid usage: the instance is live.
-        let Some(instance) = registry::instances().remove(unsafe { dispatch_key(handle.as_raw()) }) else {
+        let Some(instance) = registry::INSTANCES.remove(unsafe { dispatch_key(handle.as_raw()) }) else {
             return;
         };
         if instance.leaked.load(Ordering::Acquire) {

@@ -57,7 +57,7 @@ impl TestDevice {
                 ..AbortState::default()
             }),
         };
-        registry::devices().insert(device.key(), Arc::new(tracked));
+        registry::DEVICES.insert(device.key(), Arc::new(tracked));
         device
     }
 
@@ -85,7 +85,7 @@ impl TestDevice {
 
 impl Drop for TestDevice {
     fn drop(&mut self) {
-        registry::devices().remove(self.key());
+        registry::DEVICES.remove(self.key());
     }
 }
 

@@ -74,17 +74,3 @@ macro_rules! next_tables {
     };
 }
 commands!(next_tables);
-
-impl InstanceTable {
-    /// `vkGetPhysicalDeviceFeatures2` by either name.
-    pub fn features2(&self) -> Option<vk::PFN_vkGetPhysicalDeviceFeatures2> {
-        self.vkGetPhysicalDeviceFeatures2
-            .or(self.vkGetPhysicalDeviceFeatures2KHR)
-    }
-
-    /// `vkGetPhysicalDeviceProperties2` by either name.
-    pub fn properties2(&self) -> Option<vk::PFN_vkGetPhysicalDeviceProperties2> {
-        self.vkGetPhysicalDeviceProperties2
-            .or(self.vkGetPhysicalDeviceProperties2KHR)
-    }
-}

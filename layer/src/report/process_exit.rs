@@ -8,7 +8,7 @@ use crate::device::registry;
 fn conclude_devices() {
     // Runs outside of any call that could report a failure.
     let _ = std::panic::catch_unwind(|| {
-        for device in registry::devices().try_values().iter().flatten() {
+        for device in registry::DEVICES.try_values().iter().flatten() {
             device.instance.log.try_write(&closing_text(device));
         }
     });
