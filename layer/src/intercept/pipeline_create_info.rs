@@ -24,7 +24,7 @@ pub trait EditCreateInfo: Copy + 'static {
     unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result>;
 }
 
-/// The create-info of a kind of pipeline. It begins with its type and its chain.
+/// The create-info of a kind of pipeline.
 pub trait PipelineInfo: Copy + 'static {
     /// The shader stages.
     ///
@@ -47,9 +47,9 @@ pub trait PipelineInfo: Copy + 'static {
 
 impl<I: PipelineInfo> EditCreateInfo for I {
     unsafe fn edit(&mut self, editor: &mut Editor<'_>, modules: &mut Vec<ModuleUse>) -> Result<(), vk::Result> {
-        // SAFETY: the create-info is valid until the driver has read it (the caller's contract), and starts with its chain.
+        // SAFETY: the create-info is valid until the driver has read it (the caller's contract).
         unsafe {
-            let binaries = chain::find::<PipelineBinaryInfo>(ptr::from_ref(self).cast());
+            let binaries = chain::find::<PipelineBinaryInfo>(*self.derivation().1);
             let mut stages = self.stages().to_vec();
             // Binaries replace the stages.
             if binaries.is_none_or(|binaries| binaries.binary_count == 0) && !stages.is_empty() {
