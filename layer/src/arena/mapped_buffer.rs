@@ -1,6 +1,6 @@
 //! Mapped memory that shaders reach by a device address, and host memory at a fixed address.
 //!
-//! Each live arena takes the first free slot of a row. Other mappings are never replaced: the mapping call fails
+//! A mapping at a fixed address takes the first free slot of a row. Other mappings are never replaced: the mapping call fails
 //! instead.
 
 use super::memory_type::MemoryChoice;

@@ -54,7 +54,7 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 /// A control block's words.
-type ControlBlock = [AtomicU32; CONTROL_BYTES as usize / 4];
+type ControlWords = [AtomicU32; CONTROL_BYTES as usize / 4];
 
 /// Index of CURSOR in a control block.
 const CURSOR_WORD: usize = CURSOR_OFFSET as usize / 4;
@@ -141,14 +141,14 @@ impl Arena {
     }
 
     /// The control block in use.
-    fn control(&self) -> &ControlBlock {
+    fn control(&self) -> &ControlWords {
         Self::control_of(self.control.as_ref().unwrap_or(&self.records))
     }
 
-    fn control_of(buffer: &MappedBuffer) -> &ControlBlock {
+    fn control_of(buffer: &MappedBuffer) -> &ControlWords {
         // SAFETY: each of an arena's buffers begins with a control block, which is mapped and aligned to 16 as long as the arena
         // exists. Shaders and host access it as whole words.
-        unsafe { buffer.base.cast::<ControlBlock>().as_ref() }
+        unsafe { buffer.base.cast::<ControlWords>().as_ref() }
     }
 
     /// Whether some invocation has aborted. Reads the word before the records, which is in host memory if there is any.
