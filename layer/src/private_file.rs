@@ -30,7 +30,7 @@ pub fn open_own(path: &Path, access: Access) -> Result<File> {
     Ok(file)
 }
 
-/// Creates a folder and its parents, those that do not exist yet.
+/// Creates a folder, and those of its parents that do not exist yet.
 ///
 /// # Errors
 /// As [`std::fs::create_dir_all`].

@@ -18,7 +18,7 @@ impl Arena {
     /// Creates a zeroed arena.
     ///
     /// # Errors
-    /// Which requirement the driver does not meet, or which Vulkan call failed.
+    /// The driver lacks a requirement, or a Vulkan call failed.
     pub fn create(setup: &ArenaSetup<'_>) -> Result<Self, String> {
         if setup.cpu
             && let Some(arena) = create_at_fixed_address(setup)

@@ -15,7 +15,7 @@ use crate::settings::{Choice as _, ControlBlock, Memory};
 use ash::vk::{self, MemoryPropertyFlags as Property};
 use std::cmp::Reverse;
 
-/// What the choice of a memory type depends on.
+/// The inputs for choosing a memory type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryPreference {
     /// The setting `memory`.

@@ -95,7 +95,7 @@ fn without_control_block(setup: &ArenaSetup<'_>, error: &CreateError) -> &'stati
     "a separate one could not be created"
 }
 
-/// Which addresses an arena asks the driver for.
+/// The addresses that an arena asks the driver for.
 #[derive(Clone, Copy)]
 pub enum AddressRequest {
     /// Any.

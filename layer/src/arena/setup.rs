@@ -56,7 +56,7 @@ pub struct ArenaSetup<'a> {
 const CONSTANT_ALIGNMENT: u32 = 256;
 
 impl ArenaSetup<'_> {
-    /// Where the memory for constant data begins, in bytes.
+    /// Offset of the memory for constant data, in bytes. None if there is no such memory.
     pub fn constants_start(&self) -> Option<u32> {
         let start = self.bytes.checked_next_multiple_of(CONSTANT_ALIGNMENT)?;
         start.checked_add(self.constant_bytes)?;

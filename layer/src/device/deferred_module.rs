@@ -1,7 +1,7 @@
 //! Modules that only pipelines can rewrite: their constant data, which pipelines specialise, is too large by default.
 //!
-//! "This instruction can be specialized to become an OpConstantDataKHR instruction" (SPV_KHR_constant_data): what a pipeline
-//! specialises is what counts, so the module is valid. The driver gets a placeholder for it.
+//! "This instruction can be specialized to become an OpConstantDataKHR instruction" (SPV_KHR_constant_data): the data that a
+//! pipeline specialises counts, so the module is valid. The driver gets a placeholder for it.
 
 use super::shader::Rewritten;
 use crate::device::state::{AbortState, Device, Module};

@@ -1,4 +1,4 @@
-//! What distinguishes a physical device and its driver from others, in every run.
+//! An identity of a physical device and its driver, which is the same in every run.
 
 use ash::vk;
 

@@ -47,7 +47,7 @@ impl Device {
     }
 }
 
-/// What a device with `stores` cannot do, for the log. None if it can do everything.
+/// The stages whose aborts a device with `stores` refuses, for the log. None if it refuses none.
 pub fn restriction(stores: Stores) -> Option<String> {
     let stages: Vec<&str> = STAGES
         .iter()

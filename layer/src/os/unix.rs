@@ -104,7 +104,7 @@ pub fn open_private(path: &Path, access: Access, nonblocking: bool) -> Result<Fi
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC | nonblocking);
     options.open(path).map_err(|error| match error.raw_os_error() {
-        // Its own text says that there are too many links.
+        // The system's text for it is "Too many levels of symbolic links".
         Some(libc::ELOOP) => Error::other(super::SYMBOLIC_LINK),
         _ => error,
     })

@@ -70,7 +70,7 @@ impl Reader<'_> {
         Duration::from_millis(u64::from(self.number(key, &default, 1, 600_000)))
     }
 
-    /// Reads a number of which the largest means that there is no limit.
+    /// Reads a limit. The largest number means that there is none.
     pub fn limit(&mut self, key: &str, default: &Option<u32>) -> Option<u32> {
         let number = self.number(key, &default.unwrap_or(u32::MAX), 0, u32::MAX);
         Some(number).filter(|number| *number != u32::MAX)

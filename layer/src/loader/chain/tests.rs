@@ -120,7 +120,7 @@ fn a_node_of_unknown_size_is_never_copied() {
         let mut shared = unsafe { ChainCopy::new(chain.head(), change) };
         assert_eq!(shared.head(), chain.head());
         assert!(shared.copied::<vk::PhysicalDeviceVulkan12Features<'_>>().is_none());
-        // What the application's structure has already needs no copy.
+        // A feature that the application enables needs no copy.
         let has_int8 = shared.enable::<vk::PhysicalDeviceVulkan12Features<'_>>(|f| vec![&mut f.shader_int8]);
         assert_eq!(has_int8, Ok(true));
         let refused = shared.enable::<vk::PhysicalDeviceVulkan12Features<'_>>(|f| vec![&mut f.buffer_device_address]);
