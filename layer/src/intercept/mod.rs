@@ -14,6 +14,7 @@ macro_rules! forward {
 #[macro_use]
 mod policy;
 
+mod batch;
 mod debug_utils;
 mod destroy;
 mod device;
@@ -24,7 +25,6 @@ mod fence;
 mod instance;
 mod physical_device;
 mod pipeline;
-mod pipeline_batch;
 mod pipeline_create_info;
 mod pipeline_edit;
 mod pipeline_key;

@@ -1,7 +1,7 @@
 //! `VkPipeline`: the commands that create pipelines, and the deferred operations that they can be deferred to.
 
+use super::batch::{Batch, remember};
 use super::guarded;
-use super::pipeline_batch::{Batch, remember};
 use super::pipeline_create_info::PipelineInfo;
 use super::pipeline_edit::Editor;
 use crate::device::registry::device_of;

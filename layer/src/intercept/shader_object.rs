@@ -1,6 +1,6 @@
 //! `VkShaderEXT`.
 
-use super::pipeline_batch::{Batch, remember};
+use super::batch::{Batch, remember};
 use super::pipeline_create_info::EditCreateInfo;
 use super::pipeline_edit::Editor;
 use crate::device::shader::{Rewritten, words_of};
