@@ -40,7 +40,7 @@ pub unsafe fn destroy_object(
         };
         match &device.state {
             Some(state) if device.is_undrained() => state.kept.add(next, object, allocator),
-            // SAFETY: the application's own arguments (the caller's contract).
+            // SAFETY: the device is live, and nothing uses the object any more (the caller's contract).
             _ => unsafe { next(handle, object, allocator) },
         }
     });

@@ -17,7 +17,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
         if handle.is_null() {
             return;
         }
-        // SAFETY: valid usage: the device is live.
+        // SAFETY: valid usage: the device is live, and no other command uses it.
         let (key, device) = unsafe { (dispatch_key(handle.as_raw()), device_of(handle)) };
         if let Some(device) = device
             && let Some(state) = &device.state
@@ -61,7 +61,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Device, allocator: *const vk::
             }
         }
         if let Some(destroy) = next.vkDestroyDevice {
-            // SAFETY: the application's own arguments.
+            // SAFETY: valid usage: all objects of the application are destroyed, and those of the layer are too.
             unsafe { destroy(handle, allocator) };
         }
     });

@@ -149,7 +149,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Instance, allocator: *const vk
             return;
         }
         // Removed before the call: another thread may get the same key as soon as the loader frees the handle.
-        // SAFETY: valid usage: the instance is live.
+        // SAFETY: valid usage: the instance is live, and nothing else uses it any more.
         let Some(instance) = registry::INSTANCES.remove(unsafe { dispatch_key(handle.as_raw()) }) else {
             return;
         };
@@ -159,7 +159,7 @@ pub unsafe extern "system" fn destroy(handle: vk::Instance, allocator: *const vk
             return;
         }
         if let Some(next) = instance.next.vkDestroyInstance {
-            // SAFETY: the application's own arguments.
+            // SAFETY: valid usage: the instance is live, and all its objects are destroyed.
             unsafe { next(handle, allocator) };
         }
     });

@@ -83,12 +83,9 @@ pub unsafe fn query<T>(
     output: *mut T,
 ) {
     guarded((), || {
-        // SAFETY: valid usage: the physical device is live.
-        let Some(instance) = (unsafe { instance_of(handle) }) else {
-            return;
-        };
-        // SAFETY: the application's own arguments; valid usage: `output` starts a chain that may be written.
+        // SAFETY: the physical device is live, and `output` starts a chain that may be written (the caller's contract).
         unsafe {
+            let Some(instance) = instance_of(handle) else { return };
             if let Some(next) = pick(&instance.next) {
                 let hidden = |s_type| is_emulated(instance, handle, s_type);
                 hiding(output.cast(), hidden, || next(handle, output));

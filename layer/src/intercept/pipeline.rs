@@ -190,20 +190,17 @@ pub unsafe extern "system" fn destroy_deferred_operation(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     guarded((), || {
-        // SAFETY: valid usage: the device is live.
-        let Some(device) = (unsafe { device_of(handle) }) else {
-            return;
-        };
-        // Taken before the call: another thread may get the same handle as soon as the driver frees it.
-        let creations = device
-            .state
-            .as_ref()
-            .and_then(|state| lock(&state.deferred).remove(&operation));
-        if let Some(next) = device.next.vkDestroyDeferredOperationKHR {
-            // SAFETY: the application's own arguments.
-            unsafe { next(handle, operation, allocator) };
+        // SAFETY: valid usage: the device is live, and nothing uses the operation any more.
+        unsafe {
+            let Some(device) = device_of(handle) else { return };
+            // Taken before the call: another thread may get the same handle as soon as the driver frees it.
+            let state = device.state.as_ref();
+            let creations = state.and_then(|state| lock(&state.deferred).remove(&operation));
+            if let Some(next) = device.next.vkDestroyDeferredOperationKHR {
+                next(handle, operation, allocator);
+            }
+            drop(creations);
         }
-        drop(creations);
     });
 }
 
